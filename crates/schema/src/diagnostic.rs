@@ -1,0 +1,137 @@
+//! Diagnostics: a bad line never stops a run and never vanishes; it becomes one of these.
+
+use crate::row::Builder;
+use crate::tables::DiagnosticRow;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Read, but something about it was odd or is not known.
+    Warning,
+    /// Rejected: rows are missing because of it.
+    Error,
+}
+
+impl Severity {
+    /// As in the table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// Something wrong with an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad.
+    pub severity: Severity,
+    /// A short fixed name.
+    pub code: &'static str,
+    /// One sentence, made safe for terminals by who prints it.
+    pub message: String,
+    /// What to do.
+    pub advice: Option<&'static str>,
+    /// Line, from 1.
+    pub line: Option<u64>,
+    /// Column in bytes, from 1.
+    pub column: Option<u64>,
+    /// How many alike.
+    pub count: u64,
+}
+
+impl Diagnostic {
+    /// Rejected input.
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, code, message: message.into(), advice: None, line: None, column: None, count: 1 }
+    }
+
+    /// Odd input.
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message) }
+    }
+
+    /// With a place.
+    pub fn at(mut self, line: u64, column: Option<u64>) -> Self {
+        self.line = Some(line);
+        self.column = column;
+        self
+    }
+
+    /// With advice.
+    pub fn advise(mut self, advice: &'static str) -> Self {
+        self.advice = Some(advice);
+        self
+    }
+}
+
+/// Diagnostics of one input; of those alike (same code) only the first [`Diagnostics::KEPT`] are kept and the rest counted in
+/// one more, so that a hostile input cannot fill a disk.
+#[derive(Debug, Default, Clone)]
+pub struct Diagnostics {
+    kept: Vec<Diagnostic>,
+    more: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// How many of one code are kept with their place.
+    pub const KEPT: usize = 20;
+
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if self.kept.iter().filter(|d| d.code == diagnostic.code).count() < Self::KEPT {
+            self.kept.push(diagnostic);
+        } else if let Some(more) = self.more.iter_mut().find(|d| d.code == diagnostic.code) {
+            more.count += diagnostic.count;
+        } else {
+            let message = format!("more of the same, the first: {}", diagnostic.message);
+            self.more.push(Diagnostic { message, ..diagnostic });
+        }
+    }
+
+    /// Adds all of another.
+    pub fn extend(&mut self, other: Diagnostics) {
+        for diagnostic in other.kept.into_iter().chain(other.more) {
+            self.push(diagnostic);
+        }
+    }
+
+    /// In order, the summed-up ones last.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.kept.iter().chain(&self.more)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// How many inputs were rejected.
+    pub fn errors(&self) -> u64 {
+        self.iter().filter(|d| d.severity == Severity::Error).map(|d| d.count).sum()
+    }
+
+    /// How many warnings.
+    pub fn warnings(&self) -> u64 {
+        self.iter().filter(|d| d.severity == Severity::Warning).map(|d| d.count).sum()
+    }
+
+    /// As rows of the table `diagnostics`.
+    pub fn append_to(&self, builder: &mut Builder<DiagnosticRow<'static>>, input: &str, observed_at_ns: Option<i64>) {
+        for d in self.iter() {
+            builder.push(&DiagnosticRow {
+                severity: d.severity.name().into(),
+                code: d.code.into(),
+                message: d.message.as_str().into(),
+                advice: d.advice.map(Into::into),
+                input: input.into(),
+                line: d.line.map(|n| n as i64),
+                column: d.column.map(|n| n as i64),
+                count: d.count as i64,
+                observed_at_ns,
+                ..Default::default()
+            });
+        }
+    }
+}

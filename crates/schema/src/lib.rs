@@ -1,0 +1,20 @@
+//! What a flowmine dataset is: its tables, its files, and the words used in them.
+//!
+//! In go typed rows ([`tables`]); out come Parquet files in a directory ([`dataset`]) that any Parquet reader
+//! opens, and the same rows again. Times are UTC nanoseconds since 1970 as `i64`, sizes are bytes, and a column's
+//! name carries its unit. An unknown value is null.
+//!
+//! This crate knows no source: nothing here parses `squeue`, a trace or a log, and nothing here decides which
+//! event belongs to which case.
+
+pub mod dataset;
+pub mod diagnostic;
+pub mod parquet;
+pub mod row;
+pub mod table_docs;
+pub mod tables;
+pub mod text;
+pub mod time;
+
+pub use dataset::{Dataset, DatasetError, Transaction, Writer};
+pub use row::{Builder, ColumnDef, ColumnKind, Projection, Row, Rows};

@@ -1,0 +1,386 @@
+//! Rows and columns: one declaration a table gives a row type, its column list, a builder and a reader.
+//!
+//! A row borrows its text, so that pushing a row into a [`Builder`] copies each string once, into its column. The
+//! order of columns is the order of declaration and is the order in the Parquet file.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use polars::prelude::{
+    BooleanChunked, BooleanChunkedBuilder, ChunkedBuilder, Column, DataFrame, Float64Chunked, Int32Chunked, Int64Chunked,
+    IntoColumn, IntoSeries, PlSmallStr, PolarsResult, PrimitiveChunkedBuilder, StringChunked, StringChunkedBuilder,
+};
+use polars::prelude::{Float64Type, Int32Type, Int64Type};
+
+/// The type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// UTF-8 text, see [`crate::text`] for how other bytes are kept.
+    Text,
+    /// 64-bit signed integer.
+    I64,
+    /// 32-bit signed integer.
+    I32,
+    /// 64-bit floating point.
+    F64,
+    /// True or false.
+    Bool,
+}
+
+impl ColumnKind {
+    /// The name used in `docs/tables.md`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ColumnKind::Text => "text",
+            ColumnKind::I64 => "i64",
+            ColumnKind::I32 => "i32",
+            ColumnKind::F64 => "f64",
+            ColumnKind::Bool => "bool",
+        }
+    }
+}
+
+/// One column of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnDef {
+    /// Its name, with the unit at its end.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: ColumnKind,
+    /// Whether it can be null, which means unknown.
+    pub nullable: bool,
+    /// What it says, as it stands in `docs/tables.md`.
+    pub doc: &'static str,
+}
+
+/// Which columns to read.
+#[derive(Debug, Clone, Copy)]
+pub enum Projection<'p> {
+    /// Every column.
+    All,
+    /// Only these; the others come back as null, zero or empty.
+    Only(&'p [&'p str]),
+}
+
+/// A value that a column can hold.
+pub trait Value<'a>: Sized + Default {
+    /// The column's type.
+    const KIND: ColumnKind;
+    /// Whether null is possible.
+    const NULLABLE: bool;
+    /// Appends to a column that is being built.
+    fn push(&self, column: &mut ColumnBuilder);
+    /// Reads row `at`; the default when the column was not read or, for a column that knows no null, holds one.
+    fn get(column: &ColumnRef<'a>, at: usize) -> Self;
+}
+
+/// A column while it grows.
+pub enum ColumnBuilder {
+    #[doc(hidden)]
+    Text(StringChunkedBuilder),
+    #[doc(hidden)]
+    I64(PrimitiveChunkedBuilder<Int64Type>),
+    #[doc(hidden)]
+    I32(PrimitiveChunkedBuilder<Int32Type>),
+    #[doc(hidden)]
+    F64(PrimitiveChunkedBuilder<Float64Type>),
+    #[doc(hidden)]
+    Bool(BooleanChunkedBuilder),
+}
+
+impl ColumnBuilder {
+    fn new(def: &ColumnDef, capacity: usize) -> Self {
+        let name = PlSmallStr::from_static(def.name);
+        match def.kind {
+            ColumnKind::Text => Self::Text(StringChunkedBuilder::new(name, capacity)),
+            ColumnKind::I64 => Self::I64(PrimitiveChunkedBuilder::new(name, capacity)),
+            ColumnKind::I32 => Self::I32(PrimitiveChunkedBuilder::new(name, capacity)),
+            ColumnKind::F64 => Self::F64(PrimitiveChunkedBuilder::new(name, capacity)),
+            ColumnKind::Bool => Self::Bool(BooleanChunkedBuilder::new(name, capacity)),
+        }
+    }
+
+    fn finish(self) -> Column {
+        match self {
+            Self::Text(b) => b.finish().into_series().into_column(),
+            Self::I64(b) => b.finish().into_series().into_column(),
+            Self::I32(b) => b.finish().into_series().into_column(),
+            Self::F64(b) => b.finish().into_series().into_column(),
+            Self::Bool(b) => b.finish().into_series().into_column(),
+        }
+    }
+}
+
+/// A column that was read, or its absence.
+pub enum ColumnRef<'a> {
+    #[doc(hidden)]
+    Text(&'a StringChunked),
+    #[doc(hidden)]
+    I64(&'a Int64Chunked),
+    #[doc(hidden)]
+    I32(&'a Int32Chunked),
+    #[doc(hidden)]
+    F64(&'a Float64Chunked),
+    #[doc(hidden)]
+    Bool(&'a BooleanChunked),
+    /// Not read, or not in the file (an older format).
+    Absent,
+}
+
+impl<'a> ColumnRef<'a> {
+    fn of(frame: &'a DataFrame, def: &ColumnDef) -> PolarsResult<Self> {
+        let Some(index) = frame.get_column_index(def.name) else { return Ok(Self::Absent) };
+        let series = frame.columns()[index].as_materialized_series();
+        Ok(match def.kind {
+            ColumnKind::Text => Self::Text(series.str()?),
+            ColumnKind::I64 => Self::I64(series.i64()?),
+            ColumnKind::I32 => Self::I32(series.i32()?),
+            ColumnKind::F64 => Self::F64(series.f64()?),
+            ColumnKind::Bool => Self::Bool(series.bool()?),
+        })
+    }
+}
+
+macro_rules! value {
+    ($rust:ty, $variant:ident) => {
+        impl<'a> Value<'a> for Option<$rust> {
+            const KIND: ColumnKind = ColumnKind::$variant;
+            const NULLABLE: bool = true;
+            fn push(&self, column: &mut ColumnBuilder) {
+                if let ColumnBuilder::$variant(builder) = column {
+                    builder.append_option(*self);
+                }
+            }
+            fn get(column: &ColumnRef<'a>, at: usize) -> Self {
+                if let ColumnRef::$variant(values) = column { values.get(at) } else { None }
+            }
+        }
+        impl<'a> Value<'a> for $rust {
+            const KIND: ColumnKind = ColumnKind::$variant;
+            const NULLABLE: bool = false;
+            fn push(&self, column: &mut ColumnBuilder) {
+                Some(*self).push(column);
+            }
+            fn get(column: &ColumnRef<'a>, at: usize) -> Self {
+                Option::<$rust>::get(column, at).unwrap_or_default()
+            }
+        }
+    };
+}
+value!(i64, I64);
+value!(i32, I32);
+value!(f64, F64);
+value!(bool, Bool);
+
+impl<'a> Value<'a> for Option<Cow<'a, str>> {
+    const KIND: ColumnKind = ColumnKind::Text;
+    const NULLABLE: bool = true;
+    fn push(&self, column: &mut ColumnBuilder) {
+        if let ColumnBuilder::Text(builder) = column {
+            builder.append_option(self.as_deref());
+        }
+    }
+    fn get(column: &ColumnRef<'a>, at: usize) -> Self {
+        if let ColumnRef::Text(values) = *column { values.get(at).map(Cow::Borrowed) } else { None }
+    }
+}
+
+impl<'a> Value<'a> for Cow<'a, str> {
+    const KIND: ColumnKind = ColumnKind::Text;
+    const NULLABLE: bool = false;
+    fn push(&self, column: &mut ColumnBuilder) {
+        if let ColumnBuilder::Text(builder) = column {
+            builder.append_value(self.as_ref());
+        }
+    }
+    fn get(column: &ColumnRef<'a>, at: usize) -> Self {
+        Option::<Cow<'a, str>>::get(column, at).unwrap_or_default()
+    }
+}
+
+/// A row of a table; made by the [`table!`](crate::table) macro.
+pub trait Row: Sized {
+    /// The row with its text borrowed for `'a`.
+    type Of<'a>: Sized;
+    /// The table's folder in the dataset.
+    const TABLE: &'static str;
+    /// What a row is and where it comes from.
+    const DOC: &'static str;
+    /// The columns, in file order.
+    const COLUMNS: &'static [ColumnDef];
+    /// Appends a row to the columns, which are in the order of [`Row::COLUMNS`].
+    fn push(row: &Self::Of<'_>, columns: &mut [ColumnBuilder]);
+    /// Reads row `at`.
+    fn get<'a>(columns: &[ColumnRef<'a>], at: usize) -> Self::Of<'a>;
+}
+
+/// Rows of one table on their way to a file.
+pub struct Builder<R: Row> {
+    columns: Vec<ColumnBuilder>,
+    len: usize,
+    row: PhantomData<R>,
+}
+
+impl<R: Row> Default for Builder<R> {
+    fn default() -> Self {
+        Self::with_capacity(0)
+    }
+}
+
+impl<R: Row> Builder<R> {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty table with room for `capacity` rows.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { columns: R::COLUMNS.iter().map(|def| ColumnBuilder::new(def, capacity)).collect(), len: 0, row: PhantomData }
+    }
+
+    /// Appends a row.
+    pub fn push(&mut self, row: &R::Of<'_>) {
+        R::push(row, &mut self.columns);
+        self.len += 1;
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The rows as columns.
+    ///
+    /// # Errors
+    /// Only when columns differ in length, which the row macro makes impossible.
+    pub fn finish(self) -> PolarsResult<Rows<R>> {
+        let columns = self.columns.into_iter().map(ColumnBuilder::finish).collect();
+        Ok(Rows { frame: DataFrame::new(self.len, columns)?, row: PhantomData })
+    }
+}
+
+/// Rows of one table in memory, by column.
+pub struct Rows<R: Row> {
+    pub(crate) frame: DataFrame,
+    row: PhantomData<R>,
+}
+
+impl<R: Row> Rows<R> {
+    pub(crate) fn from_frame(mut frame: DataFrame) -> Self {
+        frame.rechunk_mut();
+        Self { frame, row: PhantomData }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.frame.height()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rows in order.
+    ///
+    /// # Errors
+    /// When a column in the file has another type than the table declares.
+    pub fn iter(&self) -> PolarsResult<impl Iterator<Item = R::Of<'_>> + '_> {
+        let columns = R::COLUMNS.iter().map(|def| ColumnRef::of(&self.frame, def)).collect::<PolarsResult<Vec<_>>>()?;
+        Ok((0..self.len()).map(move |at| R::get(&columns, at)))
+    }
+}
+
+/// The Rust type of a column kind as the [`table!`](crate::table) macro names it; `opt_` means nullable.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! column_type {
+    (text, $a:lifetime) => { std::borrow::Cow<$a, str> };
+    (opt_text, $a:lifetime) => { Option<std::borrow::Cow<$a, str>> };
+    (i64, $a:lifetime) => { i64 };
+    (opt_i64, $a:lifetime) => { Option<i64> };
+    (i32, $a:lifetime) => { i32 };
+    (opt_i32, $a:lifetime) => { Option<i32> };
+    (f64, $a:lifetime) => { f64 };
+    (opt_f64, $a:lifetime) => { Option<f64> };
+    (bool, $a:lifetime) => { bool };
+    (opt_bool, $a:lifetime) => { Option<bool> };
+}
+
+/// Declares a table: its row type, columns and documentation in one place.
+///
+/// A column is `name: kind` with kind one of `text`, `i64`, `i32`, `f64`, `bool`, or one of these with `opt_` before it.
+#[macro_export]
+macro_rules! table {
+    (
+        $(#[doc = $doc:literal])+
+        pub struct $name:ident in $table:literal {
+            $( $(#[doc = $column_doc:literal])+ $column:ident : $kind:ident , )+
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Default)]
+        pub struct $name<'a> {
+            $( $(#[doc = $column_doc])+ pub $column: $crate::column_type!($kind, 'a), )+
+            #[doc(hidden)]
+            pub lifetime: std::marker::PhantomData<&'a ()>,
+        }
+
+        impl $crate::row::Row for $name<'static> {
+            type Of<'a> = $name<'a>;
+            const TABLE: &'static str = $table;
+            const DOC: &'static str = concat!($($doc, "\n"),+);
+            const COLUMNS: &'static [$crate::row::ColumnDef] = &[ $( $crate::row::ColumnDef {
+                name: stringify!($column),
+                kind: <$crate::column_type!($kind, 'static) as $crate::row::Value<'static>>::KIND,
+                nullable: <$crate::column_type!($kind, 'static) as $crate::row::Value<'static>>::NULLABLE,
+                doc: concat!($($column_doc),+),
+            } ),+ ];
+            fn push(row: &$name<'_>, columns: &mut [$crate::row::ColumnBuilder]) {
+                let mut columns = columns.iter_mut();
+                $( if let Some(column) = columns.next() { $crate::row::Value::push(&row.$column, column); } )+
+            }
+            fn get<'a>(columns: &[$crate::row::ColumnRef<'a>], at: usize) -> $name<'a> {
+                let mut columns = columns.iter();
+                $( let $column = columns.next().map(|column| $crate::row::Value::get(column, at)).unwrap_or_default(); )+
+                $name { $($column,)+ lifetime: std::marker::PhantomData }
+            }
+        }
+
+        impl $name<'_> {
+            /// The same row with its text copied, to be kept.
+            pub fn into_owned(self) -> $name<'static> {
+                $name { $( $column: $crate::row::Own::own(self.$column), )+ lifetime: std::marker::PhantomData }
+            }
+        }
+    };
+}
+
+/// Copies borrowed text out of a row, for [`table!`](crate::table).
+pub trait Own {
+    /// The owned value.
+    type Kept;
+    /// Copies what is borrowed.
+    fn own(self) -> Self::Kept;
+}
+impl Own for Cow<'_, str> {
+    type Kept = Cow<'static, str>;
+    fn own(self) -> Self::Kept {
+        Cow::Owned(self.into_owned())
+    }
+}
+impl Own for Option<Cow<'_, str>> {
+    type Kept = Option<Cow<'static, str>>;
+    fn own(self) -> Self::Kept {
+        self.map(Own::own)
+    }
+}
+macro_rules! own {
+    ($($plain:ty),+) => { $( impl Own for $plain { type Kept = $plain; fn own(self) -> $plain { self } } )+ };
+}
+own!(i64, i32, f64, bool, Option<i64>, Option<i32>, Option<f64>, Option<bool>);

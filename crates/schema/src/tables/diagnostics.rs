@@ -1,0 +1,25 @@
+//! `diagnostics`: what was wrong with an input.
+
+crate::table! {
+    /// Something that was wrong with an input, with its place, severity and advice.
+    pub struct DiagnosticRow in "diagnostics" {
+        /// `warning`: read, but not as it should be. `error`: rejected.
+        severity: text,
+        /// A short fixed name of what is wrong, such as `squeue_field_count`.
+        code: text,
+        /// One sentence.
+        message: text,
+        /// What to do about it.
+        advice: opt_text,
+        /// The input: a file, or what was asked (`squeue on user@host:22`).
+        input: text,
+        /// Line in the input, from 1.
+        line: opt_i64,
+        /// Column in bytes, from 1.
+        column: opt_i64,
+        /// How many times it occurred at such places, when alike ones were counted together.
+        count: i64,
+        /// When it was noticed, for live sources: the poll's time.
+        observed_at_ns: opt_i64,
+    }
+}

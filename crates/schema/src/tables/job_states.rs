@@ -1,0 +1,129 @@
+//! `job_states`: what was observed of jobs.
+
+crate::table! {
+    /// One observed change of one job attempt, with the interval in which it happened.
+    ///
+    /// An attempt is a (`cluster`, `job`, `submit_ns`): Slurm keeps a job's id when it is requeued and gives it a new submit
+    /// time, and it uses ids again when they wrap. Rows come from polling `squeue` (`source` = `squeue`, `squeue-json`,
+    /// `slurmminer`) and from accounting (`source` = `sacct`, `sacct-json`). Text that was not UTF-8 holds `\xNN` for each such byte.
+    pub struct JobState in "job_states" {
+        /// Cluster name (`ClusterName` in slurm.conf, or what `--cluster` said).
+        cluster: text,
+        /// The job as Slurm prints it: `7`, array task `8_3`, component of a heterogeneous job `18+1`. `8_*` is what has not yet become
+        /// a task of a pending array; `array_tasks` says which.
+        job: text,
+        /// Slurm's raw job id (`%A`). The record of a pending array, and its last task, carry the array's id.
+        job_id: i64,
+        /// When this attempt was submitted, as Slurm says (whole seconds). Null when the source does not tell.
+        submit_ns: opt_i64,
+        /// `new`: first seen. `state`: another state than before. `requeued`: first seen of a later attempt. `left`: no longer in the
+        /// queue. `accounting`: not a change but a fact that accounting tells.
+        change: text,
+        /// The state's full name as in squeue(1), JOB STATE CODES; null where `change` is `left`.
+        state: opt_text,
+        /// The change happened after this time (the poll before, or the submit time when that is later). Null when nothing earlier is known.
+        not_before_ns: opt_i64,
+        /// The change had happened at this time, on the cluster's clock: when `squeue` was asked.
+        observed_at_ns: i64,
+        /// When Slurm itself says that the change happened (whole seconds): submit time for PENDING, start for RUNNING, end for a
+        /// state after running. Null when Slurm names no time for it or one outside the interval.
+        reported_ns: opt_i64,
+        /// What told us: `squeue`, `squeue-json`, `slurmminer`, `sacct`, `sacct-json`.
+        source: text,
+        /// The array's id (`%F`) when the job belongs to one.
+        array_job_id: opt_i64,
+        /// The array index.
+        array_task_id: opt_i64,
+        /// The indices that are still pending and the limit, as Slurm writes them: `3-9%3`. Only on the record of a pending array.
+        array_tasks: opt_text,
+        /// Raw id of the first component of a heterogeneous job.
+        het_job_id: opt_i64,
+        /// Number of the component, from 0.
+        het_offset: opt_i64,
+        /// Job name.
+        name: opt_text,
+        /// User name.
+        user: opt_text,
+        /// Group name; the case study's project id.
+        group: opt_text,
+        /// Account that is charged.
+        account: opt_text,
+        /// Partition, or the list of those asked for while pending (`debug,short`).
+        partition: opt_text,
+        /// Quality of service.
+        qos: opt_text,
+        /// Why it is in this state, as Slurm says; may be a sentence.
+        reason: opt_text,
+        /// The user's comment.
+        comment: opt_text,
+        /// The file name of the command, without folders and arguments; the job's name where there is no command (`--wrap`, salloc). What
+        /// is mined as activity.
+        activity: opt_text,
+        /// The command's path as submitted, without arguments. `squeue` prints both in one string: where a path holds spaces the job
+        /// name, which is the file name unless the user chose another, tells them apart; otherwise the first space does.
+        command: opt_text,
+        /// The command's arguments as one string.
+        arguments: opt_text,
+        /// Work directory.
+        work_dir: opt_text,
+        /// Number of nodes, asked for or given.
+        nodes: opt_i64,
+        /// The nodes, as a Slurm host list: `n[1-4]`.
+        node_list: opt_text,
+        /// Number of CPUs, asked for or given.
+        cpus: opt_i64,
+        /// Memory asked for, in bytes: per node or, when the user asked so, per CPU (`squeue` does not say which).
+        memory_bytes: opt_i64,
+        /// Time limit in seconds; null when unlimited, not set or unknown.
+        time_limit_s: opt_i64,
+        /// Start time as Slurm says; expected while pending.
+        start_ns: opt_i64,
+        /// End time as Slurm says; expected (start + limit) while running.
+        end_ns: opt_i64,
+        /// Exit code of the batch script.
+        exit_code: opt_i64,
+        /// Signal that ended it; null when none or unknown.
+        exit_signal: opt_i64,
+        /// Who cancelled it, by user id, as accounting says (`CANCELLED by 1001`).
+        cancelled_by_uid: opt_i64,
+        /// Bytes read as counted by Slurm's accounting plugin (`fs/disk` of `TRESUsageInTot`, all steps added).
+        read_bytes: opt_i64,
+        /// Bytes written, likewise (`TRESUsageOutTot`).
+        written_bytes: opt_i64,
+        /// The command line of sbatch, srun or salloc, as accounting keeps it.
+        submit_line: opt_text,
+    }
+}
+
+/// The values of `job_states.change`.
+pub mod change {
+    /// First seen.
+    pub const NEW: &str = "new";
+    /// Another state than before.
+    pub const STATE: &str = "state";
+    /// First seen of a later attempt at the same job.
+    pub const REQUEUED: &str = "requeued";
+    /// No longer in the queue.
+    pub const LEFT: &str = "left";
+    /// A fact from accounting.
+    pub const ACCOUNTING: &str = "accounting";
+}
+
+/// The values of `job_states.source` and `job_dependencies.source`.
+pub mod source {
+    /// `squeue`'s text, live or from a file.
+    pub const SQUEUE: &str = "squeue";
+    /// `squeue --json`.
+    pub const SQUEUE_JSON: &str = "squeue-json";
+    /// A SLURMminer log.
+    pub const SLURMMINER: &str = "slurmminer";
+    /// `sacct --parsable2`.
+    pub const SACCT: &str = "sacct";
+    /// `sacct --json`.
+    pub const SACCT_JSON: &str = "sacct-json";
+
+    /// Whether a source is accounting, which tells exact times, and not a poll of the queue.
+    pub fn is_accounting(source: &str) -> bool {
+        source.starts_with("sacct")
+    }
+}

@@ -1,0 +1,34 @@
+//! The tables of a dataset, one file each. `docs/tables.md` is generated from these declarations.
+
+mod cases;
+mod diagnostics;
+mod job_dependencies;
+mod job_states;
+mod links;
+
+pub use cases::Case;
+pub use diagnostics::DiagnosticRow;
+pub use job_dependencies::JobDependency;
+pub use job_states::{JobState, change, source};
+pub use links::Link;
+
+use crate::row::{ColumnDef, Row};
+
+/// A table as documented.
+#[derive(Debug, Clone, Copy)]
+pub struct TableDef {
+    /// Its folder in the dataset.
+    pub name: &'static str,
+    /// What a row is.
+    pub doc: &'static str,
+    /// Its columns in file order.
+    pub columns: &'static [ColumnDef],
+}
+
+const fn def<R: Row>() -> TableDef {
+    TableDef { name: R::TABLE, doc: R::DOC, columns: R::COLUMNS }
+}
+
+/// Every table, raw ones first.
+pub const ALL: &[TableDef] =
+    &[def::<JobState<'static>>(), def::<JobDependency<'static>>(), def::<DiagnosticRow<'static>>(), def::<Link<'static>>(), def::<Case<'static>>()];
