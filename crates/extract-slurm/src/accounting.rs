@@ -1,0 +1,183 @@
+//! What accounting tells of job attempts, as rows: each attempt when it is first told and whenever something about it is new.
+//!
+//! sacct is asked for a window that overlaps the one before, because a record can arrive late; an attempt that was told before
+//! and has not changed makes no row. Rows of accounting are facts, not observed changes: `change` is `accounting`, and the true times stand in
+//! `submit_ns`, `start_ns` and `end_ns`.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::tables::change;
+use flowmine_schema::time::SECOND_NS;
+use flowmine_schema::{Builder, Rows, text};
+use rustc_hash::FxHasher;
+
+use crate::dependency;
+use crate::queue::{Changes, push_dependency};
+use crate::record::JobRecord;
+use crate::state::State;
+
+/// How far the window of one query reaches back into the one before.
+pub const OVERLAP_NS: i64 = 600 * SECOND_NS;
+
+flowmine_schema::table! {
+    /// One job attempt that accounting has told: an observer's memory, not part of the dataset's tables.
+    pub struct Told in ".state" {
+        /// The job as in `job_states`.
+        job: text,
+        /// Submit time.
+        submit_ns: opt_i64,
+        /// Digest of what was told.
+        digest: i64,
+        /// When it ended; null while it has not.
+        end_ns: opt_i64,
+    }
+}
+
+/// What accounting has told of one cluster.
+#[derive(Debug, Default)]
+pub struct Accounting {
+    cluster: String,
+    until_ns: Option<i64>,
+    told: BTreeMap<(String, Option<i64>), (i64, Option<i64>)>,
+    changed: bool,
+}
+
+impl Accounting {
+    /// Nothing told.
+    pub fn new(cluster: impl Into<String>) -> Self {
+        Self { cluster: cluster.into(), ..Self::default() }
+    }
+
+    /// Until when it was asked.
+    pub fn until_ns(&self) -> Option<i64> {
+        self.until_ns
+    }
+
+    /// Whether there is something new to remember.
+    pub fn has_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// From when on to ask, given where the first query shall begin.
+    pub fn window_start_ns(&self, first_ns: i64) -> i64 {
+        self.until_ns.map_or(first_ns, |until| until - OVERLAP_NS)
+    }
+
+    /// Takes one record in.
+    pub fn see(&mut self, record: &JobRecord<'_>, observed_at_ns: i64, source: &'static str, changes: &mut Changes, diagnostics: &mut Diagnostics) {
+        let job = record.label();
+        let mut row = record.to_row();
+        row.cluster = self.cluster.as_str().into();
+        row.change = change::ACCOUNTING.into();
+        row.source = source.into();
+        row.observed_at_ns = observed_at_ns;
+        row.reported_ns = match &record.state {
+            State::Pending => record.submit_ns,
+            state if state.has_ended() => record.end_ns,
+            _ => record.start_ns,
+        };
+        let digest = digest(record);
+        let ended = record.end_ns.filter(|_| record.state.has_ended());
+        let before = self.told.insert((job.clone(), record.submit_ns), (digest, ended));
+        if before.is_some_and(|(known, _)| known == digest) {
+            return;
+        }
+        self.changed = true;
+        changes.states.push(&row);
+        if before.is_some() {
+            return;
+        }
+        let line = record.submit_line.as_deref().and_then(dependency::in_submit_line);
+        let Some(text) = line.or(record.dependency.as_deref()) else { return };
+        match dependency::parse(text) {
+            Ok(expression) => {
+                for (position, term) in expression.terms.iter().enumerate() {
+                    push_dependency(&mut changes.dependencies, &self.cluster, &job, record, term, expression.operator, position, observed_at_ns, source);
+                }
+            }
+            Err(at) => diagnostics.push(Diagnostic::warning(
+                "dependency_not_understood",
+                format!("job {job}: dependency {:?} of the submit line is not understood at byte {}", text::visible(text), at.0 + 1),
+            )),
+        }
+    }
+
+    /// Ends a query that was answered whole; what ended before the next window begins is forgotten.
+    pub fn finish(&mut self, until_ns: i64) {
+        self.until_ns = Some(self.until_ns.map_or(until_ns, |before| before.max(until_ns)));
+        let horizon = until_ns - 2 * OVERLAP_NS;
+        let before = self.told.len();
+        self.told.retain(|_, (_, end)| end.is_none_or(|end| end >= horizon));
+        self.changed |= before != self.told.len();
+    }
+
+    /// What must be remembered, as rows.
+    pub fn remember(&self) -> Builder<Told<'static>> {
+        let mut rows = Builder::with_capacity(self.told.len());
+        for ((job, submit_ns), (digest, end_ns)) in &self.told {
+            rows.push(&Told { job: job.as_str().into(), submit_ns: *submit_ns, digest: *digest, end_ns: *end_ns, ..Told::default() });
+        }
+        rows
+    }
+
+    /// What was remembered.
+    ///
+    /// # Errors
+    /// When the file is not what [`Accounting::remember`] wrote.
+    pub fn recall(cluster: &str, until_ns: Option<i64>, rows: &Rows<Told<'static>>) -> Result<Self, String> {
+        let mut accounting = Self { until_ns, ..Self::new(cluster) };
+        for row in rows.iter().map_err(|e| e.to_string())? {
+            accounting.told.insert((row.job.into_owned(), row.submit_ns), (row.digest, row.end_ns));
+        }
+        Ok(accounting)
+    }
+}
+
+/// What makes a record worth another row: its state, times, exit and counters.
+fn digest(record: &JobRecord<'_>) -> i64 {
+    let mut hasher = FxHasher::default();
+    record.state.name().hash(&mut hasher);
+    (record.start_ns, record.end_ns, record.exit_code, record.exit_signal).hash(&mut hasher);
+    (record.read_bytes, record.written_bytes, record.node_list.as_deref()).hash(&mut hasher);
+    hasher.finish() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::JobRef;
+    use flowmine_schema::tables::source::SACCT;
+
+    const S: i64 = SECOND_NS;
+
+    fn rows(accounting: &mut Accounting, record: &JobRecord<'_>) -> (usize, usize) {
+        let mut changes = Changes::default();
+        accounting.see(record, 1000 * S, SACCT, &mut changes, &mut Diagnostics::default());
+        (changes.states.len(), changes.dependencies.len())
+    }
+
+    #[test]
+    fn a_fact_is_told_once_and_again_when_it_changes() {
+        let mut accounting = Accounting::new("lab");
+        let mut record = JobRecord::new(7, JobRef::Single, State::Running);
+        record.submit_ns = Some(900 * S);
+        record.submit_line = Some("sbatch -d afterok:5:6 step.sh".into());
+        assert_eq!(rows(&mut accounting, &record), (1, 2));
+        assert_eq!(rows(&mut accounting, &record), (0, 0));
+        record.state = State::Completed;
+        record.end_ns = Some(990 * S);
+        assert_eq!(rows(&mut accounting, &record), (1, 0));
+        // Another attempt of the same id is another fact.
+        record.submit_ns = Some(950 * S);
+        assert_eq!(rows(&mut accounting, &record), (1, 2));
+        accounting.finish(1000 * S);
+        let remembered = accounting.remember().finish().unwrap();
+        let mut accounting = Accounting::recall("lab", Some(1000 * S), &remembered).unwrap();
+        assert_eq!(rows(&mut accounting, &record), (0, 0));
+        assert_eq!(accounting.window_start_ns(0), 400 * S);
+        accounting.finish(9000 * S);
+        assert_eq!(accounting.remember().len(), 0, "long ended attempts are forgotten");
+    }
+}

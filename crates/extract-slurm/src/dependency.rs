@@ -1,0 +1,279 @@
+//! Dependency expressions, as squeue's DEPENDENCY column and `sbatch --dependency` write them (sbatch(1), `-d`).
+//!
+//! In go `afterok:3(unfulfilled),after:8_*+10(unfulfilled)?singleton`; out come the terms. A word or target that is not
+//! understood makes the expression an error, with the byte where it stands.
+
+use flowmine_schema::tables::JobDependency;
+
+/// What a term waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    /// A job, or a whole array when the id is an array's (only squeue tells them apart).
+    Job(i64),
+    /// One task of an array.
+    ArrayTask(i64, i64),
+    /// A whole array: `8_*`.
+    Array(i64),
+    /// Every earlier job of the same user with the same name: `singleton`.
+    UserAndName,
+}
+
+/// How the terms of an expression combine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// `,`: all must hold.
+    And,
+    /// `?`: one suffices.
+    Or,
+}
+
+/// One term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    /// `afterok` and so on, as written.
+    pub kind: String,
+    /// What it waits for.
+    pub target: Target,
+    /// Delay in seconds, 0 for none.
+    pub delay_s: i64,
+    /// What squeue says in parentheses.
+    pub state: Option<String>,
+}
+
+impl std::fmt::Display for Term {
+    /// As Slurm writes it: `after:8_3+1(unfulfilled)`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.kind)?;
+        match self.target {
+            Target::Job(id) => write!(f, ":{id}")?,
+            Target::ArrayTask(id, task) => write!(f, ":{id}_{task}")?,
+            Target::Array(id) => write!(f, ":{id}_*")?,
+            Target::UserAndName => {}
+        }
+        if self.delay_s != 0 {
+            write!(f, "+{}", self.delay_s / 60)?;
+        }
+        match &self.state {
+            Some(state) => write!(f, "({state})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An expression.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Expression {
+    /// `None` for a single term.
+    pub operator: Option<Operator>,
+    /// The terms in order.
+    pub terms: Vec<Term>,
+}
+
+/// Where an expression stopped making sense: the byte offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotUnderstood(pub usize);
+
+/// Reads an expression. Nothing (`(null)`, empty) is an expression without terms.
+///
+/// # Errors
+/// With the byte at which the first word that is not understood begins.
+pub fn parse(text: &str) -> Result<Expression, NotUnderstood> {
+    let mut expression = Expression::default();
+    if crate::units::is_nothing(text.as_bytes()) {
+        return Ok(expression);
+    }
+    let mut at = 0;
+    for piece in text.split_inclusive([',', '?']) {
+        let (term, separator) = match piece.char_indices().next_back() {
+            Some((end, ',')) => (&piece[..end], Some(Operator::And)),
+            Some((end, '?')) => (&piece[..end], Some(Operator::Or)),
+            _ => (piece, None),
+        };
+        parse_term(term, &mut expression.terms).ok_or(NotUnderstood(at))?;
+        expression.operator = expression.operator.or(separator);
+        at += piece.len();
+    }
+    // `afterok:1:2` is two terms without a separator: both must hold.
+    if expression.terms.len() > 1 && expression.operator.is_none() {
+        expression.operator = Some(Operator::And);
+    }
+    Ok(expression)
+}
+
+fn parse_term(text: &str, terms: &mut Vec<Term>) -> Option<()> {
+    let text = text.trim();
+    let mut pieces = text.split(':');
+    let (kind, state) = with_state(pieces.next()?)?;
+    if kind.is_empty() || !kind.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_') {
+        // `--dependency=123` is an old way to write afterany.
+        let target = target(kind)?;
+        terms.push(Term { kind: "afterany".to_owned(), target, delay_s: 0, state });
+        return Some(());
+    }
+    let mut targets = 0;
+    for piece in pieces {
+        let (target_text, state) = with_state(piece)?;
+        let (id, delay) = match target_text.split_once('+') {
+            Some((id, minutes)) => (id, minutes.parse::<i64>().ok().filter(|m| (0..=i64::from(u32::MAX)).contains(m))? * 60),
+            None => (target_text, 0),
+        };
+        terms.push(Term { kind: kind.to_owned(), target: target(id)?, delay_s: delay, state });
+        targets += 1;
+    }
+    if targets == 0 {
+        if kind != "singleton" {
+            return None;
+        }
+        terms.push(Term { kind: kind.to_owned(), target: Target::UserAndName, delay_s: 0, state });
+    }
+    Some(())
+}
+
+fn with_state(text: &str) -> Option<(&str, Option<String>)> {
+    match text.split_once('(') {
+        Some((before, state)) => Some((before, Some(state.strip_suffix(')')?.to_owned()))),
+        None => Some((text, None)),
+    }
+}
+
+fn target(text: &str) -> Option<Target> {
+    let number = |text: &str| crate::units::digits(text.as_bytes()).filter(|&id| id <= i64::from(u32::MAX));
+    match text.split_once('_') {
+        Some((id, "*")) => Some(Target::Array(number(id)?)),
+        Some((id, task)) => Some(Target::ArrayTask(number(id)?, number(task)?)),
+        None => Some(Target::Job(number(text)?)),
+    }
+}
+
+/// Finds `--dependency=…`, `--dependency …`, `-d …` or `-d…` in a submit line.
+///
+/// The line has lost its quotes, so only words before the script are options for certain; what follows the first word that is
+/// neither an option nor an option's value belongs to the script and is not looked at. An option takes a value of its own only
+/// where sbatch(1) says so; the few options without one are listed.
+pub fn in_submit_line(line: &str) -> Option<&str> {
+    let mut words = line.split_ascii_whitespace();
+    words.next()?;
+    let mut found = None;
+    while let Some(word) = words.next() {
+        if let Some(rest) = word.strip_prefix("--") {
+            let (name, value) = match rest.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (rest, None),
+            };
+            // sbatch accepts unambiguous beginnings, and `--depend` is common.
+            let is_dependency = name.len() >= 3 && "dependency".starts_with(name);
+            match value {
+                Some(value) if is_dependency => found = Some(value),
+                None if is_dependency => found = words.next(),
+                None if name == "wrap" => break,
+                None if !FLAGS.contains(&name) => {
+                    words.next();
+                }
+                _ => {}
+            }
+        } else if let Some(rest) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
+            match rest.split_at_checked(1) {
+                Some(("d", "")) => found = words.next(),
+                Some(("d", value)) => found = Some(value.strip_prefix('=').unwrap_or(value)),
+                Some((letter, "")) if !SHORT_FLAGS.contains(letter) => {
+                    words.next();
+                }
+                _ => {}
+            }
+        } else {
+            break;
+        }
+    }
+    found.map(|value| value.trim_matches(['"', '\'']))
+}
+
+/// Long options of sbatch(1), srun(1) and salloc(1) that take no value of their own (an optional one comes after `=`).
+const FLAGS: &[&str] = &[
+    "contiguous", "disable-stdout-job-summary", "exact", "exclusive", "get-user-env", "help", "hold", "ignore-pbs", "immediate",
+    "interactive", "kill-on-bad-exit", "label", "multi-prog", "nice", "no-allocate", "no-bell", "no-kill", "no-requeue",
+    "overcommit", "overlap", "oversubscribe", "parsable", "preserve-env", "propagate", "pty", "quiet", "quit-on-interrupt", "reboot", "requeue",
+    "share", "spread-job", "test-only", "unbuffered", "usage", "use-min-nodes", "verbose", "version", "wait",
+];
+/// Short ones: hold, help, immediate, kill-on-bad-exit, no-kill, label, overcommit, oversubscribe, quiet, unbuffered, verbose, version, wait (sbatch), X, Z.
+const SHORT_FLAGS: &str = "HhIKklOsQuvVWXZ";
+
+/// A term as a row of `job_dependencies`; the job's own columns are the caller's.
+pub fn fill(row: &mut JobDependency<'_>, term: &Term, operator: Option<Operator>, position: usize) {
+    let (target_kind, job, task) = match term.target {
+        Target::Job(id) => ("job", Some(id), None),
+        Target::ArrayTask(id, task) => ("array_task", Some(id), Some(task)),
+        Target::Array(id) => ("array", Some(id), None),
+        Target::UserAndName => ("user_and_name", None, None),
+    };
+    row.position = position as i32;
+    row.operator = operator.map(|o| match o {
+        Operator::And => "and".into(),
+        Operator::Or => "or".into(),
+    });
+    row.kind = term.kind.clone().into();
+    row.target_kind = target_kind.into();
+    row.target_job_id = job;
+    row.target_task_id = task;
+    row.delay_s = Some(term.delay_s).filter(|&delay| delay != 0);
+    row.state = term.state.clone().map(Into::into);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn term(kind: &str, target: Target, delay_s: i64, state: &str) -> Term {
+        Term { kind: kind.into(), target, delay_s, state: Some(state.to_owned()).filter(|s| !s.is_empty()) }
+    }
+
+    #[test]
+    fn forms_that_squeue_prints() {
+        let e = parse("afterok:3(unfulfilled),afterany:2(failed)").unwrap();
+        assert_eq!(e.operator, Some(Operator::And));
+        assert_eq!(e.terms, [term("afterok", Target::Job(3), 0, "unfulfilled"), term("afterany", Target::Job(2), 0, "failed")]);
+        let e = parse("afterok:2(unfulfilled)?afterok:1(unfulfilled)").unwrap();
+        assert_eq!(e.operator, Some(Operator::Or));
+        assert_eq!(parse("aftercorr:8_*(unfulfilled)").unwrap().terms, [term("aftercorr", Target::Array(8), 0, "unfulfilled")]);
+        assert_eq!(parse("afterok:8_3(unfulfilled)").unwrap().terms, [term("afterok", Target::ArrayTask(8, 3), 0, "unfulfilled")]);
+        assert_eq!(parse("after:1+1(unfulfilled)").unwrap().terms, [term("after", Target::Job(1), 60, "unfulfilled")]);
+        let e = parse("singleton(unfulfilled),afterok:1(unfulfilled)").unwrap();
+        assert_eq!(e.terms, [term("singleton", Target::UserAndName, 0, "unfulfilled"), term("afterok", Target::Job(1), 0, "unfulfilled")]);
+        assert_eq!(parse("(null)").unwrap(), Expression::default());
+        assert_eq!(parse("expand:7").unwrap().terms, [term("expand", Target::Job(7), 0, "")]);
+    }
+
+    #[test]
+    fn forms_that_people_submit() {
+        let e = parse("afterok:1:2+5,after:3").unwrap();
+        assert_eq!(e.terms, [term("afterok", Target::Job(1), 0, ""), term("afterok", Target::Job(2), 300, ""), term("after", Target::Job(3), 0, "")]);
+        assert_eq!(parse("17").unwrap().terms, [term("afterany", Target::Job(17), 0, "")]);
+    }
+
+    #[test]
+    fn nonsense_is_an_error_with_its_place() {
+        assert_eq!(parse("afterok:1,afterok:x"), Err(NotUnderstood(10)));
+        assert_eq!(parse("afterok"), Err(NotUnderstood(0)));
+        assert_eq!(parse("afterok:1(unfulfilled"), Err(NotUnderstood(0)));
+    }
+
+    #[test]
+    fn submit_lines() {
+        assert_eq!(in_submit_line("sbatch -o /dev/null --dependency=afterok:1:2 step.sh 3"), Some("afterok:1:2"));
+        assert_eq!(in_submit_line("sbatch -d afterok:1 step.sh"), Some("afterok:1"));
+        assert_eq!(in_submit_line("sbatch -dafterok:1 step.sh"), Some("afterok:1"));
+        assert_eq!(in_submit_line("sbatch --hold --dependency singleton step.sh"), Some("singleton"));
+        assert_eq!(in_submit_line("sbatch step.sh --dependency=afterok:1"), None, "an argument of the script");
+        assert_eq!(in_submit_line("sbatch --comment --dependency=afterok:1 step.sh"), None, "the value of another option");
+        assert_eq!(in_submit_line("sbatch --wrap x -d afterok:1"), None, "text after --wrap is the command");
+        assert_eq!(in_submit_line(""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text in "(afterok|after|singleton|[a-z]{0,3}|:|,|\\?|_|\\*|\\+|[0-9]{0,4}|\\(|\\)|é){0,20}") {
+            let _ = parse(&text);
+            let _ = in_submit_line(&text);
+        }
+    }
+}

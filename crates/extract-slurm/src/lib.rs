@@ -1,0 +1,25 @@
+//! Slurm's queue and accounting as rows: live, local or over SSH, or from files that others recorded.
+//!
+//! | module | in | out |
+//! |---|---|---|
+//! | [`squeue`] | the text of one poll | records |
+//! | [`queue`] | the records of poll after poll | the changes between them, as rows of `job_states` and `job_dependencies` |
+//! | [`runner`], [`ssh`] | a fixed script | its output, from this machine or the login node |
+//!
+//! Decoding is the same whether bytes come from a live cluster or from a file. Nothing here knows about cases or events.
+
+pub mod accounting;
+pub mod array;
+pub mod command;
+pub mod dependency;
+pub mod memory;
+pub mod observe;
+pub mod queue;
+pub mod record;
+pub mod runner;
+pub mod sacct;
+pub mod schedule;
+pub mod squeue;
+pub mod ssh;
+pub mod state;
+pub mod units;

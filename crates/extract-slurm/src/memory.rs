@@ -1,0 +1,118 @@
+//! What an observer keeps in the dataset between polls, one set of files a cluster below `.state/`.
+//!
+//! `squeue-CLUSTER.json` says when the queue was last looked at and which job table belongs to it; `squeue-CLUSTER.parquet` is the queue
+//! itself; `sacct-CLUSTER.parquet` is what accounting has told. They change in the same transaction as the tables.
+
+use flowmine_schema::tables::JobState;
+use flowmine_schema::{Dataset, DatasetError, Transaction};
+use serde::{Deserialize, Serialize};
+
+use crate::accounting::{Accounting, Told};
+use crate::queue::{PollTime, Queue, Remembered};
+
+/// Why an observer's memory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// The dataset could not be read.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// A file of it is damaged.
+    #[error("the observer's memory {file} in the dataset is damaged ({why}): observe into a new dataset, this one stays readable")]
+    Damaged {
+        /// The file below `.state/`.
+        file: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// It is gone while the rows are there.
+    #[error("the dataset has rows of cluster {cluster} but the observer's memory .state/{file} is missing, so that what is in the queue cannot be told from what is new: restore it, or observe into a new dataset")]
+    Missing {
+        /// The cluster.
+        cluster: String,
+        /// The file.
+        file: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Polls {
+    cluster: String,
+    began_ns: i64,
+    ended_ns: i64,
+    accounting_until_ns: Option<i64>,
+}
+
+/// An observer's memory of one cluster.
+#[derive(Debug)]
+pub struct Memory {
+    /// The queue at the last poll.
+    pub queue: Queue,
+    /// What accounting has told.
+    pub accounting: Accounting,
+}
+
+/// A cluster's name as part of a file name: letters, digits, `-` and `_` as they are, other bytes as `=XX`.
+fn in_file_name(cluster: &str) -> String {
+    cluster
+        .bytes()
+        .map(|b| if b.is_ascii_alphanumeric() || b == b'-' || b == b'_' { char::from(b).to_string() } else { format!("={b:02X}") })
+        .collect()
+}
+
+impl Memory {
+    /// Nothing known.
+    pub fn new(cluster: &str) -> Self {
+        Self { queue: Queue::new(cluster), accounting: Accounting::new(cluster) }
+    }
+
+    /// Loads it; nothing known when the cluster was never observed here.
+    ///
+    /// # Errors
+    /// When it is damaged, or missing although the cluster was observed.
+    pub fn load(dataset: &Dataset, cluster: &str) -> Result<Self, MemoryError> {
+        let name = in_file_name(cluster);
+        let (polls_file, queue_file, told_file) = (format!("squeue-{name}.json"), format!("squeue-{name}.parquet"), format!("sacct-{name}.parquet"));
+        let Some(bytes) = dataset.state(&polls_file)? else {
+            let known = dataset.manifest()?.clusters.contains(cluster);
+            let has_rows = known && !dataset.parts::<JobState<'static>>()?.is_empty();
+            return if has_rows { Err(MemoryError::Missing { cluster: cluster.to_owned(), file: polls_file }) } else { Ok(Self::new(cluster)) };
+        };
+        let damaged = |file: &str, why: String| MemoryError::Damaged { file: file.to_owned(), why };
+        let polls: Polls = serde_json::from_slice(&bytes).map_err(|e| damaged(&polls_file, e.to_string()))?;
+        let last = PollTime { began_ns: polls.began_ns, ended_ns: polls.ended_ns };
+        let queue = match dataset.state_rows::<Remembered<'static>>(&queue_file)? {
+            Some(rows) => Queue::recall(cluster, last, &rows).map_err(|why| damaged(&queue_file, why))?,
+            None => return Err(MemoryError::Missing { cluster: cluster.to_owned(), file: queue_file }),
+        };
+        let accounting = match dataset.state_rows::<Told<'static>>(&told_file)? {
+            Some(rows) => Accounting::recall(cluster, polls.accounting_until_ns, &rows).map_err(|why| damaged(&told_file, why))?,
+            None => Accounting::new(cluster),
+        };
+        Ok(Self { queue, accounting })
+    }
+
+    /// Writes it as part of a transaction; only what has changed.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn store(&self, transaction: &mut Transaction<'_>, dataset: &Dataset) -> Result<(), DatasetError> {
+        let name = in_file_name(self.queue.cluster());
+        let (queue_file, told_file) = (format!("squeue-{name}.parquet"), format!("sacct-{name}.parquet"));
+        let last = self.queue.last_poll();
+        let polls = Polls {
+            cluster: self.queue.cluster().to_owned(),
+            began_ns: last.map_or(i64::MIN, |last| last.began_ns),
+            ended_ns: last.map_or(i64::MIN, |last| last.ended_ns),
+            accounting_until_ns: self.accounting.until_ns(),
+        };
+        let polls = serde_json::to_vec(&polls).map_err(|source| DatasetError::Json { path: dataset.dir().join(&name), source })?;
+        transaction.put_state(&format!("squeue-{name}.json"), &polls)?;
+        if self.queue.has_changed() || !dataset.has_state(&queue_file) {
+            transaction.put_state_rows(&queue_file, self.queue.remember())?;
+        }
+        if self.accounting.has_changed() {
+            transaction.put_state_rows(&told_file, self.accounting.remember())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,518 @@
+//! One poll from beginning to end: ask, decode, compare, write.
+//!
+//! squeue is asked once a poll, for all users and states that the account may see. The script is fixed; the token that ends the fields
+//! is drawn anew for each poll and goes through standard input into squeue's environment, where other users of the login node
+//! cannot see it. Times are asked for as seconds since 1970, so that no time zone matters, and the moment of a poll is read from the clock
+//! of the machine where squeue runs.
+//!
+//! A poll is used whole or not at all: when the output is cut or squeue fails, nothing is written.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use flowmine_schema::dataset::Role;
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState, source};
+use flowmine_schema::time::SECOND_NS;
+use flowmine_schema::{Builder, Dataset, DatasetError, Writer, text};
+
+use crate::memory::{Memory, MemoryError};
+use crate::queue::{Changes, PollTime};
+use crate::runner::{Output, RunError, Runner};
+use crate::sacct;
+use crate::squeue::{self, SqueueError};
+
+/// Why a poll, or the whole observation, failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ObserveError {
+    /// The command could not be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The command ran and failed.
+    #[error("{command} failed on {place} with exit code {status}: {stderr}")]
+    Failed {
+        /// squeue, sacct or scontrol.
+        command: &'static str,
+        /// Where.
+        place: String,
+        /// Its exit code.
+        status: i32,
+        /// The end of what it said, made visible.
+        stderr: String,
+    },
+    /// The command is not there.
+    #[error("{command} was not found on {place}: give the directory that holds Slurm's commands with --slurm-bin-dir")]
+    NotFound {
+        /// squeue, sacct or scontrol.
+        command: &'static str,
+        /// Where.
+        place: String,
+    },
+    /// Its output was not what it should be.
+    #[error("{place}: {source}")]
+    Squeue {
+        /// Where.
+        place: String,
+        /// What is wrong.
+        source: SqueueError,
+    },
+    /// sacct's output was not what it should be.
+    #[error("{place}: sacct: {why}")]
+    Sacct {
+        /// Where.
+        place: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// scontrol did not tell the cluster's name.
+    #[error("`scontrol show config` on {place} does not tell the cluster's name: give it with --cluster")]
+    NoClusterName {
+        /// Where.
+        place: String,
+    },
+    /// The cluster's clock went back.
+    #[error("the clock of {place} is {back_s} s behind the last poll: the poll is not used, since changes could not be ordered")]
+    ClockWentBack {
+        /// Where.
+        place: String,
+        /// How far.
+        back_s: i64,
+    },
+    /// No random bytes.
+    #[error("the kernel gives no random bytes for a delimiter: {0}")]
+    Random(getrandom::Error),
+    /// A recorded poll could not be written.
+    #[error("{}: {source}", .path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The dataset could not be read or written.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// What was remembered cannot be used.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+impl ObserveError {
+    /// Whether asking again later may help. A full disk may be emptied, a server come back; a damaged dataset stays damaged.
+    pub fn may_pass(&self) -> bool {
+        !matches!(self, Self::Memory(_) | Self::NoClusterName { .. } | Self::Dataset(DatasetError::Locked { .. } | DatasetError::Version { .. }))
+    }
+}
+
+/// How to observe.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The cluster's name; asked of scontrol when not given.
+    pub cluster: Option<String>,
+    /// A directory that goes before the others in `PATH` there.
+    pub slurm_bin_dir: Option<String>,
+    /// How long a command may take.
+    pub timeout: Duration,
+    /// Whether to ask sacct as well.
+    pub accounting: bool,
+    /// From when on accounting is asked the first time; a day before the first poll when not given.
+    pub accounting_since_ns: Option<i64>,
+    /// A directory where each poll's raw output is kept as a file that `flowmine import squeue` reads.
+    pub record: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { cluster: None, slurm_bin_dir: None, timeout: Duration::from_secs(120), accounting: false, accounting_since_ns: None, record: None }
+    }
+}
+
+/// What a poll brought.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// Records in the queue.
+    pub records: u64,
+    /// Rows of `job_states` written.
+    pub changes: usize,
+    /// Rows of `job_dependencies` written.
+    pub dependencies: usize,
+    /// What was wrong.
+    pub diagnostics: Diagnostics,
+    /// Why accounting told nothing this time.
+    pub accounting_failed: Option<String>,
+}
+
+/// The script of a poll. Standard input: a directory for `PATH` or nothing, and the format.
+const POLL: &str = "IFS= read -r dir; IFS= read -r SQUEUE_FORMAT || exit 90\n\
+    test -z \"$dir\" || PATH=\"$dir:$PATH\"\n\
+    unset SQUEUE_ACCOUNT SQUEUE_ALL SQUEUE_ARRAY SQUEUE_ARRAY_UNIQUE SQUEUE_CLUSTERS SQUEUE_FEDERATION SQUEUE_FORMAT2 SQUEUE_LICENSES\n\
+    unset SQUEUE_LOCAL SQUEUE_NAMES SQUEUE_PARTITION SQUEUE_PRIORITY SQUEUE_QOS SQUEUE_SIBLING SQUEUE_SORT SQUEUE_STATES SQUEUE_USERS\n\
+    unset SLURM_CLUSTERS SLURM_JSON SLURM_YAML\n\
+    SLURM_BITSTR_LEN=0 SLURM_TIME_FORMAT=%s TZ=UTC\n\
+    export PATH SQUEUE_FORMAT SLURM_BITSTR_LEN SLURM_TIME_FORMAT TZ\n\
+    date +%s%N; squeue --all --states=all; status=$?; date +%s%N; exit $status";
+
+/// The script that asks accounting. Standard input: a directory for `PATH` or nothing, the delimiter, the start, the fields.
+const ACCOUNTING: &str = "IFS= read -r dir; IFS= read -r delimiter; IFS= read -r start; IFS= read -r format || exit 90\n\
+    test -z \"$dir\" || PATH=\"$dir:$PATH\"\n\
+    unset SACCT_FORMAT SACCT_LOCAL SACCT_FEDERATION SLURM_CLUSTERS SLURM_JSON SLURM_YAML\n\
+    SLURM_BITSTR_LEN=0 SLURM_TIME_FORMAT=%s TZ=UTC\n\
+    export PATH SLURM_BITSTR_LEN SLURM_TIME_FORMAT TZ\n\
+    exec sacct --allusers --duplicates --parsable --delimiter=\"$delimiter\" --starttime=\"$start\" --format=\"$format\"";
+
+/// The script that asks for the cluster's name. Standard input: a directory for `PATH` or nothing.
+const CONFIG: &str = "IFS= read -r dir; test -z \"$dir\" || PATH=\"$dir:$PATH\"; export PATH; exec scontrol show config";
+
+/// Somebody who watches one cluster's queue.
+pub struct Observer<'r> {
+    writer: Writer,
+    runner: Box<dyn Runner + 'r>,
+    options: Options,
+    cluster: String,
+    /// `None` after a failure half way: it is loaded again.
+    memory: Option<Memory>,
+    told_skew: bool,
+}
+
+impl<'r> Observer<'r> {
+    /// Becomes the dataset's writer, asks for the cluster's name, and loads what is remembered.
+    ///
+    /// # Errors
+    /// When somebody else writes, the cluster cannot be asked, or the memory is damaged.
+    pub fn open(dataset: &Dataset, mut runner: Box<dyn Runner + 'r>, options: Options) -> Result<Self, ObserveError> {
+        let place = runner.describe();
+        let who = format!("observe of {place}, process {}", std::process::id());
+        let writer = dataset.writer(Role::Raw, &who)?;
+        let cluster = match &options.cluster {
+            Some(cluster) => cluster.clone(),
+            None => ask_cluster(runner.as_mut(), &options)?,
+        };
+        let memory = Some(Memory::load(dataset, &cluster)?);
+        Ok(Self { writer, runner, options, cluster, memory, told_skew: false })
+    }
+
+    /// The cluster's name.
+    pub fn cluster(&self) -> &str {
+        &self.cluster
+    }
+
+    /// Where squeue runs.
+    pub fn place(&self) -> String {
+        self.runner.describe()
+    }
+
+    /// Asks once and writes what changed.
+    ///
+    /// # Errors
+    /// When squeue could not be asked or its output is not whole, or the rows could not be written; the dataset is as before. Failing accounting is
+    /// not an error: it stands in the report and the next poll asks for the same time again.
+    pub fn poll(&mut self) -> Result<Report, ObserveError> {
+        let place = self.runner.describe();
+        let token = squeue::draw_token().map_err(ObserveError::Random)?;
+        let dir = self.options.slurm_bin_dir.as_deref().unwrap_or_default();
+        let stdin = format!("{dir}\n{}\n", squeue::format(&token));
+        let before = now_ns();
+        let output = self.runner.run(POLL, stdin.as_bytes(), self.options.timeout)?;
+        let after = now_ns();
+        let output = succeeded("squeue", &place, output)?;
+        let (there, squeue_output) = split_clock(&output.stdout).unwrap_or((PollTime { began_ns: before, ended_ns: after }, &output.stdout));
+        if let Some(directory) = &self.options.record {
+            record(directory, there, squeue_output)?;
+        }
+
+        let mut memory = match self.memory.take() {
+            Some(memory) => memory,
+            None => Memory::load(self.writer.dataset(), &self.cluster)?,
+        };
+        if let Some(last) = memory.queue.last_poll().filter(|last| there.ended_ns < last.began_ns) {
+            return Err(ObserveError::ClockWentBack { place, back_s: (last.began_ns - there.ended_ns) / SECOND_NS });
+        }
+        let mut report = Report::default();
+        self.tell_skew(before, after, there, &mut report.diagnostics);
+        let mut changes = Changes::default();
+        report.records = compare(&mut memory, squeue_output, token.as_bytes(), there, &mut changes, &mut report.diagnostics)
+            .map_err(|source| ObserveError::Squeue { place: place.clone(), source })?;
+        if self.options.accounting
+            && let Err(error) = self.ask_accounting(&mut memory, there, &mut changes, &mut report.diagnostics)
+        {
+            report.accounting_failed = Some(error.to_string());
+            report.diagnostics.push(Diagnostic::warning("accounting_failed", error.to_string()).advise("the next poll asks for the same time again"));
+        }
+        report.changes = changes.states.len();
+        report.dependencies = changes.dependencies.len();
+        write(&mut self.writer, &memory, changes, &report.diagnostics, &format!("squeue on {place}"), Some(there.ended_ns), None)?;
+        self.memory = Some(memory);
+        self.writer.merge_small_files::<JobState<'static>>()?;
+        self.writer.merge_small_files::<JobDependency<'static>>()?;
+        self.writer.merge_small_files::<DiagnosticRow<'static>>()?;
+        Ok(report)
+    }
+
+    /// Times in the dataset are the cluster's; a large difference to this machine's clock is worth knowing.
+    fn tell_skew(&mut self, before: i64, after: i64, there: PollTime, diagnostics: &mut Diagnostics) {
+        let ahead = there.began_ns.saturating_sub(after).max(0) - before.saturating_sub(there.ended_ns).max(0);
+        if ahead.abs() > 2 * SECOND_NS && !self.told_skew {
+            self.told_skew = true;
+            let seconds = ahead as f64 / 1e9;
+            let message = format!("the clock there is {seconds:+.1} s against this machine's; times in the dataset are by the clock there");
+            diagnostics.push(Diagnostic::warning("clock_skew", message));
+        }
+    }
+
+    fn ask_accounting(&mut self, memory: &mut Memory, there: PollTime, changes: &mut Changes, diagnostics: &mut Diagnostics) -> Result<(), ObserveError> {
+        let place = self.runner.describe();
+        let token = squeue::draw_token().map_err(ObserveError::Random)?;
+        let dir = self.options.slurm_bin_dir.as_deref().unwrap_or_default();
+        let first = self.options.accounting_since_ns.unwrap_or(there.began_ns - 86_400 * SECOND_NS);
+        let start = memory.accounting.window_start_ns(first).max(0);
+        // sacct(1): YYYY-MM-DDTHH:MM:SS, which it reads in TZ, and that is UTC.
+        let start = flowmine_schema::time::rfc3339(start - start % SECOND_NS);
+        let start = start.trim_end_matches('Z');
+        let stdin = format!("{dir}\n{token}\n{start}\n{}\n", sacct::FORMAT);
+        let output = self.runner.run(ACCOUNTING, stdin.as_bytes(), self.options.timeout)?;
+        let output = succeeded("sacct", &place, output)?;
+        let records = sacct::parse(&output.stdout, token.as_bytes(), 0, diagnostics)
+            .map_err(|why| ObserveError::Sacct { place: place.clone(), why: why.to_string() })?;
+        for (cluster, record) in &records {
+            if cluster.as_deref().is_none_or(|cluster| cluster == self.cluster) {
+                memory.accounting.see(record, there.ended_ns, source::SACCT, changes, diagnostics);
+            }
+        }
+        memory.accounting.finish(there.began_ns);
+        Ok(())
+    }
+}
+
+/// Decodes one output and compares it with the queue as it was.
+///
+/// # Errors
+/// When the output is not whole. Then the memory and the changes must not be used.
+pub fn compare(
+    memory: &mut Memory,
+    output: &[u8],
+    token: &[u8],
+    time: PollTime,
+    changes: &mut Changes,
+    diagnostics: &mut Diagnostics,
+) -> Result<u64, SqueueError> {
+    let mut of_records = Diagnostics::default();
+    let mut poll = memory.queue.poll(time, source::SQUEUE, changes, diagnostics);
+    let count = squeue::parse(output, token, &mut of_records, |record| poll.see(&record))?;
+    poll.finish();
+    diagnostics.extend(of_records);
+    Ok(count)
+}
+
+/// Writes rows, diagnostics and memory in one transaction.
+///
+/// # Errors
+/// When a file cannot be written; then nothing has changed.
+pub fn write(
+    writer: &mut Writer,
+    memory: &Memory,
+    changes: Changes,
+    diagnostics: &Diagnostics,
+    input: &str,
+    observed_at_ns: Option<i64>,
+    imported: Option<flowmine_schema::dataset::Import>,
+) -> Result<(), DatasetError> {
+    let dataset = writer.dataset().clone();
+    let mut rows = Builder::new();
+    diagnostics.append_to(&mut rows, input, observed_at_ns);
+    let mut transaction = writer.begin();
+    transaction.append(changes.states)?;
+    transaction.append(changes.dependencies)?;
+    transaction.append(rows)?;
+    memory.store(&mut transaction, &dataset)?;
+    transaction.update_manifest(|manifest| {
+        manifest.clusters.insert(memory.queue.cluster().to_owned());
+        manifest.imports.extend(imported);
+    })?;
+    transaction.commit()
+}
+
+fn now_ns() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
+}
+
+/// Takes the clock's readings off the beginning and end of a poll's output.
+fn split_clock(output: &[u8]) -> Option<(PollTime, &[u8])> {
+    let first = output.iter().position(|&b| b == b'\n')?;
+    let body = output.strip_suffix(b"\n")?;
+    let last = body.iter().rposition(|&b| b == b'\n').filter(|&at| at >= first)?;
+    let nanoseconds = |bytes: &[u8]| crate::units::digits_i64(bytes).filter(|&ns| ns > 1_000_000_000 * SECOND_NS);
+    let time = PollTime { began_ns: nanoseconds(&output[..first])?, ended_ns: nanoseconds(&body[last + 1..])? };
+    Some((time, &output[first + 1..last + 1]))
+}
+
+fn succeeded(command: &'static str, place: &str, output: Output) -> Result<Output, ObserveError> {
+    if output.success() {
+        return Ok(output);
+    }
+    if output.status == 127 {
+        return Err(ObserveError::NotFound { command, place: place.to_owned() });
+    }
+    let said = text::decode(&output.stderr);
+    let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let stderr = said[said.len().saturating_sub(3)..].join(" / ");
+    let stderr = if stderr.is_empty() { "it said nothing".to_owned() } else { text::visible(&stderr).into_owned() };
+    Err(ObserveError::Failed { command, place: place.to_owned(), status: output.status, stderr })
+}
+
+fn ask_cluster(runner: &mut dyn Runner, options: &Options) -> Result<String, ObserveError> {
+    let place = runner.describe();
+    let stdin = format!("{}\n", options.slurm_bin_dir.as_deref().unwrap_or_default());
+    let output = runner.run(CONFIG, stdin.as_bytes(), options.timeout)?;
+    let output = succeeded("scontrol", &place, output)?;
+    let config = text::decode(&output.stdout);
+    let name = config.lines().filter_map(|line| line.split_once('=')).find(|(key, _)| key.trim() == "ClusterName");
+    match name.map(|(_, name)| name.trim()) {
+        Some(name) if !name.is_empty() && name != "(null)" => Ok(name.to_owned()),
+        _ => Err(ObserveError::NoClusterName { place }),
+    }
+}
+
+/// The name of a recorded poll's file: when it began and ended.
+pub fn record_name(time: PollTime) -> String {
+    let stamp = |ns: i64| flowmine_schema::time::rfc3339(ns).replace([':', '-'], "");
+    format!("squeue-{}-{}.txt", stamp(time.began_ns), stamp(time.ended_ns))
+}
+
+fn record(directory: &Path, time: PollTime, output: &[u8]) -> Result<(), ObserveError> {
+    let path = directory.join(record_name(time));
+    let hidden = directory.join(format!(".{}.tmp", record_name(time)));
+    let written = fs::create_dir_all(directory)
+        .and_then(|()| fs::File::create(&hidden))
+        .and_then(|mut file| file.write_all(output).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&hidden, &path));
+    written.map_err(|source| {
+        let _ = fs::remove_file(&hidden);
+        ObserveError::Record { path, source }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::squeue::FIELDS;
+    use flowmine_schema::{Projection, Row};
+    use std::cell::RefCell;
+    use std::collections::VecDeque;
+    use std::rc::Rc;
+
+    /// A runner that plays squeue from a script of rows (a stand-in: the real one is in tests/).
+    struct Played {
+        polls: Rc<RefCell<VecDeque<Poll>>>,
+        at_ns: i64,
+    }
+
+    enum Poll {
+        Queue(Vec<(i64, &'static str)>),
+        Cut,
+        Fails(i32, &'static str),
+    }
+
+    impl Runner for Played {
+        fn run(&mut self, script: &'static str, stdin: &[u8], _: Duration) -> Result<Output, RunError> {
+            assert!(!script.contains('\''), "over SSH the script stands in single quotes");
+            if script == CONFIG {
+                return Ok(Output { stdout: b"ClusterName             = lab\n".to_vec(), stderr: vec![], status: 0, signal: None });
+            }
+            let format = stdin.split(|&b| b == b'\n').nth(1).unwrap();
+            let token = &format[2..11];
+            self.at_ns += 10 * SECOND_NS;
+            let mut stdout = format!("{}\n", self.at_ns).into_bytes();
+            let mut line = |value: &dyn Fn(usize) -> String| {
+                for at in 0..FIELDS.len() {
+                    stdout.extend(value(at).as_bytes());
+                    stdout.extend(token);
+                }
+                stdout.push(b'\n');
+            };
+            line(&|at| FIELDS[at].2.to_owned());
+            match self.polls.borrow_mut().pop_front().unwrap() {
+                Poll::Fails(status, stderr) => {
+                    return Ok(Output { stdout: vec![], stderr: stderr.into(), status, signal: None });
+                }
+                Poll::Cut => {
+                    line(&|_| "1".to_owned());
+                    stdout.truncate(stdout.len() - 20);
+                }
+                Poll::Queue(jobs) => {
+                    for (id, state) in jobs {
+                        line(&|at| match FIELDS[at].1 {
+                            'A' | 'i' | 'F' => id.to_string(),
+                            'T' => state.to_owned(),
+                            'V' => "1795179770".to_owned(),
+                            _ => "(null)".to_owned(),
+                        });
+                    }
+                }
+            }
+            stdout.extend(format!("{}\n", self.at_ns + 1).into_bytes());
+            Ok(Output { stdout, stderr: vec![], status: 0, signal: None })
+        }
+
+        fn describe(&self) -> String {
+            "a play".to_owned()
+        }
+    }
+
+    fn rows(dataset: &Dataset) -> String {
+        let mut rows = Vec::new();
+        dataset
+            .read::<JobState<'static>, DatasetError>(Projection::All, |row| {
+                rows.push(format!("{} {} {}", row.job, row.change, row.state.as_deref().unwrap_or("-")));
+                Ok(())
+            })
+            .unwrap();
+        rows.join("; ")
+    }
+
+    #[test]
+    fn failures_cost_nothing_and_a_restart_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(dir.path()).unwrap();
+        let polls = Rc::new(RefCell::new(VecDeque::from([
+            Poll::Queue(vec![(1, "PENDING"), (2, "RUNNING")]),
+            Poll::Fails(1, "slurm_load_jobs error: Unable to contact slurm controller\n"),
+            Poll::Cut,
+            Poll::Queue(vec![(1, "RUNNING"), (2, "RUNNING")]),
+        ])));
+        let at_ns = 1_795_179_780 * SECOND_NS;
+        let play = |at_ns| Box::new(Played { polls: polls.clone(), at_ns });
+        let mut observer = Observer::open(&dataset, play(at_ns), Options::default()).unwrap();
+        assert!(matches!(Observer::open(&dataset, play(at_ns), Options::default()), Err(ObserveError::Dataset(DatasetError::Locked { .. }))));
+        assert_eq!(observer.poll().unwrap().changes, 2);
+        let error = observer.poll().unwrap_err().to_string();
+        assert!(error.contains("Unable to contact slurm controller"), "{error}");
+        assert!(matches!(observer.poll(), Err(ObserveError::Squeue { .. })));
+        assert_eq!(rows(&dataset), "1 new PENDING; 2 new RUNNING");
+        assert_eq!(observer.poll().unwrap().changes, 1);
+        drop(observer);
+
+        polls.borrow_mut().extend([Poll::Queue(vec![(2, "COMPLETED")])]);
+        let mut observer = Observer::open(&dataset, play(at_ns + 100 * SECOND_NS), Options::default()).unwrap();
+        assert_eq!(observer.poll().unwrap().changes, 2);
+        assert_eq!(rows(&dataset), "1 new PENDING; 2 new RUNNING; 1 state RUNNING; 2 state COMPLETED; 1 left -");
+        assert!(dataset.manifest().unwrap().clusters.contains("lab"));
+
+        polls.borrow_mut().extend([Poll::Queue(vec![])]);
+        let mut late = Observer { runner: play(at_ns - 1000 * SECOND_NS), ..observer };
+        assert!(matches!(late.poll(), Err(ObserveError::ClockWentBack { .. })));
+        drop(late);
+        fs::remove_dir_all(dir.path().join(".state")).unwrap();
+        assert!(matches!(Observer::open(&dataset, play(at_ns), Options::default()), Err(ObserveError::Memory(MemoryError::Missing { .. }))));
+    }
+
+    #[test]
+    fn the_clock_is_taken_off() {
+        let (time, body) = split_clock(b"1795179770000000001\nJOBID\nx\n1795179770000000009\n").unwrap();
+        assert_eq!((time.began_ns % 10, time.ended_ns % 10, body), (1, 9, &b"JOBID\nx\n"[..]));
+        assert!(split_clock(b"%s%N\nJOBID\n%s%N\n").is_none());
+        assert!(split_clock(b"").is_none());
+        assert_eq!(JobState::TABLE, "job_states");
+    }
+}

@@ -1,0 +1,636 @@
+//! Poll after poll in, changes out.
+//!
+//! As the case study has it: a job that is new is an event, a job in another state than before is an event, a job that did not
+//! change is nothing. Beyond it: a job that left the queue, an attempt that was requeued, and the tasks of a pending array as they
+//! appear. Each row carries the interval in which the change happened: after the poll before began, before this
+//! one ended.
+//!
+//! What must be remembered between polls is [`Queue`]; it is written to the dataset in the same transaction as the rows, so that
+//! a restart neither repeats nor loses one.
+
+use std::borrow::Cow;
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::tables::{JobDependency, JobState, change};
+use flowmine_schema::text;
+use flowmine_schema::time::SECOND_NS;
+use flowmine_schema::{Builder, Rows};
+use rustc_hash::FxHashMap;
+
+use crate::array::IndexSet;
+use crate::dependency::{self, Operator, Term};
+use crate::record::{JobRecord, JobRef, label};
+use crate::state::State;
+
+/// When a poll was made, in nanoseconds on the cluster's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PollTime {
+    /// Before squeue was asked.
+    pub began_ns: i64,
+    /// After it had answered.
+    pub ended_ns: i64,
+}
+
+impl PollTime {
+    /// A poll at one moment, as files tell it.
+    pub fn at(ns: i64) -> Self {
+        Self { began_ns: ns, ended_ns: ns }
+    }
+}
+
+/// The rows of one or more polls.
+#[derive(Default)]
+pub struct Changes {
+    /// Rows of `job_states`.
+    pub states: Builder<JobState<'static>>,
+    /// Rows of `job_dependencies`.
+    pub dependencies: Builder<JobDependency<'static>>,
+}
+
+/// What identifies a job in the queue from poll to poll. A pending array's record carries the array's id, and so does its last
+/// task, so a raw id alone does not do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Key {
+    id: i64,
+    task: i64,
+}
+
+const NO_TASK: i64 = -1;
+const PENDING_ARRAY: i64 = -2;
+
+impl Key {
+    fn of(record: &JobRecord<'_>) -> Self {
+        match record.job {
+            JobRef::Single | JobRef::Het { .. } => Self { id: record.job_id, task: NO_TASK },
+            JobRef::Task { array, task } => Self { id: array, task },
+            JobRef::PendingArray { array, .. } => Self { id: array, task: PENDING_ARRAY },
+        }
+    }
+}
+
+/// What is known of a job that was in the queue at the last poll.
+#[derive(Debug, Clone)]
+struct Known {
+    job_id: i64,
+    submit_ns: Option<i64>,
+    state: State,
+    het: Option<(i64, i64)>,
+    poll: u32,
+    // Most jobs have none of these.
+    more: Option<Box<More>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct More {
+    /// The indices of a pending array as last printed.
+    tasks: Option<String>,
+    /// The dependency column as last printed.
+    dependency: Option<String>,
+    /// Every term seen of this attempt, with its state.
+    terms: Vec<Term>,
+}
+
+/// The queue of one cluster as it was at the last poll.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    cluster: String,
+    last: Option<PollTime>,
+    jobs: FxHashMap<Key, Known>,
+    poll: u32,
+    changed: bool,
+}
+
+impl Queue {
+    /// A queue that nobody has looked at.
+    pub fn new(cluster: impl Into<String>) -> Self {
+        Self { cluster: cluster.into(), last: None, jobs: FxHashMap::default(), poll: 0, changed: false }
+    }
+
+    /// The cluster.
+    pub fn cluster(&self) -> &str {
+        &self.cluster
+    }
+
+    /// When it was last looked at.
+    pub fn last_poll(&self) -> Option<PollTime> {
+        self.last
+    }
+
+    /// How many records it held.
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Whether it was empty.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Whether the poll just finished changed what must be remembered of jobs.
+    pub fn has_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// Begins a poll. [`Poll::see`] every record, then [`Poll::finish`]. When the input turns out not to be whole, drop the
+    /// queue and the changes and load it again: it has forgotten what it compared.
+    pub fn poll<'q>(&'q mut self, time: PollTime, source: &'static str, changes: &'q mut Changes, diagnostics: &'q mut Diagnostics) -> Poll<'q> {
+        self.poll = self.poll.wrapping_add(1);
+        self.changed = false;
+        Poll { queue: self, time, source, changes, diagnostics }
+    }
+}
+
+/// A poll that is being compared.
+pub struct Poll<'q> {
+    queue: &'q mut Queue,
+    time: PollTime,
+    source: &'static str,
+    changes: &'q mut Changes,
+    diagnostics: &'q mut Diagnostics,
+}
+
+impl Poll<'_> {
+    /// Compares one record with what was known.
+    pub fn see(&mut self, record: &JobRecord<'_>) {
+        let key = Key::of(record);
+        let queue = &mut *self.queue;
+        let poll = queue.poll;
+        let kind = match queue.jobs.get_mut(&key) {
+            Some(known) if known.poll == poll => {
+                let shown = record.label();
+                self.diagnostics.push(Diagnostic::warning("queue_duplicate", format!("job {shown} is listed twice in one poll; the first is used")));
+                return;
+            }
+            Some(known) => {
+                known.poll = poll;
+                let resubmitted = record.submit_ns.is_some() && known.submit_ns.is_some() && record.submit_ns != known.submit_ns;
+                if resubmitted {
+                    change::REQUEUED
+                } else if known.state != record.state {
+                    // Sites whose Slurm keeps the submit time: a job that ran and waits again was requeued.
+                    let waits_again = record.state == State::Pending && !matches!(known.state, State::Pending | State::RequeueHold | State::SpecialExit | State::ReservationDeleted);
+                    if waits_again { change::REQUEUED } else { change::STATE }
+                } else {
+                    if known.more.is_some() || record.dependency.is_some() || matches!(record.job, JobRef::PendingArray { .. }) {
+                        self.update_more(key, record);
+                    }
+                    return;
+                }
+            }
+            None => change::NEW,
+        };
+        let not_before = self.not_before(kind, record);
+        let mut row = record.to_row();
+        row.cluster = Cow::Borrowed(&self.queue.cluster);
+        row.change = kind.into();
+        row.source = self.source.into();
+        row.not_before_ns = not_before;
+        row.observed_at_ns = self.time.ended_ns;
+        row.reported_ns = reported(record, not_before, self.time.ended_ns);
+        self.changes.states.push(&row);
+
+        let attempt_goes_on = kind == change::STATE;
+        let queue = &mut *self.queue;
+        queue.changed = true;
+        let known = queue.jobs.entry(key).or_insert_with(|| Known {
+            job_id: 0,
+            submit_ns: None,
+            state: State::Pending,
+            het: None,
+            poll,
+            more: None,
+        });
+        known.job_id = record.job_id;
+        known.submit_ns = record.submit_ns;
+        known.state = record.state.clone();
+        known.het = match record.job {
+            JobRef::Het { leader, offset } => Some((leader, offset)),
+            _ => None,
+        };
+        if !attempt_goes_on && let Some(more) = &mut known.more {
+            // The terms of a new attempt are its own.
+            more.terms.clear();
+            more.dependency = None;
+        }
+        self.update_more(key, record);
+    }
+
+    /// After what time the change happened.
+    fn not_before(&self, kind: &str, record: &JobRecord<'_>) -> Option<i64> {
+        let last = self.queue.last.map(|last| last.began_ns);
+        if kind != change::NEW {
+            return last;
+        }
+        if let (JobRef::Task { array, task }, Some(last)) = (&record.job, last) {
+            // The task was waiting in its array's record at the last poll.
+            let pending = self.queue.jobs.get(&Key { id: *array, task: PENDING_ARRAY });
+            let tasks = pending.filter(|known| known.submit_ns == record.submit_ns).and_then(|known| known.more.as_ref()?.tasks.as_deref());
+            if tasks.and_then(IndexSet::parse).is_some_and(|set| u32::try_from(*task).is_ok_and(|task| set.contains(task))) {
+                return Some(last);
+            }
+        }
+        match (last, record.submit_ns) {
+            (Some(last), Some(submit)) => Some(last.max(submit)),
+            (last, submit) => last.or(submit),
+        }
+    }
+
+    /// Remembers the array's list and the dependencies, and writes a row for each term that is new or in another state.
+    fn update_more(&mut self, key: Key, record: &JobRecord<'_>) {
+        let tasks = match &record.job {
+            JobRef::PendingArray { tasks, .. } => Some(tasks.as_ref()),
+            _ => None,
+        };
+        let queue = &mut *self.queue;
+        let Some(known) = queue.jobs.get_mut(&key) else { return };
+        let (known_tasks, known_dependency) = match &known.more {
+            Some(more) => (more.tasks.as_deref(), more.dependency.as_deref()),
+            None => (None, None),
+        };
+        if known_tasks == tasks && known_dependency == record.dependency.as_deref() {
+            return;
+        }
+        queue.changed = true;
+        let more = known.more.get_or_insert_default();
+        more.tasks = tasks.map(str::to_owned);
+        if more.dependency.as_deref() == record.dependency.as_deref() {
+            return;
+        }
+        more.dependency = record.dependency.as_deref().map(str::to_owned);
+        let Some(text) = more.dependency.as_deref() else { return };
+        let expression = match dependency::parse(text) {
+            Ok(expression) => expression,
+            Err(dependency::NotUnderstood(at)) => {
+                let shown = text::visible(text);
+                let message = format!("job {}: dependency {shown:?} is not understood at byte {}", record.label(), at + 1);
+                self.diagnostics.push(Diagnostic::error("dependency_not_understood", message));
+                return;
+            }
+        };
+        let job = record.label();
+        for (position, term) in expression.terms.iter().enumerate() {
+            let same = |t: &Term| t.kind == term.kind && t.target == term.target && t.delay_s == term.delay_s;
+            let position = match more.terms.iter().position(same) {
+                Some(at) if more.terms[at].state == term.state => continue,
+                Some(at) => {
+                    more.terms[at].state.clone_from(&term.state);
+                    at
+                }
+                None => {
+                    more.terms.push(term.clone());
+                    position.max(more.terms.len() - 1)
+                }
+            };
+            push_dependency(&mut self.changes.dependencies, &queue.cluster, &job, record, term, expression.operator, position, self.time.ended_ns, self.source);
+        }
+    }
+
+    /// Ends the poll: what was known and was not seen has left the queue.
+    pub fn finish(self) {
+        let Self { queue, time, source, changes, .. } = self;
+        let mut left: Vec<Key> = queue.jobs.iter().filter(|(_, known)| known.poll != queue.poll).map(|(key, _)| *key).collect();
+        left.sort_unstable();
+        for key in left {
+            // A pending array that has wholly become tasks has not left; its tasks speak for themselves.
+            let remaining = if key.task == PENDING_ARRAY { Some(remaining_tasks(queue, key)) } else { None };
+            let Some(known) = queue.jobs.remove(&key) else { continue };
+            queue.changed = true;
+            if remaining.as_ref().is_some_and(|remaining| remaining.as_ref().is_some_and(IndexSet::is_empty)) {
+                continue;
+            }
+            let job = match (key.task, known.het) {
+                (PENDING_ARRAY, _) => JobRef::PendingArray { array: key.id, tasks: Cow::Borrowed("") },
+                (NO_TASK, Some((leader, offset))) => JobRef::Het { leader, offset },
+                (NO_TASK, None) => JobRef::Single,
+                (task, _) => JobRef::Task { array: key.id, task },
+            };
+            changes.states.push(&JobState {
+                cluster: Cow::Borrowed(&queue.cluster),
+                job: label(known.job_id, &job).into(),
+                job_id: known.job_id,
+                submit_ns: known.submit_ns,
+                change: change::LEFT.into(),
+                not_before_ns: queue.last.map(|last| last.began_ns),
+                observed_at_ns: time.ended_ns,
+                source: source.into(),
+                array_job_id: (key.task != NO_TASK).then_some(key.id),
+                array_task_id: (key.task >= 0).then_some(key.task),
+                array_tasks: remaining.flatten().map(|set| set.to_string().into()),
+                het_job_id: known.het.map(|(leader, _)| leader),
+                het_offset: known.het.map(|(_, offset)| offset),
+                ..JobState::default()
+            });
+        }
+        queue.last = Some(time);
+    }
+}
+
+/// The indices of a pending array that are not in the queue as tasks. `None` when the list could not be read.
+fn remaining_tasks(queue: &Queue, key: Key) -> Option<IndexSet> {
+    let tasks = queue.jobs.get(&key)?.more.as_ref()?.tasks.as_deref()?;
+    Some(IndexSet::parse(tasks)?.filter(|index| !queue.jobs.contains_key(&Key { id: key.id, task: i64::from(index) })))
+}
+
+/// Writes one term as a row.
+#[allow(clippy::too_many_arguments, reason = "the columns of one row, used in two places")]
+pub(crate) fn push_dependency(
+    rows: &mut Builder<JobDependency<'static>>,
+    cluster: &str,
+    job: &str,
+    record: &JobRecord<'_>,
+    term: &Term,
+    operator: Option<Operator>,
+    position: usize,
+    observed_at_ns: i64,
+    source: &'static str,
+) {
+    let mut row = JobDependency {
+        cluster: cluster.into(),
+        job: job.into(),
+        job_id: record.job_id,
+        submit_ns: record.submit_ns,
+        observed_at_ns,
+        source: source.into(),
+        ..JobDependency::default()
+    };
+    dependency::fill(&mut row, term, operator, position);
+    rows.push(&row);
+}
+
+/// When Slurm itself says that a job came into the state it is in: the submit time for PENDING, the start for RUNNING and
+/// CONFIGURING, the end for COMPLETING and the states after running. A time outside the interval in which the change was
+/// seen is about something else (the start of a job that was suspended meanwhile) and is not used. Slurm cuts to whole seconds.
+fn reported(record: &JobRecord<'_>, not_before_ns: Option<i64>, observed_at_ns: i64) -> Option<i64> {
+    let time = match &record.state {
+        State::Pending => record.submit_ns,
+        State::Running | State::Configuring => record.start_ns,
+        state if *state == State::Completing || state.has_ended() => record.end_ns,
+        _ => None,
+    }?;
+    let early = not_before_ns.is_some_and(|not_before| time.saturating_add(SECOND_NS) <= not_before);
+    (!early && time <= observed_at_ns).then_some(time)
+}
+
+flowmine_schema::table! {
+    /// One job of the queue at the last poll: an observer's memory, not part of the dataset's tables.
+    pub struct Remembered in ".state" {
+        /// Array id or raw id.
+        id: i64,
+        /// Array index; -1 for none, -2 for a pending array.
+        task: i64,
+        /// Raw id.
+        job_id: i64,
+        /// Submit time.
+        submit_ns: opt_i64,
+        /// State.
+        state: text,
+        /// First component's id.
+        het_job_id: opt_i64,
+        /// Component.
+        het_offset: opt_i64,
+        /// Pending indices.
+        tasks: opt_text,
+        /// Dependency column.
+        dependency: opt_text,
+        /// The terms seen so far, written like a dependency column; commas between.
+        terms: opt_text,
+    }
+}
+
+impl Queue {
+    /// What must be remembered, as rows in a fixed order.
+    pub fn remember(&self) -> Builder<Remembered<'static>> {
+        let mut keys: Vec<&Key> = self.jobs.keys().collect();
+        keys.sort_unstable();
+        let mut rows = Builder::with_capacity(keys.len());
+        for key in keys {
+            let known = &self.jobs[key];
+            let more = known.more.as_deref();
+            let terms = more.filter(|more| !more.terms.is_empty()).map(|more| write_terms(&more.terms));
+            rows.push(&Remembered {
+                id: key.id,
+                task: key.task,
+                job_id: known.job_id,
+                submit_ns: known.submit_ns,
+                state: known.state.name().into(),
+                het_job_id: known.het.map(|(leader, _)| leader),
+                het_offset: known.het.map(|(_, offset)| offset),
+                tasks: more.and_then(|more| more.tasks.as_deref()).map(Into::into),
+                dependency: more.and_then(|more| more.dependency.as_deref()).map(Into::into),
+                terms: terms.map(Into::into),
+                ..Default::default()
+            });
+        }
+        rows
+    }
+
+    /// The queue that was remembered.
+    ///
+    /// # Errors
+    /// When the file is not what [`Queue::remember`] wrote.
+    pub fn recall(cluster: &str, last: PollTime, rows: &Rows<Remembered<'static>>) -> Result<Self, String> {
+        let mut queue = Self::new(cluster);
+        queue.last = Some(last);
+        queue.jobs.reserve(rows.len());
+        for row in rows.iter().map_err(|e| e.to_string())? {
+            let mut terms = Vec::new();
+            if let Some(text) = row.terms.as_deref() {
+                terms = dependency::parse(text).map_err(|at| format!("terms {text:?} are not understood at byte {}", at.0 + 1))?.terms;
+            }
+            let more = More { tasks: row.tasks.map(Cow::into_owned), dependency: row.dependency.map(Cow::into_owned), terms };
+            let is_plain = more.tasks.is_none() && more.dependency.is_none() && more.terms.is_empty();
+            let known = Known {
+                job_id: row.job_id,
+                submit_ns: row.submit_ns,
+                state: State::parse(&row.state),
+                het: row.het_job_id.zip(row.het_offset),
+                poll: 0,
+                more: (!is_plain).then(|| Box::new(more)),
+            };
+            queue.jobs.insert(Key { id: row.id, task: row.task }, known);
+        }
+        Ok(queue)
+    }
+}
+
+fn write_terms(terms: &[Term]) -> String {
+    let mut out = String::new();
+    for term in terms {
+        if !out.is_empty() {
+            out.push(',');
+        }
+        out.push_str(&term.to_string());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flowmine_schema::tables::source::SQUEUE;
+
+    const S: i64 = SECOND_NS;
+
+    #[derive(Default)]
+    struct Told {
+        states: Vec<JobState<'static>>,
+        dependencies: Vec<JobDependency<'static>>,
+        diagnostics: Diagnostics,
+    }
+
+    /// Polls a queue with records at a time and gives what came out, as short text.
+    fn poll(queue: &mut Queue, at_s: i64, records: &[JobRecord<'_>]) -> Told {
+        let mut changes = Changes::default();
+        let mut diagnostics = Diagnostics::default();
+        let mut poll = queue.poll(PollTime { began_ns: at_s * S, ended_ns: at_s * S + S / 10 }, SQUEUE, &mut changes, &mut diagnostics);
+        for record in records {
+            poll.see(record);
+        }
+        poll.finish();
+        // Every poll also goes through what is remembered on disk.
+        let rows = queue.remember().finish().unwrap();
+        *queue = Queue::recall("lab", queue.last.unwrap(), &rows).unwrap();
+        let states = changes.states.finish().unwrap();
+        let dependencies = changes.dependencies.finish().unwrap();
+        Told {
+            states: states.iter().unwrap().map(JobState::into_owned).collect(),
+            dependencies: dependencies.iter().unwrap().map(JobDependency::into_owned).collect(),
+            diagnostics,
+        }
+    }
+
+    fn short(told: &Told) -> String {
+        let rows: Vec<String> = told
+            .states
+            .iter()
+            .map(|r| format!("{} {} {}", r.job, r.change, r.state.as_deref().unwrap_or("-")))
+            .collect();
+        rows.join("; ")
+    }
+
+    fn job(id: i64, state: State, submit_s: i64) -> JobRecord<'static> {
+        let mut record = JobRecord::new(id, JobRef::Single, state);
+        record.submit_ns = Some(submit_s * S);
+        record
+    }
+
+    fn pending_array(id: i64, tasks: &'static str, submit_s: i64) -> JobRecord<'static> {
+        JobRecord { job: JobRef::PendingArray { array: id, tasks: tasks.into() }, ..job(id, State::Pending, submit_s) }
+    }
+
+    fn task(raw: i64, array: i64, task: i64, state: State, submit_s: i64) -> JobRecord<'static> {
+        JobRecord { job: JobRef::Task { array, task }, ..job(raw, state, submit_s) }
+    }
+
+    #[test]
+    fn new_changed_same_and_left() {
+        let mut queue = Queue::new("lab");
+        assert_eq!(short(&poll(&mut queue, 100, &[job(1, State::Pending, 95), job(2, State::Running, 90)])), "1 new PENDING; 2 new RUNNING");
+        assert_eq!(short(&poll(&mut queue, 110, &[job(1, State::Pending, 95), job(2, State::Running, 90)])), "");
+        let mut running = job(1, State::Running, 95);
+        running.start_ns = Some(113 * S);
+        let told = poll(&mut queue, 120, &[running]);
+        assert_eq!(short(&told), "1 state RUNNING; 2 left -");
+        let row = &told.states[0];
+        assert_eq!((row.not_before_ns, row.observed_at_ns, row.reported_ns), (Some(110 * S), 120 * S + S / 10, Some(113 * S)));
+        assert_eq!((told.states[1].not_before_ns, told.states[1].submit_ns), (Some(110 * S), Some(90 * S)));
+    }
+
+    #[test]
+    fn a_first_sight_is_not_before_the_submit_time() {
+        let mut queue = Queue::new("lab");
+        let told = poll(&mut queue, 100, &[job(1, State::Pending, 95)]);
+        assert_eq!((told.states[0].not_before_ns, told.states[0].reported_ns), (Some(95 * S), Some(95 * S)));
+        let told = poll(&mut queue, 200, &[job(1, State::Pending, 95), job(2, State::Pending, 150)]);
+        assert_eq!(told.states[0].not_before_ns, Some(150 * S));
+    }
+
+    #[test]
+    fn a_start_time_outside_the_interval_is_not_the_time_of_the_change() {
+        let mut queue = Queue::new("lab");
+        poll(&mut queue, 100, &[job(1, State::Suspended, 95)]);
+        let mut resumed = job(1, State::Running, 95);
+        resumed.start_ns = Some(96 * S);
+        assert_eq!(poll(&mut queue, 110, &[resumed]).states[0].reported_ns, None);
+    }
+
+    #[test]
+    fn requeued_job() {
+        let mut queue = Queue::new("lab");
+        poll(&mut queue, 100, &[job(1, State::Running, 95)]);
+        let told = poll(&mut queue, 110, &[job(1, State::Pending, 105)]);
+        assert_eq!(short(&told), "1 requeued PENDING");
+        assert_eq!(told.states[0].submit_ns, Some(105 * S));
+        // Between two polls it can even run again: the submit time tells.
+        assert_eq!(short(&poll(&mut queue, 120, &[job(1, State::Pending, 115)])), "1 requeued PENDING");
+        // A Slurm that keeps the submit time.
+        poll(&mut queue, 130, &[job(1, State::Running, 115)]);
+        assert_eq!(short(&poll(&mut queue, 140, &[job(1, State::Pending, 115)])), "1 requeued PENDING");
+    }
+
+    #[test]
+    fn an_array_becomes_tasks_as_they_appear() {
+        let mut queue = Queue::new("lab");
+        assert_eq!(short(&poll(&mut queue, 100, &[pending_array(8, "0-3%2", 95)])), "8_* new PENDING");
+        let told = poll(&mut queue, 110, &[pending_array(8, "2-3%2", 95), task(9, 8, 0, State::Running, 95), task(10, 8, 1, State::Running, 95)]);
+        assert_eq!(short(&told), "8_0 new RUNNING; 8_1 new RUNNING");
+        assert_eq!(told.states[0].not_before_ns, Some(100 * S), "it still waited at the poll before");
+        // The last task has the array's raw id; the array's record is gone without having left.
+        let told = poll(&mut queue, 120, &[task(11, 8, 2, State::Running, 95), task(8, 8, 3, State::Pending, 95), task(10, 8, 1, State::Running, 95)]);
+        assert_eq!(short(&told), "8_2 new RUNNING; 8_3 new PENDING; 8_0 left -");
+        assert_eq!(told.states[1].job_id, 8);
+        assert_eq!(short(&poll(&mut queue, 130, &[])), "8_1 left -; 8_2 left -; 8_3 left -");
+    }
+
+    #[test]
+    fn the_rest_of_a_pending_array_can_leave() {
+        let mut queue = Queue::new("lab");
+        poll(&mut queue, 100, &[pending_array(8, "0-9%3", 95)]);
+        let told = poll(&mut queue, 110, &[task(9, 8, 0, State::Running, 95)]);
+        assert_eq!(short(&told), "8_0 new RUNNING; 8_* left -");
+        assert_eq!(told.states[1].array_tasks.as_deref(), Some("1-9"));
+    }
+
+    #[test]
+    fn dependencies_are_a_union_with_the_state_last_seen() {
+        let mut queue = Queue::new("lab");
+        let with = |text: &'static str| JobRecord { dependency: Some(text.into()), ..job(5, State::Pending, 95) };
+        let told = poll(&mut queue, 100, &[with("afterok:3(unfulfilled),afterany:2(unfulfilled)")]);
+        assert_eq!(told.dependencies.len(), 2);
+        assert_eq!(told.dependencies[1].target_job_id, Some(2));
+        assert_eq!(told.dependencies[1].position, 1);
+        let told = poll(&mut queue, 110, &[with("afterok:3(unfulfilled)")]);
+        assert!(told.dependencies.is_empty() && told.states.is_empty());
+        let told = poll(&mut queue, 120, &[with("afterok:3(failed)")]);
+        assert_eq!((told.dependencies.len(), told.dependencies[0].state.as_deref(), told.dependencies[0].position), (1, Some("failed"), 0));
+        let told = poll(&mut queue, 130, &[job(5, State::Pending, 95)]);
+        assert!(told.dependencies.is_empty());
+        // The user gives it another dependency (scontrol update).
+        let told = poll(&mut queue, 140, &[with("afterok:4_*(unfulfilled)?singleton(unfulfilled)")]);
+        let kinds: Vec<(&str, i32)> = told.dependencies.iter().map(|d| (d.target_kind.as_ref(), d.position)).collect();
+        assert_eq!(kinds, [("array", 2), ("user_and_name", 3)]);
+        assert_eq!(told.dependencies[0].operator.as_deref(), Some("or"));
+    }
+
+    #[test]
+    fn nonsense_in_the_dependency_column_is_told() {
+        let mut queue = Queue::new("lab");
+        let told = poll(&mut queue, 100, &[JobRecord { dependency: Some("afterok:x".into()), ..job(5, State::Pending, 95) }]);
+        assert_eq!((told.states.len(), told.dependencies.len(), told.diagnostics.errors()), (1, 0, 1));
+    }
+
+    #[test]
+    fn a_job_listed_twice_is_one() {
+        let mut queue = Queue::new("lab");
+        let told = poll(&mut queue, 100, &[job(1, State::Pending, 95), job(1, State::Running, 95)]);
+        assert_eq!((short(&told).as_str(), told.diagnostics.warnings()), ("1 new PENDING", 1));
+    }
+
+    #[test]
+    fn heterogeneous_components_keep_their_names() {
+        let mut queue = Queue::new("lab");
+        let component = JobRecord { job: JobRef::Het { leader: 18, offset: 1 }, ..job(19, State::Running, 95) };
+        assert_eq!(short(&poll(&mut queue, 100, &[component])), "18+1 new RUNNING");
+        assert_eq!(short(&poll(&mut queue, 110, &[])), "18+1 left -");
+    }
+}

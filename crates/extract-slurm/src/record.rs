@@ -1,0 +1,213 @@
+//! One job as one source shows it at one time: what every decoder makes and the queue comparison takes.
+
+use std::borrow::Cow;
+
+use flowmine_schema::tables::JobState;
+
+use crate::command;
+use crate::state::State;
+
+/// Which job a record is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum JobRef<'a> {
+    /// A plain job.
+    Single,
+    /// A task of an array.
+    Task {
+        /// The array's id.
+        array: i64,
+        /// The index.
+        task: i64,
+    },
+    /// What is still pending of an array, with Slurm's list of indices (`3-9%3`, without brackets).
+    PendingArray {
+        /// The array's id.
+        array: i64,
+        /// The list.
+        tasks: Cow<'a, str>,
+    },
+    /// A component of a heterogeneous job.
+    Het {
+        /// The first component's id.
+        leader: i64,
+        /// The component's number.
+        offset: i64,
+    },
+}
+
+/// One job as one source shows it. Text is decoded ([`flowmine_schema::text`]); nothing is `None`.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "the fields are the columns of `job_states` of the same name and are documented there")]
+pub struct JobRecord<'a> {
+    pub job_id: i64,
+    pub job: JobRef<'a>,
+    pub state: State,
+    pub submit_ns: Option<i64>,
+    pub start_ns: Option<i64>,
+    pub end_ns: Option<i64>,
+    pub time_limit_s: Option<i64>,
+    pub name: Option<Cow<'a, str>>,
+    pub user: Option<Cow<'a, str>>,
+    pub group: Option<Cow<'a, str>>,
+    pub account: Option<Cow<'a, str>>,
+    pub partition: Option<Cow<'a, str>>,
+    pub qos: Option<Cow<'a, str>>,
+    pub reason: Option<Cow<'a, str>>,
+    pub comment: Option<Cow<'a, str>>,
+    /// Path and arguments in one string, as squeue has it.
+    pub command_line: Option<Cow<'a, str>>,
+    pub work_dir: Option<Cow<'a, str>>,
+    pub nodes: Option<i64>,
+    pub node_list: Option<Cow<'a, str>>,
+    pub cpus: Option<i64>,
+    pub memory_bytes: Option<i64>,
+    /// The expression as Slurm prints it, see [`crate::dependency`].
+    pub dependency: Option<Cow<'a, str>>,
+    pub exit_code: Option<i64>,
+    pub exit_signal: Option<i64>,
+    pub cancelled_by_uid: Option<i64>,
+    pub read_bytes: Option<i64>,
+    pub written_bytes: Option<i64>,
+    pub submit_line: Option<Cow<'a, str>>,
+}
+
+impl JobRecord<'_> {
+    /// A record with only what every source knows.
+    pub fn new(job_id: i64, job: JobRef<'_>, state: State) -> JobRecord<'_> {
+        JobRecord {
+            job_id,
+            job,
+            state,
+            submit_ns: None,
+            start_ns: None,
+            end_ns: None,
+            time_limit_s: None,
+            name: None,
+            user: None,
+            group: None,
+            account: None,
+            partition: None,
+            qos: None,
+            reason: None,
+            comment: None,
+            command_line: None,
+            work_dir: None,
+            nodes: None,
+            node_list: None,
+            cpus: None,
+            memory_bytes: None,
+            dependency: None,
+            exit_code: None,
+            exit_signal: None,
+            cancelled_by_uid: None,
+            read_bytes: None,
+            written_bytes: None,
+            submit_line: None,
+        }
+    }
+
+    /// The job's name in the tables: `7`, `8_3`, `8_*`, `18+1`.
+    pub fn label(&self) -> String {
+        label(self.job_id, &self.job)
+    }
+
+    /// The row that this record makes; what only the comparison knows (`change`, the interval) is left at its default.
+    pub fn to_row(&self) -> JobState<'_> {
+        let mut row = JobState {
+            job: self.label().into(),
+            job_id: self.job_id,
+            submit_ns: self.submit_ns,
+            state: Some(self.state.name().into()),
+            start_ns: self.start_ns,
+            end_ns: self.end_ns,
+            time_limit_s: self.time_limit_s,
+            name: self.name.as_deref().map(Cow::Borrowed),
+            user: self.user.as_deref().map(Cow::Borrowed),
+            group: self.group.as_deref().map(Cow::Borrowed),
+            account: self.account.as_deref().map(Cow::Borrowed),
+            partition: self.partition.as_deref().map(Cow::Borrowed),
+            qos: self.qos.as_deref().map(Cow::Borrowed),
+            reason: self.reason.as_deref().map(Cow::Borrowed),
+            comment: self.comment.as_deref().map(Cow::Borrowed),
+            work_dir: self.work_dir.as_deref().map(Cow::Borrowed),
+            nodes: self.nodes,
+            node_list: self.node_list.as_deref().map(Cow::Borrowed),
+            cpus: self.cpus,
+            memory_bytes: self.memory_bytes,
+            exit_code: self.exit_code,
+            exit_signal: self.exit_signal,
+            cancelled_by_uid: self.cancelled_by_uid,
+            read_bytes: self.read_bytes,
+            written_bytes: self.written_bytes,
+            submit_line: self.submit_line.as_deref().map(Cow::Borrowed),
+            ..JobState::default()
+        };
+        match &self.job {
+            JobRef::Single => {}
+            JobRef::Task { array, task } => {
+                row.array_job_id = Some(*array);
+                row.array_task_id = Some(*task);
+            }
+            JobRef::PendingArray { array, tasks } => {
+                row.array_job_id = Some(*array);
+                row.array_tasks = Some(Cow::Borrowed(tasks));
+            }
+            JobRef::Het { leader, offset } => {
+                row.het_job_id = Some(*leader);
+                row.het_offset = Some(*offset);
+            }
+        }
+        match self.command_line.as_deref().and_then(|line| command::split(line, self.name.as_deref())) {
+            Some(command) => {
+                row.command = Some(command.path.into());
+                row.arguments = command.arguments.map(Into::into);
+                row.activity = Some(command.file_name.into());
+            }
+            None => row.activity = self.name.as_deref().map(Cow::Borrowed),
+        }
+        row
+    }
+}
+
+/// [`JobRecord::label`] from its parts.
+pub fn label(job_id: i64, job: &JobRef<'_>) -> String {
+    match job {
+        JobRef::Single => job_id.to_string(),
+        JobRef::Task { array, task } => format!("{array}_{task}"),
+        JobRef::PendingArray { array, .. } => format!("{array}_*"),
+        JobRef::Het { leader, offset } => format!("{leader}+{offset}"),
+    }
+}
+
+/// Reads a job as Slurm displays it (`%i`, sacct's JobID): `7`, `8_3`, `8_[3-9%3]`, `18+1`. A list that Slurm cut short has no
+/// closing bracket. Gives the raw id too where the text holds it (`None` for a task, whose raw id is another).
+pub fn parse_displayed(text: &str) -> Option<(Option<i64>, JobRef<'_>)> {
+    let number = |text: &str| crate::units::digits(text.as_bytes());
+    if let Some((array, rest)) = text.split_once('_') {
+        let array = number(array)?;
+        if let Some(list) = rest.strip_prefix('[') {
+            let tasks = Cow::Borrowed(list.strip_suffix(']').unwrap_or(list));
+            return Some((Some(array), JobRef::PendingArray { array, tasks }));
+        }
+        return Some((None, JobRef::Task { array, task: number(rest)? }));
+    }
+    if let Some((leader, offset)) = text.split_once('+') {
+        return Some((None, JobRef::Het { leader: number(leader)?, offset: number(offset)? }));
+    }
+    Some((Some(number(text)?), JobRef::Single))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_as_displayed() {
+        assert_eq!(parse_displayed("7"), Some((Some(7), JobRef::Single)));
+        assert_eq!(parse_displayed("70_3"), Some((None, JobRef::Task { array: 70, task: 3 })));
+        assert_eq!(parse_displayed("8_[3-9%3]"), Some((Some(8), JobRef::PendingArray { array: 8, tasks: "3-9%3".into() })));
+        assert_eq!(parse_displayed("11_[1,3,41,"), Some((Some(11), JobRef::PendingArray { array: 11, tasks: "1,3,41,".into() })));
+        assert_eq!(parse_displayed("18+1"), Some((None, JobRef::Het { leader: 18, offset: 1 })));
+        assert_eq!(parse_displayed("evil"), None);
+    }
+}

@@ -1,0 +1,47 @@
+//! When to poll next: a pure function of what happened, so that it can be tested without waiting.
+
+use std::time::Duration;
+
+/// Below this, polling is a burden on slurmctld: squeue(1) asks not to call it from loops, and sites ask for 10 to 120 s.
+pub const SHORTEST_POLITE: Duration = Duration::from_secs(10);
+
+/// How long at most to wait after repeated failures.
+pub const LONGEST: Duration = Duration::from_secs(3600);
+
+/// How long to wait after a poll.
+///
+/// After success: the interval, from the beginning of one poll to the beginning of the next, with a jitter of up to a tenth either way so that
+/// many observers do not ask at the same moment. After `failures` in a row: the interval doubled so many times, at most
+/// [`LONGEST`] (or the interval itself when that is longer).
+///
+/// `took` is how long the poll took; `draw` is a random number from 0 to 1.
+pub fn wait(every: Duration, took: Duration, failures: u32, draw: f64) -> Duration {
+    let doubled = every.saturating_mul(1u32.checked_shl(failures.min(30)).unwrap_or(u32::MAX));
+    let interval = doubled.min(LONGEST.max(every));
+    let jittered = interval.mul_f64(0.9 + 0.2 * draw.clamp(0.0, 1.0));
+    jittered.saturating_sub(took)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn regular_with_jitter() {
+        assert_eq!(wait(MINUTE, Duration::ZERO, 0, 0.5), MINUTE);
+        assert_eq!(wait(MINUTE, Duration::ZERO, 0, 0.0), MINUTE.mul_f64(0.9));
+        assert_eq!(wait(MINUTE, Duration::ZERO, 0, 1.0), MINUTE.mul_f64(1.1));
+        assert_eq!(wait(MINUTE, Duration::from_secs(5), 0, 0.5), Duration::from_secs(55));
+        assert_eq!(wait(MINUTE, Duration::from_secs(500), 0, 0.5), Duration::ZERO);
+    }
+
+    #[test]
+    fn doubling_after_failures() {
+        assert_eq!(wait(MINUTE, Duration::ZERO, 1, 0.5), 2 * MINUTE);
+        assert_eq!(wait(MINUTE, Duration::ZERO, 3, 0.5), 8 * MINUTE);
+        assert_eq!(wait(MINUTE, Duration::ZERO, 1000, 0.5), LONGEST);
+        assert_eq!(wait(2 * LONGEST, Duration::ZERO, 5, 0.5), 2 * LONGEST);
+    }
+}

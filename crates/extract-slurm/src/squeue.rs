@@ -1,0 +1,420 @@
+//! squeue's text: one record a job, fields and records ended by a token drawn at random.
+//!
+//! Job names, comments and arguments may hold any byte but NUL, also a newline and whatever delimiter a format uses, so that with a
+//! fixed delimiter a job's name can forge another job's record. The token of a poll is not known before the poll and
+//! stands in the environment of `squeue`, not among its arguments, so no name can hold it. A record is the same number of fields
+//! for every job, each followed by the token, and a newline.
+//!
+//! In goes the output of `squeue` with [`format`] in `SQUEUE_FORMAT`, header included; out come [`JobRecord`]s. A value that is not
+//! understood becomes null and a diagnostic; a record without an id, or with another number of fields, is rejected.
+
+use std::borrow::Cow;
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::text;
+use memchr::memmem;
+
+use crate::record::{JobRecord, JobRef, parse_displayed};
+use crate::state::State;
+use crate::units;
+
+/// A field of squeue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is the squeue(1) field whose letter stands beside it in FIELDS")]
+pub enum Field {
+    RawId,
+    DisplayedId,
+    ArrayId,
+    ArrayTask,
+    Submit,
+    Start,
+    End,
+    TimeLimit,
+    State,
+    Reason,
+    Account,
+    User,
+    Group,
+    Partition,
+    Qos,
+    Nodes,
+    NodeList,
+    Cpus,
+    Memory,
+    Name,
+    Command,
+    WorkDir,
+    Comment,
+    Dependency,
+}
+
+impl Field {
+    /// How many there are.
+    pub const COUNT: usize = FIELDS.len();
+}
+
+/// What is asked for, in this order: the field, its letter in squeue(1) `--format`, and the header that squeue prints for it.
+pub const FIELDS: &[(Field, char, &str)] = &[
+    (Field::RawId, 'A', "JOBID"),
+    (Field::DisplayedId, 'i', "JOBID"),
+    (Field::ArrayId, 'F', "ARRAY_JOB_ID"),
+    (Field::ArrayTask, 'K', "ARRAY_TASK_ID"),
+    (Field::Submit, 'V', "SUBMIT_TIME"),
+    (Field::Start, 'S', "START_TIME"),
+    (Field::End, 'e', "END_TIME"),
+    (Field::TimeLimit, 'l', "TIME_LIMIT"),
+    (Field::State, 'T', "STATE"),
+    (Field::Reason, 'r', "REASON"),
+    (Field::Account, 'a', "ACCOUNT"),
+    (Field::User, 'u', "USER"),
+    (Field::Group, 'g', "GROUP"),
+    (Field::Partition, 'P', "PARTITION"),
+    (Field::Qos, 'q', "QOS"),
+    (Field::Nodes, 'D', "NODES"),
+    (Field::NodeList, 'N', "NODELIST"),
+    (Field::Cpus, 'C', "CPUS"),
+    (Field::Memory, 'm', "MIN_MEMORY"),
+    (Field::Name, 'j', "NAME"),
+    (Field::Command, 'o', "COMMAND"),
+    (Field::WorkDir, 'Z', "WORK_DIR"),
+    (Field::Comment, 'k', "COMMENT"),
+    (Field::Dependency, 'E', "DEPENDENCY"),
+];
+
+/// The fields of one record as they stand in the output; those that the input does not have are `None`.
+pub type RawFields<'a> = [Option<&'a [u8]>; Field::COUNT];
+
+/// The value of `SQUEUE_FORMAT` for a token.
+pub fn format(token: &str) -> String {
+    FIELDS.iter().flat_map(|(_, letter, _)| ["%".to_owned(), letter.to_string(), token.to_owned()]).collect()
+}
+
+/// Draws a token: the unit separator (0x1f), which makes searching fast, and eight random letters and digits (47 bits).
+///
+/// # Errors
+/// When the kernel gives no random bytes.
+pub fn draw_token() -> Result<String, getrandom::Error> {
+    const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut token = String::from('\u{1f}');
+    while token.len() < 9 {
+        let mut bytes = [0u8; 16];
+        getrandom::fill(&mut bytes)?;
+        // 248 is the largest multiple of 62 in a byte: above it some letters would be likelier.
+        token.extend(bytes.iter().filter(|&&b| b < 248).take(9 - token.len()).map(|&b| char::from(ALPHABET[usize::from(b % 62)])));
+    }
+    Ok(token)
+}
+
+/// Why an output could not be read at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SqueueError {
+    /// It does not begin with the header that was asked for.
+    #[error("squeue did not print the header that was asked for (it began with {begins:?}): is another program installed under its name?")]
+    Header {
+        /// The first bytes, made visible.
+        begins: String,
+    },
+    /// It ends inside a record.
+    #[error("squeue's output ends inside record {record}: the connection was cut or squeue was ended; nothing of this poll is used")]
+    Truncated {
+        /// From 1, the header not counted.
+        record: u64,
+    },
+}
+
+/// Finds the token in an output that begins with the header of [`FIELDS`]: what stands between the first two column names.
+pub fn token_of(output: &[u8]) -> Option<&[u8]> {
+    let rest = output.strip_prefix(b"JOBID\x1f")?;
+    let end = memmem::find(rest, b"JOBID")?;
+    let token = &output[5..5 + 1 + end];
+    (token.len() == 9).then_some(token)
+}
+
+/// Reads an output whole.
+///
+/// `each` gets every record and where its bytes begin (line and byte offset are of use for messages only).
+///
+/// # Errors
+/// [`SqueueError`] when the output is not whole; then `each` may have been called, and what it was given must not be used.
+pub fn parse<'a>(
+    output: &'a [u8],
+    token: &[u8],
+    diagnostics: &mut Diagnostics,
+    mut each: impl FnMut(JobRecord<'a>),
+) -> Result<u64, SqueueError> {
+    let mut records = Records::new(output, token);
+    let header = records.next();
+    let expected = FIELDS.iter().map(|(_, _, name)| name.as_bytes());
+    match header {
+        Some(Ok(fields)) if fields.iter().flatten().copied().eq(expected) => {}
+        _ => {
+            let begins = text::visible(&text::decode(&output[..output.len().min(60)])).into_owned();
+            return Err(SqueueError::Header { begins });
+        }
+    }
+    let mut count = 0;
+    for fields in records {
+        count += 1;
+        let Ok(fields) = fields else { return Err(SqueueError::Truncated { record: count }) };
+        if let Some(record) = interpret(&fields, Place::Record(count), 0, diagnostics) {
+            each(record);
+        }
+    }
+    Ok(count)
+}
+
+/// Splits an output into records.
+struct Records<'a, 't> {
+    output: &'a [u8],
+    at: usize,
+    found: memmem::FindIter<'a, 't>,
+    token_len: usize,
+}
+
+struct CutShort;
+
+impl<'a, 't> Records<'a, 't> {
+    fn new(output: &'a [u8], token: &'t [u8]) -> Self {
+        Self { output, at: 0, found: memmem::find_iter(output, token), token_len: token.len() }
+    }
+}
+
+impl<'a> Iterator for Records<'a, '_> {
+    type Item = Result<RawFields<'a>, CutShort>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at == self.output.len() {
+            return None;
+        }
+        let mut fields: RawFields<'a> = [None; Field::COUNT];
+        for (field, _, _) in FIELDS {
+            let Some(end) = self.found.next() else {
+                self.at = self.output.len();
+                return Some(Err(CutShort));
+            };
+            fields[*field as usize] = Some(&self.output[self.at..end]);
+            self.at = end + self.token_len;
+        }
+        // The newline that squeue ends every record with.
+        if self.output.get(self.at) != Some(&b'\n') {
+            self.at = self.output.len();
+            return Some(Err(CutShort));
+        }
+        self.at += 1;
+        Some(Ok(fields))
+    }
+}
+
+/// Where a record stands, for messages.
+#[derive(Debug, Clone, Copy)]
+pub enum Place {
+    /// The n-th record of a poll.
+    Record(u64),
+    /// A line of a file.
+    Line(u64),
+}
+
+impl Place {
+    fn put(self, diagnostic: Diagnostic) -> Diagnostic {
+        match self {
+            Place::Record(n) => Diagnostic { message: format!("record {n}: {}", diagnostic.message), ..diagnostic },
+            Place::Line(n) => diagnostic.at(n, None),
+        }
+    }
+}
+
+/// Makes a record of its fields. `zone_offset_s` says how far east of UTC times without zone are.
+///
+/// `None`, with a diagnostic, when there is no job id or no state.
+pub fn interpret<'a>(fields: &RawFields<'a>, place: Place, zone_offset_s: i64, diagnostics: &mut Diagnostics) -> Option<JobRecord<'a>> {
+    let raw = |field: Field| fields[field as usize];
+    let words = |field: Field| raw(field).filter(|bytes| !units::is_nothing(bytes)).map(text::decode);
+    // Free text may well be the word "None"; only squeue's own (null) means nothing there.
+    let free = |field: Field| raw(field).filter(|bytes| !matches!(*bytes, b"(null)" | b"")).map(text::decode);
+
+    let displayed = raw(Field::DisplayedId).and_then(|bytes| parse_displayed(std::str::from_utf8(bytes).ok()?));
+    let raw_id = raw(Field::RawId).and_then(units::digits);
+    let (job_id, job) = match (raw_id, displayed) {
+        (Some(id), Some((_, job))) => (id, job),
+        (None, Some((Some(id), job))) => (id, job),
+        // A task or component without its raw id: the file has only the displayed one.
+        (None, Some((None, JobRef::Task { array, task }))) => (array, JobRef::Task { array, task }),
+        (None, Some((None, JobRef::Het { leader, offset }))) => (leader + offset, JobRef::Het { leader, offset }),
+        (Some(id), None) => (id, array_from_columns(&raw, id)),
+        _ => {
+            let shown = raw(Field::DisplayedId).or(raw(Field::RawId)).unwrap_or_default();
+            let shown = text::visible(&text::decode(&shown[..shown.len().min(60)])).into_owned();
+            diagnostics.push(place.put(Diagnostic::error("squeue_job_id", format!("{shown:?} is not a job id"))));
+            return None;
+        }
+    };
+    let Some(state) = raw(Field::State).filter(|bytes| !bytes.is_empty()) else {
+        diagnostics.push(place.put(Diagnostic::error("squeue_state", "the record has no state")));
+        return None;
+    };
+    let state = State::parse(&text::decode(state));
+
+    let mut number = |field: Field, name: &str, read: &dyn Fn(&[u8]) -> Result<Option<i64>, ()>| -> Option<i64> {
+        let bytes = raw(field)?;
+        read(bytes).unwrap_or_else(|()| {
+            let shown = text::visible(&text::decode(&bytes[..bytes.len().min(60)])).into_owned();
+            diagnostics.push(place.put(Diagnostic::warning("squeue_value", format!("{shown:?} is not a {name}; taken as unknown"))));
+            None
+        })
+    };
+    let time = |bytes: &[u8]| units::time(bytes, zone_offset_s);
+    let mut record = JobRecord::new(job_id, job, state);
+    record.submit_ns = number(Field::Submit, "time", &time);
+    record.start_ns = number(Field::Start, "time", &time);
+    record.end_ns = number(Field::End, "time", &time);
+    record.time_limit_s = number(Field::TimeLimit, "length of time", &units::duration);
+    record.nodes = number(Field::Nodes, "count", &units::count);
+    record.cpus = number(Field::Cpus, "count", &units::count);
+    record.memory_bytes = number(Field::Memory, "size of memory", &units::memory);
+    record.reason = words(Field::Reason);
+    record.account = free(Field::Account);
+    record.user = free(Field::User);
+    record.group = free(Field::Group);
+    record.partition = free(Field::Partition);
+    record.qos = free(Field::Qos);
+    record.node_list = words(Field::NodeList);
+    record.name = free(Field::Name);
+    record.command_line = free(Field::Command);
+    record.work_dir = free(Field::WorkDir);
+    record.comment = free(Field::Comment);
+    record.dependency = words(Field::Dependency);
+    Some(record)
+}
+
+fn array_from_columns<'a>(raw: &dyn Fn(Field) -> Option<&'a [u8]>, job_id: i64) -> JobRef<'a> {
+    let array = raw(Field::ArrayId).and_then(units::digits).unwrap_or(job_id);
+    match raw(Field::ArrayTask).filter(|bytes| !units::is_nothing(bytes)) {
+        None => JobRef::Single,
+        Some(bytes) => match units::digits(bytes) {
+            Some(task) => JobRef::Task { array, task },
+            None => JobRef::PendingArray { array, tasks: Cow::Owned(text::decode(bytes).into_owned()) },
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TOKEN: &str = "\u{1f}Ab3dEf9h";
+
+    /// One record with every field given by `value`, or a likely one.
+    fn record(values: &[(Field, &[u8])]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (field, _, _) in FIELDS {
+            let default: &[u8] = match field {
+                Field::RawId | Field::DisplayedId | Field::ArrayId => b"7",
+                Field::State => b"PENDING",
+                Field::Submit => b"1795179770",
+                _ => b"(null)",
+            };
+            out.extend(values.iter().find(|(f, _)| f == field).map_or(default, |(_, v)| v));
+            out.extend(TOKEN.as_bytes());
+        }
+        out.push(b'\n');
+        out
+    }
+
+    fn header() -> Vec<u8> {
+        let mut out: Vec<u8> = FIELDS.iter().flat_map(|(_, _, name)| [name.as_bytes(), TOKEN.as_bytes()].concat()).collect();
+        out.push(b'\n');
+        out
+    }
+
+    fn read(output: &[u8]) -> (Vec<JobRecord<'_>>, Diagnostics) {
+        let mut diagnostics = Diagnostics::default();
+        let mut records = Vec::new();
+        parse(output, TOKEN.as_bytes(), &mut diagnostics, |record| records.push(record)).unwrap();
+        (records, diagnostics)
+    }
+
+    #[test]
+    fn a_name_with_newline_and_bars_forges_nothing() {
+        let name: &[u8] = b"evil\nroot|1|(null)\x1fAAAAAAAA\n9\x1fAb3dEf9g";
+        let output = [header(), record(&[(Field::Name, name)]), record(&[(Field::Comment, b"l1\nl2")])].concat();
+        let (records, diagnostics) = read(&output);
+        assert_eq!(records.len(), 2);
+        assert_eq!(records[0].name.as_deref().unwrap().as_bytes(), name);
+        assert_eq!(records[1].comment.as_deref(), Some("l1\nl2"));
+        assert!(diagnostics.is_empty());
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_survive() {
+        let output = [header(), record(&[(Field::Name, b"bad\xff\xfeutf")])].concat();
+        assert_eq!(text::encode(read(&output).0[0].name.as_deref().unwrap()), b"bad\xff\xfeutf");
+    }
+
+    #[test]
+    fn arrays_and_heterogeneous_jobs() {
+        let output = [
+            header(),
+            record(&[(Field::RawId, b"8"), (Field::DisplayedId, b"8_[3-9%3]"), (Field::ArrayTask, b"3-9%3")]),
+            record(&[(Field::RawId, b"11"), (Field::DisplayedId, b"8_1"), (Field::ArrayTask, b"1")]),
+            record(&[(Field::RawId, b"19"), (Field::DisplayedId, b"18+1")]),
+        ]
+        .concat();
+        let labels: Vec<String> = read(&output).0.iter().map(JobRecord::label).collect();
+        assert_eq!(labels, ["8_*", "8_1", "18+1"]);
+    }
+
+    #[test]
+    fn a_cut_output_is_refused() {
+        let whole = [header(), record(&[]), record(&[])].concat();
+        for end in header().len() + 1..whole.len() {
+            let mut records = 0;
+            let result = parse(&whole[..end], TOKEN.as_bytes(), &mut Diagnostics::default(), |_| records += 1);
+            if end == header().len() + record(&[]).len() {
+                assert_eq!(result, Ok(1));
+            } else {
+                assert!(matches!(result, Err(SqueueError::Truncated { .. })), "cut at {end}");
+            }
+        }
+        assert!(matches!(parse(b"slurm_load_jobs error", TOKEN.as_bytes(), &mut Diagnostics::default(), |_| ()), Err(SqueueError::Header { .. })));
+    }
+
+    #[test]
+    fn a_bad_value_is_unknown_and_told() {
+        let output = [header(), record(&[(Field::Cpus, b"many")]), record(&[(Field::RawId, b"x"), (Field::DisplayedId, b"y")])].concat();
+        let (records, diagnostics) = read(&output);
+        assert_eq!((records.len(), records[0].cpus), (1, None));
+        let codes: Vec<&str> = diagnostics.iter().map(|d| d.code).collect();
+        assert_eq!(codes, ["squeue_value", "squeue_job_id"]);
+    }
+
+    #[test]
+    fn the_token_is_found_in_a_recording() {
+        assert_eq!(token_of(&header()), Some(TOKEN.as_bytes()));
+        assert_eq!(token_of(b"JOBID JOBID"), None);
+    }
+
+    #[test]
+    fn tokens_differ() {
+        let (a, b) = (draw_token().unwrap(), draw_token().unwrap());
+        assert!(a != b && a.len() == 9 && a[1..].bytes().all(|c| c.is_ascii_alphanumeric()));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_in_free_text_come_through(name in proptest::collection::vec(1u8..=255, 1..60), comment in proptest::collection::vec(1u8..=255, 1..60)) {
+            prop_assume!(memmem::find(&name, TOKEN.as_bytes()).is_none() && memmem::find(&comment, TOKEN.as_bytes()).is_none());
+            prop_assume!(name != b"(null)" && comment != b"(null)");
+            let output = [header(), record(&[(Field::Name, &name), (Field::Comment, &comment)])].concat();
+            let (records, _) = read(&output);
+            prop_assert_eq!(records.len(), 1);
+            prop_assert_eq!(text::encode(records[0].name.as_deref().unwrap()), name);
+            prop_assert_eq!(text::encode(records[0].comment.as_deref().unwrap()), comment);
+        }
+        #[test]
+        fn nothing_panics(output in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let all = [header(), output].concat();
+            let _ = parse(&all, TOKEN.as_bytes(), &mut Diagnostics::default(), |_| ());
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! What can go wrong between here and the remote command, each as one sentence that says what to do next.
+//!
+//! Text from the server, from files and from the command line stands in these messages escaped: no message can move a
+//! cursor or forge a line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything that the SSH client reports.
+#[derive(Debug, thiserror::Error)]
+pub enum SshError {
+    /// `--ssh` was not of the form `[user@]host[:port]`.
+    #[error("`{given}` is not of the form [user@]host[:port]: {why}")]
+    Target {
+        /// What was given, escaped.
+        given: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A line of an ssh config file that matters here cannot be understood.
+    #[error("{}:{line}: {what}; correct the line, or give another file with --ssh-config", .file.display())]
+    Config {
+        /// The file.
+        file: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file that must be read could not be read.
+    #[error("cannot read {}: {source}; {advice}", .file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// The config wants a way through another host.
+    #[error(
+        "{}:{line} reaches {host} through {keyword}, which flowmine does not support: open a forward yourself, for \
+         example `ssh -N -L 2222:localhost:22 {host}`, and observe with --ssh localhost:2222 (HostKeyAlias in a \
+         Host block keeps the host key check)", .file.display()
+    )]
+    Proxy {
+        /// The host as it was given, escaped.
+        host: String,
+        /// `ProxyJump` or `ProxyCommand`.
+        keyword: &'static str,
+        /// The config file.
+        file: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+    },
+    /// The name has no address.
+    #[error("cannot find the address of {host}: {why}; check the name (HostName in the ssh config) and the network")]
+    Resolve {
+        /// The host, escaped.
+        host: String,
+        /// What the resolver said.
+        why: String,
+    },
+    /// No address accepted a TCP connection.
+    #[error("cannot connect to {place}: {why}; check the host, the port and the network")]
+    Connect {
+        /// Host and port, escaped.
+        place: String,
+        /// What happened at each address.
+        why: String,
+    },
+    /// The SSH handshake failed.
+    #[error("{place} did not complete the SSH handshake: {why}; check with `ssh -v` that an SSH server answers there")]
+    Handshake {
+        /// Host and port, escaped.
+        place: String,
+        /// What libssh2 said.
+        why: String,
+    },
+    /// No file knows this host.
+    #[error(
+        "the host key of {name} is not known: it offers {key_type} with fingerprint {fingerprint}; ask the site for \
+         its fingerprint, and if it is the same add the key with `{command}`{note}"
+    )]
+    UnknownHost {
+        /// The name as known_hosts files have it, escaped.
+        name: String,
+        /// The offered key's type.
+        key_type: String,
+        /// The offered key's fingerprint, as OpenSSH prints it.
+        fingerprint: String,
+        /// The command that adds the key.
+        command: String,
+        /// More to know, beginning with a separator, or empty.
+        note: String,
+    },
+    /// The host is known with other keys.
+    #[error(
+        "the host key of {name} does not match: it offers {key_type} with fingerprint {fingerprint}, but recorded are \
+         {recorded}; somebody may be listening in, or the host has a new key: ask the site, and only then replace the \
+         recorded key (`ssh-keygen -R {quoted_name}` removes it)"
+    )]
+    HostKeyMismatch {
+        /// The name as known_hosts files have it, escaped.
+        name: String,
+        /// The same, as a shell word.
+        quoted_name: String,
+        /// The offered key's type.
+        key_type: String,
+        /// The offered key's fingerprint.
+        fingerprint: String,
+        /// Every recorded key: type, fingerprint, file and line.
+        recorded: String,
+    },
+    /// The offered key is marked `@revoked`.
+    #[error(
+        "the host key that {name} offers ({key_type} {fingerprint}) is marked @revoked at {place}: do not connect; \
+         ask the site which key its host has now"
+    )]
+    HostKeyRevoked {
+        /// The name as known_hosts files have it, escaped.
+        name: String,
+        /// The offered key's type.
+        key_type: String,
+        /// The offered key's fingerprint.
+        fingerprint: String,
+        /// File and line of the mark.
+        place: String,
+    },
+    /// A new key could not be recorded.
+    #[error("cannot add the host key to {}: {source}; make the file writable, or add the key yourself", .file.display())]
+    RecordHostKey {
+        /// The known_hosts file.
+        file: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A private key that others can read.
+    #[error("the private key {} has mode {mode:04o}: others can read it, so it is not used; run `chmod 600` on it", .file.display())]
+    KeyPermissions {
+        /// The key file.
+        file: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// An encrypted key, and no passphrase.
+    #[error(
+        "the private key {} is encrypted and there is no passphrase for it: load the key with ssh-add, give the \
+         passphrase with --ssh-passphrase-fd N, or run on a terminal", .file.display()
+    )]
+    PassphraseMissing {
+        /// The key file.
+        file: PathBuf,
+    },
+    /// An encrypted key, and a wrong passphrase.
+    #[error(
+        "the passphrase does not open the private key {} (cipher {cipher}); check it with `ssh-keygen -y -f`",
+        .file.display()
+    )]
+    PassphraseWrong {
+        /// The key file.
+        file: PathBuf,
+        /// What the key is encrypted with.
+        cipher: String,
+    },
+    /// The passphrase could not be read.
+    #[error("cannot read the passphrase from {from}: {why}")]
+    PassphraseRead {
+        /// `file descriptor N` or `the terminal`.
+        from: String,
+        /// What happened and what to do.
+        why: String,
+    },
+    /// A file that is no usable private key.
+    #[error("the private key {} cannot be used: {why}", .file.display())]
+    KeyFormat {
+        /// The key file.
+        file: PathBuf,
+        /// Why, and what to do.
+        why: String,
+    },
+    /// The agent failed.
+    #[error("the SSH agent at {} cannot be used: {why}; check it with `ssh-add -l`", .socket.display())]
+    Agent {
+        /// The agent's socket.
+        socket: PathBuf,
+        /// What happened.
+        why: String,
+    },
+    /// There was nothing to log in with.
+    #[error(
+        "there is no key to log in to {place} with: {tried}; name a key with IdentityFile in the ssh config, or load \
+         one with ssh-add"
+    )]
+    NoKeys {
+        /// User, host and port, escaped.
+        place: String,
+        /// Where keys were looked for.
+        tried: String,
+    },
+    /// The server refused every key.
+    #[error(
+        "{place} let nobody in: {tried}; check the user name, that the public key is in the account's \
+         authorized_keys, and that the site asks for a key alone (passwords and second factors are not supported)"
+    )]
+    Refused {
+        /// User, host and port, escaped.
+        place: String,
+        /// Each key and what became of it.
+        tried: String,
+    },
+    /// The server hung up while keys were tried.
+    #[error(
+        "{place} hung up during the login ({why}) after: {tried}; when the agent holds many keys, choose one with \
+         IdentityFile and IdentitiesOnly yes"
+    )]
+    HungUp {
+        /// User, host and port, escaped.
+        place: String,
+        /// What libssh2 said.
+        why: String,
+        /// Each key and what became of it.
+        tried: String,
+    },
+    /// A step took too long.
+    #[error("{place} did not answer within {} s while {step}; check the host and the network", .after.as_secs_f64())]
+    TimedOut {
+        /// User, host and port, escaped.
+        place: String,
+        /// What was being done.
+        step: &'static str,
+        /// The time it had.
+        after: Duration,
+    },
+    /// The server would not start the command.
+    #[error("{place} would not run a command: {why}; check that the account may run commands (no ForceCommand, no sftp-only login)")]
+    CommandRefused {
+        /// User, host and port, escaped.
+        place: String,
+        /// What libssh2 said.
+        why: String,
+    },
+    /// The connection broke.
+    #[error("the connection to {place} broke while {step}: {why}; it is opened again at the next call")]
+    Broken {
+        /// User, host and port, escaped.
+        place: String,
+        /// What was being done.
+        step: &'static str,
+        /// What libssh2 said.
+        why: String,
+    },
+    /// libssh2 could not be set up; memory or a build without a needed algorithm.
+    #[error("libssh2 cannot {step}: {why}; this is a fault of this program or its build, please report it")]
+    Library {
+        /// What was being done.
+        step: &'static str,
+        /// What libssh2 said.
+        why: String,
+    },
+}
+
+impl SshError {
+    /// Whether trying again later may help without anybody changing anything: the network or the server is away.
+    pub fn is_temporary(&self) -> bool {
+        matches!(
+            self,
+            Self::Resolve { .. }
+                | Self::Connect { .. }
+                | Self::Handshake { .. }
+                | Self::TimedOut { .. }
+                | Self::Broken { .. }
+                | Self::HungUp { .. }
+        )
+    }
+}

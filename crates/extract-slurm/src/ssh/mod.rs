@@ -1,0 +1,32 @@
+//! An SSH client that runs fixed scripts: one connection, kept between calls and opened again when it dies.
+//!
+//! In go a [`Target`] (`[user@]host[:port]`), the user's ssh config and known_hosts files, keys from the agent or from
+//! files, and scripts; out come their outputs. Host keys are strict by default. Refused, each with a message that says
+//! what to do: unknown, changed and revoked host keys, private keys that others can read, jump hosts and proxies,
+//! passwords, certificates.
+//!
+//! | file | its idea |
+//! |---|---|
+//! | `target.rs` | the words after `--ssh` |
+//! | `config.rs`, `pattern.rs` | ssh_config(5) |
+//! | `known_hosts.rs` | known_hosts files and host key verdicts |
+//! | `key_file.rs`, `passphrase.rs`, `auth.rs` | keys and logging in |
+//! | `connection.rs` | one connection and commands on it |
+//! | `session.rs` | the [`crate::runner::Runner`] that keeps a connection |
+
+mod auth;
+pub mod config;
+mod connection;
+mod error;
+mod key_file;
+pub mod known_hosts;
+mod passphrase;
+mod pattern;
+mod session;
+mod target;
+
+pub use connection::Limits;
+pub use error::SshError;
+pub use passphrase::PassphraseSource;
+pub use session::{HostKeyPolicy, SshOptions, SshRunner};
+pub use target::Target;

@@ -1,0 +1,262 @@
+//! The runner over SSH: it opens a connection at the first script, keeps it, and opens it again when it died.
+//!
+//! In go options and scripts; out come outputs. A script is sent again at most once, and only when the connection broke
+//! before the script had produced anything. Between scripts a thread shows the server that we are still there and
+//! answers when it asks.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use flowmine_schema::text::visible;
+
+use super::config::{self, HostConfig, IdentityFile, Source, Surroundings};
+use super::connection::{Connection, Limits};
+use super::passphrase::Passphrases;
+use super::target::host_and_port;
+use super::{PassphraseSource, SshError, Target};
+use crate::runner::{Output, RunError, Runner, check_script};
+
+/// What to do with a host that no known_hosts file knows. A changed or revoked key is refused either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HostKeyPolicy {
+    /// Refuse it.
+    #[default]
+    Strict,
+    /// Add its key to the first of the user's known_hosts files, and go on.
+    AcceptNew,
+}
+
+/// How to connect. `Default` is what OpenSSH does, with strict host keys.
+#[derive(Debug, Clone, Default)]
+pub struct SshOptions {
+    /// Read this config file instead of the user's and the system's, like `ssh -F`.
+    pub config_file: Option<PathBuf>,
+    /// Private keys to try before those of the config.
+    pub identity_files: Vec<PathBuf>,
+    /// Where passphrases come from.
+    pub passphrase: PassphraseSource,
+    /// What to do with an unknown host.
+    pub host_keys: HostKeyPolicy,
+    /// The time for each step.
+    pub limits: Limits,
+}
+
+/// Runs scripts over one SSH connection.
+pub struct SshRunner {
+    host: HostConfig,
+    place: String,
+    policy: HostKeyPolicy,
+    limits: Limits,
+    passphrases: Passphrases,
+    warnings: Vec<String>,
+    /// Shared with the keeper thread, which holds it weakly and only while it works.
+    connection: Arc<Mutex<Option<Connection>>>,
+    /// Dropping it ends the keeper thread.
+    keeper: Option<mpsc::Sender<()>>,
+    connections_opened: usize,
+}
+
+impl SshRunner {
+    /// Reads the config; the network is not touched before the first script or [`SshRunner::open`].
+    ///
+    /// # Errors
+    /// [`SshError`] where the config cannot be understood or wants what is not supported.
+    pub fn new(target: &Target, options: SshOptions) -> Result<Self, SshError> {
+        let surroundings = Surroundings::of_this_process();
+        let sources = Source::usual(options.config_file.as_deref(), &surroundings);
+        let mut host = config::resolve(target, &sources, &surroundings)?;
+        if !options.identity_files.is_empty() {
+            let given = options.identity_files.iter().map(|path| IdentityFile { path: path.clone(), named: true });
+            // The usual places count only where nothing was named.
+            host.identity_files.retain(|file| file.named && !options.identity_files.contains(&file.path));
+            host.identity_files.splice(0..0, given);
+        }
+        Ok(Self {
+            place: format!("{}@{}", visible(&host.user), host_and_port(&host.host_name, host.port)),
+            warnings: host.warnings.clone(),
+            host,
+            policy: options.host_keys,
+            limits: options.limits,
+            passphrases: Passphrases::new(options.passphrase),
+            connection: Arc::default(),
+            keeper: None,
+            connections_opened: 0,
+        })
+    }
+
+    /// Connects and logs in, if there is no connection, so that a mistake shows before the first poll.
+    ///
+    /// # Errors
+    /// [`SshError`] with the step that failed.
+    pub fn open(&mut self) -> Result<(), SshError> {
+        let shared = Arc::clone(&self.connection);
+        let mut slot = lock(&shared);
+        self.open_in(&mut slot)
+    }
+
+    /// What was left out of config and known_hosts files or not understood, with file and line. Grows when a
+    /// connection is opened.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// What the config came to.
+    pub fn host(&self) -> &HostConfig {
+        &self.host
+    }
+
+    /// How many connections have been opened so far; more than one after a reconnect.
+    pub fn connections_opened(&self) -> usize {
+        self.connections_opened
+    }
+
+    fn open_in(&mut self, slot: &mut Option<Connection>) -> Result<(), SshError> {
+        if slot.is_some() {
+            return Ok(());
+        }
+        let opened = Connection::open(
+            &self.host,
+            &self.place,
+            self.policy,
+            &mut self.passphrases,
+            self.limits,
+            &mut self.warnings,
+        )?;
+        *slot = Some(opened);
+        self.connections_opened += 1;
+        if self.keeper.is_none() {
+            self.keeper = Some(keep_alive(Arc::downgrade(&self.connection), self.limits.keepalive));
+        }
+        Ok(())
+    }
+}
+
+impl Runner for SshRunner {
+    /// Runs a script over SSH. When the connection turns out to be dead before the script produced anything, it is
+    /// opened again and the script sent once more, with the whole `timeout` again.
+    fn run(&mut self, script: &'static str, stdin: &[u8], timeout: Duration) -> Result<Output, RunError> {
+        let command = remote_command(script)?;
+        let shared = Arc::clone(&self.connection);
+        let mut slot = lock(&shared);
+        let was_open = slot.is_some();
+        self.open_in(&mut slot)?;
+        let failure = match run_in(&mut slot, &command, stdin, timeout) {
+            Ok(output) => return Ok(output),
+            Err(failure) => failure,
+        };
+        // A fresh connection that breaks would break again.
+        if !(failure.again && was_open) {
+            return Err(failure.error);
+        }
+        self.open_in(&mut slot)?;
+        run_in(&mut slot, &command, stdin, timeout).map_err(|failure| failure.error)
+    }
+
+    fn describe(&self) -> String {
+        self.place.clone()
+    }
+}
+
+impl Drop for SshRunner {
+    fn drop(&mut self) {
+        self.keeper = None;
+        if let Some(connection) = lock(&self.connection).take() {
+            connection.close();
+        }
+    }
+}
+
+/// Runs a command on the connection in the slot, and throws the connection away when that failed: what state it is in,
+/// nobody knows.
+fn run_in(
+    slot: &mut Option<Connection>,
+    command: &str,
+    stdin: &[u8],
+    timeout: Duration,
+) -> Result<Output, super::connection::Failure> {
+    let Some(connection) = slot.as_mut() else {
+        let error = SshError::Library { step: "keep a connection", why: "there is none".to_owned() };
+        return Err(super::connection::Failure { error: error.into(), again: true });
+    };
+    let result = connection.run(command, stdin, timeout);
+    if result.is_err() {
+        *slot = None;
+    }
+    result
+}
+
+/// A thread that died while it held the lock left a connection that works or fails like any other.
+fn lock(shared: &Mutex<Option<Connection>>) -> MutexGuard<'_, Option<Connection>> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps an idle connection alive until the sender is dropped.
+fn keep_alive(shared: Weak<Mutex<Option<Connection>>>, interval: Duration) -> mpsc::Sender<()> {
+    let (sender, receiver) = mpsc::channel::<()>();
+    let interval = interval.max(Duration::from_secs(1));
+    thread::spawn(move || {
+        while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(interval) {
+            let Some(shared) = shared.upgrade() else { return };
+            // A connection that is at work needs no sign of life.
+            let Ok(mut slot) = shared.try_lock() else { continue };
+            if slot.as_mut().is_some_and(|connection| !connection.keep_alive()) {
+                *slot = None;
+            }
+        }
+    });
+    sender
+}
+
+/// The command line for a script: `exec sh -c 'SCRIPT'`, so that the login shell, which may be csh or fish, has nothing
+/// to understand but single quotes.
+///
+/// Inside of them csh replaces `!` and breaks at a newline, and fish reads `\\`; scripts with one of these are sent with
+/// every special byte in octal, and `printf` writes them again on the other side.
+fn remote_command(script: &str) -> Result<String, RunError> {
+    check_script(script)?;
+    if !script.contains(['!', '\n', '\\']) {
+        return Ok(format!("exec sh -c '{script}'"));
+    }
+    let mut encoded = String::with_capacity(script.len() * 3);
+    for &byte in script.as_bytes() {
+        // Letters, digits and marks that no shell reads within quotes.
+        if byte.is_ascii_alphanumeric() || b" _./=,:;-".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("\\0{byte:03o}"));
+        }
+    }
+    Ok(format!("exec sh -c 'eval \"$(printf %b \"{encoded}\")\"'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// What `sh`, as a login shell, makes of the command line.
+    fn in_sh(script: &str) -> String {
+        let output = Command::new("sh").arg("-c").arg(remote_command(script).unwrap()).output().unwrap();
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[test]
+    fn simple_scripts_stay_readable() {
+        assert_eq!(remote_command("squeue -h; echo \"$?\"").unwrap(), "exec sh -c 'squeue -h; echo \"$?\"'");
+        assert!(matches!(remote_command("echo 'x'"), Err(RunError::Quote)));
+    }
+
+    #[test]
+    fn scripts_that_some_shell_would_read_arrive_unchanged() {
+        assert_eq!(in_sh("printf %s \"a\\\\b\""), "a\\b");
+        let script = "x=\"1 % 2\"\nif ! false; then\n\techo \"$x `echo y` \\$ \\\" \\t\" # comment\nfi\necho \"{*}~\"";
+        let plain = Command::new("sh").arg("-c").arg(script).output().unwrap();
+        assert_eq!(in_sh(script).as_bytes(), plain.stdout);
+        let command = remote_command(script).unwrap();
+        assert!(!command.contains(['!', '\n']) && !command.contains("\\\\"), "{command}");
+    }
+}
