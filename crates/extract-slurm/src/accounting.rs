@@ -60,13 +60,25 @@ impl Accounting {
         self.changed
     }
 
+    /// Begins a query: what changes from now on is to be remembered.
+    pub fn begin(&mut self) {
+        self.changed = false;
+    }
+
     /// From when on to ask, given where the first query shall begin.
     pub fn window_start_ns(&self, first_ns: i64) -> i64 {
         self.until_ns.map_or(first_ns, |until| until - OVERLAP_NS)
     }
 
-    /// Takes one record in.
-    pub fn see(&mut self, record: &JobRecord<'_>, observed_at_ns: i64, source: &'static str, changes: &mut Changes, diagnostics: &mut Diagnostics) {
+    /// Takes one record in. What is remembered of earlier ones decides whether it makes a row.
+    pub fn see(
+        &mut self,
+        record: &JobRecord<'_>,
+        observed_at_ns: i64,
+        source: &'static str,
+        changes: &mut Changes,
+        diagnostics: &mut Diagnostics,
+    ) {
         let job = record.label();
         let mut row = record.to_row();
         row.cluster = self.cluster.as_str().into();
@@ -94,7 +106,17 @@ impl Accounting {
         match dependency::parse(text) {
             Ok(expression) => {
                 for (position, term) in expression.terms.iter().enumerate() {
-                    push_dependency(&mut changes.dependencies, &self.cluster, &job, record, term, expression.operator, position, observed_at_ns, source);
+                    push_dependency(
+                        &mut changes.dependencies,
+                        &self.cluster,
+                        &job,
+                        record,
+                        term,
+                        expression.operator,
+                        position,
+                        observed_at_ns,
+                        source,
+                    );
                 }
             }
             Err(at) => diagnostics.push(Diagnostic::warning(

@@ -189,10 +189,44 @@ pub fn in_submit_line(line: &str) -> Option<&str> {
 
 /// Long options of sbatch(1), srun(1) and salloc(1) that take no value of their own (an optional one comes after `=`).
 const FLAGS: &[&str] = &[
-    "contiguous", "disable-stdout-job-summary", "exact", "exclusive", "get-user-env", "help", "hold", "ignore-pbs", "immediate",
-    "interactive", "kill-on-bad-exit", "label", "multi-prog", "nice", "no-allocate", "no-bell", "no-kill", "no-requeue",
-    "overcommit", "overlap", "oversubscribe", "parsable", "preserve-env", "propagate", "pty", "quiet", "quit-on-interrupt", "reboot", "requeue",
-    "share", "spread-job", "test-only", "unbuffered", "usage", "use-min-nodes", "verbose", "version", "wait",
+    "contiguous",
+    "disable-stdout-job-summary",
+    "exact",
+    "exclusive",
+    "get-user-env",
+    "help",
+    "hold",
+    "ignore-pbs",
+    "immediate",
+    "interactive",
+    "kill-on-bad-exit",
+    "label",
+    "multi-prog",
+    "nice",
+    "no-allocate",
+    "no-bell",
+    "no-kill",
+    "no-requeue",
+    "overcommit",
+    "overlap",
+    "oversubscribe",
+    "parsable",
+    "preserve-env",
+    "propagate",
+    "pty",
+    "quiet",
+    "quit-on-interrupt",
+    "reboot",
+    "requeue",
+    "share",
+    "spread-job",
+    "test-only",
+    "unbuffered",
+    "usage",
+    "use-min-nodes",
+    "verbose",
+    "version",
+    "wait",
 ];
 /// Short ones: hold, help, immediate, kill-on-bad-exit, no-kill, label, overcommit, oversubscribe, quiet, unbuffered, verbose, version, wait (sbatch), X, Z.
 const SHORT_FLAGS: &str = "HhIKklOsQuvVWXZ";
@@ -246,7 +280,10 @@ mod tests {
     #[test]
     fn forms_that_people_submit() {
         let e = parse("afterok:1:2+5,after:3").unwrap();
-        assert_eq!(e.terms, [term("afterok", Target::Job(1), 0, ""), term("afterok", Target::Job(2), 300, ""), term("after", Target::Job(3), 0, "")]);
+        assert_eq!(
+            e.terms,
+            [term("afterok", Target::Job(1), 0, ""), term("afterok", Target::Job(2), 300, ""), term("after", Target::Job(3), 0, "")]
+        );
         assert_eq!(parse("17").unwrap().terms, [term("afterany", Target::Job(17), 0, "")]);
     }
 

@@ -25,7 +25,9 @@ pub enum MemoryError {
         why: String,
     },
     /// It is gone while the rows are there.
-    #[error("the dataset has rows of cluster {cluster} but the observer's memory .state/{file} is missing, so that what is in the queue cannot be told from what is new: restore it, or observe into a new dataset")]
+    #[error(
+        "the dataset has rows of cluster {cluster} but the observer's memory .state/{file} is missing, so that what is in the queue cannot be told from what is new: restore it, or observe into a new dataset"
+    )]
     Missing {
         /// The cluster.
         cluster: String,
@@ -37,8 +39,7 @@ pub enum MemoryError {
 #[derive(Serialize, Deserialize)]
 struct Polls {
     cluster: String,
-    began_ns: i64,
-    ended_ns: i64,
+    last: Option<PollTime>,
     accounting_until_ns: Option<i64>,
 }
 
@@ -71,17 +72,21 @@ impl Memory {
     /// When it is damaged, or missing although the cluster was observed.
     pub fn load(dataset: &Dataset, cluster: &str) -> Result<Self, MemoryError> {
         let name = in_file_name(cluster);
-        let (polls_file, queue_file, told_file) = (format!("squeue-{name}.json"), format!("squeue-{name}.parquet"), format!("sacct-{name}.parquet"));
+        let (polls_file, queue_file, told_file) =
+            (format!("squeue-{name}.json"), format!("squeue-{name}.parquet"), format!("sacct-{name}.parquet"));
         let Some(bytes) = dataset.state(&polls_file)? else {
             let known = dataset.manifest()?.clusters.contains(cluster);
             let has_rows = known && !dataset.parts::<JobState<'static>>()?.is_empty();
-            return if has_rows { Err(MemoryError::Missing { cluster: cluster.to_owned(), file: polls_file }) } else { Ok(Self::new(cluster)) };
+            return if has_rows {
+                Err(MemoryError::Missing { cluster: cluster.to_owned(), file: polls_file })
+            } else {
+                Ok(Self::new(cluster))
+            };
         };
         let damaged = |file: &str, why: String| MemoryError::Damaged { file: file.to_owned(), why };
         let polls: Polls = serde_json::from_slice(&bytes).map_err(|e| damaged(&polls_file, e.to_string()))?;
-        let last = PollTime { began_ns: polls.began_ns, ended_ns: polls.ended_ns };
         let queue = match dataset.state_rows::<Remembered<'static>>(&queue_file)? {
-            Some(rows) => Queue::recall(cluster, last, &rows).map_err(|why| damaged(&queue_file, why))?,
+            Some(rows) => Queue::recall(cluster, polls.last, &rows).map_err(|why| damaged(&queue_file, why))?,
             None => return Err(MemoryError::Missing { cluster: cluster.to_owned(), file: queue_file }),
         };
         let accounting = match dataset.state_rows::<Told<'static>>(&told_file)? {
@@ -91,26 +96,36 @@ impl Memory {
         Ok(Self { queue, accounting })
     }
 
-    /// Writes it as part of a transaction; only what has changed.
+    /// Writes it as part of a transaction; only what the last poll changed.
     ///
     /// # Errors
     /// When a file cannot be written.
     pub fn store(&self, transaction: &mut Transaction<'_>, dataset: &Dataset) -> Result<(), DatasetError> {
+        self.store_if(transaction, dataset, self.queue.has_changed(), self.accounting.has_changed())
+    }
+
+    /// Writes all of it, after more than one poll.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn store_whole(&self, transaction: &mut Transaction<'_>, dataset: &Dataset) -> Result<(), DatasetError> {
+        self.store_if(transaction, dataset, true, true)
+    }
+
+    fn store_if(&self, transaction: &mut Transaction<'_>, dataset: &Dataset, queue: bool, accounting: bool) -> Result<(), DatasetError> {
         let name = in_file_name(self.queue.cluster());
         let (queue_file, told_file) = (format!("squeue-{name}.parquet"), format!("sacct-{name}.parquet"));
-        let last = self.queue.last_poll();
         let polls = Polls {
             cluster: self.queue.cluster().to_owned(),
-            began_ns: last.map_or(i64::MIN, |last| last.began_ns),
-            ended_ns: last.map_or(i64::MIN, |last| last.ended_ns),
+            last: self.queue.last_poll(),
             accounting_until_ns: self.accounting.until_ns(),
         };
         let polls = serde_json::to_vec(&polls).map_err(|source| DatasetError::Json { path: dataset.dir().join(&name), source })?;
         transaction.put_state(&format!("squeue-{name}.json"), &polls)?;
-        if self.queue.has_changed() || !dataset.has_state(&queue_file) {
+        if queue || !dataset.has_state(&queue_file) {
             transaction.put_state_rows(&queue_file, self.queue.remember())?;
         }
-        if self.accounting.has_changed() {
+        if accounting {
             transaction.put_state_rows(&told_file, self.accounting.remember())?;
         }
         Ok(())

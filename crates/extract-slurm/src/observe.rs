@@ -102,7 +102,10 @@ pub enum ObserveError {
 impl ObserveError {
     /// Whether asking again later may help. A full disk may be emptied, a server come back; a damaged dataset stays damaged.
     pub fn may_pass(&self) -> bool {
-        !matches!(self, Self::Memory(_) | Self::NoClusterName { .. } | Self::Dataset(DatasetError::Locked { .. } | DatasetError::Version { .. }))
+        !matches!(
+            self,
+            Self::Memory(_) | Self::NoClusterName { .. } | Self::Dataset(DatasetError::Locked { .. } | DatasetError::Version { .. })
+        )
     }
 }
 
@@ -125,7 +128,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { cluster: None, slurm_bin_dir: None, timeout: Duration::from_secs(120), accounting: false, accounting_since_ns: None, record: None }
+        Self {
+            cluster: None,
+            slurm_bin_dir: None,
+            timeout: Duration::from_secs(120),
+            accounting: false,
+            accounting_since_ns: None,
+            record: None,
+        }
     }
 }
 
@@ -217,7 +227,8 @@ impl<'r> Observer<'r> {
         let output = self.runner.run(POLL, stdin.as_bytes(), self.options.timeout)?;
         let after = now_ns();
         let output = succeeded("squeue", &place, output)?;
-        let (there, squeue_output) = split_clock(&output.stdout).unwrap_or((PollTime { began_ns: before, ended_ns: after }, &output.stdout));
+        let (there, squeue_output) =
+            split_clock(&output.stdout).unwrap_or((PollTime { began_ns: before, ended_ns: after }, &output.stdout));
         if let Some(directory) = &self.options.record {
             record(directory, there, squeue_output)?;
         }
@@ -234,15 +245,18 @@ impl<'r> Observer<'r> {
         let mut changes = Changes::default();
         report.records = compare(&mut memory, squeue_output, token.as_bytes(), there, &mut changes, &mut report.diagnostics)
             .map_err(|source| ObserveError::Squeue { place: place.clone(), source })?;
+        memory.accounting.begin();
         if self.options.accounting
             && let Err(error) = self.ask_accounting(&mut memory, there, &mut changes, &mut report.diagnostics)
         {
             report.accounting_failed = Some(error.to_string());
-            report.diagnostics.push(Diagnostic::warning("accounting_failed", error.to_string()).advise("the next poll asks for the same time again"));
+            report
+                .diagnostics
+                .push(Diagnostic::warning("accounting_failed", error.to_string()).advise("the next poll asks for the same time again"));
         }
         report.changes = changes.states.len();
         report.dependencies = changes.dependencies.len();
-        write(&mut self.writer, &memory, changes, &report.diagnostics, &format!("squeue on {place}"), Some(there.ended_ns), None)?;
+        write(&mut self.writer, &memory, changes, &report.diagnostics, &format!("squeue on {place}"), Some(there.ended_ns))?;
         self.memory = Some(memory);
         self.writer.merge_small_files::<JobState<'static>>()?;
         self.writer.merge_small_files::<JobDependency<'static>>()?;
@@ -261,7 +275,13 @@ impl<'r> Observer<'r> {
         }
     }
 
-    fn ask_accounting(&mut self, memory: &mut Memory, there: PollTime, changes: &mut Changes, diagnostics: &mut Diagnostics) -> Result<(), ObserveError> {
+    fn ask_accounting(
+        &mut self,
+        memory: &mut Memory,
+        there: PollTime,
+        changes: &mut Changes,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<(), ObserveError> {
         let place = self.runner.describe();
         let token = squeue::draw_token().map_err(ObserveError::Random)?;
         let dir = self.options.slurm_bin_dir.as_deref().unwrap_or_default();
@@ -316,7 +336,6 @@ pub fn write(
     diagnostics: &Diagnostics,
     input: &str,
     observed_at_ns: Option<i64>,
-    imported: Option<flowmine_schema::dataset::Import>,
 ) -> Result<(), DatasetError> {
     let dataset = writer.dataset().clone();
     let mut rows = Builder::new();
@@ -328,7 +347,6 @@ pub fn write(
     memory.store(&mut transaction, &dataset)?;
     transaction.update_manifest(|manifest| {
         manifest.clusters.insert(memory.queue.cluster().to_owned());
-        manifest.imports.extend(imported);
     })?;
     transaction.commit()
 }
@@ -484,7 +502,10 @@ mod tests {
         let at_ns = 1_795_179_780 * SECOND_NS;
         let play = |at_ns| Box::new(Played { polls: polls.clone(), at_ns });
         let mut observer = Observer::open(&dataset, play(at_ns), Options::default()).unwrap();
-        assert!(matches!(Observer::open(&dataset, play(at_ns), Options::default()), Err(ObserveError::Dataset(DatasetError::Locked { .. }))));
+        assert!(matches!(
+            Observer::open(&dataset, play(at_ns), Options::default()),
+            Err(ObserveError::Dataset(DatasetError::Locked { .. }))
+        ));
         assert_eq!(observer.poll().unwrap().changes, 2);
         let error = observer.poll().unwrap_err().to_string();
         assert!(error.contains("Unable to contact slurm controller"), "{error}");
@@ -504,7 +525,10 @@ mod tests {
         assert!(matches!(late.poll(), Err(ObserveError::ClockWentBack { .. })));
         drop(late);
         fs::remove_dir_all(dir.path().join(".state")).unwrap();
-        assert!(matches!(Observer::open(&dataset, play(at_ns), Options::default()), Err(ObserveError::Memory(MemoryError::Missing { .. }))));
+        assert!(matches!(
+            Observer::open(&dataset, play(at_ns), Options::default()),
+            Err(ObserveError::Memory(MemoryError::Missing { .. }))
+        ));
     }
 
     #[test]

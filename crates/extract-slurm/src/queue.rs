@@ -16,6 +16,7 @@ use flowmine_schema::text;
 use flowmine_schema::time::SECOND_NS;
 use flowmine_schema::{Builder, Rows};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::array::IndexSet;
 use crate::dependency::{self, Operator, Term};
@@ -23,7 +24,7 @@ use crate::record::{JobRecord, JobRef, label};
 use crate::state::State;
 
 /// When a poll was made, in nanoseconds on the cluster's clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollTime {
     /// Before squeue was asked.
     pub began_ns: i64,
@@ -133,7 +134,13 @@ impl Queue {
 
     /// Begins a poll. [`Poll::see`] every record, then [`Poll::finish`]. When the input turns out not to be whole, drop the
     /// queue and the changes and load it again: it has forgotten what it compared.
-    pub fn poll<'q>(&'q mut self, time: PollTime, source: &'static str, changes: &'q mut Changes, diagnostics: &'q mut Diagnostics) -> Poll<'q> {
+    pub fn poll<'q>(
+        &'q mut self,
+        time: PollTime,
+        source: &'static str,
+        changes: &'q mut Changes,
+        diagnostics: &'q mut Diagnostics,
+    ) -> Poll<'q> {
         self.poll = self.poll.wrapping_add(1);
         self.changed = false;
         Poll { queue: self, time, source, changes, diagnostics }
@@ -158,7 +165,8 @@ impl Poll<'_> {
         let kind = match queue.jobs.get_mut(&key) {
             Some(known) if known.poll == poll => {
                 let shown = record.label();
-                self.diagnostics.push(Diagnostic::warning("queue_duplicate", format!("job {shown} is listed twice in one poll; the first is used")));
+                self.diagnostics
+                    .push(Diagnostic::warning("queue_duplicate", format!("job {shown} is listed twice in one poll; the first is used")));
                 return;
             }
             Some(known) => {
@@ -168,7 +176,8 @@ impl Poll<'_> {
                     change::REQUEUED
                 } else if known.state != record.state {
                     // Sites whose Slurm keeps the submit time: a job that ran and waits again was requeued.
-                    let waits_again = record.state == State::Pending && !matches!(known.state, State::Pending | State::RequeueHold | State::SpecialExit | State::ReservationDeleted);
+                    let waits_again = record.state == State::Pending
+                        && !matches!(known.state, State::Pending | State::RequeueHold | State::SpecialExit | State::ReservationDeleted);
                     if waits_again { change::REQUEUED } else { change::STATE }
                 } else {
                     if known.more.is_some() || record.dependency.is_some() || matches!(record.job, JobRef::PendingArray { .. }) {
@@ -281,7 +290,30 @@ impl Poll<'_> {
                     position.max(more.terms.len() - 1)
                 }
             };
-            push_dependency(&mut self.changes.dependencies, &queue.cluster, &job, record, term, expression.operator, position, self.time.ended_ns, self.source);
+            push_dependency(
+                &mut self.changes.dependencies,
+                &queue.cluster,
+                &job,
+                record,
+                term,
+                expression.operator,
+                position,
+                self.time.ended_ns,
+                self.source,
+            );
+        }
+    }
+
+    /// Whether this poll has already seen the job of a record.
+    pub fn has_seen(&self, record: &JobRecord<'_>) -> bool {
+        self.queue.jobs.get(&Key::of(record)).is_some_and(|known| known.poll == self.queue.poll)
+    }
+
+    /// Ends a poll of which only the changes are known, as a log of changes tells them: what was not seen is still there. With
+    /// `whole`, no more changes of this time follow.
+    pub fn finish_changes(self, whole: bool) {
+        if whole {
+            self.queue.last = Some(self.time);
         }
     }
 
@@ -428,9 +460,9 @@ impl Queue {
     ///
     /// # Errors
     /// When the file is not what [`Queue::remember`] wrote.
-    pub fn recall(cluster: &str, last: PollTime, rows: &Rows<Remembered<'static>>) -> Result<Self, String> {
+    pub fn recall(cluster: &str, last: Option<PollTime>, rows: &Rows<Remembered<'static>>) -> Result<Self, String> {
         let mut queue = Self::new(cluster);
-        queue.last = Some(last);
+        queue.last = last;
         queue.jobs.reserve(rows.len());
         for row in rows.iter().map_err(|e| e.to_string())? {
             let mut terms = Vec::new();
@@ -489,7 +521,7 @@ mod tests {
         poll.finish();
         // Every poll also goes through what is remembered on disk.
         let rows = queue.remember().finish().unwrap();
-        *queue = Queue::recall("lab", queue.last.unwrap(), &rows).unwrap();
+        *queue = Queue::recall("lab", queue.last, &rows).unwrap();
         let states = changes.states.finish().unwrap();
         let dependencies = changes.dependencies.finish().unwrap();
         Told {
@@ -500,11 +532,8 @@ mod tests {
     }
 
     fn short(told: &Told) -> String {
-        let rows: Vec<String> = told
-            .states
-            .iter()
-            .map(|r| format!("{} {} {}", r.job, r.change, r.state.as_deref().unwrap_or("-")))
-            .collect();
+        let rows: Vec<String> =
+            told.states.iter().map(|r| format!("{} {} {}", r.job, r.change, r.state.as_deref().unwrap_or("-"))).collect();
         rows.join("; ")
     }
 
@@ -525,7 +554,10 @@ mod tests {
     #[test]
     fn new_changed_same_and_left() {
         let mut queue = Queue::new("lab");
-        assert_eq!(short(&poll(&mut queue, 100, &[job(1, State::Pending, 95), job(2, State::Running, 90)])), "1 new PENDING; 2 new RUNNING");
+        assert_eq!(
+            short(&poll(&mut queue, 100, &[job(1, State::Pending, 95), job(2, State::Running, 90)])),
+            "1 new PENDING; 2 new RUNNING"
+        );
         assert_eq!(short(&poll(&mut queue, 110, &[job(1, State::Pending, 95), job(2, State::Running, 90)])), "");
         let mut running = job(1, State::Running, 95);
         running.start_ns = Some(113 * S);
@@ -572,11 +604,16 @@ mod tests {
     fn an_array_becomes_tasks_as_they_appear() {
         let mut queue = Queue::new("lab");
         assert_eq!(short(&poll(&mut queue, 100, &[pending_array(8, "0-3%2", 95)])), "8_* new PENDING");
-        let told = poll(&mut queue, 110, &[pending_array(8, "2-3%2", 95), task(9, 8, 0, State::Running, 95), task(10, 8, 1, State::Running, 95)]);
+        let told =
+            poll(&mut queue, 110, &[pending_array(8, "2-3%2", 95), task(9, 8, 0, State::Running, 95), task(10, 8, 1, State::Running, 95)]);
         assert_eq!(short(&told), "8_0 new RUNNING; 8_1 new RUNNING");
         assert_eq!(told.states[0].not_before_ns, Some(100 * S), "it still waited at the poll before");
         // The last task has the array's raw id; the array's record is gone without having left.
-        let told = poll(&mut queue, 120, &[task(11, 8, 2, State::Running, 95), task(8, 8, 3, State::Pending, 95), task(10, 8, 1, State::Running, 95)]);
+        let told = poll(
+            &mut queue,
+            120,
+            &[task(11, 8, 2, State::Running, 95), task(8, 8, 3, State::Pending, 95), task(10, 8, 1, State::Running, 95)],
+        );
         assert_eq!(short(&told), "8_2 new RUNNING; 8_3 new PENDING; 8_0 left -");
         assert_eq!(told.states[1].job_id, 8);
         assert_eq!(short(&poll(&mut queue, 130, &[])), "8_1 left -; 8_2 left -; 8_3 left -");

@@ -142,16 +142,11 @@ pub fn parse<'a>(
     diagnostics: &mut Diagnostics,
     mut each: impl FnMut(JobRecord<'a>),
 ) -> Result<u64, SqueueError> {
-    let mut records = Records::new(output, token);
-    let header = records.next();
-    let expected = FIELDS.iter().map(|(_, _, name)| name.as_bytes());
-    match header {
-        Some(Ok(fields)) if fields.iter().flatten().copied().eq(expected) => {}
-        _ => {
-            let begins = text::visible(&text::decode(&output[..output.len().min(60)])).into_owned();
-            return Err(SqueueError::Header { begins });
-        }
-    }
+    let Some((layout, begin)) = Layout::of_header(output, token) else {
+        let begins = text::visible(&text::decode(&output[..output.len().min(60)])).into_owned();
+        return Err(SqueueError::Header { begins });
+    };
+    let records = Records { layout, output, at: begin, found: memmem::find_iter(&output[begin..], token), begin, token_len: token.len() };
     let mut count = 0;
     for fields in records {
         count += 1;
@@ -163,21 +158,44 @@ pub fn parse<'a>(
     Ok(count)
 }
 
+/// Which field each column holds; `None` for one that is not read.
+struct Layout(Vec<Option<Field>>);
+
+impl Layout {
+    /// Reads the header, and tells where the records begin. A recording may have columns that are not in [`FIELDS`], or lack some;
+    /// without an id or a state there is nothing to tell.
+    fn of_header(output: &[u8], token: &[u8]) -> Option<(Self, usize)> {
+        let end = memchr::memchr(b'\n', output)?;
+        let line = output[..end].strip_suffix(token)?;
+        let mut columns: Vec<Option<Field>> = Vec::new();
+        let mut at = 0;
+        loop {
+            let len = memmem::find(&line[at..], token).unwrap_or(line.len() - at);
+            let name = std::str::from_utf8(&line[at..at + len]).ok()?;
+            // Two columns are called JOBID: the raw id comes first.
+            let field = FIELDS.iter().find(|(field, _, header)| *header == name && !columns.contains(&Some(*field)));
+            columns.push(field.map(|(field, _, _)| *field));
+            at += len + token.len();
+            if at > line.len() {
+                break;
+            }
+        }
+        let has = |field| columns.contains(&Some(field));
+        (has(Field::RawId) && has(Field::State)).then_some((Self(columns), end + 1))
+    }
+}
+
 /// Splits an output into records.
 struct Records<'a, 't> {
+    layout: Layout,
     output: &'a [u8],
     at: usize,
     found: memmem::FindIter<'a, 't>,
+    begin: usize,
     token_len: usize,
 }
 
 struct CutShort;
-
-impl<'a, 't> Records<'a, 't> {
-    fn new(output: &'a [u8], token: &'t [u8]) -> Self {
-        Self { output, at: 0, found: memmem::find_iter(output, token), token_len: token.len() }
-    }
-}
 
 impl<'a> Iterator for Records<'a, '_> {
     type Item = Result<RawFields<'a>, CutShort>;
@@ -187,12 +205,15 @@ impl<'a> Iterator for Records<'a, '_> {
             return None;
         }
         let mut fields: RawFields<'a> = [None; Field::COUNT];
-        for (field, _, _) in FIELDS {
+        for field in &self.layout.0 {
             let Some(end) = self.found.next() else {
                 self.at = self.output.len();
                 return Some(Err(CutShort));
             };
-            fields[*field as usize] = Some(&self.output[self.at..end]);
+            let end = end + self.begin;
+            if let Some(field) = field {
+                fields[*field as usize] = Some(&self.output[self.at..end]);
+            }
             self.at = end + self.token_len;
         }
         // The newline that squeue ends every record with.
@@ -376,7 +397,10 @@ mod tests {
                 assert!(matches!(result, Err(SqueueError::Truncated { .. })), "cut at {end}");
             }
         }
-        assert!(matches!(parse(b"slurm_load_jobs error", TOKEN.as_bytes(), &mut Diagnostics::default(), |_| ()), Err(SqueueError::Header { .. })));
+        assert!(matches!(
+            parse(b"slurm_load_jobs error", TOKEN.as_bytes(), &mut Diagnostics::default(), |_| ()),
+            Err(SqueueError::Header { .. })
+        ));
     }
 
     #[test]
@@ -386,6 +410,15 @@ mod tests {
         assert_eq!((records.len(), records[0].cpus), (1, None));
         let codes: Vec<&str> = diagnostics.iter().map(|d| d.code).collect();
         assert_eq!(codes, ["squeue_value", "squeue_job_id"]);
+    }
+
+    #[test]
+    fn a_recording_may_have_other_columns() {
+        let t = TOKEN;
+        let output = format!("STATE{t}PRIORITY{t}JOBID{t}\nRUNNING{t}4294901\n{t}7{t}\n");
+        let (records, diagnostics) = read(output.as_bytes());
+        assert_eq!((records[0].job_id, &records[0].state, diagnostics.is_empty()), (7, &State::Running, true));
+        assert!(Layout::of_header(format!("NAME{t}\n").as_bytes(), t.as_bytes()).is_none());
     }
 
     #[test]

@@ -20,7 +20,14 @@ pub fn time(field: &[u8], zone_offset_s: i64) -> Result<Option<i64>, ()> {
     }
     let text = std::str::from_utf8(field).map_err(|_| ())?;
     let ns = flowmine_schema::time::parse(text).ok_or(())?;
-    Ok(Some(ns - zone_offset_s * SECOND_NS))
+    let offset_s = if has_zone(text) { 0 } else { zone_offset_s };
+    offset_s.checked_mul(SECOND_NS).and_then(|offset| ns.checked_sub(offset)).map(Some).ok_or(())
+}
+
+/// Whether a date and time says its zone itself: `…Z`, `…+01:00`.
+pub fn has_zone(text: &str) -> bool {
+    // Past the date, whose hyphens are none.
+    text.get(10..).is_some_and(|clock| clock.contains(['Z', 'z', '+', '-']))
 }
 
 /// A non-negative decimal number, nothing else.
@@ -136,6 +143,8 @@ mod tests {
         for nothing in [&b"N/A"[..], b"NONE", b"Unknown", b"None", b"", b"(null)", b"0"] {
             assert_eq!(time(nothing, 0), Ok(None));
         }
+        assert_eq!(time(b"2026-11-20T14:02:50+01:00", 7200), Ok(Some(1_795_179_770_000_000_000)), "the zone that it says");
+        assert_eq!(time(b"2026-11-20T13:02:50Z", 7200), Ok(Some(1_795_179_770_000_000_000)));
         assert_eq!(time(b"soon", 0), Err(()));
     }
 

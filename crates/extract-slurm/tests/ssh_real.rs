@@ -3,10 +3,12 @@
 //! Each test starts a server of its own and ends it. Where sshd is missing the tests are reported as not run, and fail
 //! when `FLOWMINE_REQUIRE` holds `ssh`.
 
-#[path = "support/mod.rs"]
-mod support;
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up its server has to fail")]
+
 #[path = "support/sshd.rs"]
 mod sshd;
+#[path = "support/mod.rs"]
+mod support;
 
 use std::fs;
 use std::io::{Seek, Write};
@@ -235,8 +237,12 @@ fn agent_that_is_locked_is_named() {
     let agent = Agent::start();
     agent.add(&server.path("id"));
     // An agent that asks for a confirmation and cannot.
-    let status = Command::new("ssh-add").args(["-q", "-c"]).arg(server.path("id")).env("SSH_AUTH_SOCK", &agent.socket)
-        .env_remove("DISPLAY").status();
+    let status = Command::new("ssh-add")
+        .args(["-q", "-c"])
+        .arg(server.path("id"))
+        .env("SSH_AUTH_SOCK", &agent.socket)
+        .env_remove("DISPLAY")
+        .status();
     assert!(status.unwrap().success());
     let failure = open_error(options(server.config(&format!("IdentityAgent {}\nIdentityFile none", agent.socket.display()))));
     assert!(matches!(failure, SshError::Agent { .. }), "{failure}");
@@ -266,8 +272,14 @@ fn agent_that_never_answers_is_given_up() {
 fn hashed_known_hosts() {
     needs_sshd!();
     let (server, mut runner) = ready();
-    let status = Command::new("ssh-keygen").arg("-q").arg("-H").arg("-f").arg(server.path("known_hosts"))
-        .stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).status();
+    let status = Command::new("ssh-keygen")
+        .arg("-q")
+        .arg("-H")
+        .arg("-f")
+        .arg(server.path("known_hosts"))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .status();
     assert!(status.unwrap().success());
     assert!(fs::read_to_string(server.path("known_hosts")).unwrap().starts_with("|1|"));
     assert_eq!(hello(&mut runner).unwrap(), "hello\n you");
@@ -424,13 +436,17 @@ fn a_command_that_had_produced_something_is_not_sent_again() {
     let name = format!("{}\n", counter.display());
 
     // It says something, then its connection dies.
-    let failure = runner
-        .run("read f; echo x >>$f; echo partial; sleep 1; kill -9 $PPID; sleep 1", name.as_bytes(), LONG)
-        .unwrap_err();
+    let failure = runner.run("read f; echo x >>$f; echo partial; sleep 1; kill -9 $PPID; sleep 1", name.as_bytes(), LONG).unwrap_err();
     assert!(matches!(failure, RunError::Ssh(SshError::Broken { .. })), "{failure}");
     assert_eq!(fs::read_to_string(&counter).unwrap(), "x\n", "sent once");
     assert_eq!(hello(&mut runner).unwrap(), "hello\n you", "and the next call connects");
     assert_eq!(runner.connections_opened(), 2);
+
+    // What it said and its end arrive together.
+    let failure = runner.run("read f; echo y >>$f; echo partial; kill -9 $PPID; sleep 1", name.as_bytes(), LONG).unwrap_err();
+    assert!(matches!(failure, RunError::Ssh(SshError::Broken { .. })), "{failure}");
+    hello(&mut runner).unwrap();
+    fs::write(&counter, "x\n").unwrap();
 
     // It says nothing: sent once more, and then it is an error.
     let failure = runner.run("read f; echo x >>$f; kill -9 $PPID; sleep 1", name.as_bytes(), LONG).unwrap_err();
@@ -447,8 +463,11 @@ fn server_that_is_gone_is_an_error_and_not_a_wait() {
     drop(server);
     kill(&session);
     let failure = runner.run("echo", b"", LONG).unwrap_err();
-    assert!(matches!(&failure, RunError::Ssh(e @ SshError::Read { .. }) if !e.is_temporary())
-        || matches!(&failure, RunError::Ssh(e) if e.is_temporary()), "{failure}");
+    assert!(
+        matches!(&failure, RunError::Ssh(e @ SshError::Read { .. }) if !e.is_temporary())
+            || matches!(&failure, RunError::Ssh(e) if e.is_temporary()),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -456,9 +475,9 @@ fn command_that_takes_too_long_is_given_up() {
     needs_sshd!();
     let (_server, mut runner) = ready();
     hello(&mut runner).unwrap();
-    let failure = runner.run("sleep 600", b"", Duration::from_secs(1)).unwrap_err();
+    let failure = runner.run("sleep 30", b"", Duration::from_secs(1)).unwrap_err();
     assert!(matches!(failure, RunError::TimedOut { .. }), "{failure}");
-    let failure = runner.run("echo some; sleep 600", b"", Duration::from_secs(1)).unwrap_err();
+    let failure = runner.run("echo some; sleep 30", b"", Duration::from_secs(1)).unwrap_err();
     assert!(matches!(failure, RunError::TimedOut { .. }), "{failure}");
     let failure = runner.run("cat /dev/zero", b"", Duration::from_secs(1)).unwrap_err();
     assert!(matches!(failure, RunError::TimedOut { .. }), "{failure}");
@@ -514,7 +533,7 @@ fn too_much_on_standard_error_is_refused() {
 fn big_input_in_every_order() {
     needs_sshd!();
     let (_server, mut runner) = ready();
-    let input: Vec<u8> = (0..12_000_000_u32).map(|i| (i * 7919 >> 5) as u8).collect();
+    let input: Vec<u8> = (0..12_000_000_u32).map(|i| (i.wrapping_mul(7919) >> 5) as u8).collect();
     // There and back at once: input waits for output to be read.
     assert!(runner.run("cat", &input, LONG).unwrap().stdout == input);
     // A lot of output first, then the input.
@@ -528,17 +547,31 @@ fn big_input_in_every_order() {
 }
 
 #[test]
+fn keys_are_exchanged_anew_under_load() {
+    needs_sshd!();
+    let server = Sshd::start(&["ed25519"], "RekeyLimit 1M");
+    let key = server.client_key("id", "ed25519", "");
+    server.know(&format!("{} {}\n", server.name(), server.host_key("ed25519")));
+    let mut runner = runner(options(server.config(&format!("IdentityFile {}", key.display()))));
+    let output = runner.run("head -c 5000000 /dev/zero >&2 & head -c 20000000 /dev/zero; wait", b"", LONG).unwrap();
+    assert_eq!((output.stdout.len(), output.stderr.len(), output.status), (20_000_000, 5_000_000, 0));
+    let input = vec![b'x'; 6_000_000];
+    assert!(runner.run("cat", &input, LONG).unwrap().stdout == input);
+    assert_eq!(runner.connections_opened(), 1);
+}
+
+#[test]
 fn idle_connection_answers_the_server() {
     needs_sshd!();
-    // The server asks every second and hangs up after two questions without an answer.
-    let server = Sshd::start(&["ed25519"], "ClientAliveInterval 1\nClientAliveCountMax 2");
+    // The server asks every second and hangs up after five questions without an answer.
+    let server = Sshd::start(&["ed25519"], "ClientAliveInterval 1\nClientAliveCountMax 5");
     let key = server.client_key("id", "ed25519", "");
     server.know(&format!("{} {}\n", server.name(), server.host_key("ed25519")));
     let config = server.config(&format!("IdentityFile {}", key.display()));
     let limits = Limits { keepalive: Duration::from_secs(1), ..Limits::default() };
     let mut runner = runner(SshOptions { limits, ..options(config) });
     hello(&mut runner).unwrap();
-    std::thread::sleep(Duration::from_secs(6));
+    std::thread::sleep(Duration::from_secs(10));
     hello(&mut runner).unwrap();
     assert_eq!(runner.connections_opened(), 1, "{}", server.log());
 }
@@ -569,4 +602,66 @@ fn runners_do_not_leave_server_processes() {
         std::thread::sleep(Duration::from_millis(25));
     }
     panic!("{} is still there", session.display());
+}
+
+/// What `ssh -G` makes of a config, as far as we read it too.
+fn as_ssh_reads(config: &Path, host: &str) -> Vec<String> {
+    let output = Command::new("ssh").arg("-G").arg("-F").arg(config).arg(host).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let wanted =
+        ["hostname ", "user ", "port ", "identityfile ", "userknownhostsfile ", "identitiesonly ", "hostkeyalias ", "connecttimeout "];
+    let mut lines: Vec<String> = text.lines().filter(|l| wanted.iter().any(|w| l.starts_with(w))).map(str::to_owned).collect();
+    lines.retain(|line| line != "connecttimeout none");
+    lines.sort();
+    lines
+}
+
+/// The same from our reading.
+fn as_we_read(config: &Path, host: &str) -> Vec<String> {
+    let runner = SshRunner::new(&Target::parse(host).unwrap(), options(config.to_owned())).unwrap();
+    let read = runner.host();
+    let known: Vec<&str> = read.user_known_hosts.iter().map(|f| f.to_str().unwrap()).collect();
+    let mut lines = vec![
+        format!("hostname {}", read.host_name),
+        format!("user {}", read.user),
+        format!("port {}", read.port),
+        format!("userknownhostsfile {}", known.join(" ")),
+        format!("identitiesonly {}", if read.identities_only { "yes" } else { "no" }),
+    ];
+    lines.extend(read.identity_files.iter().map(|f| format!("identityfile {}", f.path.display())));
+    lines.extend(read.host_key_alias.iter().map(|alias| format!("hostkeyalias {alias}")));
+    lines.extend(read.connect_timeout.iter().map(|time| format!("connecttimeout {}", time.as_secs())));
+    lines.sort();
+    lines
+}
+
+#[test]
+fn config_means_what_ssh_says() {
+    needs_sshd!();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("parts")).unwrap();
+    fs::write(at("parts/1.conf"), "User from-part\nHost b*\n  Port 77\n").unwrap();
+    fs::write(at("parts/2.conf"), "Host *\n  ConnectTimeout 1m\n").unwrap();
+    let include = format!("Include {}/*.conf\n", at("parts").display());
+    // Every config names a key and a known_hosts file, because the defaults are written in different ways.
+    let always = "Host *\n IdentityFile /k/last\n UserKnownHostsFile /kh/last\n";
+    let configs = [
+        "Host a\n HostName=x.example.org\n Port = 99\nHost *\n HostName no\n User bob\n".to_owned(),
+        "Host * !a\n Port 5\nHost a b\n Port 6\nHost ?\n User q\n".to_owned(),
+        "Host a\n\tIdentityFile \"/k/with blank\"\n\tIdentityFile /k/2 # two\nHost *\n IdentityFile /k/2\n IdentitiesOnly yes\n".to_owned(),
+        "HostName %h.cluster\nHostKeyAlias all\nUserKnownHostsFile /kh/1 \"/kh/2\"\n".to_owned(),
+        "Match all\n Port 8\nHost b\n Port 9\n User 'single quoted'\n".to_owned(),
+        format!("Host b\n {include}Host *\n User u\n Port 3\n"),
+        format!("{include}User u\nPort 3\n"),
+        "ConnectTimeout 7\n  # indented comment\n\nport 4\nPORT 5\n".to_owned(),
+        "Host a\nUser \"x\" # y\nHost \"b\"\nUser z\n".to_owned(),
+    ];
+    for config in configs {
+        fs::write(at("config"), format!("{config}{always}")).unwrap();
+        for host in ["a", "b", "bb", "me@a", "other.example.org"] {
+            assert_eq!(as_we_read(&at("config"), host), as_ssh_reads(&at("config"), host), "{host} with\n{config}");
+        }
+    }
 }

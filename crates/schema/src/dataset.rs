@@ -255,8 +255,7 @@ impl Dataset {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             Err(e) => return Err(io_error(&folder)(e)),
         }
-        let mut from: Vec<(Range, PathBuf)> =
-            files.iter().filter_map(|name| Some((Range::of(name)?, folder.join(name)))).collect();
+        let mut from: Vec<(Range, PathBuf)> = files.iter().filter_map(|name| Some((Range::of(name)?, folder.join(name)))).collect();
         for commit in commits {
             for (hidden, name) in commit?.moves {
                 let name = Path::new(&name);
@@ -295,7 +294,11 @@ impl Dataset {
     ///
     /// # Errors
     /// When a file cannot be read, or what `each` returns.
-    pub fn read<R: Row, E: From<DatasetError>>(&self, projection: Projection<'_>, mut each: impl FnMut(R::Of<'_>) -> Result<(), E>) -> Result<(), E> {
+    pub fn read<R: Row, E: From<DatasetError>>(
+        &self,
+        projection: Projection<'_>,
+        mut each: impl FnMut(R::Of<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         for part in self.parts::<R>()? {
             let (path, rows) = part.read::<R>(projection)?;
             let rows = rows.iter().map_err(|e| parquet_error(&path)(e.into()));
@@ -320,6 +323,11 @@ impl Dataset {
         }
     }
 
+    /// Whether a file of an observer's memory exists.
+    pub fn has_state(&self, name: &str) -> bool {
+        self.dir.join(STATE).join(name).exists()
+    }
+
     /// A table in an observer's memory, `None` when there is none.
     ///
     /// # Errors
@@ -341,8 +349,7 @@ impl Dataset {
     /// [`DatasetError::Locked`] when there is a writer.
     pub fn writer(&self, role: Role, who: &str) -> Result<Writer, DatasetError> {
         let path = self.dir.join(role.lock_file());
-        let mut lock =
-            File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(io_error(&path))?;
+        let mut lock = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(io_error(&path))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

@@ -31,10 +31,7 @@ pub fn write<R: Row>(file: &File, rows: &mut Rows<R>) -> Result<(), ParquetError
 
 pub(crate) fn write_frame(file: &File, frame: &mut DataFrame) -> Result<(), ParquetError> {
     let mut out = BufWriter::with_capacity(1 << 16, file);
-    ParquetWriter::new(&mut out)
-        .with_compression(ParquetCompression::Zstd(None))
-        .finish(frame)
-        .map_err(io_first)?;
+    ParquetWriter::new(&mut out).with_compression(ParquetCompression::Zstd(None)).finish(frame).map_err(io_first)?;
     out.flush()?;
     Ok(())
 }

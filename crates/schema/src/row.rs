@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use polars::prelude::{
-    BooleanChunked, BooleanChunkedBuilder, ChunkedBuilder, Column, DataFrame, Float64Chunked, Int32Chunked, Int64Chunked,
-    IntoColumn, IntoSeries, PlSmallStr, PolarsResult, PrimitiveChunkedBuilder, StringChunked, StringChunkedBuilder,
+    BooleanChunked, BooleanChunkedBuilder, ChunkedBuilder, Column, DataFrame, Float64Chunked, Int32Chunked, Int64Chunked, IntoColumn,
+    IntoSeries, PlSmallStr, PolarsResult, PrimitiveChunkedBuilder, StringChunked, StringChunkedBuilder,
 };
 use polars::prelude::{Float64Type, Int32Type, Int64Type};
 

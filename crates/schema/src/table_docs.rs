@@ -15,7 +15,8 @@ pub fn markdown() -> String {
          backslash of a literal `\\x` as `\\x5c`, so that it can be undone).\n",
     );
     for table in ALL {
-        let _ = write!(out, "\n## `{}`\n\n{}\n\n| column | type | null | meaning |\n|---|---|---|---|\n", table.name, paragraphs(table.doc));
+        let _ =
+            write!(out, "\n## `{}`\n\n{}\n\n| column | type | null | meaning |\n|---|---|---|---|\n", table.name, paragraphs(table.doc));
         for column in table.columns {
             let null = if column.nullable { "yes" } else { "no" };
             let doc = column.doc.trim().replace('|', "\\|");

@@ -4,7 +4,6 @@
 //! error that lists each key and what became of it. Passwords, keyboard-interactive logins and certificates are not
 //! supported.
 
-use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -14,6 +13,7 @@ use ssh2::{Agent, ErrorCode, Session};
 
 use super::SshError;
 use super::config::{AgentSocket, HostConfig};
+use super::error::shown;
 use super::key_file::{KeyFile, Kind};
 use super::known_hosts::PublicKey;
 use super::passphrase::Passphrases;
@@ -209,8 +209,7 @@ impl Login<'_> {
                     },
                     None => None,
                 };
-                let result =
-                    self.session.userauth_pubkey_memory(&self.host.user, None, &file.text, passphrase.as_deref());
+                let result = self.session.userauth_pubkey_memory(&self.host.user, None, &file.text, passphrase.as_deref());
                 let Err(error) = result else { return Ok(true) };
                 match judge(&error) {
                     answer @ (Answer::Refused | Answer::WantsMore) => {
@@ -273,10 +272,6 @@ impl Login<'_> {
         }
         SshError::Refused { place, tried: self.tried.join("; ") }
     }
-}
-
-fn shown(path: &Path) -> String {
-    visible(&path.to_string_lossy()).into_owned()
 }
 
 #[cfg(test)]

@@ -81,18 +81,8 @@ impl Source {
             return vec![Self { file: file.to_owned(), required: true, private: false, include_base }];
         }
         let system = Path::new("/etc/ssh");
-        let user = dot_ssh.map(|base| Self {
-            file: base.join("config"),
-            required: false,
-            private: true,
-            include_base: base,
-        });
-        let system = Self {
-            file: system.join("ssh_config"),
-            required: false,
-            private: false,
-            include_base: system.to_owned(),
-        };
+        let user = dot_ssh.map(|base| Self { file: base.join("config"), required: false, private: true, include_base: base });
+        let system = Self { file: system.join("ssh_config"), required: false, private: false, include_base: system.to_owned() };
         user.into_iter().chain([system]).collect()
     }
 }
@@ -203,11 +193,7 @@ pub fn resolve(target: &Target, sources: &[Source], surroundings: &Surroundings)
             }
             Err(error) if !source.required && is_absent(&error) => {}
             Err(error) => {
-                return Err(SshError::Read {
-                    file: source.file.clone(),
-                    source: error,
-                    advice: "check the name and that you may read it",
-                });
+                return Err(SshError::Read { file: source.file.clone(), source: error, advice: "check the name and that you may read it" });
             }
         }
     }
@@ -324,12 +310,8 @@ impl Reader<'_> {
                         ));
                     }
                 }
-                "include" => {
-                    // A block that does not apply cannot be entered through an included file either.
-                    if active {
-                        self.include(&arguments, &place, depth, found)?;
-                    }
-                }
+                // A block that does not apply cannot be entered through an included file either.
+                "include" if active => self.include(&arguments, &place, depth, found)?,
                 _ if active => apply(&keyword, arguments, place, found)?,
                 _ => {}
             }
@@ -437,9 +419,9 @@ fn apply(keyword: &str, arguments: Vec<String>, place: Place, found: &mut Found)
             let name = if keyword == "proxyjump" { "ProxyJump" } else { "ProxyCommand" };
             first(&mut found.proxy, Written { value: (!none).then_some(name), place: place.clone() });
         }
-        "revokedhostkeys" => found.warnings.push(format!(
-            "{place}: RevokedHostKeys is not supported; mark revoked keys with @revoked in a known_hosts file"
-        )),
+        "revokedhostkeys" => {
+            found.warnings.push(format!("{place}: RevokedHostKeys is not supported; mark revoked keys with @revoked in a known_hosts file"))
+        }
         _ => {}
     }
     Ok(())
@@ -520,8 +502,7 @@ impl Tokens<'_> {
                     }
                 }
                 '$' if chars.as_str().starts_with('{') => {
-                    let (name, rest) =
-                        chars.as_str()[1..].split_once('}').ok_or("a ${ is not closed")?;
+                    let (name, rest) = chars.as_str()[1..].split_once('}').ok_or("a ${ is not closed")?;
                     let value = self.surroundings.variables.get(name);
                     out.push_str(value.ok_or_else(|| format!("the variable {} is not set", visible(name)))?);
                     chars = rest.chars();
@@ -547,8 +528,7 @@ fn finish(found: Found, target: &Target, surroundings: &Surroundings) -> Result<
         });
     }
     let port = target.port.or(found.port).unwrap_or(22);
-    let mut tokens =
-        Tokens { host: &target.host, given_host: &target.host, port: None, remote_user: None, surroundings };
+    let mut tokens = Tokens { host: &target.host, given_host: &target.host, port: None, remote_user: None, surroundings };
     let host_name = match &found.host_name {
         Some(name) => {
             let expanded = tokens.expand(&name.value).map_err(|what| name.place.error(what))?;
@@ -567,10 +547,7 @@ fn finish(found: Found, target: &Target, surroundings: &Surroundings) -> Result<
         (None, Some(user), _) => user.value.clone(),
         (None, None, Some(user)) => user.clone(),
         (None, None, None) => {
-            return Err(SshError::Target {
-                given: target.to_string(),
-                why: "there is no user name; write user@host",
-            });
+            return Err(SshError::Target { given: target.to_string(), why: "there is no user name; write user@host" });
         }
     };
     tokens.remote_user = Some(&user);
@@ -647,8 +624,7 @@ mod tests {
         let target = Target::parse(target).unwrap();
         let surroundings = surroundings();
         let mut found = Found::default();
-        let reader =
-            Reader { host: &target.host, surroundings: &surroundings, include_base: Path::new("/nonexistent") };
+        let reader = Reader { host: &target.host, surroundings: &surroundings, include_base: Path::new("/nonexistent") };
         reader.read(text.as_bytes(), Path::new("cfg"), 0, &mut found)?;
         finish(found, &target, &surroundings)
     }
@@ -661,10 +637,7 @@ mod tests {
     fn defaults_without_any_file() {
         let config = read("", "login").unwrap();
         assert_eq!((config.host_name.as_str(), config.port, config.user.as_str()), ("login", 22, "ann"));
-        assert_eq!(
-            paths(&config.identity_files),
-            ["/home/ann/.ssh/id_ed25519", "/home/ann/.ssh/id_ecdsa", "/home/ann/.ssh/id_rsa"]
-        );
+        assert_eq!(paths(&config.identity_files), ["/home/ann/.ssh/id_ed25519", "/home/ann/.ssh/id_ecdsa", "/home/ann/.ssh/id_rsa"]);
         assert_eq!(config.user_known_hosts[0], Path::new("/home/ann/.ssh/known_hosts"));
         assert_eq!(config.agent, AgentSocket::Path(PathBuf::from("/run/agent")));
     }
@@ -693,10 +666,7 @@ Host *
         let config = read(text, "hpc").unwrap();
         assert_eq!(config.host_name, "login.hpc.example.org");
         assert_eq!((config.user.as_str(), config.port), ("bob", 2222));
-        assert_eq!(
-            paths(&config.identity_files),
-            ["/home/ann/.ssh/first", "/home/ann/keys/bob at login.hpc.example.org by ann", "/last"]
-        );
+        assert_eq!(paths(&config.identity_files), ["/home/ann/.ssh/first", "/home/ann/keys/bob at login.hpc.example.org by ann", "/last"]);
         assert_eq!(config.user_known_hosts, [Path::new("/home/ann/kh1"), Path::new("/etc/k h2")]);
         assert!(config.identities_only);
         assert_eq!(config.host_key_alias.as_deref(), Some("cluster"));
@@ -797,8 +767,7 @@ Host *
         let file = folder.path().join("config");
         std::fs::write(&file, "Port 3\n").unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
-        let mut source =
-            Source { file, required: false, private: true, include_base: folder.path().to_owned() };
+        let mut source = Source { file, required: false, private: true, include_base: folder.path().to_owned() };
         let target = Target::parse("y").unwrap();
         assert!(resolve(&target, std::slice::from_ref(&source), &surroundings()).is_err());
         source.private = false;
@@ -825,9 +794,7 @@ Host *
 
     #[test]
     fn words() {
-        assert_eq!(split_arguments(r#"a "b c" 'd "e' f\ g "h\"i" \j # k"#).unwrap(), [
-            "a", "b c", "d \"e", "f g", "h\"i", "\\j"
-        ]);
+        assert_eq!(split_arguments(r#"a "b c" 'd "e' f\ g "h\"i" \j # k"#).unwrap(), ["a", "b c", "d \"e", "f g", "h\"i", "\\j"]);
         assert_eq!(split_arguments("a#b \"\"").unwrap(), ["a#b", ""]);
         assert_eq!(split_line("Key=\"a b\"").unwrap().unwrap(), ("key".to_owned(), vec!["a b".to_owned()]));
         assert_eq!(split_line("Key\"a b\"").unwrap().unwrap(), ("key".to_owned(), vec!["a b".to_owned()]));

@@ -62,8 +62,8 @@ pub(crate) struct Connection {
     tcp: TcpStream,
     place: String,
     limits: Limits,
-    /// A channel that waits for the next command. It saves that command a round trip, and reading from it answers
-    /// the server's questions whether we are still there.
+    /// A channel that waits for the next command. Reading from it answers the server's questions whether we are still
+    /// there (ClientAliveInterval), and it saves that command a round trip.
     spare: Option<Channel>,
 }
 
@@ -104,95 +104,86 @@ impl Connection {
             .method_pref(MethodType::HostKey, &host_key_preference(&known.key_types(&name)))
             .map_err(library("set the host key algorithms"))?;
         // From here on every way out shuts the socket down first, so that freeing the session cannot wait for the server.
-        let mut connection =
-            Self { session, tcp, place: place.to_owned(), limits, spare: None };
+        let connection = Self { session, tcp, place: place.to_owned(), limits, spare: None };
         connection.session.set_timeout(milliseconds(limits.handshake));
-        connection.session.handshake().map_err(|error| {
-            let place = host_and_port(&host.host_name, host.port);
-            if is_timeout(&error) {
-                SshError::TimedOut { place, step: "shaking hands", after: limits.handshake }
-            } else {
-                SshError::Handshake { place, why: said(&error) }
+        let too_slow =
+            || SshError::TimedOut { place: host_and_port(&host.host_name, host.port), step: "shaking hands", after: limits.handshake };
+        // libssh2 looks at the clock only while nothing comes in; a server that never stops talking needs a second clock.
+        let mut other = connection.session.clone();
+        match in_time(limits.handshake.saturating_mul(2), move || other.handshake()) {
+            Some(Ok(())) => {}
+            Some(Err(error)) if !is_timeout(&error) => {
+                return Err(SshError::Handshake { place: host_and_port(&host.host_name, host.port), why: said(&error) });
             }
-        })?;
+            Some(Err(_)) | None => return Err(too_slow()),
+        }
         connection.check_host_key(host, &known, &name, policy)?;
         connection.session.set_timeout(milliseconds(limits.login));
         log_in(&connection.session, host, place, passphrases, limits.login)?;
-        connection.session.set_keepalive(true, u32::try_from(limits.keepalive.as_secs()).unwrap_or(15).max(1));
+        // Without asking for an answer: libssh2 keeps each one for ever, and TCP notices a dead peer as well.
+        connection.session.set_keepalive(false, u32::try_from(limits.keepalive.as_secs()).unwrap_or(15).max(1));
         Ok(connection)
     }
 
-    fn check_host_key(
-        &self,
-        host: &HostConfig,
-        known: &KnownHosts,
-        name: &HostName,
-        policy: HostKeyPolicy,
-    ) -> Result<(), SshError> {
+    fn check_host_key(&self, host: &HostConfig, known: &KnownHosts, name: &HostName, policy: HostKeyPolicy) -> Result<(), SshError> {
         let offered = self.session.host_key().and_then(|(blob, _)| PublicKey::from_blob(blob));
         let Some(offered) = offered else {
             let place = host_and_port(&host.host_name, host.port);
             return Err(SshError::Handshake { place, why: "it showed no host key".to_owned() });
         };
         let shown_name = visible(&name.main).into_owned();
-        let key_type = visible(offered.key_type()).into_owned();
-        let fingerprint = offered.fingerprint();
+        let shown_key = offered.to_string();
         match known.check(name, &offered) {
             Verdict::Known => Ok(()),
-            Verdict::Revoked(entry) => Err(SshError::HostKeyRevoked {
-                name: shown_name,
-                key_type,
-                fingerprint,
-                place: entry.place.to_string(),
-            }),
+            Verdict::Revoked(entry) => {
+                Err(SshError::HostKeyRevoked { name: shown_name, offered: shown_key, place: entry.place.to_string() })
+            }
             Verdict::Mismatch(recorded) => {
-                let recorded: Vec<String> = recorded
-                    .iter()
-                    .map(|e| format!("{} {} ({})", e.key.key_type(), e.key.fingerprint(), e.place))
-                    .collect();
+                let recorded: Vec<String> = recorded.iter().map(|e| format!("{} ({})", e.key, e.place)).collect();
                 Err(SshError::HostKeyMismatch {
                     quoted_name: shell_word(&shown_name),
                     name: shown_name,
-                    key_type,
-                    fingerprint,
+                    offered: shown_key,
                     recorded: recorded.join(" and "),
                 })
             }
             Verdict::Unknown(authorities) => {
                 let first = host.user_known_hosts.first();
-                if policy == HostKeyPolicy::AcceptNew {
-                    if let Some(file) = first {
-                        return append(file, known, name, &offered);
-                    }
+                if policy == HostKeyPolicy::AcceptNew
+                    && let Some(file) = first
+                {
+                    return append(file, known, name, &offered);
                 }
                 let file = first.map_or_else(|| "~/.ssh/known_hosts".to_owned(), |f| visible(&f.to_string_lossy()).into_owned());
                 let scan = keyscan_command(host, &file);
                 let mut note = String::new();
                 if let Some(authority) = authorities.first() {
-                    note = format!(
-                        " (certificates are not supported: the @cert-authority line at {} does not count)",
-                        authority.place
-                    );
+                    note = format!(" (certificates are not supported: the @cert-authority line at {} does not count)", authority.place);
                 }
                 if host.host_key_alias.is_some() {
                     note.push_str(&format!("; the line must begin with the HostKeyAlias {shown_name}"));
                 }
-                Err(SshError::UnknownHost { name: shown_name, key_type, fingerprint, command: scan, note })
+                Err(SshError::UnknownHost { name: shown_name, offered: shown_key, command: scan, note })
             }
         }
     }
 
     /// Runs one command line and waits for its end.
     pub fn run(&mut self, command: &str, stdin: &[u8], timeout: Duration) -> Result<Output, Failure> {
+        let result = self.exchange(command, stdin, timeout);
+        if result.is_err() {
+            // Whoever drops this connection must not wait for a packet that is half sent.
+            self.session.set_blocking(false);
+        }
+        result
+    }
+
+    fn exchange(&mut self, command: &str, stdin: &[u8], timeout: Duration) -> Result<Output, Failure> {
         let deadline = Instant::now() + timeout;
         let channel = self.start(command, timeout)?;
         let mut exchange = Exchange { connection: self, channel, output: Collected::default(), timeout, deadline };
         exchange.transfer(stdin)?;
-        let output = exchange.finish()?;
-        self.session.set_blocking(true);
-        self.session.set_timeout(milliseconds(self.limits.start));
-        self.spare = self.session.channel_session().ok();
-        Ok(output)
+        exchange.finish()
     }
 
     /// Opens a channel (or takes the one that waits) and starts the command.
@@ -222,6 +213,16 @@ impl Connection {
 
     /// Shows the server that we are there, and answers when it asks the same. False when the connection is gone.
     pub fn keep_alive(&mut self) -> bool {
+        if self.spare.is_none() {
+            self.session.set_blocking(true);
+            self.session.set_timeout(milliseconds(self.limits.start.min(Duration::from_secs(5))));
+            match self.session.channel_session() {
+                Ok(channel) => self.spare = Some(channel),
+                Err(error) if is_gone(&error) || is_timeout(&error) => return false,
+                // A server may allow one session only, and then nothing is left but to send.
+                Err(_) => {}
+            }
+        }
         self.session.set_blocking(false);
         if self.session.keepalive_send().is_err() {
             return false;
@@ -422,7 +423,9 @@ impl Exchange<'_> {
     fn broken(&self, step: &'static str, error: &std::io::Error) -> Failure {
         let place = self.connection.place.clone();
         let error = SshError::Broken { place, step, why: visible(&error.to_string()).into_owned() };
-        Failure { error: error.into(), again: self.received() == 0 }
+        // What arrived together with the end of the connection waits in libssh2 and cannot be read any more.
+        let nothing = self.received() == 0 && self.channel.read_window().available == 0;
+        Failure { error: error.into(), again: nothing }
     }
 }
 

@@ -3,8 +3,15 @@
 //! Text from the server, from files and from the command line stands in these messages escaped: no message can move a
 //! cursor or forge a line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use flowmine_schema::text::visible;
+
+/// A path for a message.
+pub(super) fn shown(path: &Path) -> String {
+    visible(&path.to_string_lossy()).into_owned()
+}
 
 /// Everything that the SSH client reports.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +25,7 @@ pub enum SshError {
         why: &'static str,
     },
     /// A line of an ssh config file that matters here cannot be understood.
-    #[error("{}:{line}: {what}; correct the line, or give another file with --ssh-config", .file.display())]
+    #[error("{}:{line}: {what}; correct the line, or give another file with --ssh-config", shown(.file))]
     Config {
         /// The file.
         file: PathBuf,
@@ -28,7 +35,7 @@ pub enum SshError {
         what: String,
     },
     /// A file that must be read could not be read.
-    #[error("cannot read {}: {source}; {advice}", .file.display())]
+    #[error("cannot read {}: {source}; {advice}", shown(.file))]
     Read {
         /// The file.
         file: PathBuf,
@@ -41,7 +48,7 @@ pub enum SshError {
     #[error(
         "{}:{line} reaches {host} through {keyword}, which flowmine does not support: open a forward yourself, for \
          example `ssh -N -L 2222:localhost:22 {host}`, and observe with --ssh localhost:2222 (HostKeyAlias in a \
-         Host block keeps the host key check)", .file.display()
+         Host block keeps the host key check)", shown(.file)
     )]
     Proxy {
         /// The host as it was given, escaped.
@@ -79,16 +86,14 @@ pub enum SshError {
     },
     /// No file knows this host.
     #[error(
-        "the host key of {name} is not known: it offers {key_type} with fingerprint {fingerprint}; ask the site for \
+        "the host key of {name} is not known: it offers {offered}; ask the site for \
          its fingerprint, and if it is the same add the key with `{command}`{note}"
     )]
     UnknownHost {
         /// The name as known_hosts files have it, escaped.
         name: String,
-        /// The offered key's type.
-        key_type: String,
-        /// The offered key's fingerprint, as OpenSSH prints it.
-        fingerprint: String,
+        /// The offered key's type and fingerprint, as OpenSSH prints it.
+        offered: String,
         /// The command that adds the key.
         command: String,
         /// More to know, beginning with a separator, or empty.
@@ -96,7 +101,7 @@ pub enum SshError {
     },
     /// The host is known with other keys.
     #[error(
-        "the host key of {name} does not match: it offers {key_type} with fingerprint {fingerprint}, but recorded are \
+        "the host key of {name} does not match: it offers {offered}, but recorded are \
          {recorded}; somebody may be listening in, or the host has a new key: ask the site, and only then replace the \
          recorded key (`ssh-keygen -R {quoted_name}` removes it)"
     )]
@@ -105,30 +110,26 @@ pub enum SshError {
         name: String,
         /// The same, as a shell word.
         quoted_name: String,
-        /// The offered key's type.
-        key_type: String,
-        /// The offered key's fingerprint.
-        fingerprint: String,
+        /// The offered key's type and fingerprint, as OpenSSH prints it.
+        offered: String,
         /// Every recorded key: type, fingerprint, file and line.
         recorded: String,
     },
     /// The offered key is marked `@revoked`.
     #[error(
-        "the host key that {name} offers ({key_type} {fingerprint}) is marked @revoked at {place}: do not connect; \
+        "the host key that {name} offers ({offered}) is marked @revoked at {place}: do not connect; \
          ask the site which key its host has now"
     )]
     HostKeyRevoked {
         /// The name as known_hosts files have it, escaped.
         name: String,
-        /// The offered key's type.
-        key_type: String,
-        /// The offered key's fingerprint.
-        fingerprint: String,
+        /// The offered key's type and fingerprint, as OpenSSH prints it.
+        offered: String,
         /// File and line of the mark.
         place: String,
     },
     /// A new key could not be recorded.
-    #[error("cannot add the host key to {}: {source}; make the file writable, or add the key yourself", .file.display())]
+    #[error("cannot add the host key to {}: {source}; make the file writable, or add the key yourself", shown(.file))]
     RecordHostKey {
         /// The known_hosts file.
         file: PathBuf,
@@ -136,7 +137,7 @@ pub enum SshError {
         source: std::io::Error,
     },
     /// A private key that others can read.
-    #[error("the private key {} has mode {mode:04o}: others can read it, so it is not used; run `chmod 600` on it", .file.display())]
+    #[error("the private key {} has mode {mode:04o}: others can read it, so it is not used; run `chmod 600` on it", shown(.file))]
     KeyPermissions {
         /// The key file.
         file: PathBuf,
@@ -146,7 +147,7 @@ pub enum SshError {
     /// An encrypted key, and no passphrase.
     #[error(
         "the private key {} is encrypted and there is no passphrase for it: load the key with ssh-add, give the \
-         passphrase with --ssh-passphrase-fd N, or run on a terminal", .file.display()
+         passphrase with --ssh-passphrase-fd N, or run on a terminal", shown(.file)
     )]
     PassphraseMissing {
         /// The key file.
@@ -154,8 +155,9 @@ pub enum SshError {
     },
     /// An encrypted key, and a wrong passphrase.
     #[error(
-        "the passphrase does not open the private key {} (cipher {cipher}); check it with `ssh-keygen -y -f`",
-        .file.display()
+        "the passphrase does not open the private key {} (cipher {cipher}); check it with `ssh-keygen -y -f`, and \
+         where that accepts it, encrypt the key anew with `ssh-keygen -p -f`",
+        shown(.file)
     )]
     PassphraseWrong {
         /// The key file.
@@ -172,7 +174,7 @@ pub enum SshError {
         why: String,
     },
     /// A file that is no usable private key.
-    #[error("the private key {} cannot be used: {why}", .file.display())]
+    #[error("the private key {} cannot be used: {why}", shown(.file))]
     KeyFormat {
         /// The key file.
         file: PathBuf,
@@ -180,7 +182,7 @@ pub enum SshError {
         why: String,
     },
     /// The agent failed.
-    #[error("the SSH agent at {} cannot be used: {why}; check it with `ssh-add -l`", .socket.display())]
+    #[error("the SSH agent at {} cannot be used: {why}; check it with `ssh-add -l`", shown(.socket))]
     Agent {
         /// The agent's socket.
         socket: PathBuf,

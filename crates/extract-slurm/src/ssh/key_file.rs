@@ -185,9 +185,7 @@ mod tests {
 
     #[test]
     fn openssh_format_says_cipher_and_public_key() {
-        let Kind::Private { cipher: None, public: Some(public) } = inspect(&openssh_text("none")).unwrap() else {
-            panic!()
-        };
+        let Kind::Private { cipher: None, public: Some(public) } = inspect(&openssh_text("none")).unwrap() else { panic!() };
         assert_eq!(public.key_type(), "ssh-ed25519");
         let Kind::Private { cipher: Some(cipher), .. } = inspect(&openssh_text("aes256-ctr")).unwrap() else { panic!() };
         assert_eq!(cipher, "aes256-ctr");

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::alphabet::STANDARD as STANDARD_ALPHABET;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD, STANDARD_NO_PAD};
 use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD, STANDARD_NO_PAD};
 use flowmine_schema::text::visible;
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
@@ -24,10 +24,8 @@ use sha2::{Digest, Sha256};
 use super::{SshError, pattern};
 
 /// Base64 as found in the wild: with or without padding.
-pub(crate) const LENIENT: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD_ALPHABET,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
+pub(crate) const LENIENT: GeneralPurpose =
+    GeneralPurpose::new(&STANDARD_ALPHABET, GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent));
 
 /// A public key: the bytes that are signed with, compared and hashed (RFC 4253, section 6.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +74,13 @@ impl PublicKey {
     }
 }
 
+impl fmt::Display for PublicKey {
+    /// Type and fingerprint.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.key_type, self.fingerprint())
+    }
+}
+
 /// File and line of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -108,9 +113,7 @@ impl Hosts {
     fn match_name(&self, name: &str) -> bool {
         match self {
             Self::Patterns(patterns) => pattern::list_matches(patterns.iter().map(String::as_str), name),
-            Self::Hashed { salt, hash } => {
-                hashed_name(salt, name).is_some_and(|mac| mac.verify_slice(hash).is_ok())
-            }
+            Self::Hashed { salt, hash } => hashed_name(salt, name).is_some_and(|mac| mac.verify_slice(hash).is_ok()),
         }
     }
 }
@@ -266,12 +269,10 @@ impl KnownHosts {
 /// The algorithms to ask for in the handshake, the recorded types first, so that a server with several keys offers one
 /// that can be compared. RSA keys sign with SHA-2 only: `ssh-rsa` signatures use SHA-1, which OpenSSH refuses too.
 pub fn host_key_preference(recorded: &[&str]) -> String {
-    const PLAIN: [&str; 5] =
-        ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"];
+    const PLAIN: [&str; 5] = ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"];
     let known = recorded.iter().copied().filter(|t| PLAIN.contains(t));
     let others = PLAIN.iter().copied().filter(|t| !recorded.contains(t));
-    let methods: Vec<&str> =
-        known.chain(others).map(|t| if t == "ssh-rsa" { "rsa-sha2-512,rsa-sha2-256" } else { t }).collect();
+    let methods: Vec<&str> = known.chain(others).map(|t| if t == "ssh-rsa" { "rsa-sha2-512,rsa-sha2-256" } else { t }).collect();
     methods.join(",")
 }
 
@@ -380,9 +381,7 @@ mod tests {
     #[test]
     fn fingerprint_is_the_one_that_ssh_keygen_prints() {
         // Made with ssh-keygen -t ed25519, fingerprint from ssh-keygen -l.
-        let blob = LENIENT
-            .decode("AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f")
-            .unwrap();
+        let blob = LENIENT.decode("AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f").unwrap();
         let key = PublicKey::from_blob(&blob).unwrap();
         assert_eq!(key.key_type(), "ssh-ed25519");
         assert_eq!(key.fingerprint(), FINGERPRINT);

@@ -61,10 +61,8 @@ impl Passphrases {
             PassphraseSource::None => Ok(None),
             PassphraseSource::Fd(fd) => {
                 if self.from_fd.is_none() {
-                    self.from_fd = Some(read_fd(fd).map_err(|why| SshError::PassphraseRead {
-                        from: format!("file descriptor {fd}"),
-                        why,
-                    })?);
+                    self.from_fd =
+                        Some(read_fd(fd).map_err(|why| SshError::PassphraseRead { from: format!("file descriptor {fd}"), why })?);
                 }
                 Ok(self.from_fd.clone())
             }
@@ -73,8 +71,7 @@ impl Passphrases {
                     return Ok(Some(known.clone()));
                 }
                 // A job of cron has no terminal, and one in the background must not stop to ask.
-                if !(std::io::stdin().is_terminal() || std::io::stderr().is_terminal()) || File::open("/dev/tty").is_err()
-                {
+                if !(std::io::stdin().is_terminal() || std::io::stderr().is_terminal()) || File::open("/dev/tty").is_err() {
                     return Ok(None);
                 }
                 let prompt = format!("Passphrase for {}: ", visible(&key.to_string_lossy()));
@@ -101,9 +98,7 @@ fn read_fd(fd: i32) -> Result<String, String> {
     // In a thread, because neither opening a pipe nor reading it has a time-out.
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        let read = File::open(format!("/proc/self/fd/{fd}"))
-            .or_else(|_| File::open(format!("/dev/fd/{fd}")))
-            .and_then(read_line);
+        let read = File::open(format!("/proc/self/fd/{fd}")).or_else(|_| File::open(format!("/dev/fd/{fd}"))).and_then(read_line);
         let _ = sender.send(read);
     });
     match receiver.recv_timeout(FD_PATIENCE) {

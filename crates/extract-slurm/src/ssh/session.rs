@@ -117,14 +117,7 @@ impl SshRunner {
         if slot.is_some() {
             return Ok(());
         }
-        let opened = Connection::open(
-            &self.host,
-            &self.place,
-            self.policy,
-            &mut self.passphrases,
-            self.limits,
-            &mut self.warnings,
-        )?;
+        let opened = Connection::open(&self.host, &self.place, self.policy, &mut self.passphrases, self.limits, &mut self.warnings)?;
         *slot = Some(opened);
         self.connections_opened += 1;
         if self.keeper.is_none() {
@@ -171,12 +164,7 @@ impl Drop for SshRunner {
 
 /// Runs a command on the connection in the slot, and throws the connection away when that failed: what state it is in,
 /// nobody knows.
-fn run_in(
-    slot: &mut Option<Connection>,
-    command: &str,
-    stdin: &[u8],
-    timeout: Duration,
-) -> Result<Output, super::connection::Failure> {
+fn run_in(slot: &mut Option<Connection>, command: &str, stdin: &[u8], timeout: Duration) -> Result<Output, super::connection::Failure> {
     let Some(connection) = slot.as_mut() else {
         let error = SshError::Library { step: "keep a connection", why: "there is none".to_owned() };
         return Err(super::connection::Failure { error: error.into(), again: true });
@@ -235,6 +223,7 @@ fn remote_command(script: &str) -> Result<String, RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use std::process::Command;
 
     /// What `sh`, as a login shell, makes of the command line.
@@ -258,5 +247,41 @@ mod tests {
         assert_eq!(in_sh(script).as_bytes(), plain.stdout);
         let command = remote_command(script).unwrap();
         assert!(!command.contains(['!', '\n']) && !command.contains("\\\\"), "{command}");
+    }
+
+    #[test]
+    fn names_are_shown_without_control_characters() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config");
+        std::fs::write(&file, "User \"a\u{1b}[31m\"\nMatch user x\n").unwrap();
+        let options = SshOptions { config_file: Some(file), ..SshOptions::default() };
+        let runner = SshRunner::new(&Target::parse("[::1]:2222").unwrap(), options).unwrap();
+        assert_eq!(runner.describe(), "a\\x1b[31m@[::1]:2222");
+        assert_eq!(runner.warnings().len(), 1);
+    }
+
+    #[test]
+    fn named_keys_come_before_those_of_the_config() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config");
+        std::fs::write(&file, "IdentityFile /k/1\nIdentityFile /k/2\n").unwrap();
+        let identity_files = vec![PathBuf::from("/k/3"), PathBuf::from("/k/2")];
+        let options = SshOptions { config_file: Some(file), identity_files, ..SshOptions::default() };
+        let runner = SshRunner::new(&Target::parse("a@h").unwrap(), options).unwrap();
+        let paths: Vec<_> = runner.host().identity_files.iter().map(|f| f.path.to_str().unwrap()).collect();
+        assert_eq!(paths, ["/k/3", "/k/2", "/k/1"]);
+    }
+
+    proptest! {
+        // Each case starts a shell.
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn encoded_scripts_decode_to_themselves(middle in "[ -&(-~\t\n\u{e9}]{0,80}") {
+            let script = format!("!{middle}.");
+            let command = remote_command(&script).unwrap();
+            let encoded = command.strip_prefix("exec sh -c 'eval \"$(").and_then(|c| c.strip_suffix(")\"'")).unwrap();
+            let decoded = Command::new("sh").arg("-c").arg(encoded).output().unwrap();
+            prop_assert_eq!(decoded.stdout, script.as_bytes());
+        }
     }
 }

@@ -141,9 +141,27 @@ mod tests {
     #[test]
     fn refusals() {
         for given in [
-            "", "@host", "user@", ":22", "host:", "host:0", "host:65536", "host:+22", "host:22x", "[::1", "[::1]22",
-            "[host]:22", "a:b:c", "-oProxyCommand=x", "-l@host", "ho st", "host\n", "\u{1b}[31m", "ssh://host",
-            "[::1]:", "fe80::1%:22",
+            "",
+            "@host",
+            "user@",
+            ":22",
+            "host:",
+            "host:0",
+            "host:65536",
+            "host:+22",
+            "host:22x",
+            "[::1",
+            "[::1]22",
+            "[host]:22",
+            "a:b:c",
+            "-oProxyCommand=x",
+            "-l@host",
+            "ho st",
+            "host\n",
+            "\u{1b}[31m",
+            "ssh://host",
+            "[::1]:",
+            "fe80::1%:22",
         ] {
             let failure = Target::parse(given).unwrap_err().to_string();
             assert!(!failure.chars().any(char::is_control), "{failure:?}");

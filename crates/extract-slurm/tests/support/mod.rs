@@ -12,10 +12,7 @@ pub fn require(what: &str, program: &str, present: bool) -> bool {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
     let required = std::env::var("FLOWMINE_REQUIRE").unwrap_or_default();
-    assert!(
-        !required.split(',').any(|w| w.trim() == what),
-        "{test} needs {program}, which is missing, and FLOWMINE_REQUIRE holds {what}"
-    );
+    assert!(!required.split(',').any(|w| w.trim() == what), "{test} needs {program}, which is missing, and FLOWMINE_REQUIRE holds {what}");
     let line = format!("not run: {test}: needs {program}\n");
     eprint!("{line}");
     if let Some(list) = std::env::var_os("FLOWMINE_NOT_RUN") {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// The sshd of this machine, if it has one, and the tools that the tests need with it.
 pub fn find() -> Option<PathBuf> {
-    let tools = ["ssh-keygen", "ssh-agent", "ssh-add"];
+    let tools = ["ssh", "ssh-keygen", "ssh-keyscan", "ssh-agent", "ssh-add"];
     let path = std::env::var_os("PATH")?;
     let has = |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
     if !tools.into_iter().all(has) {
@@ -175,13 +175,7 @@ impl Agent {
     pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("agent");
-        let child = Command::new("ssh-agent")
-            .args(["-D", "-a"])
-            .arg(&socket)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        let child = Command::new("ssh-agent").args(["-D", "-a"]).arg(&socket).stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
         for _ in 0..400 {
             if socket.exists() {
                 break;

@@ -30,5 +30,10 @@ const fn def<R: Row>() -> TableDef {
 }
 
 /// Every table, raw ones first.
-pub const ALL: &[TableDef] =
-    &[def::<JobState<'static>>(), def::<JobDependency<'static>>(), def::<DiagnosticRow<'static>>(), def::<Link<'static>>(), def::<Case<'static>>()];
+pub const ALL: &[TableDef] = &[
+    def::<JobState<'static>>(),
+    def::<JobDependency<'static>>(),
+    def::<DiagnosticRow<'static>>(),
+    def::<Link<'static>>(),
+    def::<Case<'static>>(),
+];

@@ -1,0 +1,381 @@
+//! Arguments as typed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Process mining for HPC clusters and scientific workflows.
+///
+/// Watches a Slurm queue from outside, finds the workflows in it, writes event logs and draws what happened.
+#[derive(Debug, Parser)]
+#[command(name = "flowmine", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Exit codes: 0 clean, 1 finished with losses or rejected input (it says how many), 2 failed.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Watch a Slurm queue, on this machine or over SSH, and record what changes.
+    Observe(Box<Observe>),
+    /// Read what others recorded.
+    #[command(subcommand)]
+    Import(Import),
+    /// Find out which jobs belong together; writes the tables links and cases.
+    Correlate(Correlate),
+    /// Write an event log.
+    Export(Export),
+    /// Discover a model and draw it.
+    Discover(Discover),
+    /// The whole batch: correlate, export, discover, summarise.
+    Run(Run),
+    /// Print a shell completion script.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages.
+    Man {
+        /// The directory for flowmine.1 and a page for each command; without it flowmine.1 goes to standard output.
+        #[arg(long)]
+        dir: Option<PathBuf>,
+    },
+}
+
+/// `flowmine observe`.
+#[derive(Debug, Args)]
+#[command(after_help = "One squeue call a poll, for all users and states that the account may see. Times are by the cluster's clock. \
+    Nothing that was written is lost or doubled when the command is killed; start it again and it goes on. From cron: \
+    * * * * * flowmine observe --once --dataset DIR")]
+pub struct Observe {
+    /// The dataset; made when it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// Poll once and end, for cron.
+    #[arg(long, conflicts_with_all = ["every", "polls"])]
+    pub once: bool,
+    /// Poll at this interval (10s, 2m, 1h), with a jitter of a tenth; after failures it doubles each time.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub every: Duration,
+    /// End after so many polls.
+    #[arg(long, value_name = "N")]
+    pub polls: Option<u64>,
+    /// Ask sacct as well: true times, exit codes, what polling missed, dependencies of the submit line, bytes read and written.
+    #[arg(long)]
+    pub accounting: bool,
+    /// From when on accounting is asked the first time; a day before the first poll when not given. 2026-11-20, 2026-11-20T13:00 (UTC) or with zone.
+    #[arg(long, value_name = "TIME", value_parser = time, requires = "accounting")]
+    pub accounting_since: Option<i64>,
+    /// The cluster's name, instead of asking scontrol for it.
+    #[arg(long, value_name = "NAME")]
+    pub cluster: Option<String>,
+    /// Where Slurm's commands lie, when they are not in the PATH there.
+    #[arg(long, value_name = "DIR")]
+    pub slurm_bin_dir: Option<String>,
+    /// How long one command may take.
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
+    pub timeout: Duration,
+    /// Keep the raw output of each poll as a file in this directory; `flowmine import squeue` reads them.
+    #[arg(long, value_name = "DIR")]
+    pub record: Option<PathBuf>,
+    /// Say what each poll brought, also when nobody watches.
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Where the queue is.
+    #[command(flatten)]
+    pub ssh: Ssh,
+}
+
+/// How to reach a login node.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "SSH")]
+pub struct Ssh {
+    /// The login node: [user@]host[:port]. `Host` blocks of the user's ssh config apply. Without it squeue runs here.
+    #[arg(long = "ssh", value_name = "TARGET")]
+    pub target: Option<String>,
+    /// Another ssh config file than ~/.ssh/config.
+    #[arg(long = "ssh-config", value_name = "FILE", requires = "target")]
+    pub config: Option<PathBuf>,
+    /// A private key to try first; may be given more than once.
+    #[arg(long = "ssh-identity", value_name = "FILE", requires = "target")]
+    pub identities: Vec<PathBuf>,
+    /// Read the passphrase of an encrypted key from this file descriptor (up to a newline) instead of asking on the terminal.
+    #[arg(long = "ssh-passphrase-fd", value_name = "N", requires = "target")]
+    pub passphrase_fd: Option<i32>,
+    /// Trust a host that is not in known_hosts, and add its key. A changed or revoked key is refused all the same.
+    #[arg(long = "ssh-accept-new", requires = "target")]
+    pub accept_new: bool,
+}
+
+/// `flowmine import`.
+#[derive(Debug, Subcommand)]
+pub enum Import {
+    /// Files of squeue, sacct or SLURMminer; which it is is found out from each file.
+    #[command(visible_alias = "sacct")]
+    Squeue(ImportSlurm),
+}
+
+/// `flowmine import squeue`.
+#[derive(Debug, Args)]
+#[command(after_help = "Reads: squeue -o text with a header and any separator, recordings of `flowmine observe --record`, squeue --json, \
+    sacct --parsable2 with a header, sacct --json, and SLURMminer's files. Files of one queue are taken in the order of their times; \
+    a file whose content was imported before is skipped.")]
+pub struct ImportSlurm {
+    /// The files, or directories whose files are all taken.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The dataset; made when it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// The cluster's name, for files that do not tell it.
+    #[arg(long, value_name = "NAME")]
+    pub cluster: Option<String>,
+    /// When the queue was looked at, for files that do not tell it in their content or name (squeue-20261120T130405Z.txt). Otherwise the file's
+    /// modification time is taken, and said.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub observed_at: Option<i64>,
+    /// The zone of times without one, as an offset east of UTC (+01:00). Without it they are taken as UTC, and that is said.
+    #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
+    pub zone: Option<i64>,
+    /// What separates the fields of a text file, instead of finding it out from the header.
+    #[arg(long, value_name = "TEXT")]
+    pub separator: Option<String>,
+}
+
+/// Which events to look at.
+#[derive(Debug, Args, Clone, Default)]
+#[command(next_help_heading = "Filters")]
+pub struct FilterArgs {
+    /// Only jobs of this account; may be given more than once.
+    #[arg(long, value_name = "NAME")]
+    pub account: Vec<String>,
+    /// Only jobs of this user; may be given more than once.
+    #[arg(long, value_name = "NAME")]
+    pub user: Vec<String>,
+    /// Only events at or after this time: 2026-11-20, 2026-11-20T13:00 (UTC), or with a zone.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub from: Option<i64>,
+    /// Only events before this time.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub to: Option<i64>,
+}
+
+/// Which moment of an observed interval counts as an event's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum TimestampArg {
+    /// What Slurm itself says, within the interval; the interval's end where Slurm says nothing.
+    #[default]
+    Reported,
+    /// The interval's end: when the change was seen.
+    ObservedAt,
+    /// The interval's beginning.
+    NotBefore,
+}
+
+/// `flowmine correlate`.
+#[derive(Debug, Args)]
+pub struct Correlate {
+    /// The dataset.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// Only this case notion (dependency, account-group) is reported on; the tables always hold all.
+    #[arg(long, value_name = "NAME")]
+    pub case_notion: Option<String>,
+}
+
+/// Formats of event logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// IEEE 1849 XES: one case notion, a trace a case.
+    Xes,
+    /// OCEL 2.0 as JSON: objects instead of cases.
+    #[value(name = "ocel.json")]
+    OcelJson,
+}
+
+/// `flowmine export`.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The dataset.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// The format.
+    #[arg(long, value_enum)]
+    pub format: LogFormat,
+    /// The case notion of an XES log.
+    #[arg(long, value_name = "NAME", default_value = "dependency")]
+    pub case_notion: String,
+    /// Which moment of an observed interval is an event's time; both ends stay in the log.
+    #[arg(long, value_enum, default_value_t)]
+    pub timestamp: TimestampArg,
+    /// Where to; standard output when not given.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Which events.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+}
+
+/// Models that can be discovered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Model {
+    /// The directly-follows graph.
+    Dfg,
+}
+
+/// How a model is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModelFormat {
+    /// A picture.
+    Svg,
+    /// For Graphviz.
+    Dot,
+    /// For programs.
+    Json,
+}
+
+/// Which events of a job the graph is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum EventsArg {
+    /// Every event, as in the exported log.
+    #[default]
+    All,
+    /// Only where a job begins to run.
+    Starts,
+    /// Only where a job has ended.
+    Ends,
+}
+
+/// What an activity is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum ActivityArg {
+    /// The command's file name.
+    #[default]
+    Command,
+    /// The command's file name and the job's state.
+    CommandState,
+}
+
+/// `flowmine discover`.
+#[derive(Debug, Args)]
+pub struct Discover {
+    /// The dataset.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// The model.
+    #[arg(long, value_enum, default_value = "dfg")]
+    pub model: Model,
+    /// The format.
+    #[arg(long, value_enum, default_value = "svg")]
+    pub format: ModelFormat,
+    /// The case notion.
+    #[arg(long, value_name = "NAME", default_value = "dependency")]
+    pub case_notion: String,
+    /// Which events of a job count.
+    #[arg(long, value_enum, default_value_t)]
+    pub events: EventsArg,
+    /// What an activity is.
+    #[arg(long, value_enum, default_value_t)]
+    pub activity: ActivityArg,
+    /// Which moment of an observed interval is an event's time.
+    #[arg(long, value_enum, default_value_t)]
+    pub timestamp: TimestampArg,
+    /// Where to; standard output when not given.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Which events.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+}
+
+/// `flowmine run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The dataset.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// The directory for the results; made when it does not exist.
+    #[arg(long, short, visible_alias = "output", value_name = "DIR")]
+    pub out: PathBuf,
+    /// Which moment of an observed interval is an event's time.
+    #[arg(long, value_enum, default_value_t)]
+    pub timestamp: TimestampArg,
+    /// Which events.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let bad = || format!("{text:?} is not a length of time such as 30s, 2m or 1h");
+    let (number, unit) = match text.char_indices().find(|(_, c)| c.is_ascii_alphabetic()) {
+        Some((at, _)) => text.split_at(at),
+        None => (text, "s"),
+    };
+    let number: f64 = number.trim().parse().map_err(|_| bad())?;
+    let seconds = match unit {
+        "ms" => number / 1e3,
+        "s" => number,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        "d" => number * 86_400.0,
+        _ => return Err(bad()),
+    };
+    if (0.001..=366.0 * 86_400.0).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err(bad()) }
+}
+
+fn time(text: &str) -> Result<i64, String> {
+    flowmine_schema::time::parse(text).ok_or_else(|| {
+        format!("{text:?} is not a time such as 2026-11-20, 2026-11-20T13:04:05 (UTC), 2026-11-20T13:04:05+01:00 or seconds since 1970")
+    })
+}
+
+fn zone(text: &str) -> Result<i64, String> {
+    let bad = || format!("{text:?} is not an offset from UTC such as +01:00 or Z");
+    if matches!(text, "Z" | "z" | "UTC") {
+        return Ok(0);
+    }
+    let (sign, rest) = match text.split_at_checked(1) {
+        Some(("+", rest)) => (1, rest),
+        Some(("-", rest)) => (-1, rest),
+        _ => return Err(bad()),
+    };
+    let digits: String = rest.split(':').collect();
+    if !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(bad());
+    }
+    let (hours, minutes) = match digits.len() {
+        1 | 2 => (digits.parse::<i64>().map_err(|_| bad())?, 0),
+        4 => (digits[..2].parse::<i64>().map_err(|_| bad())?, digits[2..].parse::<i64>().map_err(|_| bad())?),
+        _ => return Err(bad()),
+    };
+    if hours > 14 || minutes > 59 {
+        return Err(bad());
+    }
+    Ok(sign * (hours * 3600 + minutes * 60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn values() {
+        assert_eq!(duration("60s"), Ok(Duration::from_secs(60)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert!(duration("0s").is_err() && duration("soon").is_err());
+        assert_eq!(zone("+01:00"), Ok(3600));
+        assert_eq!(zone("-0530"), Ok(-19_800));
+        assert!(zone("CET").is_err() && zone("+25").is_err());
+        assert!(time("2026-11-20").is_ok() && time("now").is_err());
+    }
+}

@@ -1,0 +1,67 @@
+//! `flowmine import`.
+
+use flowmine_extract_slurm::import;
+use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
+use flowmine_schema::Dataset;
+use flowmine_schema::text::visible;
+
+use crate::args::{Import, ImportSlurm};
+use crate::progress::Stage;
+use crate::{Outcome, messages};
+
+/// Imports files.
+pub fn run(args: &Import) -> anyhow::Result<Outcome> {
+    let Import::Squeue(args) = args;
+    slurm(args)
+}
+
+/// How many files with warnings or errors are shown.
+const SHOWN: usize = 10;
+
+fn slurm(args: &ImportSlurm) -> anyhow::Result<Outcome> {
+    let missing: Vec<String> = args.files.iter().filter(|path| !path.exists()).map(|path| path.display().to_string()).collect();
+    if !missing.is_empty() {
+        anyhow::bail!("no such file: {}", missing.join(", "));
+    }
+    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let options = Options {
+        cluster: args.cluster.clone(),
+        observed_at_ns: args.observed_at,
+        import: import::Options { zone_offset_s: args.zone, separator: args.separator.clone() },
+    };
+    let stage = Stage::new("importing");
+    let reports = take_in(&dataset, &args.files, &options, |done, total| stage.at(done, total))?;
+    drop(stage);
+    let taken = reports.iter().filter(|report| report.records > 0 || report.diagnostics.errors() == 0 && !report.already_there);
+    let (mut files, mut records, mut changes) = (0, 0, 0);
+    for report in taken {
+        files += 1;
+        records += report.records;
+        changes += report.changes;
+    }
+    let already = reports.iter().filter(|report| report.already_there).count();
+    let errors: u64 = reports.iter().map(|report| report.diagnostics.errors()).sum();
+    let odd: Vec<&FileReport> = reports.iter().filter(|report| reports.len() == 1 || !report.diagnostics.is_empty()).collect();
+    for report in odd.iter().take(SHOWN) {
+        tell(report, reports.len() == 1);
+    }
+    if odd.len() > SHOWN {
+        messages::note(&format!("and {} more files with warnings or errors; all stand in the table `diagnostics` of the dataset", odd.len() - SHOWN));
+    }
+    messages::note(&format!(
+        "{files} files with {records} records imported, {changes} rows of job_states written{}{}",
+        if already > 0 { format!("; {already} files had been imported before and were skipped") } else { String::new() },
+        if errors > 0 { format!("; {errors} errors, see above and the table `diagnostics`") } else { String::new() },
+    ));
+    let nothing = files == 0 && already == 0;
+    anyhow::ensure!(!nothing, "nothing could be imported");
+    Ok(if errors > 0 { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+fn tell(report: &FileReport, alone: bool) {
+    let name = report.path.display().to_string();
+    if alone && let Some(kind) = report.kind {
+        messages::note(&format!("{}: {}", visible(&name), kind.name()));
+    }
+    messages::diagnostics(&name, &report.diagnostics);
+}

@@ -1,0 +1,27 @@
+//! The commands, one file each.
+
+mod correlate;
+mod discover;
+mod export;
+mod import;
+mod jobs;
+mod observe;
+mod pages;
+mod run;
+
+use crate::Outcome;
+use crate::args::{Cli, Command};
+
+/// Runs a command.
+pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
+    match cli.command {
+        Command::Observe(args) => observe::run(&args),
+        Command::Import(args) => import::run(&args),
+        Command::Correlate(args) => correlate::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Discover(args) => discover::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Completions { shell } => pages::completions(shell),
+        Command::Man { dir } => pages::manual(dir.as_deref()),
+    }
+}

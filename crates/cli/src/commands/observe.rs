@@ -1,0 +1,153 @@
+//! `flowmine observe`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use flowmine_extract_slurm::observe::{ObserveError, Observer, Options, Report};
+use flowmine_extract_slurm::runner::{Local, Runner};
+use flowmine_extract_slurm::schedule::{self, SHORTEST_POLITE};
+use flowmine_extract_slurm::ssh::{HostKeyPolicy, PassphraseSource, SshOptions, SshRunner, Target};
+use flowmine_schema::Dataset;
+use flowmine_schema::diagnostic::Severity;
+use flowmine_schema::time;
+
+use crate::args::{Observe, Ssh};
+use crate::{Outcome, messages};
+
+/// Polls once or until it is told to stop.
+pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
+    if !args.once && args.every < SHORTEST_POLITE {
+        messages::warning(&format!(
+            "polling every {} s is a burden on slurmctld: squeue(1) asks not to call it from loops, and sites ask for 10 to 120 s",
+            args.every.as_secs_f64()
+        ));
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        // A second signal ends at once, which costs nothing that was written.
+        signal_hook::flag::register_conditional_default(signal, stop.clone()).context("cannot handle signals")?;
+        signal_hook::flag::register(signal, stop.clone()).context("cannot handle signals")?;
+    }
+    let runner = runner(&args.ssh)?;
+    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let options = Options {
+        cluster: args.cluster.clone(),
+        slurm_bin_dir: checked_line(args.slurm_bin_dir.as_deref(), "--slurm-bin-dir")?,
+        timeout: args.timeout,
+        accounting: args.accounting,
+        accounting_since_ns: args.accounting_since,
+        record: args.record.clone(),
+    };
+    let mut observer = Observer::open(&dataset, runner, options)?;
+    if args.once {
+        let report = observer.poll()?;
+        tell(&observer, &report, args.verbose);
+        return Ok(outcome(&report));
+    }
+    watch(args, &mut observer, &stop)
+}
+
+fn watch(args: &Observe, observer: &mut Observer<'_>, stop: &AtomicBool) -> anyhow::Result<Outcome> {
+    let (mut failures, mut polls) = (0u32, 0u64);
+    let mut outcome_so_far = Outcome::Clean;
+    while !stop.load(Ordering::Relaxed) {
+        let began = Instant::now();
+        match observer.poll() {
+            Ok(report) => {
+                failures = 0;
+                tell(observer, &report, args.verbose);
+                if outcome(&report) == Outcome::WithLosses {
+                    outcome_so_far = Outcome::WithLosses;
+                }
+            }
+            Err(error) if error.may_pass() => {
+                failures += 1;
+                tell_failure(&error, schedule::wait(args.every, Duration::ZERO, failures, 0.5));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        polls += 1;
+        if args.polls.is_some_and(|most| polls >= most) {
+            break;
+        }
+        sleep(schedule::wait(args.every, began.elapsed(), failures, draw()), stop);
+    }
+    Ok(if failures > 0 { Outcome::WithLosses } else { outcome_so_far })
+}
+
+/// Sleeps in short pieces, so that a signal is heard.
+fn sleep(length: Duration, stop: &AtomicBool) {
+    let end = Instant::now() + length;
+    while !stop.load(Ordering::Relaxed) {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(100)));
+    }
+}
+
+/// A number from 0 to 1 for the jitter; it need not be a good one.
+fn draw() -> f64 {
+    let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
+    f64::from(nanos % 1_000_003) / 1_000_003.0
+}
+
+fn outcome(report: &Report) -> Outcome {
+    let lost = report.diagnostics.errors() > 0 || report.accounting_failed.is_some();
+    if lost { Outcome::WithLosses } else { Outcome::Clean }
+}
+
+fn tell(observer: &Observer<'_>, report: &Report, verbose: bool) {
+    let watched = verbose || messages::on_terminal();
+    if watched || report.diagnostics.iter().any(|d| d.severity == Severity::Error) || report.accounting_failed.is_some() {
+        messages::diagnostics(&format!("squeue on {}", observer.place()), &report.diagnostics);
+    }
+    if watched {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+        let now = time::human(now * time::SECOND_NS);
+        messages::note(&format!(
+            "{now}  {}: {} in the queue, {} changes, {} dependencies",
+            observer.cluster(),
+            report.records,
+            report.changes,
+            report.dependencies
+        ));
+    }
+}
+
+fn tell_failure(error: &ObserveError, wait: Duration) {
+    messages::warning(&format!("{error}; trying again in about {:.0} s", wait.as_secs_f64()));
+}
+
+fn runner(ssh: &Ssh) -> anyhow::Result<Box<dyn Runner>> {
+    let Some(target) = &ssh.target else { return Ok(Box::new(Local)) };
+    let target = Target::parse(target)?;
+    let options = SshOptions {
+        config_file: ssh.config.clone(),
+        identity_files: ssh.identities.clone(),
+        passphrase: match ssh.passphrase_fd {
+            Some(fd) => PassphraseSource::Fd(fd),
+            None => PassphraseSource::Terminal,
+        },
+        host_keys: if ssh.accept_new { HostKeyPolicy::AcceptNew } else { HostKeyPolicy::Strict },
+        ..SshOptions::default()
+    };
+    let runner = SshRunner::new(&target, options)?;
+    for warning in runner.warnings() {
+        messages::warning(warning);
+    }
+    Ok(Box::new(runner))
+}
+
+/// Values that go through a line of standard input hold no newline.
+fn checked_line(value: Option<&str>, option: &str) -> anyhow::Result<Option<String>> {
+    if let Some(value) = value
+        && value.contains(['\n', '\0'])
+    {
+        anyhow::bail!("{option} must not hold a newline");
+    }
+    Ok(value.map(str::to_owned))
+}

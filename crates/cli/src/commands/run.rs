@@ -1,0 +1,78 @@
+//! `flowmine run`: the whole batch over a dataset.
+
+use std::fs;
+
+use anyhow::Context;
+use flowmine_correlate::cases;
+use flowmine_correlate::{Classifier, CorrelateError, EventLog};
+use flowmine_discover::draw::{Options, svg};
+use flowmine_discover::log::Which;
+use flowmine_discover::summary::{Summary, diagnostic_counts};
+use flowmine_discover::{ocel, xes};
+use flowmine_schema::DatasetError;
+
+use super::{discover, jobs};
+use crate::args::Run;
+use crate::progress::Stage;
+use crate::{Outcome, messages, output};
+
+/// Correlates, exports, discovers and summarises.
+pub fn run(args: &Run) -> anyhow::Result<Outcome> {
+    let (dataset, jobs) = jobs::read(&args.dataset, args.timestamp)?;
+    let filter = jobs::filter(&args.filter, &jobs)?;
+    fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
+
+    let stage = Stage::new("correlating");
+    match flowmine_correlate::correlate(&dataset, &jobs, cases::ALL) {
+        Ok(_) => {}
+        // Somebody else's dataset can be read all the same.
+        Err(CorrelateError::Dataset(DatasetError::Io { path, source })) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+            messages::warning(&format!("the tables links and cases are not written: {}: {source}", path.display()));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    drop(stage);
+
+    let mut written = Vec::new();
+    for notion in cases::ALL {
+        // log.xes and dfg.svg are those of the first notion; each other notion's name is in its files' names.
+        let suffix = if notion.name() == cases::ALL[0].name() { String::new() } else { format!("-{}", notion.name()) };
+        let _stage = Stage::new("writing logs and pictures");
+        let log = EventLog::build(&jobs, *notion, &filter);
+        let name = format!("log{suffix}.xes");
+        output::write(Some(&args.out.join(&name)), |out| Ok(xes::write(&log, out)?))?;
+        written.push((name, format!("event log, a case is: {}", notion.description())));
+        for (which, what, picture) in [(Which::All, "", "all events"), (Which::Starts, "-starts", "job starts")] {
+            let graph = discover::graph(&jobs, *notion, &filter, Classifier::Activity, which, &args.filter)?;
+            let name = format!("dfg{suffix}{what}.svg");
+            let svg = svg::svg(&graph, &Options::default())?;
+            output::write(Some(&args.out.join(&name)), |out| Ok(out.write_all(svg.as_bytes())?))?;
+            written.push((name, format!("directly-follows graph of {picture}, {} cases", notion.name())));
+        }
+    }
+    let stage = Stage::new("writing the object-centric log");
+    let mut said = Default::default();
+    output::write(Some(&args.out.join("log.ocel.json")), |out| {
+        said = ocel::write(&jobs, &filter, out)?.diagnostics;
+        Ok(())
+    })?;
+    drop(stage);
+    messages::diagnostics("log.ocel.json", &said);
+    written.push(("log.ocel.json".to_owned(), "object-centric event log, OCEL 2.0".to_owned()));
+
+    let counts = diagnostic_counts(&dataset)?;
+    let summary = Summary::new(&jobs, &filter, cases::ALL, counts);
+    output::write(Some(&args.out.join("summary.json")), |out| {
+        serde_json::to_writer_pretty(&mut *out, &summary)?;
+        Ok(out.write_all(b"\n")?)
+    })?;
+    written.push(("summary.json".to_owned(), "the numbers below".to_owned()));
+    output::write(None, |out| {
+        writeln!(out, "{}", args.out.display())?;
+        for (name, what) in &written {
+            writeln!(out, "  {name:<28} {what}")?;
+        }
+        Ok(write!(out, "\n{}", summary.text())?)
+    })?;
+    Ok(if summary.errors > 0 { Outcome::WithLosses } else { Outcome::Clean })
+}

@@ -1,0 +1,68 @@
+//! What is said on standard error. Text from a cluster is made visible first, so that a name cannot steer the terminal.
+
+use std::io::{IsTerminal, Write};
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
+use flowmine_schema::text::visible;
+
+fn say(text: &str) {
+    // Standard error may be closed (cron): that is no reason to stop.
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// A sentence for whoever looks; newlines in it are ours.
+pub fn note(text: &str) {
+    let lines: Vec<_> = text.lines().map(visible).collect();
+    say(&lines.join("\n"));
+}
+
+/// A warning.
+pub fn warning(text: &str) {
+    note(&format!("flowmine: warning: {text}"));
+}
+
+/// Why the command failed.
+pub fn error(text: &str) {
+    note(&format!("flowmine: {text}"));
+}
+
+/// Whether somebody watches.
+pub fn on_terminal() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+/// How many diagnostics of an input are shown; all are in the dataset.
+const SHOWN: usize = 10;
+
+/// Shows diagnostics with their places.
+pub fn diagnostics(input: &str, diagnostics: &Diagnostics) {
+    for diagnostic in diagnostics.iter().take(SHOWN) {
+        note(&one(input, diagnostic));
+    }
+    let more = diagnostics.iter().count().saturating_sub(SHOWN);
+    if more > 0 {
+        note(&format!("{input}: and {more} more; all stand in the table `diagnostics` of the dataset"));
+    }
+}
+
+fn one(input: &str, d: &Diagnostic) -> String {
+    let mut text = visible(input).into_owned();
+    if let Some(line) = d.line {
+        text.push_str(&format!(":{line}"));
+        if let Some(column) = d.column {
+            text.push_str(&format!(":{column}"));
+        }
+    }
+    let severity = match d.severity {
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    };
+    text.push_str(&format!(": {severity}: {}", visible(&d.message)));
+    if d.count > 1 {
+        text.push_str(&format!(" ({} times)", d.count));
+    }
+    if let Some(advice) = d.advice {
+        text.push_str(&format!(" ({advice})"));
+    }
+    text
+}

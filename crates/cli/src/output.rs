@@ -1,0 +1,69 @@
+//! Where results go: a file, which appears only when it is complete, or standard output.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+/// Writes a result to `path`, or to standard output when there is none (or it is `-`).
+///
+/// A file is written beside its place under a hidden name and renamed when complete, so that a failure never costs what was there.
+pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    match path.filter(|path| *path != Path::new("-")) {
+        None => {
+            let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+            write(&mut out)?;
+            out.flush().context("standard output")
+        }
+        Some(path) => {
+            let hidden = hidden_name(path);
+            let result = File::create(&hidden).map_err(anyhow::Error::from).and_then(|file| {
+                let mut out = BufWriter::with_capacity(1 << 16, file);
+                write(&mut out)?;
+                let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                file.sync_all()?;
+                Ok(fs::rename(&hidden, path)?)
+            });
+            if result.is_err() {
+                let _ = fs::remove_file(&hidden);
+            }
+            result.with_context(|| path.display().to_string())
+        }
+    }
+}
+
+fn hidden_name(path: &Path) -> PathBuf {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+}
+
+/// Whether an error is somebody closing our output early (`| head`).
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_leaves_the_old_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.xes");
+        write(Some(&path), |out| Ok(out.write_all(b"old")?)).unwrap();
+        let error = write(Some(&path), |out| {
+            out.write_all(b"half")?;
+            anyhow::bail!("no more")
+        });
+        assert!(error.unwrap_err().to_string().contains("log.xes"));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_closed_pipe_is_known() {
+        let error = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("standard output");
+        assert!(is_broken_pipe(&error));
+    }
+}

@@ -1,0 +1,483 @@
+//! Job attempts out of raw rows.
+//!
+//! In go rows of `job_states`, one at a time and in the order of writing; out come attempts with their attributes, the
+//! changes that polling saw of each, and the facts that accounting tells of each. Events are made of these by
+//! [`crate::events`].
+//!
+//! **Which rows belong together.** An attempt is a (cluster, job, submit time): Slurm keeps a job's id when it is requeued
+//! and gives it a new submit time, and it uses ids again when they wrap. Polled rows and rows of accounting join on these
+//! three, never on the bare id. Two exceptions:
+//! * A row `requeued` begins another attempt even when its submit time is that of the attempt before (a requeue within the
+//!   same second). Facts of accounting with that submit time then go to the last of these attempts that had been seen
+//!   when the fact happened.
+//! * Where the source tells no submit time, a row `new` after a row `left` begins another attempt.
+//!
+//! **Attributes.** The last known value wins. What accounting says of a value wins over what polling says, whichever came
+//! first, since it is the record and not a forecast; only the job's name, command and arguments are taken from polling when it
+//! knows them, for accounting has no column for the command. `start_ns` and `end_ns` are kept only when they have happened: Slurm
+//! shows expected ones before.
+//!
+//! What is refused: nothing. A row without a state that is not `left` or `accounting` adds attributes and no change.
+
+use flowmine_schema::tables::{JobState, change};
+use rustc_hash::FxHashMap;
+
+use crate::maybe::Maybe;
+use crate::state::{self, Phase};
+use crate::strings::{Renumbering, StringsBuilder, Sym};
+
+/// One attempt at a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// Cluster name.
+    pub cluster: Sym,
+    /// The job as Slurm prints it: `7`, `8_3`, `8_*`, `18+1`.
+    pub job: Sym,
+    /// Slurm's raw job id.
+    pub job_id: i64,
+    /// When it was submitted (whole seconds, as nanoseconds).
+    pub submit_ns: Maybe,
+    /// When it was submitted or, where that is not known, when it was first seen. Never unknown.
+    pub since_ns: i64,
+    /// Among attempts with the same cluster, job and submit time, which: from 1; nearly always 1.
+    pub copy: u32,
+    /// The submission that it is an attempt at: an index into [`crate::Jobs::submissions`].
+    pub submission: u32,
+    /// Number of the attempt at its job, from 1.
+    pub number: u32,
+    /// First and one past the last of its events in [`crate::Jobs::events`].
+    pub events: (u32, u32),
+    /// What is mined as activity: the command's file name, else the job name, else [`UNKNOWN_ACTIVITY`].
+    pub activity: Sym,
+    /// The ended state that it reached, if any is known.
+    pub final_state: Option<Sym>,
+    /// When it ended or, when only that is known, by when it had left the queue.
+    pub ended_ns: Maybe,
+    /// The first poll that no longer saw it.
+    pub left_ns: Maybe,
+    /// Whether it is known to have run.
+    pub ran: bool,
+    /// Array id.
+    pub array_job_id: Maybe,
+    /// Array index.
+    pub array_task_id: Maybe,
+    /// Raw id of the first component of a heterogeneous job.
+    pub het_job_id: Maybe,
+    /// Number of the component.
+    pub het_offset: Maybe,
+    /// Job name.
+    pub name: Option<Sym>,
+    /// User.
+    pub user: Option<Sym>,
+    /// Group.
+    pub group: Option<Sym>,
+    /// Account.
+    pub account: Option<Sym>,
+    /// Partition.
+    pub partition: Option<Sym>,
+    /// Quality of service.
+    pub qos: Option<Sym>,
+    /// The user's comment.
+    pub comment: Option<Sym>,
+    /// Path of the command.
+    pub command: Option<Sym>,
+    /// Its arguments.
+    pub arguments: Option<Sym>,
+    /// Work directory.
+    pub work_dir: Option<Sym>,
+    /// The nodes as a Slurm host list.
+    pub node_list: Option<Sym>,
+    /// Number of nodes.
+    pub nodes: Maybe,
+    /// Number of CPUs.
+    pub cpus: Maybe,
+    /// Memory asked for, in bytes.
+    pub memory_bytes: Maybe,
+    /// Time limit in seconds.
+    pub time_limit_s: Maybe,
+    /// When it started, if it did.
+    pub start_ns: Maybe,
+    /// When it ended, as Slurm says, if it did.
+    pub end_ns: Maybe,
+    /// Exit code of the batch script.
+    pub exit_code: Maybe,
+    /// Signal that ended it.
+    pub exit_signal: Maybe,
+    /// User id of who cancelled it.
+    pub cancelled_by_uid: Maybe,
+    /// Bytes read, as Slurm's accounting counted.
+    pub read_bytes: Maybe,
+    /// Bytes written, likewise.
+    pub written_bytes: Maybe,
+}
+
+/// The activity of a job whose command and name are both unknown.
+pub const UNKNOWN_ACTIVITY: &str = "(unknown)";
+
+impl Attempt {
+    /// Whether it is the record of what has not yet become a task of a pending array (`8_*`).
+    pub fn is_pending_array(&self, strings: &crate::Strings) -> bool {
+        strings.get(self.job).ends_with("_*")
+    }
+
+    fn new(cluster: Sym, job: Sym, submit_ns: Maybe, since_ns: i64, job_id: i64) -> Self {
+        Self {
+            cluster,
+            job,
+            job_id,
+            submit_ns,
+            since_ns,
+            copy: 1,
+            submission: 0,
+            number: 1,
+            events: (0, 0),
+            // Set by `Folded::finish`.
+            activity: job,
+            final_state: None,
+            ended_ns: Maybe::UNKNOWN,
+            left_ns: Maybe::UNKNOWN,
+            ran: false,
+            array_job_id: Maybe::UNKNOWN,
+            array_task_id: Maybe::UNKNOWN,
+            het_job_id: Maybe::UNKNOWN,
+            het_offset: Maybe::UNKNOWN,
+            name: None,
+            user: None,
+            group: None,
+            account: None,
+            partition: None,
+            qos: None,
+            comment: None,
+            command: None,
+            arguments: None,
+            work_dir: None,
+            node_list: None,
+            nodes: Maybe::UNKNOWN,
+            cpus: Maybe::UNKNOWN,
+            memory_bytes: Maybe::UNKNOWN,
+            time_limit_s: Maybe::UNKNOWN,
+            start_ns: Maybe::UNKNOWN,
+            end_ns: Maybe::UNKNOWN,
+            exit_code: Maybe::UNKNOWN,
+            exit_signal: Maybe::UNKNOWN,
+            cancelled_by_uid: Maybe::UNKNOWN,
+            read_bytes: Maybe::UNKNOWN,
+            written_bytes: Maybe::UNKNOWN,
+        }
+    }
+}
+
+/// The columns of `job_states` that are read.
+pub const COLUMNS: &[&str] = &[
+    "cluster",
+    "job",
+    "job_id",
+    "submit_ns",
+    "change",
+    "state",
+    "not_before_ns",
+    "observed_at_ns",
+    "reported_ns",
+    "source",
+    "array_job_id",
+    "array_task_id",
+    "het_job_id",
+    "het_offset",
+    "name",
+    "user",
+    "group",
+    "account",
+    "partition",
+    "qos",
+    "reason",
+    "comment",
+    "activity",
+    "command",
+    "arguments",
+    "work_dir",
+    "nodes",
+    "node_list",
+    "cpus",
+    "memory_bytes",
+    "time_limit_s",
+    "start_ns",
+    "end_ns",
+    "exit_code",
+    "exit_signal",
+    "cancelled_by_uid",
+    "read_bytes",
+    "written_bytes",
+];
+
+/// A change that polling saw.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    pub slot: u32,
+    /// Null when it left the queue.
+    pub state: Option<Sym>,
+    pub not_before_ns: Maybe,
+    pub observed_at_ns: i64,
+    pub reported_ns: Maybe,
+    pub source: Sym,
+    pub reason: Option<Sym>,
+    pub node_list: Option<Sym>,
+}
+
+/// What accounting tells of an attempt.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fact {
+    /// The first attempt with this cluster, job and submit time.
+    pub slot: u32,
+    pub state: Option<Sym>,
+    pub start_ns: Maybe,
+    pub end_ns: Maybe,
+    pub observed_at_ns: i64,
+    pub source: Sym,
+    pub reason: Option<Sym>,
+    pub node_list: Option<Sym>,
+}
+
+/// An attempt while it is put together.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub attempt: Attempt,
+    pub activity: Option<Sym>,
+    /// Which values accounting has told: one bit a column.
+    told: u64,
+    /// Whether polling saw anything of it.
+    polled: bool,
+    /// Whether the last that polling saw of it is that it was gone.
+    gone: bool,
+}
+
+/// The attempts with the same cluster, job and submit time.
+#[derive(Debug, Clone, Copy)]
+struct Chain {
+    first: u32,
+    last: u32,
+}
+
+/// Takes rows, in the order of writing for each job.
+#[derive(Debug, Default)]
+pub(crate) struct Folder {
+    pub slots: Vec<Slot>,
+    pub seen: Vec<Seen>,
+    pub facts: Vec<Fact>,
+    chains: FxHashMap<(Sym, Sym, Maybe), Chain>,
+    /// Attempts beyond the first of their chain, in order.
+    pub copies: Vec<(u32, u32)>,
+}
+
+impl Folder {
+    pub fn push(&mut self, row: &JobState<'_>, strings: &mut StringsBuilder) {
+        let key = (strings.intern(&row.cluster), strings.intern(&row.job), Maybe::from(row.submit_ns));
+        let accounting = row.change == change::ACCOUNTING;
+        let at = self.slot(key, row, accounting);
+        let source = strings.intern(&row.source);
+        let state = row.state.as_deref().map(|s| strings.intern(s));
+        let reason = row.reason.as_deref().map(|s| strings.intern(s));
+        let node_list = row.node_list.as_deref().map(|s| strings.intern(s));
+        let slot = &mut self.slots[at as usize];
+        slot.attempt.since_ns = row.submit_ns.unwrap_or(slot.attempt.since_ns.min(row.observed_at_ns));
+        attributes(slot, row, accounting, node_list, strings);
+        if accounting {
+            self.facts.push(Fact {
+                slot: at,
+                state,
+                start_ns: row.start_ns.into(),
+                end_ns: row.end_ns.into(),
+                observed_at_ns: row.observed_at_ns,
+                source,
+                reason,
+                node_list,
+            });
+            return;
+        }
+        let left = row.change == change::LEFT;
+        slot.polled = true;
+        slot.gone = left;
+        if left || state.is_some() {
+            self.seen.push(Seen {
+                slot: at,
+                state: if left { None } else { state },
+                not_before_ns: row.not_before_ns.into(),
+                observed_at_ns: row.observed_at_ns,
+                reported_ns: row.reported_ns.into(),
+                source,
+                reason,
+                node_list,
+            });
+        }
+    }
+
+    fn slot(&mut self, key: (Sym, Sym, Maybe), row: &JobState<'_>, accounting: bool) -> u32 {
+        let next = self.slots.len() as u32;
+        let chain = self.chains.entry(key).or_insert(Chain { first: next, last: next });
+        if chain.last == next {
+            self.slots.push(Slot::new(key, row));
+            return next;
+        }
+        if accounting {
+            return chain.first;
+        }
+        let last = &self.slots[chain.last as usize];
+        let again = row.change == change::REQUEUED && last.polled;
+        let unnamed = row.submit_ns.is_none() && row.change == change::NEW && last.gone;
+        if again || unnamed {
+            let mut slot = Slot::new(key, row);
+            slot.attempt.copy = last.attempt.copy + 1;
+            self.copies.push((chain.first, next));
+            chain.last = next;
+            self.slots.push(slot);
+        }
+        chain.last
+    }
+
+    /// Renumbers every text.
+    pub fn renumber(&mut self, to: &Renumbering) {
+        for slot in &mut self.slots {
+            let a = &mut slot.attempt;
+            for sym in [&mut a.cluster, &mut a.job] {
+                to.apply(sym);
+            }
+            for sym in [
+                &mut a.name,
+                &mut a.user,
+                &mut a.group,
+                &mut a.account,
+                &mut a.partition,
+                &mut a.qos,
+                &mut a.comment,
+                &mut a.command,
+                &mut a.arguments,
+                &mut a.work_dir,
+                &mut a.node_list,
+                &mut slot.activity,
+            ] {
+                to.apply_to(sym);
+            }
+        }
+        for seen in &mut self.seen {
+            to.apply(&mut seen.source);
+            for sym in [&mut seen.state, &mut seen.reason, &mut seen.node_list] {
+                to.apply_to(sym);
+            }
+        }
+        for fact in &mut self.facts {
+            to.apply(&mut fact.source);
+            for sym in [&mut fact.state, &mut fact.reason, &mut fact.node_list] {
+                to.apply_to(sym);
+            }
+        }
+        // Only needed while rows arrive.
+        self.chains = FxHashMap::default();
+    }
+
+    /// Gives the facts of accounting that share a submit time with several attempts to the one that they are of, and to
+    /// the later attempts of such a chain what only the first was told.
+    pub fn settle_copies(&mut self) {
+        if self.copies.is_empty() {
+            return;
+        }
+        let mut first_seen: FxHashMap<u32, i64> = FxHashMap::default();
+        for seen in &self.seen {
+            first_seen.entry(seen.slot).or_insert(seen.not_before_ns.get().unwrap_or(seen.observed_at_ns));
+        }
+        let mut chains: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for &(first, copy) in &self.copies {
+            chains.entry(first).or_default().push(copy);
+            let (name, user, group, account) = {
+                let from = &self.slots[first as usize].attempt;
+                (from.name, from.user, from.group, from.account)
+            };
+            let to = &mut self.slots[copy as usize].attempt;
+            to.name = to.name.or(name);
+            to.user = to.user.or(user);
+            to.group = to.group.or(group);
+            to.account = to.account.or(account);
+        }
+        for fact in &mut self.facts {
+            let Some(copies) = chains.get(&fact.slot) else { continue };
+            let Some(when) = fact.end_ns.or(fact.start_ns).get() else { continue };
+            let of = copies.iter().rev().find(|copy| first_seen.get(*copy).is_some_and(|&seen| seen <= when));
+            fact.slot = of.copied().unwrap_or(fact.slot);
+        }
+    }
+}
+
+impl Slot {
+    fn new(key: (Sym, Sym, Maybe), row: &JobState<'_>) -> Self {
+        let since = row.submit_ns.unwrap_or(row.observed_at_ns);
+        Self { attempt: Attempt::new(key.0, key.1, key.2, since, row.job_id), activity: None, told: 0, polled: false, gone: false }
+    }
+}
+
+fn attributes(slot: &mut Slot, row: &JobState<'_>, accounting: bool, node_list: Option<Sym>, strings: &mut StringsBuilder) {
+    let told = &mut slot.told;
+    let a = &mut slot.attempt;
+    // Accounting wins: a polled value does not replace one that accounting told.
+    let mut bit = 0u32;
+    let mut record = |known: bool| {
+        bit += 1;
+        let mask = 1u64 << (bit - 1);
+        let take = known && (accounting || *told & mask == 0);
+        if take && accounting {
+            *told |= mask;
+        }
+        take
+    };
+    macro_rules! text {
+        ($($field:ident),+) => { $( if record(row.$field.is_some()) { a.$field = row.$field.as_deref().map(|s| strings.intern(s)); } )+ };
+    }
+    macro_rules! number {
+        ($($field:ident),+) => { $( if record(row.$field.is_some()) { a.$field = row.$field.into(); } )+ };
+    }
+    text!(user, group, account, partition, qos, comment, work_dir);
+    number!(
+        array_job_id,
+        array_task_id,
+        het_job_id,
+        het_offset,
+        nodes,
+        cpus,
+        memory_bytes,
+        time_limit_s,
+        exit_code,
+        exit_signal,
+        cancelled_by_uid,
+        read_bytes,
+        written_bytes
+    );
+    if record(node_list.is_some()) {
+        a.node_list = node_list;
+    }
+    // Expected times are no facts: a start counts from the state on in which it has happened, an end from an ended state on.
+    let phase = row.state.as_deref().map_or(Phase::Other, state::phase);
+    let started = accounting || !(phase.before_run() || matches!(phase, Phase::Other | Phase::Ended));
+    let ended = accounting && phase != Phase::Running || phase.ends_attempt();
+    if record(row.start_ns.is_some() && (started || ended)) {
+        a.start_ns = row.start_ns.into();
+    }
+    if record(row.end_ns.is_some() && ended) {
+        a.end_ns = row.end_ns.into();
+    }
+    // Polling wins: accounting has the job's name where polling has the command's.
+    let mut command = |known: bool, have: bool| {
+        bit += 1;
+        let mask = 1u64 << (bit - 1);
+        let take = known && (!accounting || !have || *told & mask != 0);
+        if take {
+            *told = if accounting { *told | mask } else { *told & !mask };
+        }
+        take
+    };
+    macro_rules! command_text {
+        ($($field:ident),+) => {
+            $( if command(row.$field.is_some(), a.$field.is_some()) { a.$field = row.$field.as_deref().map(|s| strings.intern(s)); } )+
+        };
+    }
+    command_text!(name, command, arguments);
+    if command(row.activity.is_some(), slot.activity.is_some()) {
+        slot.activity = row.activity.as_deref().map(|s| strings.intern(s));
+    }
+}

@@ -1,0 +1,46 @@
+//! The notion `account-group`: all that ran on one account for one group is one case.
+//!
+//! The case study's notion for jobs without declared dependencies. The id is `account-group:<cluster>:<account>/<group>`, with
+//! `(none)` for an account or group that is not known; in real names parentheses are escaped, so no name can look like that.
+
+use rustc_hash::FxHashMap;
+
+use super::{Assignment, CaseNotion, escape};
+use crate::jobs::Jobs;
+
+/// One case for each account and group.
+#[derive(Debug, Clone, Copy)]
+pub struct AccountGroup;
+
+impl CaseNotion for AccountGroup {
+    fn name(&self) -> &'static str {
+        "account-group"
+    }
+
+    fn description(&self) -> &'static str {
+        "all jobs of one account and group"
+    }
+
+    fn assign(&self, jobs: &Jobs) -> Assignment {
+        let mut ids = Vec::new();
+        let mut known = FxHashMap::default();
+        let mut case_of = Vec::with_capacity(jobs.attempts.len());
+        for attempt in &jobs.attempts {
+            let case = *known.entry((attempt.cluster, attempt.account, attempt.group)).or_insert_with(|| {
+                let mut id = format!("{}:", self.name());
+                escape(jobs.text(attempt.cluster), &mut id);
+                for (divider, name) in [(':', attempt.account), ('/', attempt.group)] {
+                    id.push(divider);
+                    match jobs.text_of(name) {
+                        Some(name) => escape(name, &mut id),
+                        None => id.push_str("(none)"),
+                    }
+                }
+                ids.push(id);
+                ids.len() as u32 - 1
+            });
+            case_of.push(case);
+        }
+        Assignment { ids, case_of }
+    }
+}

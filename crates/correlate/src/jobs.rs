@@ -1,0 +1,227 @@
+//! Everything known about jobs, in memory: attempts, events, submissions, dependencies.
+//!
+//! In goes a dataset; its tables `job_states` and `job_dependencies` are read file by file with only the columns that are
+//! needed. Texts are kept once ([`Strings`]), so that a log of five million events fits into one to two gigabytes.
+
+use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_schema::tables::{JobDependency, JobState};
+use flowmine_schema::time::SECOND_NS;
+use flowmine_schema::{Dataset, Projection};
+
+use crate::CorrelateError;
+use crate::attempts::{self, Attempt, Fact, Folder, Seen, UNKNOWN_ACTIVITY};
+use crate::dependencies::{self, Dependencies};
+use crate::events::{self, Context, Event, Of, Timestamp};
+use crate::maybe::Maybe;
+use crate::state::{LEFT, PENDING, RUNNING};
+use crate::strings::{Strings, StringsBuilder, Sym};
+use crate::submissions::{self, Submission};
+
+/// What a dataset says about jobs.
+#[derive(Debug, Clone, Default)]
+pub struct Jobs {
+    /// The texts.
+    pub strings: Strings,
+    /// All attempts in the order of submission: submit time, cluster, raw job id, job, attempt.
+    pub attempts: Vec<Attempt>,
+    /// All events by attempt, in the order in which they happened to it.
+    pub events: Vec<Event>,
+    /// All submissions by first submit time, cluster and id.
+    pub submissions: Vec<Submission>,
+    /// Who waits for whom.
+    pub dependencies: Dependencies,
+    /// What was odd.
+    pub diagnostics: Diagnostics,
+}
+
+impl Jobs {
+    /// Reads a dataset.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or there are more than four thousand million attempts or events.
+    pub fn read(dataset: &Dataset, timestamp: Timestamp) -> Result<Self, CorrelateError> {
+        let mut builder = JobsBuilder::default();
+        dataset.read::<JobState<'static>, CorrelateError>(Projection::Only(attempts::COLUMNS), |row| {
+            builder.push_state(&row);
+            Ok(())
+        })?;
+        dataset.read::<JobDependency<'static>, CorrelateError>(Projection::Only(dependencies::COLUMNS), |row| {
+            builder.push_dependency(&row);
+            Ok(())
+        })?;
+        builder.finish(timestamp)
+    }
+
+    /// The text of a number.
+    pub fn text(&self, sym: Sym) -> &str {
+        self.strings.get(sym)
+    }
+
+    /// The text of a number, if there is one.
+    pub fn text_of(&self, sym: Option<Sym>) -> Option<&str> {
+        sym.map(|sym| self.strings.get(sym))
+    }
+
+    /// The attempt that an event is of.
+    pub fn attempt_of(&self, event: &Event) -> &Attempt {
+        &self.attempts[event.attempt as usize]
+    }
+
+    /// The events of an attempt.
+    pub fn events_of(&self, attempt: &Attempt) -> &[Event] {
+        &self.events[attempt.events.0 as usize..attempt.events.1 as usize]
+    }
+
+    /// A name for an attempt that no other attempt has: `lab:8_3@1795179770`, with the submit time in seconds (`?` when it is not
+    /// known) and `#2` for a second attempt with the same submit time.
+    pub fn attempt_id(&self, attempt: &Attempt) -> String {
+        let mut id = String::new();
+        crate::cases::escape(self.text(attempt.cluster), &mut id);
+        id.push(':');
+        let mut job = String::new();
+        crate::cases::escape(self.text(attempt.job), &mut job);
+        id.push_str(&job.replace('@', "%40"));
+        id.push('@');
+        match attempt.submit_ns.get() {
+            None => id.push('?'),
+            Some(ns) => {
+                let (seconds, rest) = (ns.div_euclid(SECOND_NS), ns.rem_euclid(SECOND_NS));
+                id.push_str(&seconds.to_string());
+                if rest != 0 {
+                    id.push_str(&format!(".{rest:09}"));
+                }
+            }
+        }
+        if attempt.copy > 1 {
+            id.push_str(&format!("#{}", attempt.copy));
+        }
+        id
+    }
+
+    /// How a submission is called: the label of its job, `8_*` for an array, `18+0` for a heterogeneous job.
+    pub fn label(&self, submission: u32) -> String {
+        let submission = &self.submissions[submission as usize];
+        let label = self.text(self.attempts[submission.first_attempt as usize].job);
+        if label.contains('_') {
+            format!("{}_*", submission.id)
+        } else if label.contains('+') {
+            format!("{}+0", submission.id)
+        } else {
+            label.to_owned()
+        }
+    }
+}
+
+/// Takes rows; those of one job in the order of writing, those of different jobs in any.
+#[derive(Debug, Default)]
+pub struct JobsBuilder {
+    strings: StringsBuilder,
+    attempts: Folder,
+    dependencies: dependencies::Folder,
+}
+
+impl JobsBuilder {
+    /// Takes a row of `job_states`.
+    pub fn push_state(&mut self, row: &JobState<'_>) {
+        self.attempts.push(row, &mut self.strings);
+    }
+
+    /// Takes a row of `job_dependencies`.
+    pub fn push_dependency(&mut self, row: &JobDependency<'_>) {
+        self.dependencies.push(row, &mut self.strings);
+    }
+
+    /// Puts everything together.
+    ///
+    /// # Errors
+    /// When there is more than 32 bits can count.
+    pub fn finish(mut self, timestamp: Timestamp) -> Result<Jobs, CorrelateError> {
+        let [pending, running, left, unknown] = [PENDING, RUNNING, LEFT, UNKNOWN_ACTIVITY].map(|word| self.strings.intern(word));
+        let (strings, renumbering) = self.strings.finish();
+        let [pending, running, left, unknown] = [pending, running, left, unknown].map(|mut sym| {
+            renumbering.apply(&mut sym);
+            sym
+        });
+        let mut folder = self.attempts;
+        folder.renumber(&renumbering);
+        self.dependencies.renumber(&renumbering);
+        drop(renumbering);
+        folder.settle_copies();
+        let Folder { slots, mut seen, mut facts, .. } = folder;
+        // Three events are added at most for each attempt.
+        if u32::try_from(seen.len() + 3 * slots.len() + 1).is_err() {
+            return Err(CorrelateError::TooMany { what: "events" });
+        }
+        seen.sort_by_key(|s| s.slot);
+        facts.sort_by_key(|f| f.slot);
+
+        let context = Context { strings: &strings, pending, running, left, timestamp };
+        let mut events: Vec<Event> = Vec::with_capacity(seen.len() + facts.len());
+        let (mut seen, mut facts) = (&seen[..], &facts[..]);
+        let mut attempts: Vec<Attempt> = Vec::with_capacity(slots.len());
+        for (at, slot) in slots.into_iter().enumerate() {
+            let at = at as u32;
+            let of_seen = take(&mut seen, |s: &Seen| s.slot == at);
+            let of_facts = take(&mut facts, |f: &Fact| f.slot == at);
+            let mut attempt = slot.attempt;
+            attempt.activity = slot.activity.or(attempt.name).unwrap_or(unknown);
+            let ran =
+                attempt.start_ns.get().zip(attempt.end_ns.get()).is_some_and(|(start, end)| start < end) && attempt.node_list.is_some();
+            let first = events.len() as u32;
+            let of = Of { attempt: at, submit_ns: attempt.submit_ns, ran };
+            let outcome = events::merge(of, of_seen, of_facts, &context, &mut events);
+            attempt.events = (first, events.len() as u32);
+            attempt.final_state = outcome.final_state;
+            attempt.ended_ns = outcome.ended_ns;
+            attempt.left_ns = outcome.left_ns;
+            attempt.ran = outcome.ran;
+            attempt.start_ns = if outcome.ran { outcome.start_ns.or(attempt.start_ns) } else { Maybe::UNKNOWN };
+            attempt.end_ns = outcome.end_ns.or(attempt.end_ns);
+            attempts.push(attempt);
+        }
+
+        let mut submissions = submissions::find(&mut attempts, &strings);
+        let (attempts, events) = in_order_of_submission(attempts, &events, left, &submissions, &strings);
+        for (at, attempt) in attempts.iter().enumerate().rev() {
+            submissions[attempt.submission as usize].first_attempt = at as u32;
+        }
+        let mut diagnostics = Diagnostics::default();
+        let dependencies = self.dependencies.resolve(&attempts, &submissions, &strings, &mut diagnostics);
+        Ok(Jobs { strings, attempts, events, submissions, dependencies, diagnostics })
+    }
+}
+
+fn take<'a, T>(from: &mut &'a [T], belongs: impl Fn(&T) -> bool) -> &'a [T] {
+    let count = from.iter().take_while(|item| belongs(item)).count();
+    let (taken, rest) = from.split_at(count);
+    *from = rest;
+    taken
+}
+
+fn in_order_of_submission(
+    attempts: Vec<Attempt>,
+    events: &[Event],
+    left: Sym,
+    submissions: &[Submission],
+    strings: &Strings,
+) -> (Vec<Attempt>, Vec<Event>) {
+    let mut order: Vec<u32> = (0..attempts.len() as u32).collect();
+    order.sort_unstable_by_key(|&at| {
+        let a = &attempts[at as usize];
+        (a.since_ns, a.cluster, a.job_id, a.job, a.number, a.copy)
+    });
+    let mut new_events = Vec::with_capacity(events.len());
+    let mut new_attempts = Vec::with_capacity(attempts.len());
+    let mut taken: Vec<Option<Attempt>> = attempts.into_iter().map(Some).collect();
+    for old in order {
+        let Some(mut attempt) = taken[old as usize].take() else { continue };
+        let first = new_events.len() as u32;
+        // The record of a pending array disappears when the last task has come out of it: that is no event of a job.
+        let record = attempt.is_pending_array(strings) && submissions[attempt.submission as usize].attempts > 1;
+        let of = events[attempt.events.0 as usize..attempt.events.1 as usize].iter();
+        new_events.extend(of.filter(|e| !(record && e.state == left)).map(|e| Event { attempt: new_attempts.len() as u32, ..*e }));
+        attempt.events = (first, new_events.len() as u32);
+        new_attempts.push(attempt);
+    }
+    (new_attempts, new_events)
+}

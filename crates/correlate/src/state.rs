@@ -1,0 +1,201 @@
+//! What job states mean: the phase of a job's life, and the transition of the XES lifecycle extension.
+//!
+//! In go the full names of squeue(1), JOB STATE CODES, and `LEFT` for a job that is no longer in the queue; other words
+//! are kept as they are and have no phase. The transitions are those of the standard lifecycle model of IEEE 1849 (the
+//! lifecycle extension): assign, ate_abort, autoskip, complete, manualskip, pi_abort, reassign, resume, schedule, start,
+//! suspend, unknown, withdraw. An activity instance is one attempt, so every attempt begins with `schedule`:
+//!
+//! | state | transition |
+//! |---|---|
+//! | PENDING, REQUEUE_FED, REQUEUE_HOLD, RESV_DEL_HOLD, SPECIAL_EXIT | schedule (all of them wait in the queue) |
+//! | CONFIGURING | assign: nodes are given, nothing runs yet |
+//! | RUNNING | start; after SUSPENDED or STOPPED resume; again for another reason unknown |
+//! | SUSPENDED, STOPPED | suspend |
+//! | RESIZING | reassign |
+//! | COMPLETED | complete |
+//! | CANCELLED, DEADLINE, REVOKED before it ran | withdraw |
+//! | the other ended states, and those three after it ran | ate_abort: this activity instance is aborted, its case is not |
+//! | REQUEUED | ate_abort: this attempt is over, the next begins with schedule |
+//! | COMPLETING, SIGNALING, STAGE_OUT, LEFT, other words | unknown |
+
+/// The state of an event that tells that a job is no longer in the queue and that nobody knows how it ended.
+pub const LEFT: &str = "LEFT";
+/// Waiting for resources.
+pub const PENDING: &str = "PENDING";
+/// Running.
+pub const RUNNING: &str = "RUNNING";
+
+/// A phase of a job's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// In the queue, not started.
+    Waiting,
+    /// Has nodes that are being made ready.
+    Configuring,
+    /// Runs.
+    Running,
+    /// Stopped for a while.
+    Paused,
+    /// Its size is being changed.
+    Resizing,
+    /// Is being signalled, cleans up, or stages files out.
+    Ending,
+    /// Over.
+    Ended,
+    /// The attempt is over, the job goes back into the queue.
+    Requeued,
+    /// A word that squeue(1) of 22.05 to 25.05 does not list.
+    Other,
+}
+
+/// The phase that a state belongs to.
+pub fn phase(state: &str) -> Phase {
+    match state {
+        "PENDING" | "REQUEUE_FED" | "REQUEUE_HOLD" | "RESV_DEL_HOLD" | "SPECIAL_EXIT" => Phase::Waiting,
+        "CONFIGURING" => Phase::Configuring,
+        "RUNNING" => Phase::Running,
+        "SUSPENDED" | "STOPPED" => Phase::Paused,
+        "RESIZING" => Phase::Resizing,
+        "COMPLETING" | "SIGNALING" | "STAGE_OUT" => Phase::Ending,
+        "BOOT_FAIL" | "CANCELLED" | "COMPLETED" | "DEADLINE" | "FAILED" | "NODE_FAIL" | "OUT_OF_MEMORY" | "PREEMPTED" | "REVOKED"
+        | "TIMEOUT" => Phase::Ended,
+        "REQUEUED" => Phase::Requeued,
+        _ => Phase::Other,
+    }
+}
+
+impl Phase {
+    /// Whether a job in this phase has run.
+    pub fn has_run(self) -> bool {
+        matches!(self, Phase::Running | Phase::Paused | Phase::Resizing)
+    }
+
+    /// Whether the attempt is over.
+    pub fn ends_attempt(self) -> bool {
+        matches!(self, Phase::Ended | Phase::Requeued)
+    }
+
+    /// Whether it comes before the job runs.
+    pub fn before_run(self) -> bool {
+        matches!(self, Phase::Waiting | Phase::Configuring)
+    }
+}
+
+/// A transition of the standard lifecycle model of XES.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lifecycle {
+    /// Put in the queue.
+    Schedule,
+    /// Given nodes.
+    Assign,
+    /// Given other nodes.
+    Reassign,
+    /// Runs.
+    Start,
+    /// Stopped for a while.
+    Suspend,
+    /// Runs again.
+    Resume,
+    /// Ended well.
+    Complete,
+    /// Taken back before it ran.
+    Withdraw,
+    /// Ended otherwise.
+    AteAbort,
+    /// The model has no word for it.
+    Unknown,
+}
+
+impl Lifecycle {
+    /// The value of `lifecycle:transition`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Lifecycle::Schedule => "schedule",
+            Lifecycle::Assign => "assign",
+            Lifecycle::Reassign => "reassign",
+            Lifecycle::Start => "start",
+            Lifecycle::Suspend => "suspend",
+            Lifecycle::Resume => "resume",
+            Lifecycle::Complete => "complete",
+            Lifecycle::Withdraw => "withdraw",
+            Lifecycle::AteAbort => "ate_abort",
+            Lifecycle::Unknown => "unknown",
+        }
+    }
+}
+
+/// Follows one attempt and names the transition of each of its states.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct LifecycleTracker {
+    ran: bool,
+    started: bool,
+    paused: bool,
+}
+
+impl LifecycleTracker {
+    /// For an attempt; `ran` when it is known to have run even if no state shows it.
+    pub fn new(ran: bool) -> Self {
+        Self { ran, ..Self::default() }
+    }
+
+    /// The transition into a state.
+    pub fn enter(&mut self, state: &str) -> Lifecycle {
+        let phase = phase(state);
+        let transition = match phase {
+            Phase::Waiting => Lifecycle::Schedule,
+            Phase::Configuring => Lifecycle::Assign,
+            Phase::Running if self.paused => Lifecycle::Resume,
+            Phase::Running if !self.started => Lifecycle::Start,
+            Phase::Running => Lifecycle::Unknown,
+            Phase::Paused => Lifecycle::Suspend,
+            Phase::Resizing => Lifecycle::Reassign,
+            Phase::Ended if state == "COMPLETED" => Lifecycle::Complete,
+            Phase::Ended if !self.ran && matches!(state, "CANCELLED" | "DEADLINE" | "REVOKED") => Lifecycle::Withdraw,
+            Phase::Ended | Phase::Requeued => Lifecycle::AteAbort,
+            Phase::Ending | Phase::Other => Lifecycle::Unknown,
+        };
+        self.ran |= phase.has_run();
+        self.started |= phase == Phase::Running;
+        self.paused = phase == Phase::Paused;
+        transition
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(ran: bool, states: &[&str]) -> Vec<&'static str> {
+        let mut tracker = LifecycleTracker::new(ran);
+        states.iter().map(|s| tracker.enter(s).name()).collect()
+    }
+
+    #[test]
+    fn the_usual_lives() {
+        assert_eq!(
+            path(false, &["PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "COMPLETED"]),
+            ["schedule", "assign", "start", "unknown", "complete"]
+        );
+        assert_eq!(path(false, &["PENDING", "CANCELLED"]), ["schedule", "withdraw"]);
+        assert_eq!(path(false, &["PENDING", "RUNNING", "CANCELLED"]), ["schedule", "start", "ate_abort"]);
+        // Accounting knows that it ran though no poll saw it.
+        assert_eq!(path(true, &["PENDING", "CANCELLED"]), ["schedule", "ate_abort"]);
+        assert_eq!(
+            path(false, &["RUNNING", "SUSPENDED", "RUNNING", "STOPPED", "RUNNING", "TIMEOUT"]),
+            ["start", "suspend", "resume", "suspend", "resume", "ate_abort"]
+        );
+        assert_eq!(path(false, &["RUNNING", "LEFT"]), ["start", "unknown"]);
+        assert_eq!(path(false, &["SPECIAL_EXIT", "a word of the future"]), ["schedule", "unknown"]);
+    }
+
+    #[test]
+    fn all_24_states_of_squeue_have_a_phase() {
+        let all = "BOOT_FAIL CANCELLED COMPLETED CONFIGURING COMPLETING DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PENDING PREEMPTED RUNNING \
+                   RESV_DEL_HOLD REQUEUE_FED REQUEUE_HOLD REQUEUED RESIZING REVOKED SIGNALING SPECIAL_EXIT STAGE_OUT STOPPED SUSPENDED TIMEOUT";
+        assert_eq!(all.split_whitespace().count(), 24);
+        for state in all.split_whitespace() {
+            assert_ne!(phase(state), Phase::Other, "{state}");
+        }
+        assert_eq!(phase(LEFT), Phase::Other);
+    }
+}

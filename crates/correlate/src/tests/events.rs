@@ -1,0 +1,148 @@
+use super::support::*;
+use crate::{Maybe, Timestamp};
+
+#[test]
+fn what_polling_saw() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "PENDING", 110).reported_ns = Some(s(100));
+    rows.state("7", 100, "RUNNING", 110, 120).reported_ns = Some(s(115));
+    rows.state("7", 100, "COMPLETING", 120, 130);
+    rows.left("7", Some(100), 130, 140);
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@115", "COMPLETING@130", "LEFT@140"]);
+    let attempt = &jobs.attempts[0];
+    assert_eq!((attempt.final_state, attempt.ended_ns.get(), attempt.ran), (None, Some(s(140)), true));
+    let left = &jobs.events[3];
+    assert_eq!((left.not_before_ns.get(), left.observed_at_ns), (Some(s(130)), s(140)));
+    assert_eq!(events(&rows.jobs_at(Timestamp::ObservedAt), "7", 1), ["PENDING@110", "RUNNING@120", "COMPLETING@130", "LEFT@140"]);
+    assert_eq!(events(&rows.jobs_at(Timestamp::NotBefore), "7", 1), ["PENDING@100", "RUNNING@110", "COMPLETING@120", "LEFT@130"]);
+}
+
+#[test]
+fn a_job_first_seen_running_has_no_pending_event_without_accounting() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "RUNNING", 120);
+    assert_eq!(events(&rows.jobs(), "7", 1), ["RUNNING@120"]);
+}
+
+#[test]
+fn accounting_gives_exact_times_and_what_polling_missed() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "PENDING", 110);
+    rows.state("7", 100, "COMPLETING", 110, 130);
+    rows.left("7", Some(100), 130, 140);
+    rows.accounting("7", 100, "COMPLETED", Some(112), Some(125), 200).exit_code = Some(0);
+    let jobs = rows.jobs();
+    // COMPLETING was seen at 130 and its interval (110, 130] allows that it was before the end at 125.
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@112", "COMPLETING@125", "COMPLETED@125"]);
+    let sources: Vec<&str> = jobs.events.iter().map(|e| jobs.text(e.source)).collect();
+    assert_eq!(sources, ["squeue", "sacct", "squeue", "sacct"]);
+    let reported: Vec<_> = jobs.events.iter().map(|e| e.reported_ns.get().map(|t| t / s(1))).collect();
+    assert_eq!(reported, [Some(100), Some(112), None, Some(125)]);
+    let lifecycle: Vec<&str> = jobs.events.iter().map(|e| e.lifecycle.name()).collect();
+    assert_eq!(lifecycle, ["schedule", "start", "unknown", "complete"]);
+    let a = &jobs.attempts[0];
+    assert_eq!((a.start_ns, a.end_ns, a.exit_code), (Maybe::known(s(112)), Maybe::known(s(125)), Maybe::known(0)));
+    assert_eq!(jobs.text_of(a.final_state), Some("COMPLETED"));
+    assert!(a.left_ns.is_known());
+}
+
+#[test]
+fn accounting_alone() {
+    let mut rows = Rows::default();
+    rows.accounting("7", 100, "RUNNING", Some(110), None, 120);
+    rows.accounting("7", 100, "TIMEOUT", Some(110), Some(170), 200);
+    rows.accounting("8", 100, "PENDING", None, None, 120);
+    // Never started: accounting gives it a start that is its end, and no nodes.
+    rows.accounting("9", 100, "CANCELLED", Some(150), Some(150), 200).node_list = None;
+    rows.accounting("10", 100, "CANCELLED", None, Some(150), 200);
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@110", "TIMEOUT@170"]);
+    assert_eq!(events(&jobs, "8", 1), ["PENDING@100"]);
+    assert_eq!(events(&jobs, "9", 1), ["PENDING@100", "CANCELLED@150"]);
+    assert_eq!(events(&jobs, "10", 1), ["PENDING@100", "CANCELLED@150"]);
+    let cancelled = jobs.attempts.iter().find(|a| jobs.text(a.job) == "9").unwrap();
+    assert_eq!((cancelled.ran, cancelled.start_ns.get()), (false, None));
+    assert_eq!(jobs.events_of(cancelled)[1].lifecycle.name(), "withdraw");
+}
+
+#[test]
+fn it_does_not_matter_whether_accounting_was_read_first() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "PENDING", 110).node_list = None;
+    rows.state("7", 100, "RUNNING", 110, 120).partition = Some("debug,short".into());
+    rows.accounting("7", 100, "FAILED", Some(115), Some(125), 200).partition = Some("short".into());
+    let after = rows.jobs();
+    rows.states.rotate_right(1);
+    let before = rows.jobs();
+    for jobs in [&after, &before] {
+        assert_eq!(events(jobs, "7", 1), ["PENDING@100", "RUNNING@115", "FAILED@125"]);
+        assert_eq!(jobs.text_of(jobs.attempts[0].partition), Some("short"));
+        assert_eq!(jobs.attempts[0].end_ns.get(), Some(s(125)));
+    }
+}
+
+#[test]
+fn reported_times_stay_within_what_polling_saw_and_never_run_backwards() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "PENDING", 110).reported_ns = Some(s(90));
+    rows.state("7", 100, "RUNNING", 110, 120).reported_ns = Some(s(500));
+    // The cluster's clock was set back.
+    rows.state("7", 100, "SUSPENDED", 120, 90);
+    rows.state("7", 100, "RUNNING", 90, 140).reported_ns = Some(s(1));
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@120", "SUSPENDED@120", "RUNNING@120"]);
+    assert_eq!(jobs.events[3].lifecycle.name(), "resume");
+}
+
+#[test]
+fn left_is_only_where_no_end_is_known() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "RUNNING", 110);
+    rows.state("7", 100, "FAILED", 110, 120);
+    rows.left("7", Some(100), 120, 130);
+    // Was hidden for one poll: it had not left.
+    rows.new_job("8", 100, "RUNNING", 110);
+    rows.left("8", Some(100), 110, 120);
+    rows.new_job("8", 100, "RUNNING", 130);
+    rows.state("8", 100, "COMPLETED", 130, 140);
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["RUNNING@110", "FAILED@120"]);
+    assert_eq!(events(&jobs, "8", 1), ["RUNNING@110", "COMPLETED@140"]);
+    assert_eq!(jobs.attempts[0].left_ns.get(), Some(s(130)));
+    assert_eq!(jobs.attempts[1].left_ns.get(), None);
+}
+
+#[test]
+fn the_record_of_a_pending_array_does_not_leave() {
+    let mut rows = Rows::default();
+    rows.new_job("8_*", 100, "PENDING", 110);
+    rows.new_job("8_1", 100, "RUNNING", 120);
+    rows.left("8_*", Some(100), 110, 120);
+    // Of this one no task was ever seen.
+    rows.new_job("9_*", 100, "PENDING", 110);
+    rows.left("9_*", Some(100), 110, 120);
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "8_*", 1), ["PENDING@110"]);
+    assert_eq!(events(&jobs, "9_*", 1), ["PENDING@110", "LEFT@120"]);
+}
+
+#[test]
+fn two_observers_of_one_job_see_each_change_once() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "PENDING", 110);
+    rows.state("7", 100, "RUNNING", 110, 120);
+    rows.state("7", 100, "COMPLETED", 120, 130);
+    for (at, state) in [(113, "PENDING"), (123, "RUNNING"), (128, "COMPLETING")] {
+        rows.new_job("7", 100, state, at).source = "slurmminer".into();
+    }
+    assert_eq!(events(&rows.jobs(), "7", 1), ["PENDING@110", "RUNNING@120", "COMPLETING@128", "COMPLETED@130"]);
+}
+
+#[test]
+fn a_job_that_changed_its_size_has_one_start_and_one_end() {
+    let mut rows = Rows::default();
+    rows.accounting("7", 100, "RESIZING", Some(110), Some(120), 200);
+    rows.accounting("7", 100, "COMPLETED", Some(120), Some(150), 200);
+    assert_eq!(events(&rows.jobs(), "7", 1), ["PENDING@100", "RUNNING@110", "COMPLETED@150"]);
+}

@@ -1,0 +1,121 @@
+use flowmine_schema::dataset::Role;
+use flowmine_schema::tables::{Case, JobDependency, JobState, Link};
+use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
+
+use super::support::*;
+use crate::cases::ALL;
+use crate::{Jobs, Timestamp, correlate};
+
+fn dataset(rows: &Rows, parts: usize) -> (tempfile::TempDir, Dataset) {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(&dir.path().join("d")).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    for chunk in rows.states.chunks(rows.states.len().div_ceil(parts)) {
+        let mut states = Builder::<JobState<'static>>::new();
+        chunk.iter().for_each(|row| states.push(row));
+        let mut transaction = writer.begin();
+        transaction.append(states).unwrap();
+        transaction.commit().unwrap();
+    }
+    let mut dependencies = Builder::<JobDependency<'static>>::new();
+    rows.dependencies.iter().for_each(|row| dependencies.push(row));
+    let mut transaction = writer.begin();
+    transaction.append(dependencies).unwrap();
+    transaction.commit().unwrap();
+    drop(writer);
+    (dir, dataset)
+}
+
+fn rows() -> Rows {
+    let mut rows = Rows::default();
+    for (job, submit) in [("1", 10), ("8_*", 80), ("8_1", 80), ("8_2", 80), ("9", 90), ("11", 110), ("12", 120)] {
+        rows.new_job(job, submit, "RUNNING", submit + 5);
+    }
+    rows.depends("8_*", 80, "afterok:1", 81);
+    rows.depends("9", 90, "afterok:8_1", 91);
+    rows.depends("9", 90, "afterany:8_*", 91);
+    rows.depends("9", 90, "afterok:8_7", 91);
+    rows.depends("9", 90, "afterok:99999", 91);
+    rows.depends("9", 90, "afterok:8_1", 95).source = "sacct".into();
+    rows.depends("11", 110, "afterok:8002", 111);
+    rows.depends("12", 120, "singleton", 121);
+    rows
+}
+
+#[test]
+fn links_and_cases() {
+    let rows = rows();
+    let (_dir, dataset) = dataset(&rows, 3);
+    let jobs = Jobs::read(&dataset, Timestamp::Reported).unwrap();
+    // Twice: the second replaces the first.
+    correlate(&dataset, &jobs, ALL).unwrap();
+    let result = correlate(&dataset, &jobs, ALL).unwrap();
+    let mut links = Vec::new();
+    dataset
+        .read::<Link<'static>, DatasetError>(Projection::All, |row| {
+            links.push(format!(
+                "{} {} {:?} {} {} {} | {}",
+                row.source,
+                row.target,
+                row.target_submit_ns.map(|t| t / s(1)),
+                row.relation,
+                row.rule,
+                row.target_seen,
+                row.evidence
+            ));
+            Ok(())
+        })
+        .unwrap();
+    links.sort();
+    assert_eq!(
+        links,
+        [
+            "11 8_2 Some(80) afterok declared-dependency true | squeue said afterok:8002",
+            "12 1 Some(10) singleton singleton true | squeue said singleton",
+            "12 11 Some(110) singleton singleton true | squeue said singleton",
+            "12 8_* Some(80) singleton singleton true | squeue said singleton",
+            "12 9 Some(90) singleton singleton true | squeue said singleton",
+            "8_* 1 Some(10) afterok declared-dependency true | squeue said afterok:1",
+            "9 8_* Some(80) afterany declared-dependency true | squeue said afterany:8_*",
+            "9 8_1 Some(80) afterok declared-dependency true | sacct and squeue said afterok:8_1",
+            "9 8_7 Some(80) afterok declared-dependency true | squeue said afterok:8_7",
+            "9 99999 None afterok declared-dependency false | squeue said afterok:99999",
+        ]
+    );
+    assert_eq!((result.links, result.unseen_targets), (10, 1));
+    assert_eq!(result.cases, [("dependency", 1), ("account-group", 1)]);
+    let mut cases = Vec::new();
+    dataset
+        .read::<Case<'static>, DatasetError>(Projection::All, |row| {
+            cases.push((row.notion.into_owned(), row.case_id.into_owned(), row.job.into_owned(), row.job_id, row.attempt));
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(cases.len(), 14);
+    assert_eq!(cases[0], ("dependency".into(), "dependency:lab:1".into(), "1".into(), 1, 1));
+    assert_eq!(cases[13].1, "account-group:lab:proj/physics");
+}
+
+#[test]
+fn a_dataset_gives_what_its_rows_give_however_it_is_cut_into_files() {
+    let rows = rows();
+    let want = rows.jobs();
+    for parts in [1, 2, 7] {
+        let (_dir, dataset) = dataset(&rows, parts);
+        let got = Jobs::read(&dataset, Timestamp::Reported).unwrap();
+        assert_eq!(got.attempts, want.attempts);
+        assert_eq!(got.events, want.events);
+        assert_eq!(got.dependencies, want.dependencies);
+        assert_eq!(got.strings, want.strings);
+    }
+}
+
+#[test]
+fn an_empty_dataset_has_no_jobs() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(&dir.path().join("d")).unwrap();
+    let jobs = Jobs::read(&dataset, Timestamp::Reported).unwrap();
+    assert!(jobs.attempts.is_empty() && jobs.events.is_empty());
+    let result = correlate(&dataset, &jobs, ALL).unwrap();
+    assert_eq!((result.links, result.case_rows), (0, 0));
+}

@@ -1,0 +1,115 @@
+//! The tables `links` and `cases`, written anew.
+//!
+//! In goes a dataset with its [`Jobs`]; out come one link for each declared dependency and each singleton edge, and one row
+//! for each attempt in each notion's case. Both tables are replaced in one transaction: a reader sees the old ones or the new ones.
+
+use flowmine_schema::dataset::Role;
+use flowmine_schema::tables::{Case, Link};
+use flowmine_schema::{Builder, Dataset};
+
+use crate::CorrelateError;
+use crate::cases::CaseNotion;
+use crate::dependencies::{Edge, Target, TargetKind, Term};
+use crate::jobs::Jobs;
+
+/// What was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Correlated {
+    /// Rows of `links`.
+    pub links: usize,
+    /// Of these, how many lead to something that was never seen.
+    pub unseen_targets: usize,
+    /// Number of cases of each notion, in the order asked for.
+    pub cases: Vec<(&'static str, usize)>,
+    /// Rows of `cases`.
+    pub case_rows: usize,
+}
+
+/// Writes links, and cases for these notions.
+///
+/// # Errors
+/// When another process is correlating the same dataset, or the tables cannot be written; then they are as they were.
+pub fn correlate(dataset: &Dataset, jobs: &Jobs, notions: &[&dyn CaseNotion]) -> Result<Correlated, CorrelateError> {
+    let mut result = Correlated::default();
+    let mut links = Builder::<Link<'static>>::with_capacity(jobs.dependencies.edges.len());
+    for edge in &jobs.dependencies.edges {
+        let link = link(jobs, edge);
+        result.unseen_targets += usize::from(!link.target_seen);
+        links.push(&link);
+    }
+    result.links = links.len();
+    let mut cases = Builder::<Case<'static>>::with_capacity(jobs.attempts.len() * notions.len());
+    for notion in notions {
+        let assignment = notion.assign(jobs);
+        result.cases.push((notion.name(), assignment.ids.len()));
+        for (at, attempt) in jobs.attempts.iter().enumerate() {
+            cases.push(&Case {
+                notion: notion.name().into(),
+                case_id: assignment.id_of(at).into(),
+                cluster: jobs.text(attempt.cluster).into(),
+                job: jobs.text(attempt.job).into(),
+                job_id: attempt.job_id,
+                submit_ns: attempt.submit_ns.get(),
+                attempt: i64::from(attempt.number),
+                ..Case::default()
+            });
+        }
+    }
+    result.case_rows = cases.len();
+    let mut writer = dataset.writer(Role::Derived, &format!("correlate, process {}", std::process::id()))?;
+    let mut transaction = writer.begin();
+    transaction.replace(links)?;
+    transaction.replace(cases)?;
+    transaction.commit()?;
+    Ok(result)
+}
+
+/// An edge as a row.
+pub fn link<'j>(jobs: &'j Jobs, edge: &Edge) -> Link<'j> {
+    let term = &jobs.dependencies.terms[edge.term as usize];
+    let source = &jobs.attempts[term.attempt as usize];
+    let singleton = term.target_kind == TargetKind::UserAndName;
+    let (target, target_submit_ns, target_seen) = match edge.to {
+        Target::Unseen(id) => (written(term, id), None, false),
+        Target::Seen(_, Some(attempt)) => {
+            let attempt = &jobs.attempts[attempt as usize];
+            (jobs.text(attempt.job).to_owned(), attempt.submit_ns.get(), true)
+        }
+        Target::Seen(submission, None) => {
+            let label = match (term.target_kind, term.target_job_id.get()) {
+                // A task that has not been seen by itself, of an array that has.
+                (TargetKind::ArrayTask, Some(id)) => written(term, id),
+                _ => jobs.label(submission),
+            };
+            let first = &jobs.attempts[jobs.submissions[submission as usize].first_attempt as usize];
+            (label, first.submit_ns.get(), true)
+        }
+    };
+    let told_by: Vec<&str> = term.sources.iter().map(|s| jobs.text(*s)).collect();
+    let what = match term.target_job_id.get() {
+        Some(id) => format!("{}:{}", jobs.text(term.kind), written(term, id)),
+        None => jobs.text(term.kind).to_owned(),
+    };
+    let rule = if singleton { "singleton" } else { "declared-dependency" };
+    Link {
+        cluster: jobs.text(source.cluster).into(),
+        source: jobs.text(source.job).into(),
+        source_submit_ns: source.submit_ns.get(),
+        target: target.into(),
+        target_submit_ns,
+        relation: jobs.text(term.kind).into(),
+        rule: rule.into(),
+        evidence: format!("{} said {what}", told_by.join(" and ")).into(),
+        target_seen,
+        ..Link::default()
+    }
+}
+
+/// A target as squeue writes it.
+fn written(term: &Term, id: i64) -> String {
+    match (term.target_kind, term.target_task_id.get()) {
+        (TargetKind::ArrayTask, Some(task)) => format!("{id}_{task}"),
+        (TargetKind::Array, _) => format!("{id}_*"),
+        _ => id.to_string(),
+    }
+}

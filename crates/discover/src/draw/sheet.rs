@@ -1,0 +1,106 @@
+//! SVG markup: lengths, colours and words in, elements out. Whatever is text is escaped here, and only here.
+
+use super::text::xml;
+use std::fmt::Write;
+
+pub(super) const TEXT: &str = "#1b2733";
+pub(super) const WEAK_TEXT: &str = "#52606d";
+pub(super) const CASE_LINE: &str = "#7b8794";
+pub(super) const HALO: &str = "#ffd766";
+
+/// Left, top, width and height.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    pub x: f64,
+    pub y: f64,
+    pub w: f64,
+    pub h: f64,
+}
+
+/// SVG text that grows.
+#[derive(Default)]
+pub(super) struct Sheet {
+    pub body: String,
+}
+
+impl Sheet {
+    /// A rectangle, perhaps with a border of a colour and width.
+    pub fn rect(&mut self, at: Frame, radius: f64, fill: &str, border: Option<(&str, f64)>) {
+        let Frame { x, y, w, h } = at;
+        let (x, y, w, h, radius) = (Num(x), Num(y), Num(w), Num(h), Num(radius));
+        let _ = write!(self.body, "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"{radius}\" fill=\"{fill}\"");
+        if let Some((colour, width)) = border {
+            let _ = write!(self.body, " stroke=\"{colour}\" stroke-width=\"{}\"", Num(width));
+        }
+        self.body.push_str("/>\n");
+    }
+
+    /// A straight line. `extra` are attributes.
+    pub fn line(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), colour: &str, width: f64, extra: &str) {
+        let _ = write!(
+            self.body,
+            "<path d=\"M{} {}L{} {}\" stroke=\"{colour}\" stroke-width=\"{}\" fill=\"none\"",
+            Num(x1),
+            Num(y1),
+            Num(x2),
+            Num(y2),
+            Num(width)
+        );
+        self.attributes(extra);
+        self.body.push_str("/>\n");
+    }
+
+    fn attributes(&mut self, extra: &str) {
+        if !extra.is_empty() {
+            let _ = write!(self.body, " {extra}");
+        }
+    }
+
+    /// One line of text with its baseline at `y`. `extra` are attributes; `text` is escaped here.
+    pub fn text(&mut self, x: f64, y: f64, size: f64, colour: &str, extra: &str, text: &str) {
+        let _ = write!(self.body, "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{colour}\"", Num(x), Num(y), Num(size));
+        self.attributes(extra);
+        let _ = writeln!(self.body, ">{}</text>", xml(text));
+    }
+
+    /// A gradient from left to right.
+    pub fn gradient(&mut self, id: &str, colours: &[String]) {
+        let _ = write!(self.body, "<defs><linearGradient id=\"{id}\">");
+        for (i, colour) in colours.iter().enumerate() {
+            let at = i as f64 / (colours.len().max(2) - 1) as f64;
+            let _ = write!(self.body, "<stop offset=\"{}\" stop-color=\"{colour}\"/>", Num(at));
+        }
+        self.body.push_str("</linearGradient></defs>\n");
+    }
+
+    pub fn title(&mut self, lines: &[String]) {
+        let _ = writeln!(self.body, "<title>{}</title>", xml(&lines.join("\n")));
+    }
+}
+
+/// A number with at most two decimals.
+pub(super) struct Num(pub f64);
+
+impl std::fmt::Display for Num {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let hundredths = (self.0 * 100.0).round() as i64;
+        let sign = if hundredths < 0 { "-" } else { "" };
+        let (whole, part) = (hundredths.abs() / 100, hundredths.abs() % 100);
+        match part {
+            0 => write!(f, "{sign}{whole}"),
+            p if p % 10 == 0 => write!(f, "{sign}{whole}.{}", p / 10),
+            p => write!(f, "{sign}{whole}.{p:02}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown: Vec<String> = [0.0, -0.001, 1.5, -2.25, 12.0, 0.07, 3.999].iter().map(|&n| Num(n).to_string()).collect();
+        assert_eq!(shown, ["0", "0", "1.5", "-2.25", "12", "0.07", "4"]);
+    }
+}

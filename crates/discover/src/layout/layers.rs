@@ -1,0 +1,155 @@
+//! Layers: a graph without cycles in, items in layers out.
+//!
+//! Nodes get even layers, weighted distances being as short as possible. Between two node layers lies a layer for
+//! labels. An edge gets an item in each layer that it passes, and one of those in label layers is its label: the one
+//! in the narrowest layer, so that the picture does not grow wide where it already is.
+
+use super::simplex::{self, Constraint};
+use super::{Graph, Position, Spacing};
+
+/// The graph with an item for everything that needs room in a layer.
+pub(super) struct Layered {
+    pub items: Vec<Item>,
+    /// The items of each layer, from left to right.
+    pub layers: Vec<Vec<usize>>,
+    /// The items of each edge from top to bottom: its upper node, what it passes, its lower node. Empty for loops.
+    pub chains: Vec<Vec<usize>>,
+}
+
+pub(super) struct Item {
+    pub layer: usize,
+    pub kind: Kind,
+    /// Room needed to the left of the item's centre line, and to the right.
+    pub left: f64,
+    pub right: f64,
+    pub height: f64,
+    /// Width without what is rounded off, for arrows.
+    pub flat: f64,
+    /// Pieces of edges that leave upwards and downwards.
+    pub up: Vec<Segment>,
+    pub down: Vec<Segment>,
+}
+
+/// A piece of an edge between two items in neighbouring layers, as seen from one of them.
+#[derive(Clone, Copy)]
+pub(super) struct Segment {
+    pub edge: usize,
+    pub other: usize,
+    pub breadth: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Node(usize),
+    /// An edge passes.
+    Pass,
+    /// An edge passes below its label.
+    Label,
+}
+
+/// How far a loop reaches out of its node, without its label.
+pub(super) fn loop_reach(breadth: f64, head: f64) -> f64 {
+    14.0 + head.max(breadth)
+}
+
+pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Layered {
+    let n = graph.nodes.len();
+    let rank = ranks(graph, against);
+    let deepest = rank.iter().copied().max().unwrap_or(0);
+    let mut layered = Layered { items: Vec::new(), layers: vec![Vec::new(); 2 * deepest + 1], chains: vec![Vec::new(); graph.edges.len()] };
+    for (v, node) in graph.nodes.iter().enumerate() {
+        let half = node.width / 2.0;
+        layered.items.push(Item {
+            layer: 2 * rank[v],
+            kind: Kind::Node(v),
+            left: half,
+            right: half,
+            height: node.height,
+            flat: (node.width - 2.0 * node.inset).max(0.0),
+            up: Vec::new(),
+            down: Vec::new(),
+        });
+        layered.layers[2 * rank[v]].push(v);
+    }
+    for e in graph.edges.iter().filter(|e| e.from == e.to) {
+        let item = &mut layered.items[e.from];
+        let label = e.label.unwrap_or_default();
+        item.right += loop_reach(e.breadth, e.head) + label.0;
+        item.height = item.height.max(label.1).max(2.0 * e.breadth);
+    }
+    let mut widths: Vec<f64> = layered
+        .layers
+        .iter()
+        .map(|layer| layer.iter().map(|&i| layered.items[i].left + layered.items[i].right + spacing.between_boxes).sum())
+        .collect();
+    // Short edges have no choice of layer for their label, so they are served first.
+    let mut served: Vec<usize> = (0..graph.edges.len()).filter(|&e| graph.edges[e].from != graph.edges[e].to).collect();
+    served.sort_by_key(|&e| (rank[graph.edges[e].from].abs_diff(rank[graph.edges[e].to]), e));
+    for e in served {
+        let edge = &graph.edges[e];
+        let (upper, lower) = if against[e] { (edge.to, edge.from) } else { (edge.from, edge.to) };
+        let (first, last) = (2 * rank[upper], 2 * rank[lower]);
+        let label_layer = edge.label.and_then(|_| {
+            let middle = (first + last) / 2;
+            (first + 1..last)
+                .step_by(2)
+                .min_by(|&a, &b| widths[a].total_cmp(&widths[b]).then(a.abs_diff(middle).cmp(&b.abs_diff(middle))).then(a.cmp(&b)))
+        });
+        let mut chain = vec![upper];
+        for (layer, used) in widths.iter_mut().enumerate().take(last).skip(first + 1) {
+            let labelled = label_layer == Some(layer);
+            let size = edge.label.filter(|_| labelled).unwrap_or_default();
+            let half = size.0.max(edge.breadth) / 2.0;
+            let gap = if labelled { spacing.between_boxes } else { spacing.beside_edges };
+            *used += 2.0 * half + gap;
+            chain.push(layered.items.len());
+            layered.layers[layer].push(layered.items.len());
+            layered.items.push(Item {
+                layer,
+                kind: if labelled { Kind::Label } else { Kind::Pass },
+                left: half,
+                right: half,
+                height: size.1,
+                flat: 0.0,
+                up: Vec::new(),
+                down: Vec::new(),
+            });
+        }
+        chain.push(lower);
+        for pair in chain.windows(2) {
+            layered.items[pair[0]].down.push(Segment { edge: e, other: pair[1], breadth: edge.breadth });
+            layered.items[pair[1]].up.push(Segment { edge: e, other: pair[0], breadth: edge.breadth });
+        }
+        layered.chains[e] = chain;
+    }
+    debug_assert!(layered.items.len() >= n);
+    layered
+}
+
+/// Weights of edges differ by orders of magnitude; layers and columns listen to the order of magnitude.
+pub(super) fn magnitude(weight: u64) -> i64 {
+    i64::from(weight.max(1).ilog2()) + 1
+}
+
+fn ranks(graph: &Graph, against: &[bool]) -> Vec<usize> {
+    let n = graph.nodes.len();
+    let mut constraints: Vec<Constraint> = Vec::new();
+    for (e, edge) in graph.edges.iter().enumerate().filter(|(_, e)| e.from != e.to) {
+        let (tail, head) = if against[e] { (edge.to, edge.from) } else { (edge.from, edge.to) };
+        // An edge against the flow may be long; what follows the flow should not be.
+        let weight = if against[e] { 1 } else { 2 * magnitude(edge.weight) };
+        constraints.push(Constraint { tail, head, length: 1, weight });
+    }
+    let with = |position: Position| (0..n).filter(move |&v| graph.nodes[v].position == position);
+    for top in with(Position::Top) {
+        for v in with(Position::Free).chain(with(Position::Bottom)) {
+            constraints.push(Constraint { tail: top, head: v, length: 1, weight: 0 });
+        }
+    }
+    for bottom in with(Position::Bottom) {
+        for v in with(Position::Free) {
+            constraints.push(Constraint { tail: v, head: bottom, length: 1, weight: 0 });
+        }
+    }
+    simplex::solve(n, &constraints, false).into_iter().map(|r| usize::try_from(r).unwrap_or(0)).collect()
+}

@@ -1,0 +1,215 @@
+//! Layered graph layout: boxes and arrows without positions in, positions and smooth routes out. No Graphviz.
+//!
+//! The classical four steps (Sugiyama, Tagawa and Toda, 1981), each in a file of its own:
+//!
+//! 1. `acyclic` picks the edges that run against the flow, so that the light ones are the backward ones;
+//! 2. `layers` gives every node a layer such that heavy edges are short (`simplex`), and every edge, of whatever
+//!    length, an item in each layer it passes; its label is one of these items, so that labels have room;
+//! 3. `order` sorts each layer so that few edges cross;
+//! 4. `place` finds horizontal positions that keep long and heavy edges straight, and `route` draws.
+//!
+//! The flow is from top to bottom; `y` grows downwards. What holds for every result: nodes, labels and the columns
+//! in which edges pass a layer keep a distance from each other; curves bend only between layers, so that no edge
+//! runs through a node or a foreign label; a route begins on the border of its source and ends on the border of its
+//! target; loops stand to the right of their node. The same graph gives the same numbers, rounded to 1/100.
+//!
+//! What is refused: an edge to a node that does not exist, and sizes that are not finite or negative
+//! ([`LayoutError`]). Parallel edges, loops, isolated nodes, parts without connection and empty graphs are fine.
+
+mod acyclic;
+mod layers;
+mod order;
+mod place;
+mod route;
+mod simplex;
+
+/// What is to be laid out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Graph {
+    /// Boxes.
+    pub nodes: Vec<Node>,
+    /// Arrows.
+    pub edges: Vec<Edge>,
+}
+
+/// A box; lengths are in pixels, or whatever unit the picture has.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Node {
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+    /// This much of the width, on each side, is rounded off and takes no arrows.
+    pub inset: f64,
+    /// Where in the flow.
+    pub position: Position,
+}
+
+/// Where in the flow a node has to be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Position {
+    /// Where its edges put it.
+    #[default]
+    Free,
+    /// Above all free nodes.
+    Top,
+    /// Below all free nodes.
+    Bottom,
+}
+
+/// An arrow.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Edge {
+    /// Index of the node where it begins.
+    pub from: usize,
+    /// Index of the node at which it points.
+    pub to: usize,
+    /// Importance: heavy edges follow the flow, are short and straight.
+    pub weight: u64,
+    /// Width and height of the label, if it has one.
+    pub label: Option<(f64, f64)>,
+    /// Width of the line with its arrowhead.
+    pub breadth: f64,
+    /// Length of the arrowhead; the route ends in a straight piece that is at least this long.
+    pub head: f64,
+}
+
+/// Distances between things.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spacing {
+    /// Between two nodes or labels in a layer.
+    pub between_boxes: f64,
+    /// Between an edge and whatever is beside it in a layer.
+    pub beside_edges: f64,
+    /// Between two layers, without the arrowheads; grows where edges run far sideways.
+    pub between_layers: f64,
+}
+
+impl Default for Spacing {
+    fn default() -> Self {
+        Self { between_boxes: 22.0, beside_edges: 12.0, between_layers: 16.0 }
+    }
+}
+
+/// A place in the picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Point {
+    /// From left to right.
+    pub x: f64,
+    /// From top to bottom.
+    pub y: f64,
+}
+
+/// Where everything goes; all coordinates are within 0 to `width` and 0 to `height`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Layout {
+    /// Width of the whole.
+    pub width: f64,
+    /// Height of the whole.
+    pub height: f64,
+    /// Centre of each node.
+    pub nodes: Vec<Point>,
+    /// Route of each edge.
+    pub edges: Vec<Route>,
+}
+
+/// The way of an edge, from its source to its target.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Route {
+    /// On the border of the source.
+    pub start: Point,
+    /// Pieces, each beginning where the one before it ended; the last ends on the border of the target.
+    pub pieces: Vec<Piece>,
+    /// Centre of the label; on the line, or right beside it for a loop.
+    pub label: Option<Point>,
+    /// Whether it runs upwards, against the flow.
+    pub against_flow: bool,
+}
+
+/// A piece of a route.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Piece {
+    /// A straight line to this point.
+    Line(Point),
+    /// A cubic Bézier curve: two control points and the end.
+    Curve(Point, Point, Point),
+}
+
+impl Piece {
+    /// Where the piece ends.
+    pub fn end(&self) -> Point {
+        match *self {
+            Piece::Line(end) | Piece::Curve(_, _, end) => end,
+        }
+    }
+}
+
+impl Route {
+    /// Where the route ends.
+    pub fn end(&self) -> Point {
+        self.pieces.last().map_or(self.start, Piece::end)
+    }
+}
+
+/// Why a graph cannot be laid out.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum LayoutError {
+    /// An edge has an end that does not exist.
+    #[error("edge {edge} names node {node}, but there are only {nodes} nodes")]
+    UnknownNode {
+        /// Index of the edge.
+        edge: usize,
+        /// The node it names.
+        node: usize,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// A node has no size that could be drawn.
+    #[error("node {node} has a size that is negative, not finite or above 100000; give it a width and height to draw")]
+    NodeSize {
+        /// Index of the node.
+        node: usize,
+    },
+    /// An edge, its arrowhead or its label has no size that could be drawn.
+    #[error("edge {edge} has a label, breadth or head that is negative, not finite or above 100000")]
+    EdgeSize {
+        /// Index of the edge.
+        edge: usize,
+    },
+}
+
+/// Lays a graph out.
+///
+/// # Errors
+/// [`LayoutError`] when the graph is not one.
+pub fn layout(graph: &Graph, spacing: &Spacing) -> Result<Layout, LayoutError> {
+    check(graph)?;
+    if graph.nodes.is_empty() {
+        return Ok(Layout::default());
+    }
+    let against = acyclic::against_flow(graph);
+    let mut layered = layers::assign(graph, &against, spacing);
+    order::reduce_crossings(&mut layered);
+    let columns = place::columns(graph, &layered, spacing);
+    Ok(route::draw(graph, &against, &layered, &columns, spacing))
+}
+
+fn check(graph: &Graph) -> Result<(), LayoutError> {
+    let drawable = |length: f64| (0.0..=100_000.0).contains(&length);
+    for (node, n) in graph.nodes.iter().enumerate() {
+        if ![n.width, n.height, n.inset].into_iter().all(drawable) {
+            return Err(LayoutError::NodeSize { node });
+        }
+    }
+    for (edge, e) in graph.edges.iter().enumerate() {
+        let nodes = graph.nodes.len();
+        if let Some(node) = [e.from, e.to].into_iter().find(|&node| node >= nodes) {
+            return Err(LayoutError::UnknownNode { edge, node, nodes });
+        }
+        let label = e.label.unwrap_or_default();
+        if ![label.0, label.1, e.breadth, e.head].into_iter().all(drawable) {
+            return Err(LayoutError::EdgeSize { edge });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! Horizontal positions: ordered layers in, a column for each item and a port for each end of an edge out.
+//!
+//! Distances in a layer are constraints, bends cost: those within a long edge most, those of heavy edges more than
+//! those of light ones (Gansner and others, 1993, section 4.2). Ports are chosen first, in the order in which the
+//! edges run, so that an edge can be straight from port to port.
+
+use super::layers::{Item, Kind, Layered, Segment, magnitude};
+use super::simplex::{self, Constraint};
+use super::{Graph, Spacing};
+use std::collections::BTreeMap;
+
+/// Where items are, and where on a node each edge begins and ends.
+pub(super) struct Columns {
+    /// Of each item, relative to the leftmost border.
+    pub x: Vec<i64>,
+    /// For each edge, how far from the centre of its upper node it leaves, and of its lower node it arrives.
+    pub ports: Vec<(i64, i64)>,
+    pub width: i64,
+}
+
+pub(super) fn columns(graph: &Graph, layered: &Layered, spacing: &Spacing) -> Columns {
+    let ports = ports(layered);
+    let items = &layered.items;
+    let (column, count) = straight_runs(graph, layered);
+    let mut distances: BTreeMap<(usize, usize), i64> = BTreeMap::new();
+    for layer in &layered.layers {
+        for pair in layer.windows(2) {
+            let (a, b) = (&items[pair[0]], &items[pair[1]]);
+            let length = (a.right + b.left + gap(a, b, spacing)).ceil() as i64;
+            let least = distances.entry((column[pair[0]], column[pair[1]])).or_insert(length);
+            *least = length.max(*least);
+        }
+    }
+    let mut constraints: Vec<Constraint> =
+        distances.into_iter().map(|((tail, head), length)| Constraint { tail, head, length, weight: 0 }).collect();
+    let mut next = count;
+    for (e, chain) in layered.chains.iter().enumerate() {
+        for (k, pair) in chain.windows(2).enumerate() {
+            let (upper, lower) = (column[pair[0]], column[pair[1]]);
+            if upper == lower {
+                continue;
+            }
+            let upper_port = if k == 0 { ports[e].0 } else { 0 };
+            let lower_port = if k + 2 == chain.len() { ports[e].1 } else { 0 };
+            let ends = pair.iter().filter(|&&i| matches!(items[i].kind, Kind::Node(_))).count();
+            let weight = [8, 2, 1][ends] * magnitude(graph.edges[e].weight).min(8);
+            // The auxiliary node is left of both ends; the sum of both distances is the bend.
+            constraints.push(Constraint { tail: next, head: upper, length: -upper_port, weight });
+            constraints.push(Constraint { tail: next, head: lower, length: -lower_port, weight });
+            next += 1;
+        }
+    }
+    let solution = simplex::solve(next, &constraints, true);
+    let border = |v: usize| solution[column[v]] - items[v].left.ceil() as i64;
+    let leftmost = (0..items.len()).map(border).min().unwrap_or(0);
+    let x: Vec<i64> = (0..items.len()).map(|v| solution[column[v]] - leftmost).collect();
+    let width = (0..items.len()).map(|v| x[v] + items[v].right.ceil() as i64).max().unwrap_or(0);
+    Columns { x, ports, width }
+}
+
+/// A column for each item, and how many columns there are. What an edge passes lies in one column for a few layers
+/// where it can; where two edges cross on their way, the lighter one bends (as in Brandes and Köpf,
+/// 2001). Since the steps that are kept straight do not cross, columns have an order from left to right.
+fn straight_runs(graph: &Graph, layered: &Layered) -> (Vec<usize>, usize) {
+    let mut place = vec![0; layered.items.len()];
+    for layer in &layered.layers {
+        for (i, &v) in layer.iter().enumerate() {
+            place[v] = i;
+        }
+    }
+    let is_node = |v: usize| matches!(layered.items[v].kind, Kind::Node(_));
+    let mut column: Vec<usize> = (0..layered.items.len()).collect();
+    // Long straight runs make a picture wide and the search for positions fast; small graphs can do without.
+    let longest = 2 + layered.items.len() / 1500;
+    for layer in &layered.layers {
+        let mut steps: Vec<(usize, Segment)> = layer
+            .iter()
+            .filter(|&&v| !is_node(v))
+            .flat_map(|&v| layered.items[v].down.iter().map(move |s| (v, *s)))
+            .filter(|(_, s)| !is_node(s.other))
+            .collect();
+        steps.sort_by_key(|(v, s)| (std::cmp::Reverse(graph.edges[s.edge].weight), place[*v]));
+        let mut kept: BTreeMap<usize, usize> = BTreeMap::new();
+        for (v, s) in steps {
+            let (above, below) = (place[v], place[s.other]);
+            let left = kept.range(..above).next_back().is_none_or(|(_, &b)| b < below);
+            let right = kept.range(above..).next().is_none_or(|(_, &b)| b > below);
+            if left && right {
+                kept.insert(above, below);
+                // Layers are visited from the top, so the column of `v` is final.
+                if layered.items[s.other].layer - layered.items[column[v]].layer < longest {
+                    column[s.other] = column[v];
+                }
+            }
+        }
+    }
+    let mut names = vec![usize::MAX; column.len()];
+    let mut count = 0;
+    for c in &mut column {
+        if names[*c] == usize::MAX {
+            names[*c] = count;
+            count += 1;
+        }
+        *c = names[*c];
+    }
+    (column, count)
+}
+
+fn gap(a: &Item, b: &Item, spacing: &Spacing) -> f64 {
+    if a.kind == Kind::Pass || b.kind == Kind::Pass { spacing.beside_edges } else { spacing.between_boxes }
+}
+
+fn ports(layered: &Layered) -> Vec<(i64, i64)> {
+    let mut place = vec![0; layered.items.len()];
+    for layer in &layered.layers {
+        for (i, &v) in layer.iter().enumerate() {
+            place[v] = i;
+        }
+    }
+    let mut ports = vec![(0, 0); layered.chains.len()];
+    for item in &layered.items {
+        if matches!(item.kind, Kind::Node(_)) {
+            for (edge, at) in spread(&item.down, item.flat, &place) {
+                ports[edge].0 = at;
+            }
+            for (edge, at) in spread(&item.up, item.flat, &place) {
+                ports[edge].1 = at;
+            }
+        }
+    }
+    ports
+}
+
+/// Puts edges side by side, in the order of where they go, and closer together when the node is too narrow.
+fn spread(segments: &[Segment], flat: f64, place: &[usize]) -> Vec<(usize, i64)> {
+    let mut sorted: Vec<&Segment> = segments.iter().collect();
+    sorted.sort_by_key(|s| (place[s.other], s.edge));
+    let mut at = Vec::with_capacity(sorted.len());
+    let mut cursor = 0.0;
+    for (i, s) in sorted.iter().enumerate() {
+        if i > 0 {
+            cursor += (sorted[i - 1].breadth + s.breadth) / 2.0 + 3.0;
+        }
+        at.push(cursor);
+    }
+    let scale = if cursor > flat { flat / cursor } else { 1.0 };
+    sorted.iter().zip(at).map(|(s, a)| (s.edge, ((a - cursor / 2.0) * scale).round() as i64)).collect()
+}

@@ -1,0 +1,10 @@
+//! Event logs, directly-follows graphs, layout and pictures
+
+pub mod dfg;
+pub mod draw;
+pub mod hostlist;
+pub mod layout;
+pub mod log;
+pub mod ocel;
+pub mod summary;
+pub mod xes;

@@ -1,0 +1,209 @@
+//! `sacct --json`: 22.05's shape and those of the data_parser plugins.
+//!
+//! Times are in an object (`time.submission`, 0 or null when there is none), limits in minutes, memory in MiB; the steps stand inside their job,
+//! with `tres.requested.total` what sacct(1) calls TRESUsageInTot and `tres.consumed.total` what it calls TRESUsageOutTot. The indices of a pending array
+//! are a hexadecimal bit mask (`0x3FF`) in 22.05. 22.05 also says `return_code` 0 of every job that failed with a code; such a 0 is unknown here.
+
+use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_schema::tables::source;
+use serde_json::Value;
+
+use super::json::{self, Job, Number};
+use super::squeue_json::{exit, mebibytes, minutes, state};
+use super::{ImportError, Imported, Kind, usable};
+use crate::array::IndexSet;
+use crate::record::{JobRecord, JobRef};
+use crate::sacct::dependency_of;
+use crate::state::State;
+
+const KEEP: &[&str] = &[
+    "account",
+    "allocation_nodes",
+    "array",
+    "association",
+    "cluster",
+    "comment",
+    "exit_code",
+    "group",
+    "het",
+    "job_id",
+    "kill_request_user",
+    "name",
+    "nodes",
+    "partition",
+    "qos",
+    "required",
+    "state",
+    "steps",
+    "submit_line",
+    "time",
+    "tres",
+    "user",
+    "working_directory",
+];
+
+/// Reads a file.
+///
+/// # Errors
+/// See [`ImportError`].
+pub fn read<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) -> Result<Imported<'a>, ImportError> {
+    let kind = Kind::SacctJson;
+    let mut records = Vec::new();
+    let around = json::read(bytes, kind, KEEP, diagnostics, |job, diagnostics| match record(job, diagnostics) {
+        Ok(record) => {
+            let cluster = job.text(&["cluster"]).or_else(|| job.text(&["association", "cluster"]));
+            records.push((cluster.map(|cluster| cluster.into_owned()), record));
+        }
+        Err(why) => diagnostics.push(job.reject(why)),
+    })?;
+    usable(kind, records.len(), around.jobs - records.len() as u64, diagnostics)?;
+    if let Some(cluster) = around.cluster() {
+        for (of_record, _) in &mut records {
+            of_record.get_or_insert_with(|| cluster.clone());
+        }
+    }
+    Ok(Imported::Accounting { source: source::SACCT_JSON, records })
+}
+
+fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>, &'static str> {
+    let job_id = job.nonzero(&["job_id"]).filter(|&id| id > 0).ok_or("it has no job_id")?;
+    let state = state(job, &["state", "current"]).ok_or("it has no state")?;
+    let job_ref = match (job.nonzero(&["array", "job_id"]), job.nonzero(&["het", "job_id"])) {
+        (Some(array), _) => match job.number(&["array", "task_id"]).value() {
+            Some(task) => JobRef::Task { array, task },
+            None => JobRef::PendingArray { array, tasks: tasks(job, diagnostics).into() },
+        },
+        (None, Some(leader)) => JobRef::Het { leader, offset: job.number(&["het", "job_offset"]).value().unwrap_or(0) },
+        (None, None) => JobRef::Single,
+    };
+    let mut record = JobRecord::new(job_id, job_ref, state);
+    record.submit_ns = job.time(&["time", "submission"]);
+    record.start_ns = job.time(&["time", "start"]);
+    record.end_ns = job.time(&["time", "end"]);
+    record.time_limit_s = minutes(job.number(&["time", "limit"]));
+    record.name = job.text(&["name"]);
+    record.user = job.text(&["user"]).or_else(|| job.text(&["association", "user"]));
+    record.group = job.text(&["group"]);
+    record.account = job.text(&["account"]).or_else(|| job.text(&["association", "account"]));
+    record.partition = job.text(&["partition"]);
+    record.qos = job.text(&["qos"]);
+    record.reason = job.text(&["state", "reason"]).filter(|reason| reason != "None");
+    record.comment = job.text(&["comment", "job"]).or_else(|| job.text(&["comment"]));
+    record.work_dir = job.text(&["working_directory"]);
+    record.nodes = job.nonzero(&["allocation_nodes"]).or_else(|| counted(job, &["tres", "requested"], "node", ""));
+    record.node_list = job.text(&["nodes"]).filter(|nodes| nodes != "None assigned");
+    record.cpus = counted(job, &["tres", "allocated"], "cpu", "").or_else(|| job.nonzero(&["required", "CPUs"]));
+    record.memory_bytes = memory(job);
+    record.submit_line = job.text(&["submit_line"]);
+    record.dependency = record.submit_line.as_ref().and_then(dependency_of);
+    if record.state.has_ended() {
+        (record.exit_code, record.exit_signal) = exit(job, &["exit_code"]);
+        // 22.05 says 0 of failed jobs too, where sacct's text knows better.
+        if record.state == State::Failed && record.exit_signal.is_none() {
+            record.exit_code = record.exit_code.filter(|&code| code != 0);
+        }
+    }
+    if record.state == State::Cancelled {
+        record.cancelled_by_uid = job.number(&["kill_request_user"]).value();
+    }
+    for step in job.get(&["steps"]).and_then(Value::as_array).into_iter().flatten() {
+        for (direction, sum) in [("requested", &mut record.read_bytes), ("consumed", &mut record.written_bytes)] {
+            let total = step.get("tres").and_then(|tres| tres.get(direction)).and_then(|usage| usage.get("total"));
+            if let Some(bytes) = count_in(total, "fs", "disk") {
+                *sum = Some(sum.unwrap_or(0).saturating_add(bytes));
+            }
+        }
+    }
+    for path in [["time", "submission"], ["time", "start"], ["time", "end"], ["time", "limit"]] {
+        if job.number(&path) == Number::Odd {
+            diagnostics.push(job.warn("json_value", &format!("{} is not a number; taken as unknown", path.join("."))));
+        }
+    }
+    Ok(record)
+}
+
+/// A resource in a list of them.
+fn counted(job: &Job, path: &[&str], kind: &str, name: &str) -> Option<i64> {
+    count_in(job.get(path), kind, name).filter(|&count| count != 0)
+}
+
+fn count_in(list: Option<&Value>, kind: &str, name: &str) -> Option<i64> {
+    let has = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let item = list?.as_array()?.iter().find(|item| has(item, "type") == kind && has(item, "name") == name)?;
+    json::number(item.get("count")).value().filter(|&count| count >= 0)
+}
+
+/// `memory_per_node` or `memory_per_cpu`; in 22.05 `memory`, with the topmost bit for "per CPU".
+fn memory(job: &Job) -> Option<i64> {
+    let newer = job.nonzero(&["required", "memory_per_node"]).or_else(|| job.nonzero(&["required", "memory_per_cpu"]));
+    if newer.is_some() {
+        return mebibytes(newer);
+    }
+    let older = job.get(&["required", "memory"])?;
+    let number = older.as_u64().map(|memory| memory & !(1 << 63)).or_else(|| older.as_i64().map(|memory| memory as u64 & !(1 << 63)))?;
+    mebibytes(i64::try_from(number).ok().filter(|&number| number != 0))
+}
+
+/// The indices of a pending array, as squeue writes them, with the limit.
+fn tasks(job: &Job, diagnostics: &mut Diagnostics) -> String {
+    let Some(said) = job.text(&["array", "task"]) else { return String::new() };
+    let list = match said.strip_prefix("0x") {
+        Some(mask) => match indices(mask) {
+            Some(list) => list,
+            None => {
+                diagnostics.push(job.warn("json_value", "its array's task list is not a bit mask; taken as unknown"));
+                String::new()
+            }
+        },
+        None => said.trim_matches(['[', ']']).to_owned(),
+    };
+    match job.nonzero(&["array", "limits", "max", "running", "tasks"]) {
+        Some(limit) if !list.is_empty() && !list.contains('%') => format!("{list}%{limit}"),
+        _ => list,
+    }
+}
+
+/// A bit mask in hexadecimal as a list of indices.
+fn indices(mask: &str) -> Option<String> {
+    if mask.len() > IndexSet::MOST_RANGES / 4 + 1 {
+        return None;
+    }
+    let mut list = String::new();
+    let mut range: Option<(usize, usize)> = None;
+    let mut close = |range: (usize, usize)| {
+        let comma = if list.is_empty() { "" } else { "," };
+        let (first, last) = range;
+        list.push_str(&if first == last { format!("{comma}{first}") } else { format!("{comma}{first}-{last}") });
+    };
+    for (place, digit) in mask.bytes().rev().enumerate() {
+        let digit = char::from(digit).to_digit(16)?;
+        for index in (0..4).filter(|bit| digit >> bit & 1 == 1).map(|bit| place * 4 + bit) {
+            range = match range {
+                Some((first, last)) if last + 1 == index => Some((first, index)),
+                Some(done) => {
+                    close(done);
+                    Some((index, index))
+                }
+                None => Some((index, index)),
+            };
+        }
+    }
+    if let Some(done) = range {
+        close(done);
+    }
+    Some(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bit_masks() {
+        assert_eq!(indices("3FF").as_deref(), Some("0-9"));
+        assert_eq!(indices("0").as_deref(), Some(""));
+        assert_eq!(indices("8000000000000000A").as_deref(), Some("1,3,67"));
+        assert_eq!(indices("1,2"), None);
+        assert_eq!(indices(&"F".repeat(2_000_000)), None);
+    }
+}

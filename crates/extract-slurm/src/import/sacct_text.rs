@@ -1,0 +1,191 @@
+//! sacct's text with a header, fields separated by any delimiter (`--parsable2`, `--parsable`).
+//!
+//! A file with a delimiter drawn at random ([`crate::sacct`]) is read by counting fields. Otherwise a row is a line; one with another number of fields,
+//! or whose JobID, State, times or exit code are not such, is rejected with its line (a newline or the delimiter in a name or submit
+//! line makes such lines). Steps are added to their jobs.
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::tables::source;
+
+use super::squeue_text::FORGERY;
+use super::table::{self, Separator};
+use super::{ImportError, Imported, Kind, Options, Zone, shown, usable};
+use crate::record::{JobRef, parse_displayed};
+use crate::sacct::{self, Attempts, COLUMNS, Column, Row};
+use crate::units;
+
+/// Fields of sacct(1) that are known but not read.
+const OTHERS: &[&str] = &[
+    "AdminComment",
+    "AllocTRES",
+    "AssocID",
+    "AveCPU",
+    "AveDiskRead",
+    "AveDiskWrite",
+    "AveRSS",
+    "AveVMSize",
+    "CPUTime",
+    "CPUTimeRAW",
+    "DBIndex",
+    "DerivedExitCode",
+    "Elapsed",
+    "ElapsedRaw",
+    "Eligible",
+    "Flags",
+    "GID",
+    "Layout",
+    "MaxDiskRead",
+    "MaxDiskWrite",
+    "MaxRSS",
+    "MaxVMSize",
+    "NTasks",
+    "Priority",
+    "QOSRAW",
+    "ReqTRES",
+    "Reserved",
+    "Planned",
+    "Reservation",
+    "Suspended",
+    "SystemCPU",
+    "TotalCPU",
+    "UID",
+    "UserCPU",
+    "WCKey",
+    "Constraints",
+    "Restarts",
+];
+
+fn is_known(word: &[u8]) -> bool {
+    Column::named(word).is_some() || OTHERS.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(word))
+}
+
+/// Reads a file of sacct's text.
+///
+/// # Errors
+/// See [`ImportError`].
+pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostics) -> Result<Imported<'a>, ImportError> {
+    let kind = Kind::SacctText;
+    let mut zone = Zone::new(options);
+    let Some((header_line, header)) = table::lines(bytes).find(|(_, line)| !line.trim_ascii().is_empty()) else {
+        return Err(ImportError::Empty);
+    };
+    let refuse = |why: String| ImportError::Header { kind, line: header_line, column: 1, why };
+    let separator = match &options.separator {
+        Some(separator) if !separator.trim().is_empty() || separator == "\t" => Separator::Bytes(separator.clone().into_bytes()),
+        _ => table::separator(header, is_known).ok_or_else(|| {
+            refuse(format!(
+                "{:?} is no header with columns that sacct has and something between them; say the separator with --separator",
+                shown(header)
+            ))
+        })?,
+    };
+    let Separator::Bytes(separator) = separator else {
+        return Err(refuse("sacct's output with blanks cuts values short; run it with --parsable2".to_owned()));
+    };
+    let mut cells: Vec<&[u8]> = table::split(header, &separator).collect();
+    // `--parsable` ends the last field too.
+    let ended = cells.last().is_some_and(|cell| cell.is_empty());
+    if ended {
+        cells.pop();
+    }
+    let columns: Vec<Option<Column>> = cells.iter().map(|cell| Column::named(cell.trim_ascii())).collect();
+    let missing =
+        match (columns.contains(&Some(Column::JobId)) || columns.contains(&Some(Column::JobIdRaw)), columns.contains(&Some(Column::State)))
+        {
+            (false, _) => Some("JobID"),
+            (true, false) => Some("State"),
+            (true, true) => None,
+        };
+    if let Some(missing) = missing {
+        let names: Vec<String> = cells.iter().take(40).map(|cell| shown(cell)).collect();
+        return Err(refuse(format!("the header has no column {missing}; it has {}", names.join(", "))));
+    }
+    let body = &bytes[header.as_ptr() as usize - bytes.as_ptr() as usize..];
+    if ended && separator.len() >= 8 && separator[0] == 0x1f {
+        let records = sacct::parse(body, &separator, zone.offset_s, diagnostics).map_err(|why| refuse(why.to_string()))?;
+        return Ok(Imported::Accounting { source: source::SACCT, records });
+    }
+
+    let mut attempts = Attempts::default();
+    let (mut used, mut rejected) = (0, 0);
+    let mut last = None;
+    let rows = &body[(header.len() + 1).min(body.len())..];
+    for (number, line) in table::lines(rows).map(|(number, line)| (number + header_line, line)) {
+        if line.is_empty() {
+            continue;
+        }
+        if line == header {
+            // Several outputs one after the other say the same of other times; that is no harm.
+            continue;
+        }
+        let mut cells: Vec<&[u8]> = table::split(line, &separator).collect();
+        if ended && cells.last().is_some_and(|cell| cell.is_empty()) {
+            cells.pop();
+        }
+        match row(&columns, &cells, &separator, line) {
+            Ok(row) => {
+                for column in [Column::Submit, Column::Start, Column::End] {
+                    zone.see(row[column as usize].unwrap_or_default(), number, diagnostics);
+                }
+                used += usize::from(attempts.push(&row, number, zone.offset_s, diagnostics));
+                last = Some(number);
+            }
+            Err((why, place)) => {
+                rejected += 1;
+                diagnostics.push(Diagnostic::error("row_rejected", why).at(number, place).advise(FORGERY));
+                last = None;
+            }
+        }
+    }
+    if let Some(last) = last.filter(|_| !bytes.ends_with(b"\n")) {
+        let message = "the last line has no newline: its last field may be cut short";
+        diagnostics.push(Diagnostic::warning("no_last_newline", message).at(last, None));
+    }
+    usable(kind, used, rejected, diagnostics)?;
+    Ok(Imported::Accounting { source: source::SACCT, records: attempts.finish() })
+}
+
+/// A line's cells as a row, or why not and at which byte.
+fn row<'a>(columns: &[Option<Column>], cells: &[&'a [u8]], separator: &[u8], line: &[u8]) -> Result<Row<'a>, (String, Option<u64>)> {
+    if cells.len() != columns.len() {
+        let separator = table::shown_separator(separator);
+        return Err((format!("{} fields instead of {}, separated by {separator}: {:?}", cells.len(), columns.len(), shown(line)), None));
+    }
+    let mut row: Row<'a> = [None; Column::COUNT];
+    for (column, cell) in columns.iter().zip(cells) {
+        let Some(column) = *column else { continue };
+        if let Err(what) = check(column, cell) {
+            let name = COLUMNS[column as usize].1;
+            let at = cell.as_ptr() as u64 - line.as_ptr() as u64 + 1;
+            return Err((format!("{name} is {:?}, which is not {what}", shown(cell)), Some(at)));
+        }
+        row[column as usize] = Some(cell);
+    }
+    Ok(row)
+}
+
+/// Whether a field can be what its column says, where a wrong one would do harm.
+fn check(column: Column, field: &[u8]) -> Result<(), &'static str> {
+    let (good, what) = match column {
+        Column::JobId => (is_job(field), "a job id"),
+        Column::JobIdRaw => (field.is_empty() || is_job(field), "a job id"),
+        Column::State => (sacct::is_state(field), "a state"),
+        Column::Submit | Column::Start | Column::End => (units::time(field, 0).is_ok(), "a time"),
+        Column::ExitCode => (field.iter().all(|b| b.is_ascii_digit() || *b == b':'), "an exit code"),
+        _ => (true, ""),
+    };
+    if good { Ok(()) } else { Err(what) }
+}
+
+/// A job or step: what follows a dot is the step's name or number.
+fn is_job(field: &[u8]) -> bool {
+    let job = &field[..memchr::memchr(b'.', field).unwrap_or(field.len())];
+    let step = field.get(job.len() + 1..).unwrap_or(b"0");
+    let listed = |job: &JobRef<'_>| match job {
+        JobRef::PendingArray { tasks, .. } => tasks.bytes().all(|b| b.is_ascii_digit() || b",-:%.".contains(&b)),
+        _ => true,
+    };
+    !step.is_empty()
+        && step.iter().all(|b| b.is_ascii_alphanumeric() || b"+_-".contains(b))
+        && std::str::from_utf8(job).is_ok_and(|job| parse_displayed(job).is_some_and(|(_, job)| listed(&job)))
+}

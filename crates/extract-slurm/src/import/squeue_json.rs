@@ -1,0 +1,176 @@
+//! `squeue --json` (and `scontrol show jobs --json`): 22.05's shape and those of the data_parser plugins.
+//!
+//! Numbers may be bare, `{"set", "infinite", "number"}`, or missing; states a word or a list of a base state and flags. `array_job_id` 0 is no array,
+//! `het_job_id` 0 no heterogeneous job, a time of 0 not set; limits are in minutes, memory in MiB, exit codes either wait(2)'s status or an object.
+
+use std::borrow::Cow;
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::tables::source;
+use flowmine_schema::time;
+
+use super::json::{self, Job, Number};
+use super::{ImportError, Imported, Kind, usable};
+use crate::array::IndexSet;
+use crate::record::{JobRecord, JobRef};
+use crate::sacct::dependency_of;
+use crate::state::{State, from_accounting, from_flags};
+
+const KEEP: &[&str] = &[
+    "account",
+    "array_job_id",
+    "array_task_id",
+    "array_task_string",
+    "cluster",
+    "command",
+    "comment",
+    "cpus",
+    "current_working_directory",
+    "dependency",
+    "end_time",
+    "exit_code",
+    "group_name",
+    "het_job_id",
+    "het_job_offset",
+    "job_id",
+    "job_state",
+    "memory_per_cpu",
+    "memory_per_node",
+    "name",
+    "node_count",
+    "nodes",
+    "partition",
+    "qos",
+    "start_time",
+    "state_reason",
+    "submit_line",
+    "submit_time",
+    "time_limit",
+    "user_name",
+];
+
+/// Reads a file.
+///
+/// # Errors
+/// See [`ImportError`].
+pub fn read<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) -> Result<Imported<'a>, ImportError> {
+    let kind = Kind::SqueueJson;
+    let mut records = Vec::new();
+    let mut clusters: Vec<Cow<'static, str>> = Vec::new();
+    let around = json::read(bytes, kind, KEEP, diagnostics, |job, diagnostics| match record(job, diagnostics) {
+        Ok(record) => {
+            if let Some(cluster) = job.text(&["cluster"]).filter(|cluster| !clusters.contains(cluster)).filter(|_| clusters.len() < 9) {
+                clusters.push(cluster);
+            }
+            records.push(record);
+        }
+        Err(why) => diagnostics.push(job.reject(why)),
+    })?;
+    usable(kind, records.len(), around.jobs - records.len() as u64, diagnostics)?;
+    if clusters.len() > 1 {
+        let message = format!("the jobs are of several clusters ({}); all are taken to be of one", clusters.join(", "));
+        diagnostics.push(Diagnostic::warning("several_clusters", message).advise("import one file a cluster, each with --cluster"));
+    }
+    let cluster = around.cluster().or(clusters.into_iter().next().map(Cow::into_owned));
+    let updated = json::number(Some(&around.last_update)).value().filter(|&seconds| seconds > 0);
+    Ok(Imported::Queue { observed_at_ns: updated.and_then(time::from_seconds), source: source::SQUEUE_JSON, records, cluster })
+}
+
+fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>, &'static str> {
+    let job_id = job.nonzero(&["job_id"]).filter(|&id| id > 0).ok_or("it has no job_id")?;
+    let state = state(job, &["job_state"]).ok_or("it has no job_state")?;
+    let het = job.nonzero(&["het_job_id"]);
+    let job_ref = match job.nonzero(&["array_job_id"]) {
+        Some(array) => match (job.number(&["array_task_id"]).value(), job.text(&["array_task_string"])) {
+            (Some(task), _) => JobRef::Task { array, task },
+            (None, tasks) => JobRef::PendingArray { array, tasks: tasks.unwrap_or_default() },
+        },
+        None => match het {
+            Some(leader) => JobRef::Het { leader, offset: job.number(&["het_job_offset"]).value().unwrap_or(0) },
+            None => JobRef::Single,
+        },
+    };
+    if let JobRef::PendingArray { tasks, .. } = &job_ref
+        && IndexSet::parse(tasks).is_none_or(|set| set.cut)
+    {
+        let warning = job.warn("array_cut", &format!("the list of array tasks was cut short: {tasks:?}"));
+        diagnostics.push(warning.advise("run squeue with SLURM_BITSTR_LEN=0 in the environment for whole lists"));
+    }
+    let mut record = JobRecord::new(job_id, job_ref, state);
+    record.submit_ns = job.time(&["submit_time"]);
+    record.start_ns = job.time(&["start_time"]);
+    record.end_ns = job.time(&["end_time"]);
+    record.time_limit_s = minutes(job.number(&["time_limit"]));
+    record.name = job.text(&["name"]);
+    record.user = job.text(&["user_name"]);
+    record.group = job.text(&["group_name"]);
+    record.account = job.text(&["account"]);
+    record.partition = job.text(&["partition"]);
+    record.qos = job.text(&["qos"]);
+    record.reason = job.text(&["state_reason"]).filter(|reason| reason != "None");
+    record.comment = job.text(&["comment"]);
+    record.command_line = job.text(&["command"]);
+    record.work_dir = job.text(&["current_working_directory"]);
+    record.nodes = job.nonzero(&["node_count"]);
+    record.node_list = job.text(&["nodes"]);
+    record.cpus = job.nonzero(&["cpus"]);
+    record.memory_bytes = mebibytes(job.nonzero(&["memory_per_node"]).or(job.nonzero(&["memory_per_cpu"])));
+    record.dependency = job.text(&["dependency"]);
+    record.submit_line = job.text(&["submit_line"]);
+    if record.dependency.is_none() && record.state == State::Pending {
+        // What is met already is no longer shown; the line with which it was submitted still says it.
+        record.dependency = record.submit_line.as_ref().and_then(dependency_of);
+    }
+    if record.state.has_ended() {
+        (record.exit_code, record.exit_signal) = exit(job, &["exit_code"]);
+    }
+    odd_numbers(
+        job,
+        &["submit_time", "start_time", "end_time", "time_limit", "node_count", "cpus", "memory_per_node", "memory_per_cpu"],
+        diagnostics,
+    );
+    Ok(record)
+}
+
+/// Tells numbers that are none.
+fn odd_numbers(job: &Job, keys: &[&str], diagnostics: &mut Diagnostics) {
+    for key in keys {
+        if job.number(&[key]) == Number::Odd {
+            diagnostics.push(job.warn("json_value", &format!("{key} is not a number; taken as unknown")));
+        }
+    }
+}
+
+/// The state at a path: a word, or a list of a state and flags.
+pub(super) fn state(job: &Job, path: &[&str]) -> Option<State> {
+    let mut words = job.states(path);
+    match words.len() {
+        0 => None,
+        1 => words.pop().map(|word| from_accounting(&word).0),
+        _ => from_flags(words),
+    }
+}
+
+/// A limit in minutes, in seconds; nothing when there is none.
+pub(super) fn minutes(number: Number) -> Option<i64> {
+    number.value()?.checked_mul(60)
+}
+
+/// MiB in bytes.
+pub(super) fn mebibytes(number: Option<i64>) -> Option<i64> {
+    number?.checked_mul(1 << 20)
+}
+
+/// An exit code and signal: wait(2)'s status, bare or as a data_parser number, or an object that has both.
+pub(super) fn exit(job: &Job, path: &[&str]) -> (Option<i64>, Option<i64>) {
+    let Some(value) = job.get(path) else { return (None, None) };
+    if value.get("return_code").is_none() && value.get("signal").is_none() {
+        let Some(status) = json::number(Some(value)).value().filter(|status| (0..1 << 16).contains(status)) else { return (None, None) };
+        return (Some(status >> 8), Some(status & 0x7f).filter(|&signal| signal != 0));
+    }
+    let signal = value.get("signal").and_then(|signal| signal.get("id").or_else(|| signal.get("signal_id")));
+    let signal = json::number(signal).value().filter(|&signal| signal != 0);
+    let code = json::number(value.get("return_code")).value();
+    // sacct's text says 0 beside a signal.
+    (code.or(signal.map(|_| 0)), signal)
+}

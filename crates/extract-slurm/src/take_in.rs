@@ -1,0 +1,396 @@
+//! Files that others recorded into a dataset: what `flowmine import squeue` does.
+//!
+//! In go paths; each file is recognised ([`crate::import`]), and taken in as if it had been observed live: queues in the order of
+//! their times through the same comparison, accounting as facts. A file whose bytes were imported before is skipped, so that
+//! repeating an import doubles nothing. Rows and the list of imported files change in the same transaction.
+//!
+//! A queue that is not younger than the last one in the dataset is refused, because what changed between could not be told any more.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use flowmine_schema::dataset::{Import, Role};
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState};
+use flowmine_schema::{Builder, Dataset, DatasetError, Writer, time};
+use sha2::{Digest, Sha256};
+
+use crate::import::{self, Imported, Kind};
+use crate::memory::{Memory, MemoryError};
+use crate::queue::{Changes, PollTime};
+
+/// Why nothing could be imported.
+#[derive(Debug, thiserror::Error)]
+pub enum TakeInError {
+    /// The dataset could not be read or written.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// What was remembered cannot be used.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// There are several clusters in the dataset and the files do not tell theirs.
+    #[error("the files do not tell their cluster and the dataset holds several ({0}): say which with --cluster")]
+    WhichCluster(String),
+    /// The files are of several clusters.
+    #[error("the files are of several clusters ({0}): import those of each cluster by themselves")]
+    SeveralClusters(String),
+}
+
+/// What is known beside the files.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The cluster's name, for files that do not tell it.
+    pub cluster: Option<String>,
+    /// When a queue was looked at, for files that do not tell it.
+    pub observed_at_ns: Option<i64>,
+    /// For decoding.
+    pub import: import::Options,
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub struct FileReport {
+    /// The file.
+    pub path: PathBuf,
+    /// What it was; `None` when it was skipped or refused before that was known.
+    pub kind: Option<Kind>,
+    /// Records in it.
+    pub records: usize,
+    /// Rows of `job_states` that it brought.
+    pub changes: usize,
+    /// Whether it had been imported before.
+    pub already_there: bool,
+    /// What was wrong. A refused file has an error here.
+    pub diagnostics: Diagnostics,
+}
+
+/// The name of a cluster that nobody named.
+const UNNAMED: &str = "cluster";
+/// After so many rows of changes they are written, so that memory does not grow with the number of files.
+const ROWS_A_TRANSACTION: usize = 200_000;
+/// The most bytes that a packed file may unpack to.
+const MOST_BYTES: u64 = 4 << 30;
+
+struct Input {
+    path: PathBuf,
+    import: Import,
+    kind: Kind,
+    time: PollTime,
+    time_from_mtime: bool,
+}
+
+/// Imports files, and those of directories, in the order of their times.
+///
+/// `progress` is told after each file how many are done and how many there are.
+///
+/// # Errors
+/// When the dataset cannot be written, or the cluster is not clear. A file that cannot be read is not an error but
+/// stands in its report.
+pub fn take_in(
+    dataset: &Dataset,
+    paths: &[PathBuf],
+    options: &Options,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<Vec<FileReport>, TakeInError> {
+    let mut writer = dataset.writer(Role::Raw, &format!("import, process {}", std::process::id()))?;
+    let manifest = dataset.manifest()?;
+    let mut reports = Vec::new();
+    let mut inputs = Vec::new();
+    let mut clusters = std::collections::BTreeSet::new();
+    for path in files(paths, &mut reports) {
+        match look_at(&path, options, &manifest.imports, &inputs) {
+            Ok((input, cluster)) => {
+                clusters.extend(cluster);
+                inputs.push(input);
+            }
+            Err(report) => reports.push(report),
+        }
+    }
+    // Accounting first: it does not depend on the order, and a queue's time must not wait for it.
+    inputs.sort_by(|a, b| {
+        let key = |input: &Input| (!is_accounting(input.kind), input.time.ended_ns, input.path.clone());
+        key(a).cmp(&key(b))
+    });
+    let cluster = which_cluster(options, clusters, &manifest.clusters)?;
+    let mut memory = Memory::load(dataset, &cluster)?;
+    let mut batch = Batch::default();
+    let total = inputs.len();
+    for (done, input) in inputs.into_iter().enumerate() {
+        let report = take_in_one(&input, &mut memory, options, &mut batch);
+        reports.push(report);
+        if batch.changes.states.len() >= ROWS_A_TRANSACTION {
+            batch.write(&mut writer, &memory)?;
+        }
+        progress(done + 1, total);
+    }
+    for report in reports.iter().filter(|report| report.kind.is_none()) {
+        report.diagnostics.append_to(&mut batch.diagnostics, &name_of(&report.path), None);
+    }
+    batch.write(&mut writer, &memory)?;
+    writer.merge_small_files::<JobState<'static>>()?;
+    writer.merge_small_files::<JobDependency<'static>>()?;
+    writer.merge_small_files::<DiagnosticRow<'static>>()?;
+    Ok(reports)
+}
+
+/// What is to be written next.
+#[derive(Default)]
+struct Batch {
+    changes: Changes,
+    diagnostics: Builder<DiagnosticRow<'static>>,
+    imports: Vec<Import>,
+}
+
+impl Batch {
+    fn write(&mut self, writer: &mut Writer, memory: &Memory) -> Result<(), DatasetError> {
+        let batch = std::mem::take(self);
+        if batch.imports.is_empty() && batch.diagnostics.is_empty() {
+            return Ok(());
+        }
+        let dataset = writer.dataset().clone();
+        let mut transaction = writer.begin();
+        transaction.append(batch.changes.states)?;
+        transaction.append(batch.changes.dependencies)?;
+        transaction.append(batch.diagnostics)?;
+        memory.store_whole(&mut transaction, &dataset)?;
+        transaction.update_manifest(|manifest| {
+            if !batch.imports.is_empty() {
+                manifest.clusters.insert(memory.queue.cluster().to_owned());
+            }
+            manifest.imports.extend(batch.imports);
+        })?;
+        transaction.commit()
+    }
+}
+
+fn is_accounting(kind: Kind) -> bool {
+    matches!(kind, Kind::SacctText | Kind::SacctJson)
+}
+
+fn which_cluster(
+    options: &Options,
+    mut of_files: std::collections::BTreeSet<String>,
+    of_dataset: &std::collections::BTreeSet<String>,
+) -> Result<String, TakeInError> {
+    let list = |names: &std::collections::BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
+    if of_files.len() > 1 {
+        return Err(TakeInError::SeveralClusters(list(&of_files)));
+    }
+    if let Some(cluster) = of_files.pop_first().or_else(|| options.cluster.clone()) {
+        return Ok(cluster);
+    }
+    match of_dataset.len() {
+        0 => Ok(UNNAMED.to_owned()),
+        1 => Ok(list(of_dataset)),
+        _ => Err(TakeInError::WhichCluster(list(of_dataset))),
+    }
+}
+
+/// The files, those of a directory in the order of their names, without hidden ones.
+fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        match fs::read_dir(path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()) {
+            Ok(mut inside) => {
+                inside.retain(|path| path.is_file() && !name_of(path).starts_with('.'));
+                inside.sort();
+                files.extend(inside);
+            }
+            Err(e) => reports.push(refused(path, Diagnostic::error("file_unreadable", e.to_string()))),
+        }
+    }
+    files
+}
+
+fn refused(path: &Path, diagnostic: Diagnostic) -> FileReport {
+    let mut diagnostics = Diagnostics::default();
+    diagnostics.push(diagnostic);
+    FileReport { path: path.to_owned(), kind: None, records: 0, changes: 0, already_there: false, diagnostics }
+}
+
+/// Only the name is kept in the dataset: where it lay is nobody's business.
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| flowmine_schema::text::decode(name.as_encoded_bytes()).into_owned()).unwrap_or_default()
+}
+
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let bytes = fs::read(path)?;
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut unpacked = Vec::new();
+    flate2::read::MultiGzDecoder::new(bytes.as_slice()).take(MOST_BYTES).read_to_end(&mut unpacked)?;
+    if unpacked.len() as u64 == MOST_BYTES {
+        return Err(io::Error::other("the file unpacks to more than 4 GiB"));
+    }
+    Ok(unpacked)
+}
+
+/// Finds out what a file is and of when, without keeping it.
+fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]) -> Result<(Input, Vec<String>), FileReport> {
+    let bytes = read_file(path).map_err(|e| refused(path, Diagnostic::error("file_unreadable", e.to_string())))?;
+    let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    // An empty queue is recorded again and again in the same bytes; the name tells those apart.
+    let import = Import { name: name_of(path), sha256 };
+    if imported.contains(&import) || inputs.iter().any(|input| input.import == import) {
+        return Err(FileReport { already_there: true, ..already(path) });
+    }
+    let kind = import::recognise(&bytes).map_err(|e| refused(path, Diagnostic::error("file_not_recognised", e.to_string())))?;
+    let (mut time, mut clusters) = (None, Vec::new());
+    let from_name = time_of_name(&import.name);
+    if kind != Kind::SqueueText || from_name.is_none() {
+        match import::read(&bytes, kind, &options.import, &mut Diagnostics::default()) {
+            Ok(Imported::Queue { observed_at_ns, cluster, .. }) => {
+                time = observed_at_ns.map(PollTime::at);
+                clusters.extend(cluster);
+            }
+            Ok(Imported::Log { entries, cluster, .. }) => {
+                time = entries.last().map(|(ns, _)| PollTime::at(*ns));
+                clusters.extend(cluster);
+            }
+            Ok(Imported::Accounting { records, .. }) => clusters.extend(records.into_iter().filter_map(|(cluster, _)| cluster)),
+            Err(e) => return Err(FileReport { kind: Some(kind), ..refused(path, Diagnostic::error("file_not_read", e.to_string())) }),
+        }
+    }
+    clusters.sort();
+    clusters.dedup();
+    // The file's own name is more exact than a JSON's whole second, and a recording is named by us.
+    let known = from_name.or(time).or_else(|| options.observed_at_ns.map(PollTime::at));
+    let time_from_mtime = known.is_none();
+    let mtime = || {
+        let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
+        Some(PollTime::at(modified.duration_since(UNIX_EPOCH).ok()?.as_nanos() as i64))
+    };
+    let Some(time) = known.or_else(mtime) else {
+        return Err(refused(
+            path,
+            Diagnostic::error("file_time", "nothing tells when this was recorded").advise("give --observed-at TIME"),
+        ));
+    };
+    Ok((Input { path: path.to_owned(), import, kind, time, time_from_mtime }, clusters))
+}
+
+fn already(path: &Path) -> FileReport {
+    FileReport { path: path.to_owned(), kind: None, records: 0, changes: 0, already_there: true, diagnostics: Diagnostics::default() }
+}
+
+/// The times in a recording's name: `squeue-20261120T130405.5Z.txt`, or two of them for begin and end of the poll.
+fn time_of_name(name: &str) -> Option<PollTime> {
+    let mut times = name.split('-').filter_map(|piece| {
+        let end = piece.find('Z')?;
+        let (date, clock) = piece[..end].split_once('T')?;
+        let digits = |text: &str, n: usize| text.len() >= n && text.bytes().take(n).all(|b| b.is_ascii_digit());
+        if !digits(date, 8) || date.len() != 8 || !digits(clock, 6) {
+            return None;
+        }
+        time::parse(&format!("{}-{}-{}T{}:{}:{}Z", &date[..4], &date[4..6], &date[6..], &clock[..2], &clock[2..4], &clock[4..]))
+    });
+    let began_ns = times.next()?;
+    let ended_ns = times.next().unwrap_or(began_ns);
+    Some(PollTime { began_ns, ended_ns: ended_ns.max(began_ns) })
+}
+
+fn take_in_one(input: &Input, memory: &mut Memory, options: &Options, batch: &mut Batch) -> FileReport {
+    let mut report = FileReport { kind: Some(input.kind), already_there: false, ..already(&input.path) };
+    let rows_before = batch.changes.states.len();
+    match read_and_compare(input, memory, options, &mut batch.changes, &mut report.diagnostics) {
+        Ok(records) => {
+            report.records = records;
+            batch.imports.push(input.import.clone());
+        }
+        Err(diagnostic) => report.diagnostics.push(diagnostic),
+    }
+    report.changes = batch.changes.states.len() - rows_before;
+    report.diagnostics.append_to(&mut batch.diagnostics, &input.import.name, Some(input.time.ended_ns));
+    report
+}
+
+fn read_and_compare(
+    input: &Input,
+    memory: &mut Memory,
+    options: &Options,
+    changes: &mut Changes,
+    diagnostics: &mut Diagnostics,
+) -> Result<usize, Diagnostic> {
+    let bytes = read_file(&input.path).map_err(|e| Diagnostic::error("file_unreadable", e.to_string()))?;
+    let imported =
+        import::read(&bytes, input.kind, &options.import, diagnostics).map_err(|e| Diagnostic::error("file_not_read", e.to_string()))?;
+    let too_old = |last: PollTime, this: i64| {
+        let message = format!(
+            "the queue of {} is not younger than the last one in the dataset, of {}; what changed between cannot be told any more",
+            time::rfc3339(this),
+            time::rfc3339(last.ended_ns)
+        );
+        Diagnostic::error("queue_too_old", message).advise("import files in the order of their times, or into a dataset of their own")
+    };
+    match imported {
+        Imported::Queue { source, records, .. } => {
+            if input.time_from_mtime {
+                let message = format!(
+                    "when this was recorded is not told; the file's modification time is taken: {}",
+                    time::rfc3339(input.time.ended_ns)
+                );
+                diagnostics.push(Diagnostic::warning("time_of_file", message).advise("give --observed-at TIME when that is wrong"));
+            }
+            if let Some(last) = memory.queue.last_poll().filter(|last| input.time.ended_ns <= last.ended_ns) {
+                return Err(too_old(last, input.time.ended_ns));
+            }
+            let mut poll = memory.queue.poll(input.time, source, changes, diagnostics);
+            for record in &records {
+                poll.see(record);
+            }
+            poll.finish();
+            Ok(records.len())
+        }
+        Imported::Log { source, mut entries, .. } => {
+            entries.sort_by_key(|(ns, _)| *ns);
+            if let (Some(last), Some((first, _))) = (memory.queue.last_poll(), entries.first())
+                && *first <= last.ended_ns
+            {
+                return Err(too_old(last, *first));
+            }
+            for group in entries.chunk_by(|(a, _), (b, _)| a == b) {
+                let time = PollTime::at(group[0].0);
+                let mut poll = memory.queue.poll(time, source, changes, diagnostics);
+                for (_, record) in group {
+                    // Two changes of one job at one time: each is a change of its own.
+                    if poll.has_seen(record) {
+                        poll.finish_changes(false);
+                        poll = memory.queue.poll(time, source, changes, diagnostics);
+                    }
+                    poll.see(record);
+                }
+                poll.finish_changes(true);
+            }
+            Ok(entries.len())
+        }
+        Imported::Accounting { source, records } => {
+            for (_, record) in &records {
+                memory.accounting.see(record, input.time.ended_ns, source, changes, diagnostics);
+            }
+            Ok(records.len())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_in_names() {
+        let at = |text| time::parse(text).unwrap();
+        let time = time_of_name("squeue-20261120T134317.700020197Z.txt.gz").unwrap();
+        assert_eq!((time.began_ns, time.ended_ns), (at("2026-11-20T13:43:17.700020197Z"), at("2026-11-20T13:43:17.700020197Z")));
+        let time = time_of_name("squeue-20261120T134317.1Z-20261120T134318Z.txt").unwrap();
+        assert_eq!((time.began_ns, time.ended_ns), (at("2026-11-20T13:43:17.1Z"), at("2026-11-20T13:43:18Z")));
+        assert_eq!(time_of_name("squeue.txt"), None);
+        assert_eq!(time_of_name("TZ-é-20261120TéZ-2026é120T134317Z"), None);
+    }
+}

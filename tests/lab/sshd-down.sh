@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Ends the sshd that sshd-up.sh started in DIR and its sessions. In: DIR. Refuses: not root, not a lab.
+# The last of sshd-down.sh and slurm-down.sh removes the test users.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/lib.sh"
+lab_need_root
+export PATH=$PATH:/usr/sbin:/sbin
+lab_dir "${1-}"
+[ -e "$LAB" ] || exit 0
+[ -e "$LAB/.flowmine-lab" ] || lab_die "$LAB is not a lab"
+rc=0
+sessions=()
+if lab_alive sshd; then mapfile -t sessions < <(lab_descendants "$(lab_pid sshd)"); fi
+lab_stop sshd 10 || rc=1
+for session in "${sessions[@]}"; do
+  read -r pid ticks <<< "$session"
+  if [ "$(lab_start_ticks "$pid" || echo gone)" = "$ticks" ]; then kill -s TERM "$pid" 2>/dev/null || true; fi
+done
+if ! lab_any_alive; then lab_end_strays 3 || rc=1; lab_unregister || rc=1; fi
+exit "$rc"
