@@ -149,34 +149,25 @@ lab_descendants() {
 # what a lab starts has FLOWMINE_LAB_PROCESS; a job has our SLURM_CONF and a job id; slurmstepd, which wipes its
 # environment, has its log in our directory.
 lab_strays() {
-  local environ pid entry job conf found exe file keep=" $$ $BASHPID " name
+  local keep=" $$ $BASHPID " name pid
   # Daemons that still live are not stray, nor are the sessions of sshd.
   for name in "$DAEMONS"/*; do
     name=${name##*/}; lab_alive "$name" || continue
     keep+="$(lab_pid "$name") "
     [ "$name" != sshd ] || keep+="$(lab_descendants "$(lab_pid sshd)" | cut -d' ' -f1 | tr '\n' ' ') "
   done
-  for environ in /proc/[0-9]*/environ; do
-    pid=${environ#/proc/}; pid=${pid%/environ}
-    case $keep in *" $pid "*) continue;; esac
-    exe=$(readlink "/proc/$pid/exe") || continue
-    job=0 conf=0 found=0
-    if [ "${exe##*/}" = slurmstepd ]; then
-      for file in "/proc/$pid/fd"/*; do
-        case $(readlink "$file" || true) in "$LAB/log/"*|"$LAB/spool/"*) found=1; break;; esac
-      done
-    else
-      while IFS= read -r -d '' entry; do
-        case $entry in
-          "FLOWMINE_LAB_PROCESS=$LAB") found=1; break;;
-          "SLURM_CONF=$LAB/etc/slurm.conf") conf=1;;
-          SLURM_JOB_ID=*) job=1;;
-        esac
-      done < "$environ" || true
-    fi
-    if [ "$found" = 1 ] || [ "$job$conf" = 11 ]; then printf '%s\n' "$pid"; fi
-  done 2>/dev/null
+  {
+    lab_pids_with "FLOWMINE_LAB_PROCESS=$LAB" -x
+    comm -12 <(lab_pids_with "SLURM_CONF=$LAB/etc/slurm.conf" -x | sort) <(lab_pids_with SLURM_JOB_ID= | sort)
+    # shellcheck disable=SC2038 # /proc paths have no spaces
+    find /proc/[0-9]*/exe -lname '*/slurmstepd' 2>/dev/null | cut -d/ -f3 \
+      | xargs -r -I '{}' find '/proc/{}/fd' \( -lname "$LAB/log/*" -o -lname "$LAB/spool/*" \) 2>/dev/null | cut -d/ -f3
+  } | sort -un | while read -r pid; do
+    case $keep in *" $pid "*) ;; *) printf '%s\n' "$pid";; esac
+  done
 }
+# The pids of processes with ENTRY in their environment: `-x` for the whole entry, else its beginning or any part.
+lab_pids_with() { grep -l -s -z -F "${@:2}" -e "$1" /proc/[0-9]*/environ | cut -d/ -f3 || true; }
 
 # Ends the strays: TERM, then KILL after SECONDS.
 lab_end_strays() {
@@ -270,15 +261,11 @@ lab_free_ports() {
 
 # Ends every process of a user that the labs made: nobody else has reason to run as that user.
 lab_end_user() {
-  local uid signal n status pid pids
+  local uid signal n pids
   uid=$(id -u "$1")
   for signal in TERM KILL; do
     for ((n = 0; n < 20; n++)); do
-      pids=()
-      for status in /proc/[0-9]*/status; do
-        pid=${status#/proc/}; pid=${pid%/status}
-        if grep -q -s -P "^Uid:\t$uid\t" "$status" && ! grep -q -s '^State:.Z' "$status"; then pids+=("$pid"); fi
-      done
+      mapfile -t pids < <(awk -v uid="$uid" '/^State:/ { dead = /Z/ } /^Uid:/ && $2 == uid && !dead { split(FILENAME, part, "/"); print part[3] }' /proc/[0-9]*/status 2>/dev/null)
       [ "${#pids[@]}" -gt 0 ] || return 0
       [ "$n" != 0 ] || kill -s "$signal" "${pids[@]}" 2>/dev/null || true
       sleep 0.1

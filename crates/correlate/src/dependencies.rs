@@ -281,8 +281,8 @@ impl Ids {
         let mut ids: Vec<(Sym, i64, i64, u32)> = attempts
             .iter()
             .flat_map(|a| {
-                let since = submissions[a.submission as usize].since_ns;
-                [(a.cluster, a.job_id, since, a.submission), (a.cluster, root_id(a, strings), since, a.submission)]
+                let whole = submissions[a.submission as usize].since_ns;
+                [(a.cluster, a.job_id, a.since_ns, a.submission), (a.cluster, root_id(a, strings), whole, a.submission)]
             })
             .collect();
         ids.sort_unstable();

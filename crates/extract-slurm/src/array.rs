@@ -16,7 +16,8 @@ impl IndexSet {
         let text = text.split('%').next().unwrap_or_default();
         let mut set = Self::default();
         for item in text.split(',') {
-            if item == "..." || item.is_empty() {
+            // `4...` may be the beginning of 46.
+            if item.ends_with("...") || item.is_empty() {
                 set.cut = true;
                 continue;
             }
@@ -117,6 +118,8 @@ mod tests {
         assert_eq!(IndexSet::parse("0").unwrap().to_string(), "0");
         assert!(IndexSet::parse("1,3,5,").unwrap().cut);
         assert!(IndexSet::parse("1,3,...").unwrap().cut);
+        let cut = IndexSet::parse("1,40-41,4...").unwrap();
+        assert!(cut.cut && cut.contains(41) && !cut.contains(4));
         assert_eq!(IndexSet::parse("x"), None);
         assert_eq!(IndexSet::parse("0-4294967295").unwrap().to_string(), "0-4294967295");
     }

@@ -13,15 +13,23 @@ pub struct Command<'a> {
 
 /// Takes a command line apart.
 ///
-/// A path may hold spaces, and squeue does not say where it ends. The job's name helps: unless the user chose another, it is the
-/// script's file name, so a part of the line that follows a `/` (or begins the line), equals the name, and is followed by
-/// a space or the end is the file. Otherwise the path ends at the first space. `None` for an empty line.
-pub fn split<'a>(line: &'a str, job_name: Option<&str>) -> Option<Command<'a>> {
+/// A path may hold spaces, and squeue does not say where it ends. Two things help. A line that begins with the work directory goes on with
+/// the file in it. And the job's name is the script's file name unless the user chose another: where the path's last part, as far as the
+/// first space, is the beginning of the name, and the whole name stands there followed by a space or the end, the
+/// file is the name. Otherwise the path ends at the first space. `None` for an empty line.
+pub fn split<'a>(line: &'a str, job_name: Option<&str>, work_dir: Option<&str>) -> Option<Command<'a>> {
     let line = line.trim_start();
     if line.is_empty() {
         return None;
     }
-    let end = job_name.and_then(|name| end_of_file_named(line, name)).unwrap_or_else(|| line.find(' ').unwrap_or(line.len()));
+    let in_work_dir = work_dir.and_then(|dir| line.strip_prefix(dir)?.strip_prefix('/')).map_or(0, |rest| line.len() - rest.len());
+    let first_space = line[in_work_dir..].find(' ').map_or(line.len(), |at| in_work_dir + at);
+    let file_begins = line[..first_space].rfind('/').map_or(0, |slash| slash + 1);
+    let named = job_name.filter(|name| !name.is_empty()).and_then(|name| {
+        let rest = line[file_begins..].strip_prefix(name)?;
+        (rest.is_empty() || rest.starts_with(' ')).then_some(line.len() - rest.len())
+    });
+    let end = named.unwrap_or(first_space);
     let path = &line[..end];
     let arguments = line[end..].strip_prefix(' ').filter(|rest| !rest.is_empty());
     Some(Command { path, file_name: file_name(path), arguments })
@@ -35,23 +43,12 @@ pub fn file_name(path: &str) -> &str {
     }
 }
 
-fn end_of_file_named(line: &str, name: &str) -> Option<usize> {
-    if name.is_empty() || !line.contains(name) {
-        return None;
-    }
-    line.match_indices(name).map(|(at, _)| (at, at + name.len())).find_map(|(start, end)| {
-        let begins = start == 0 || line.as_bytes()[start - 1] == b'/';
-        let ends = end == line.len() || line.as_bytes()[end] == b' ';
-        (begins && ends).then_some(end)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(line: &str, name: &str, path: &str, file: &str, arguments: Option<&str>) {
-        assert_eq!(split(line, Some(name)), Some(Command { path, file_name: file, arguments }));
+        assert_eq!(split(line, Some(name), Some("/data/my files")), Some(Command { path, file_name: file, arguments }));
     }
 
     #[test]
@@ -60,9 +57,15 @@ mod tests {
         check("/home/hpc/step.sh", "step.sh", "/home/hpc/step.sh", "step.sh", None);
         check("./my job, v2.sh 6 0 arg with space", "my job, v2.sh", "./my job, v2.sh", "my job, v2.sh", Some("6 0 arg with space"));
         check("./my job, v2.sh 6", "other", "./my", "my", Some("job, v2.sh 6"));
-        check("/data/my files/run.sh x", "run.sh", "/data/my files/run.sh", "run.sh", Some("x"));
+        check("/data/my files/run.sh x", "sim", "/data/my files/run.sh", "run.sh", Some("x"));
         check("run.sh /data/run.sh", "run.sh", "run.sh", "run.sh", Some("/data/run.sh"));
         check("/bin/é", "", "/bin/é", "é", None);
-        assert_eq!(split("", None), None);
+        assert_eq!(split("", None, None), None);
+    }
+
+    #[test]
+    fn a_job_named_like_an_argument() {
+        check("flow/pre.sh /work/run-003 3.3", "run-003", "flow/pre.sh", "pre.sh", Some("/work/run-003 3.3"));
+        check("flow/pre.sh pre.sh", "pre.sh", "flow/pre.sh", "pre.sh", Some("pre.sh"));
     }
 }

@@ -157,7 +157,7 @@ impl JobRecord<'_> {
                 row.het_offset = Some(*offset);
             }
         }
-        match self.command_line.as_deref().and_then(|line| command::split(line, self.name.as_deref())) {
+        match self.command_line.as_deref().and_then(|line| command::split(line, self.name.as_deref(), self.work_dir.as_deref())) {
             Some(command) => {
                 row.command = Some(command.path.into());
                 row.arguments = command.arguments.map(Into::into);

@@ -561,9 +561,9 @@ fn keys_are_exchanged_anew_under_load() {
 }
 
 #[test]
-fn idle_connection_answers_the_server() {
+fn idle_connection_is_kept() {
     needs_sshd!();
-    // The server asks every second and hangs up after five questions without an answer.
+    // The server asks after each silent second and hangs up after five questions in a row without a sign of life.
     let server = Sshd::start(&["ed25519"], "ClientAliveInterval 1\nClientAliveCountMax 5");
     let key = server.client_key("id", "ed25519", "");
     server.know(&format!("{} {}\n", server.name(), server.host_key("ed25519")));

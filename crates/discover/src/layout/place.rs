@@ -146,3 +146,74 @@ fn spread(segments: &[Segment], flat: f64, place: &[usize]) -> Vec<(usize, i64)>
     let scale = if cursor > flat { flat / cursor } else { 1.0 };
     sorted.iter().zip(at).map(|(s, a)| (s.edge, ((a - cursor / 2.0) * scale).round() as i64)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Edge, Node, acyclic, layers, order};
+    use super::*;
+
+    /// Two layers that edges pass, in each the items of edge 0 and edge 1, crossed in the second.
+    fn crossed(heavier: usize) -> (Graph, Layered) {
+        let edge = |weight| Edge { weight, ..Edge::default() };
+        let graph = Graph { nodes: Vec::new(), edges: (0..2).map(|e| edge(if e == heavier { 9 } else { 1 })).collect() };
+        let item = |layer, down: Vec<Segment>, up: Vec<Segment>| Item {
+            layer,
+            kind: Kind::Pass,
+            left: 5.0,
+            right: 5.0,
+            height: 0.0,
+            flat: 0.0,
+            up,
+            down,
+        };
+        let to = |edge, other| vec![Segment { edge, other, breadth: 10.0 }];
+        let items = vec![
+            item(0, to(0, 2), Vec::new()),
+            item(0, to(1, 3), Vec::new()),
+            item(1, Vec::new(), to(0, 0)),
+            item(1, Vec::new(), to(1, 1)),
+        ];
+        (graph, Layered { items, layers: vec![vec![0, 1], vec![3, 2]], chains: vec![vec![0, 2], vec![1, 3]] })
+    }
+
+    #[test]
+    fn of_two_edges_that_cross_the_lighter_one_bends() {
+        for heavier in 0..2 {
+            let (graph, layered) = crossed(heavier);
+            let (column, count) = straight_runs(&graph, &layered);
+            assert_eq!(count, 3);
+            assert_eq!(column[heavier], column[heavier + 2]);
+            let x = columns(&graph, &layered, &Spacing::default()).x;
+            assert_eq!(x[heavier], x[heavier + 2]);
+            assert!(x[1] - x[0] >= 22 && x[2] - x[3] >= 22, "{x:?}");
+        }
+    }
+
+    /// Large enough for long straight runs: if two of them crossed, the distances would contradict each other.
+    #[test]
+    fn everything_in_a_layer_keeps_its_distance() {
+        let node = Node { width: 80.0, height: 40.0, inset: 8.0, ..Node::default() };
+        for seed in 1..4usize {
+            // Ten chains beside each other, and long edges across them.
+            let chains = (0..50usize).map(|i| (i, i + 10, 900));
+            let across = (0..120usize).map(|i| (i * 7 * seed % 20, 40 + (i * i * 3 + i * seed) % 20, (i % 9) as u64));
+            let edges = chains
+                .chain(across)
+                .map(|(from, to, weight)| Edge { from, to, weight, label: Some((70.0, 18.0)), breadth: 10.0, head: 9.0 })
+                .collect();
+            let graph = Graph { nodes: vec![node.clone(); 60], edges };
+            let spacing = Spacing::default();
+            let mut layered = layers::assign(&graph, &acyclic::against_flow(&graph), &spacing);
+            order::reduce_crossings(&mut layered);
+            let (columns, names) = (columns(&graph, &layered, &spacing), straight_runs(&graph, &layered));
+            assert!(names.1 < layered.items.len(), "something is kept straight");
+            for layer in &layered.layers {
+                for pair in layer.windows(2) {
+                    let (a, b) = (&layered.items[pair[0]], &layered.items[pair[1]]);
+                    let apart = (columns.x[pair[1]] - columns.x[pair[0]]) as f64;
+                    assert!(apart >= a.right + b.left + gap(a, b, &spacing), "{apart} between {:?} and {:?}", a.kind, b.kind);
+                }
+            }
+        }
+    }
+}

@@ -6,6 +6,8 @@
 //! 24, the dependency a dependency, times times and numbers numbers, and keeps user, account, group and the like to one word each; a row with
 //! none or several such ways is rejected with its line, never guessed.
 
+use std::borrow::Cow;
+
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
 use super::squeue_text::{Column, Columns, FORGERY, is_known_state, is_plausible, record};
@@ -51,7 +53,7 @@ pub(super) fn read<'a>(
         }
     }
 
-    let layout = Layout::of(&spans, &columns.columns, &rows);
+    let layout = Layout::of(header, &spans, &rows);
     let aligned: Vec<Split<'a>> = rows.iter().map(|(_, row)| layout.split(row, &columns.columns)).collect();
     let single = spans.windows(2).all(|pair| pair[1].0 - pair[0].1 == 1) && spans.first().is_some_and(|first| first.0 == 0);
     let words: Vec<Split<'a>> = rows.iter().map(|(_, row)| assign(row, &columns.columns)).collect();
@@ -81,6 +83,9 @@ pub(super) fn read<'a>(
             {
                 record.state = state;
             }
+            if let Some(expression) = record.dependency.take() {
+                record.dependency = whole_terms(expression, *number, diagnostics);
+            }
             records.push(record);
             last_used = Some(*number);
         }
@@ -89,7 +94,7 @@ pub(super) fn read<'a>(
         let message = "the last line has no newline: its last field may be cut short";
         diagnostics.push(Diagnostic::warning("no_last_newline", message).at(last, None));
     }
-    if fixed && let Some((line, name)) = layout.first_filled(&rows, &names) {
+    if fixed && let Some((line, name)) = layout.first_filled(&rows, &columns.columns, &names) {
         let message = format!("column {name} has a fixed width and is filled to it: longer values were cut short and cannot be restored");
         let advice = "record with a separator and no widths, as in squeue -o '%i|%j|%T', or with flowmine observe";
         diagnostics.push(Diagnostic::warning("columns_cut", message).at(line, None).advise(advice));
@@ -160,35 +165,53 @@ fn state_beginning(word: &[u8]) -> Option<State> {
     found.next().filter(|_| found.next().is_none())
 }
 
+/// A dependency that its column cut short, up to its last whole term.
+fn whole_terms<'a>(expression: Cow<'a, str>, line: u64, diagnostics: &mut Diagnostics) -> Option<Cow<'a, str>> {
+    let Err(dependency::NotUnderstood(at)) = dependency::parse(&expression) else { return Some(expression) };
+    let whole = expression.get(..at).unwrap_or_default().trim_end_matches([',', '?']);
+    let message = format!("the dependency {:?} was cut short by its column; read up to its last whole term", shown(expression.as_bytes()));
+    diagnostics.push(Diagnostic::warning("dependency_cut", message).at(line, None));
+    (!whole.is_empty()).then(|| Cow::Owned(whole.to_owned()))
+}
+
 /// Columns of fixed width.
 struct Layout {
-    /// For each column but the last: the byte between it and the next, and whether the next begins right after it.
-    gaps: Vec<(usize, bool)>,
+    /// For each column but the last: the byte between it and the next.
+    gaps: Vec<usize>,
+    /// Whether the file is of `-O`: flush left, no blank between columns, the last one padded too. A value that fills its column touches the next.
+    touching: bool,
 }
 
 impl Layout {
-    fn of(spans: &[(usize, usize)], columns: &[Column], rows: &[(u64, &[u8])]) -> Self {
-        let gaps = spans.windows(2).zip(columns).map(|(pair, &column)| {
+    fn of(header: &[u8], spans: &[(usize, usize)], rows: &[(u64, &[u8])]) -> Self {
+        let touching = header.ends_with(b" ") && spans.first().is_some_and(|first| first.0 == 0);
+        let gaps = spans.windows(2).map(|pair| {
             let (from, to) = (pair[0].1, pair[1].0);
+            if touching {
+                return to - 1;
+            }
             let filled = |at: usize| rows.iter().filter(|(_, row)| row.get(at).is_some_and(|&b| b != b' ')).count();
-            // Where every row has a blank there are often several places; which matters only for values with blanks in them. A column of
-            // one word ends at its first blank, and so does one that is flush right; otherwise the next column's beginning is surer.
-            let flush_right = rows.iter().filter(|(_, row)| row.get(from - 1).is_some_and(|&b| b != b' ')).count() * 2 > rows.len();
-            let places: Vec<usize> = if is_word(column) || flush_right { (from..to).collect() } else { (from..to).rev().collect() };
-            let best = places.into_iter().take(200).min_by_key(|&at| filled(at)).unwrap_or(from);
-            (best, best + 1 == to)
+            // A column that is flush right ends with its header; one that is flush left begins with it.
+            let (ends, begins) = (filled(from), filled(to - 1));
+            if ends.min(begins) * 10 > rows.len() {
+                // One flush left and the next flush right: somewhere between.
+                (from..to).take(200).min_by_key(|&at| filled(at)).unwrap_or(from)
+            } else if begins < ends {
+                to - 1
+            } else {
+                from
+            }
         });
-        Self { gaps: gaps.collect() }
+        Self { gaps: gaps.collect(), touching }
     }
 
     fn split<'a>(&self, row: &'a [u8], columns: &[Column]) -> Split<'a> {
         let mut cells = Vec::with_capacity(columns.len());
         let mut begin = 0;
-        for &(gap, next_is_flush_left) in &self.gaps {
+        for &gap in &self.gaps {
             let mut end = gap;
             if row.get(gap).is_some_and(|&b| b != b' ') {
-                // `-O` has no blank between columns: a value that fills its own touches the next.
-                if !next_is_flush_left {
+                if !self.touching {
                     return Err(Rejected::Misaligned);
                 }
                 end = gap + 1;
@@ -205,15 +228,16 @@ impl Layout {
         if good { Ok(cells) } else { Err(Rejected::NoWay) }
     }
 
-    /// The first value of free text or a name that fills its column.
-    fn first_filled(&self, rows: &[(u64, &[u8])], names: &[&[u8]]) -> Option<(u64, String)> {
+    /// The first value of text that fills its column.
+    fn first_filled(&self, rows: &[(u64, &[u8])], columns: &[Column], names: &[&[u8]]) -> Option<(u64, String)> {
         rows.iter().find_map(|&(number, row)| {
             let mut begin = 0;
-            for (&(gap, _), name) in self.gaps.iter().zip(names) {
-                // Both edges are known only where a blank, or the next column, stands.
+            for ((&gap, &column), name) in self.gaps.iter().zip(columns).zip(names) {
                 let cell = row.get(begin..gap).unwrap_or_default();
                 let fills = cell.len() >= 4 && cell.first() != Some(&b' ') && cell.last() != Some(&b' ') && row.get(gap).is_some();
-                if fills && begin > 0 {
+                let is_text = !is_word(column)
+                    || matches!(column, Column::Field(Field::User | Field::Group | Field::Account | Field::Partition | Field::Qos | Field::Dependency));
+                if fills && is_text {
                     return Some((number, shown(name)));
                 }
                 begin = gap + 1;

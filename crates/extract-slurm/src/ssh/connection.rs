@@ -62,9 +62,6 @@ pub(crate) struct Connection {
     tcp: TcpStream,
     place: String,
     limits: Limits,
-    /// A channel that waits for the next command. Reading from it answers the server's questions whether we are still
-    /// there (ClientAliveInterval), and it saves that command a round trip.
-    spare: Option<Channel>,
 }
 
 impl Connection {
@@ -104,7 +101,7 @@ impl Connection {
             .method_pref(MethodType::HostKey, &host_key_preference(&known.key_types(&name)))
             .map_err(library("set the host key algorithms"))?;
         // From here on every way out shuts the socket down first, so that freeing the session cannot wait for the server.
-        let connection = Self { session, tcp, place: place.to_owned(), limits, spare: None };
+        let connection = Self { session, tcp, place: place.to_owned(), limits };
         connection.session.set_timeout(milliseconds(limits.handshake));
         let too_slow =
             || SshError::TimedOut { place: host_and_port(&host.host_name, host.port), step: "shaking hands", after: limits.handshake };
@@ -186,16 +183,12 @@ impl Connection {
         exchange.finish()
     }
 
-    /// Opens a channel (or takes the one that waits) and starts the command.
+    /// Opens a channel and starts the command.
     fn start(&mut self, command: &str, timeout: Duration) -> Result<Channel, Failure> {
         let limit = self.limits.start.min(timeout);
         self.session.set_blocking(true);
         self.session.set_timeout(milliseconds(limit));
-        let opened = match self.spare.take() {
-            Some(channel) => Ok(channel),
-            None => self.session.channel_session(),
-        };
-        let started = opened.and_then(|mut channel| channel.exec(command).map(|()| channel));
+        let started = self.session.channel_session().and_then(|mut channel| channel.exec(command).map(|()| channel));
         started.map_err(|error| {
             // Nothing has run: whatever broke the connection, the command can be sent again.
             let again = is_gone(&error) || is_timeout(&error);
@@ -211,30 +204,13 @@ impl Connection {
         })
     }
 
-    /// Shows the server that we are there, and answers when it asks the same. False when the connection is gone.
+    /// Shows the server, and whatever stands between, that we are there. False when the connection is gone.
+    ///
+    /// A server that asks the same of us (ClientAliveInterval) takes any packet for an answer; its questions are read
+    /// with the next command.
     pub fn keep_alive(&mut self) -> bool {
-        if self.spare.is_none() {
-            self.session.set_blocking(true);
-            self.session.set_timeout(milliseconds(self.limits.start.min(Duration::from_secs(5))));
-            match self.session.channel_session() {
-                Ok(channel) => self.spare = Some(channel),
-                Err(error) if is_gone(&error) || is_timeout(&error) => return false,
-                // A server may allow one session only, and then nothing is left but to send.
-                Err(_) => {}
-            }
-        }
         self.session.set_blocking(false);
-        if self.session.keepalive_send().is_err() {
-            return false;
-        }
-        // Reading takes in whatever the server has sent, and libssh2 answers it.
-        match &mut self.spare {
-            Some(channel) => match channel.read(&mut [0; 64]) {
-                Ok(_) => !channel.eof(),
-                Err(error) => error.kind() == ErrorKind::WouldBlock,
-            },
-            None => true,
-        }
+        self.session.keepalive_send().is_ok()
     }
 
     /// Says goodbye, as long as that is quick.

@@ -1,8 +1,7 @@
 //! The runner over SSH: it opens a connection at the first script, keeps it, and opens it again when it died.
 //!
 //! In go options and scripts; out come outputs. A script is sent again at most once, and only when the connection broke
-//! before the script had produced anything. Between scripts a thread shows the server that we are still there and
-//! answers when it asks.
+//! before the script had produced anything. Between scripts a thread shows the server that we are still there.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};

@@ -59,8 +59,9 @@ crate::table! {
         /// The file name of the command, without folders and arguments; the job's name where there is no command (`--wrap`, salloc). What
         /// is mined as activity.
         activity: opt_text,
-        /// The command's path as submitted, without arguments. `squeue` prints both in one string: where a path holds spaces the job
-        /// name, which is the file name unless the user chose another, tells them apart; otherwise the first space does.
+        /// The command's path as submitted, without arguments. `squeue` prints both in one string without quotes: a path with spaces is
+        /// told from its arguments by the work directory and by the job's name, which is the file name unless the user chose
+        /// another; where neither helps the path ends at the first space.
         command: opt_text,
         /// The command's arguments as one string.
         arguments: opt_text,

@@ -1,0 +1,53 @@
+# Two commands do everything on a fresh Debian machine with Rust: `make demo` and `make test`.
+# Both install missing Debian packages when they can (root or sudo) and otherwise print the command that does.
+
+CARGO ?= cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+BIN := $(TARGET)/release/flowmine
+OUT := out
+VENV := $(TARGET)/pm4py-venv
+# Pinned: what another version counts or writes may differ.
+PM4PY := pm4py==2.7.23.11
+
+BUILD_PACKAGES := build-essential pkg-config libssl-dev
+TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
+	mariadb-server munge openssh-server openssh-client python3-venv libxml2-utils
+
+# What this machine can have; a test that needs one of these fails where it is missing. Slurm and mounts need root.
+REQUIRE := ssh,pm4py,xmllint$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount')
+
+.PHONY: demo test build packages bench docs clean
+
+demo: build
+	@rm -rf $(OUT)
+	@mkdir -p $(OUT)
+	$(BIN) import squeue fixtures/case-study/polls fixtures/case-study/sacct --dataset $(OUT)/dataset
+	$(BIN) run --dataset $(OUT)/dataset --out $(OUT)
+
+build:
+	@PACKAGES="$(BUILD_PACKAGES)" tests/packages.sh
+	$(CARGO) build --release --locked --workspace
+
+test: $(VENV)/ready
+	@mkdir -p $(TARGET)
+	@rm -f $(TARGET)/not-run.txt
+	@touch $(TARGET)/not-run.txt
+	FLOWMINE_REQUIRE=$${FLOWMINE_REQUIRE-$(REQUIRE)} FLOWMINE_NOT_RUN=$(abspath $(TARGET))/not-run.txt \
+		FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python $(CARGO) test --release --locked --workspace
+	@if [ -s $(TARGET)/not-run.txt ]; then echo "NOT RUN, because something was missing:"; sort -u $(TARGET)/not-run.txt; \
+		else echo "Every test ran."; fi
+
+$(VENV)/ready: Makefile
+	@PACKAGES="$(BUILD_PACKAGES) $(TEST_PACKAGES)" tests/packages.sh
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check $(PM4PY)
+	@touch $@
+
+bench: build
+	$(CARGO) bench --locked --bench poll
+
+docs: build
+	$(BIN) man --dir $(OUT)/man
+
+clean:
+	rm -rf $(OUT)
