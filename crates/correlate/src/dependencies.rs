@@ -404,7 +404,7 @@ fn singletons(
     }
     for (at, a) in attempts.iter().enumerate() {
         // The record of a pending array says nothing about its tasks.
-        let record = a.is_pending_array(strings) && submissions[a.submission as usize].attempts > 1;
+        let record = a.is_pending_array(strings) && submissions[a.submission as usize].jobs > 1;
         if !record && last.get(&(a.submission, a.job)) == Some(&(at as u32)) {
             let end = &mut ended[a.submission as usize];
             *end = (*end).max(a.ended_ns.get().unwrap_or(i64::MAX));

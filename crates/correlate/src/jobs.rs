@@ -217,7 +217,7 @@ fn in_order_of_submission(
         let Some(mut attempt) = taken[old as usize].take() else { continue };
         let first = new_events.len() as u32;
         // The record of a pending array disappears when the last task has come out of it: that is no event of a job.
-        let record = attempt.is_pending_array(strings) && submissions[attempt.submission as usize].attempts > 1;
+        let record = attempt.is_pending_array(strings) && submissions[attempt.submission as usize].jobs > 1;
         let of = events[attempt.events.0 as usize..attempt.events.1 as usize].iter();
         new_events.extend(of.filter(|e| !(record && e.state == left)).map(|e| Event { attempt: new_attempts.len() as u32, ..*e }));
         attempt.events = (first, new_events.len() as u32);

@@ -36,6 +36,8 @@ pub struct Submission {
     pub since_ns: i64,
     /// How many attempts it has.
     pub attempts: u32,
+    /// How many jobs it has: an array those of its tasks that were seen, and the record of those still pending.
+    pub jobs: u32,
     /// The first of its attempts in the order of [`crate::Jobs::attempts`].
     pub first_attempt: u32,
 }
@@ -115,13 +117,15 @@ pub(crate) fn find(attempts: &mut [Attempt], strings: &Strings) -> Vec<Submissio
             if count == 0 || other_user || generation.gone_before(since_ns) {
                 count += 1;
                 generation = Generation { submission: submissions.len() as u32, ..Generation::default() };
-                submissions.push(Submission { cluster, id, generation: count, since_ns, attempts: 0, first_attempt: 0 });
+                submissions.push(Submission { cluster, id, generation: count, since_ns, attempts: 0, jobs: 0, first_attempt: 0 });
             }
             for &(.., at) in batch {
                 let attempt = &mut attempts[at as usize];
                 attempt.number = generation.add(attempt, strings);
                 attempt.submission = generation.submission;
-                submissions[generation.submission as usize].attempts += 1;
+                let submission = &mut submissions[generation.submission as usize];
+                submission.attempts += 1;
+                submission.jobs += u32::from(attempt.number == 1);
             }
         }
     }

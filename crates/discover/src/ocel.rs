@@ -19,7 +19,7 @@
 //!
 //! The log is written as it is walked through: types, objects, events. Memory holds the names of nodes and, for each host list, its
 //! nodes. A host list with more than [`MAX_NODES`] nodes, or one that is none, stays one object of type `node`; a dependency on a job that is not in the
-//! log has no object to lead to: both are counted in the diagnostics that [`write`] returns.
+//! log has no object to lead to: both are counted in the diagnostics that [`write()`] returns.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -122,7 +122,10 @@ struct OcelEvent<'a> {
     relationships: Vec<Relation>,
 }
 
-const JOB_TEXTS: [(&str, fn(&Attempt) -> Option<Sym>); 9] = [
+/// An attribute's name and where it comes from.
+type Pick<From, To> = (&'static str, fn(&From) -> To);
+
+const JOB_TEXTS: [Pick<Attempt, Option<Sym>>; 9] = [
     ("cluster", |a| Some(a.cluster)),
     ("job", |a| Some(a.job)),
     ("name", |a| a.name),
@@ -134,7 +137,7 @@ const JOB_TEXTS: [(&str, fn(&Attempt) -> Option<Sym>); 9] = [
     ("comment", |a| a.comment),
 ];
 
-const JOB_NUMBERS: [(&str, fn(&Attempt) -> Maybe); 13] = [
+const JOB_NUMBERS: [Pick<Attempt, Maybe>; 13] = [
     ("job_id", |a| Maybe::known(a.job_id)),
     ("attempt", |a| Maybe::known(i64::from(a.number))),
     ("array_task_id", |a| a.array_task_id),
@@ -150,13 +153,13 @@ const JOB_NUMBERS: [(&str, fn(&Attempt) -> Maybe); 13] = [
     ("written_bytes", |a| a.written_bytes),
 ];
 
-const JOB_TIMES: [(&str, fn(&Attempt) -> Maybe); 3] = [("submit", |a| a.submit_ns), ("start", |a| a.start_ns), ("end", |a| a.end_ns)];
+const JOB_TIMES: [Pick<Attempt, Maybe>; 3] = [("submit", |a| a.submit_ns), ("start", |a| a.start_ns), ("end", |a| a.end_ns)];
 
-const JOB_CHANGING: [(&str, fn(&Event) -> Option<Sym>); 3] =
+const JOB_CHANGING: [Pick<Event, Option<Sym>>; 3] =
     [("state", |e| Some(e.state)), ("reason", |e| e.reason), ("node_list", |e| e.node_list)];
 
 const EVENT_TEXTS: [&str; 4] = ["activity", "lifecycle", "reason", "source"];
-const EVENT_TIMES: [(&str, fn(&Event) -> Maybe); 3] =
+const EVENT_TIMES: [Pick<Event, Maybe>; 3] =
     [("not_before", |e| e.not_before_ns), ("observed_at", |e| Maybe::known(e.observed_at_ns)), ("reported", |e| e.reported_ns)];
 
 /// The time that the standard gives to attributes that do not change.

@@ -141,7 +141,7 @@ impl Summary {
 
         let record = |at: u32| {
             let attempt = &jobs.attempts[at as usize];
-            attempt.is_pending_array(&jobs.strings) && jobs.submissions[attempt.submission as usize].attempts > 1
+            attempt.is_pending_array(&jobs.strings) && jobs.submissions[attempt.submission as usize].jobs > 1
         };
         let all = jobs_last.len() as u64;
         jobs_last.retain(|&(at, _)| !record(at));

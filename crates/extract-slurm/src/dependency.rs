@@ -151,9 +151,20 @@ fn target(text: &str) -> Option<Target> {
 /// neither an option nor an option's value belongs to the script and is not looked at. An option takes a value of its own only
 /// where sbatch(1) says so; the few options without one are listed.
 pub fn in_submit_line(line: &str) -> Option<&str> {
+    read_submit_line(line).0
+}
+
+/// The script of a submit line, as far as its first space: the first word that is neither an option nor an option's value. `None` when
+/// there is none (`--wrap`, salloc, a script on standard input).
+pub fn script_of_submit_line(line: &str) -> Option<&str> {
+    read_submit_line(line).1
+}
+
+fn read_submit_line(line: &str) -> (Option<&str>, Option<&str>) {
     let mut words = line.split_ascii_whitespace();
-    words.next()?;
     let mut found = None;
+    let mut script = None;
+    words.next();
     while let Some(word) = words.next() {
         if let Some(rest) = word.strip_prefix("--") {
             let (name, value) = match rest.split_once('=') {
@@ -163,9 +174,10 @@ pub fn in_submit_line(line: &str) -> Option<&str> {
             // sbatch accepts unambiguous beginnings, and `--depend` is common.
             let is_dependency = name.len() >= 3 && "dependency".starts_with(name);
             match value {
+                // What follows --wrap is the command, with its quotes lost.
+                _ if name == "wrap" => break,
                 Some(value) if is_dependency => found = Some(value),
                 None if is_dependency => found = words.next(),
-                None if name == "wrap" => break,
                 None if !FLAGS.contains(&name) => {
                     words.next();
                 }
@@ -181,10 +193,11 @@ pub fn in_submit_line(line: &str) -> Option<&str> {
                 _ => {}
             }
         } else {
+            script = Some(word);
             break;
         }
     }
-    found.map(|value| value.trim_matches(['"', '\'']))
+    (found.map(|value| value.trim_matches(['"', '\''])), script)
 }
 
 /// Long options of sbatch(1), srun(1) and salloc(1) that take no value of their own (an optional one comes after `=`).
@@ -304,6 +317,8 @@ mod tests {
         assert_eq!(in_submit_line("sbatch --comment --dependency=afterok:1 step.sh"), None, "the value of another option");
         assert_eq!(in_submit_line("sbatch --wrap x -d afterok:1"), None, "text after --wrap is the command");
         assert_eq!(in_submit_line(""), None);
+        assert_eq!(script_of_submit_line("sbatch -o /dev/null --hold -d afterok:1 flow/step.sh 3 x"), Some("flow/step.sh"));
+        assert_eq!(script_of_submit_line("sbatch -J a --wrap=sleep 1"), None);
     }
 
     proptest! {

@@ -42,6 +42,14 @@ pub enum ObserveError {
         /// The end of what it said, made visible.
         stderr: String,
     },
+    /// The output stops before its end.
+    #[error("{place}: the output of {command} stops before its end: the connection was lost; nothing of it is used")]
+    NoEnd {
+        /// squeue, sacct or scontrol.
+        command: &'static str,
+        /// Where.
+        place: String,
+    },
     /// The command is not there.
     #[error("{command} was not found on {place}: give the directory that holds Slurm's commands with --slurm-bin-dir")]
     NotFound {
@@ -154,26 +162,40 @@ pub struct Report {
     pub accounting_failed: Option<String>,
 }
 
-/// The script of a poll. Standard input: a directory for `PATH` or nothing, and the format.
-const POLL: &str = "IFS= read -r dir; IFS= read -r SQUEUE_FORMAT || exit 90\n\
-    test -z \"$dir\" || PATH=\"$dir:$PATH\"\n\
-    unset SQUEUE_ACCOUNT SQUEUE_ALL SQUEUE_ARRAY SQUEUE_ARRAY_UNIQUE SQUEUE_CLUSTERS SQUEUE_FEDERATION SQUEUE_FORMAT2 SQUEUE_LICENSES\n\
-    unset SQUEUE_LOCAL SQUEUE_NAMES SQUEUE_PARTITION SQUEUE_PRIORITY SQUEUE_QOS SQUEUE_SIBLING SQUEUE_SORT SQUEUE_STATES SQUEUE_USERS\n\
-    unset SLURM_CLUSTERS SLURM_JSON SLURM_YAML\n\
-    SLURM_BITSTR_LEN=0 SLURM_TIME_FORMAT=%s TZ=UTC\n\
-    export PATH SQUEUE_FORMAT SLURM_BITSTR_LEN SLURM_TIME_FORMAT TZ\n\
-    date +%s%N; squeue --all --states=all; status=$?; date +%s%N; exit $status";
+/// What every script begins with. Standard input: a directory for `PATH` or nothing, and after how many seconds the command is ended there,
+/// because a login node does not end what it started when we hang up.
+macro_rules! script {
+    ($($line:literal),+) => {
+        concat!(
+            "IFS= read -r dir; IFS= read -r limit\n",
+            "test -z \"$dir\" || PATH=\"$dir:$PATH\"\n",
+            "unset SLURM_CLUSTERS SLURM_JSON SLURM_YAML\n",
+            "SLURM_BITSTR_LEN=0 SLURM_TIME_FORMAT=%s TZ=UTC\n",
+            "export PATH SLURM_BITSTR_LEN SLURM_TIME_FORMAT TZ\n",
+            $($line, "\n",)+
+            // Only a script that came to its end has told everything: over SSH a lost connection looks like an exit code of 0.
+            "echo \"flowmine-end $status\"; exit $status"
+        )
+    };
+}
 
-/// The script that asks accounting. Standard input: a directory for `PATH` or nothing, the delimiter, the start, the fields.
-const ACCOUNTING: &str = "IFS= read -r dir; IFS= read -r delimiter; IFS= read -r start; IFS= read -r format || exit 90\n\
-    test -z \"$dir\" || PATH=\"$dir:$PATH\"\n\
-    unset SACCT_FORMAT SACCT_LOCAL SACCT_FEDERATION SLURM_CLUSTERS SLURM_JSON SLURM_YAML\n\
-    SLURM_BITSTR_LEN=0 SLURM_TIME_FORMAT=%s TZ=UTC\n\
-    export PATH SLURM_BITSTR_LEN SLURM_TIME_FORMAT TZ\n\
-    exec sacct --allusers --duplicates --parsable --delimiter=\"$delimiter\" --starttime=\"$start\" --format=\"$format\"";
+/// The script of a poll. Standard input goes on with the format.
+const POLL: &str = script!(
+    "IFS= read -r SQUEUE_FORMAT || exit 90; export SQUEUE_FORMAT",
+    "unset SQUEUE_ACCOUNT SQUEUE_ALL SQUEUE_ARRAY SQUEUE_ARRAY_UNIQUE SQUEUE_CLUSTERS SQUEUE_FEDERATION SQUEUE_FORMAT2 SQUEUE_LICENSES",
+    "unset SQUEUE_LOCAL SQUEUE_NAMES SQUEUE_PARTITION SQUEUE_PRIORITY SQUEUE_QOS SQUEUE_SIBLING SQUEUE_SORT SQUEUE_STATES SQUEUE_USERS",
+    "date +%s%N; timeout \"$limit\" squeue --all --states=all; status=$?; date +%s%N"
+);
 
-/// The script that asks for the cluster's name. Standard input: a directory for `PATH` or nothing.
-const CONFIG: &str = "IFS= read -r dir; test -z \"$dir\" || PATH=\"$dir:$PATH\"; export PATH; exec scontrol show config";
+/// The script that asks accounting. Standard input goes on with the delimiter, the start, the fields.
+const ACCOUNTING: &str = script!(
+    "IFS= read -r delimiter; IFS= read -r start; IFS= read -r format || exit 90",
+    "unset SACCT_FORMAT SACCT_LOCAL SACCT_FEDERATION",
+    "timeout \"$limit\" sacct --allusers --duplicates --parsable --delimiter=\"$delimiter\" --starttime=\"$start\" --format=\"$format\"; status=$?"
+);
+
+/// The script that asks for the cluster's name.
+const CONFIG: &str = script!("timeout \"$limit\" scontrol show config; status=$?");
 
 /// Somebody who watches one cluster's queue.
 pub struct Observer<'r> {
@@ -221,14 +243,11 @@ impl<'r> Observer<'r> {
     pub fn poll(&mut self) -> Result<Report, ObserveError> {
         let place = self.runner.describe();
         let token = squeue::draw_token().map_err(ObserveError::Random)?;
-        let dir = self.options.slurm_bin_dir.as_deref().unwrap_or_default();
-        let stdin = format!("{dir}\n{}\n", squeue::format(&token));
+        let format = squeue::format(&token);
         let before = now_ns();
-        let output = self.runner.run(POLL, stdin.as_bytes(), self.options.timeout)?;
+        let output = run_script(self.runner.as_mut(), &self.options, "squeue", POLL, &[&format])?;
         let after = now_ns();
-        let output = succeeded("squeue", &place, output)?;
-        let (there, squeue_output) =
-            split_clock(&output.stdout).unwrap_or((PollTime { began_ns: before, ended_ns: after }, &output.stdout));
+        let (there, squeue_output) = split_clock(&output).unwrap_or((PollTime { began_ns: before, ended_ns: after }, &output));
         if let Some(directory) = &self.options.record {
             record(directory, there, squeue_output)?;
         }
@@ -284,16 +303,13 @@ impl<'r> Observer<'r> {
     ) -> Result<(), ObserveError> {
         let place = self.runner.describe();
         let token = squeue::draw_token().map_err(ObserveError::Random)?;
-        let dir = self.options.slurm_bin_dir.as_deref().unwrap_or_default();
         let first = self.options.accounting_since_ns.unwrap_or(there.began_ns - 86_400 * SECOND_NS);
         let start = memory.accounting.window_start_ns(first).max(0);
         // sacct(1): YYYY-MM-DDTHH:MM:SS, which it reads in TZ, and that is UTC.
         let start = flowmine_schema::time::rfc3339(start - start % SECOND_NS);
         let start = start.trim_end_matches('Z');
-        let stdin = format!("{dir}\n{token}\n{start}\n{}\n", sacct::FORMAT);
-        let output = self.runner.run(ACCOUNTING, stdin.as_bytes(), self.options.timeout)?;
-        let output = succeeded("sacct", &place, output)?;
-        let records = sacct::parse(&output.stdout, token.as_bytes(), 0, diagnostics)
+        let output = run_script(self.runner.as_mut(), &self.options, "sacct", ACCOUNTING, &[&token, start, sacct::FORMAT])?;
+        let records = sacct::parse(&output, token.as_bytes(), 0, diagnostics)
             .map_err(|why| ObserveError::Sacct { place: place.clone(), why: why.to_string() })?;
         for (cluster, record) in &records {
             if cluster.as_deref().is_none_or(|cluster| cluster == self.cluster) {
@@ -365,30 +381,51 @@ fn split_clock(output: &[u8]) -> Option<(PollTime, &[u8])> {
     Some((time, &output[first + 1..last + 1]))
 }
 
-fn succeeded(command: &'static str, place: &str, output: Output) -> Result<Output, ObserveError> {
-    if output.success() {
-        return Ok(output);
+/// Runs one of the scripts with lines for its standard input, and gives what it printed when it came to its end and the command succeeded.
+fn run_script(
+    runner: &mut dyn Runner,
+    options: &Options,
+    command: &'static str,
+    script: &'static str,
+    lines: &[&str],
+) -> Result<Vec<u8>, ObserveError> {
+    let place = runner.describe();
+    let mut stdin = format!("{}\n{}\n", options.slurm_bin_dir.as_deref().unwrap_or_default(), options.timeout.as_secs().max(1));
+    for line in lines {
+        stdin.push_str(line);
+        stdin.push('\n');
     }
-    if output.status == 127 {
-        return Err(ObserveError::NotFound { command, place: place.to_owned() });
+    let Output { mut stdout, stderr, status, signal } = runner.run(script, stdin.as_bytes(), options.timeout)?;
+    if status == 0 && signal.is_none() {
+        const END: &[u8] = b"flowmine-end 0\n";
+        let begin_of_end = stdout.len().saturating_sub(END.len());
+        if !stdout.ends_with(END) {
+            return Err(ObserveError::NoEnd { command, place });
+        }
+        stdout.truncate(begin_of_end);
+        return Ok(stdout);
     }
-    let said = text::decode(&output.stderr);
+    if status == 127 {
+        return Err(ObserveError::NotFound { command, place });
+    }
+    let said = text::decode(&stderr);
     let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let stderr = said[said.len().saturating_sub(3)..].join(" / ");
-    let stderr = if stderr.is_empty() { "it said nothing".to_owned() } else { text::visible(&stderr).into_owned() };
-    Err(ObserveError::Failed { command, place: place.to_owned(), status: output.status, stderr })
+    let said = said[said.len().saturating_sub(3)..].join(" / ");
+    let stderr = match (said.is_empty(), status) {
+        (false, _) => text::visible(&said).into_owned(),
+        (true, 124) => format!("no answer within {} s", options.timeout.as_secs()),
+        (true, _) => "it said nothing".to_owned(),
+    };
+    Err(ObserveError::Failed { command, place, status, stderr })
 }
 
 fn ask_cluster(runner: &mut dyn Runner, options: &Options) -> Result<String, ObserveError> {
-    let place = runner.describe();
-    let stdin = format!("{}\n", options.slurm_bin_dir.as_deref().unwrap_or_default());
-    let output = runner.run(CONFIG, stdin.as_bytes(), options.timeout)?;
-    let output = succeeded("scontrol", &place, output)?;
-    let config = text::decode(&output.stdout);
+    let output = run_script(runner, options, "scontrol", CONFIG, &[])?;
+    let config = text::decode(&output);
     let name = config.lines().filter_map(|line| line.split_once('=')).find(|(key, _)| key.trim() == "ClusterName");
     match name.map(|(_, name)| name.trim()) {
         Some(name) if !name.is_empty() && name != "(null)" => Ok(name.to_owned()),
-        _ => Err(ObserveError::NoClusterName { place }),
+        _ => Err(ObserveError::NoClusterName { place: runner.describe() }),
     }
 }
 
@@ -436,9 +473,14 @@ mod tests {
         fn run(&mut self, script: &'static str, stdin: &[u8], _: Duration) -> Result<Output, RunError> {
             assert!(!script.contains('\''), "over SSH the script stands in single quotes");
             if script == CONFIG {
-                return Ok(Output { stdout: b"ClusterName             = lab\n".to_vec(), stderr: vec![], status: 0, signal: None });
+                return Ok(Output {
+                    stdout: b"ClusterName             = lab\nflowmine-end 0\n".to_vec(),
+                    stderr: vec![],
+                    status: 0,
+                    signal: None,
+                });
             }
-            let format = stdin.split(|&b| b == b'\n').nth(1).unwrap();
+            let format = stdin.split(|&b| b == b'\n').nth(2).unwrap();
             let token = &format[2..11];
             self.at_ns += 10 * SECOND_NS;
             let mut stdout = format!("{}\n", self.at_ns).into_bytes();
@@ -469,7 +511,7 @@ mod tests {
                     }
                 }
             }
-            stdout.extend(format!("{}\n", self.at_ns + 1).into_bytes());
+            stdout.extend(format!("{}\nflowmine-end 0\n", self.at_ns + 1).into_bytes());
             Ok(Output { stdout, stderr: vec![], status: 0, signal: None })
         }
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use flowmine_schema::tables::JobState;
 
-use crate::command;
 use crate::state::State;
+use crate::{command, dependency};
 
 /// Which job a record is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -163,7 +163,11 @@ impl JobRecord<'_> {
                 row.arguments = command.arguments.map(Into::into);
                 row.activity = Some(command.file_name.into());
             }
-            None => row.activity = self.name.as_deref().map(Cow::Borrowed),
+            // squeue shows the command where there is one. Accounting does not, but the submit line tells the script.
+            None => match self.submit_line.as_deref() {
+                None => row.activity = self.name.as_deref().map(Cow::Borrowed),
+                Some(line) => row.activity = dependency::script_of_submit_line(line).map(|script| command::file_name(script).into()),
+            },
         }
         row
     }

@@ -1,6 +1,6 @@
 //! sacct's text: what accounting remembers of jobs, one row a job attempt and one a step.
 //!
-//! In goes the output of `sacct --allocations`-less sacct with a header, fields and records ended by a token drawn at random
+//! In goes the output of `sacct`, steps and header included, fields and records ended by a token drawn at random
 //! ([`crate::squeue::draw_token`]), so that no job name can forge a row; out comes one [`JobRecord`] an attempt, with the I/O
 //! counters of its steps added up. What is not understood becomes null and a diagnostic; a row without an id or a state is
 //! rejected; an output that ends inside a row is refused whole.
@@ -63,9 +63,9 @@ impl Column {
     /// How many there are.
     pub const COUNT: usize = COLUMNS.len();
 
-    /// The column that a header names, as sacct prints it or in any case.
+    /// The column that a header names. sacct prints a name in its own letters whatever was typed, and squeue's `JOBID` is not it.
     pub fn named(header: &[u8]) -> Option<Column> {
-        COLUMNS.iter().find(|(_, name)| name.as_bytes().eq_ignore_ascii_case(header)).map(|&(column, _)| column)
+        COLUMNS.iter().find(|(_, name)| name.as_bytes() == header).map(|&(column, _)| column)
     }
 }
 
@@ -272,6 +272,9 @@ fn disk_bytes(list: &[u8]) -> Result<Option<i64>, ()> {
     Ok(None)
 }
 
+/// A way to read a number, length, size or time; `Err` when the field is none.
+type ReadNumber<'r> = dyn Fn(&[u8]) -> Result<Option<i64>, ()> + 'r;
+
 /// Makes a record of a job's row. `None`, with a diagnostic, when there is no job id or no state.
 pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: &mut Diagnostics) -> Option<JobRecord<'a>> {
     let raw = |column: Column| row[column as usize];
@@ -300,7 +303,7 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
     };
     let (state, cancelled_by_uid) = from_accounting(&text::decode(state));
 
-    let mut number = |column: Column, name: &str, read: &dyn Fn(&[u8]) -> Result<Option<i64>, ()>| -> Option<i64> {
+    let mut number = |column: Column, name: &str, read: &ReadNumber<'_>| -> Option<i64> {
         let bytes = raw(column)?;
         read(bytes).unwrap_or_else(|()| {
             let message = format!("{:?} is not a {name}; taken as unknown", shown(bytes));

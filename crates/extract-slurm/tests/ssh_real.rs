@@ -7,7 +7,7 @@
 
 #[path = "support/sshd.rs"]
 mod sshd;
-#[path = "support/mod.rs"]
+#[path = "../../../tests/support/require.rs"]
 mod support;
 
 use std::fs;
@@ -563,15 +563,15 @@ fn keys_are_exchanged_anew_under_load() {
 #[test]
 fn idle_connection_is_kept() {
     needs_sshd!();
-    // The server asks after each silent second and hangs up after five questions in a row without a sign of life.
-    let server = Sshd::start(&["ed25519"], "ClientAliveInterval 1\nClientAliveCountMax 5");
+    // The server asks after each silent second and hangs up after three questions in a row without a sign of life.
+    let server = Sshd::start(&["ed25519"], "ClientAliveInterval 1\nClientAliveCountMax 3");
     let key = server.client_key("id", "ed25519", "");
     server.know(&format!("{} {}\n", server.name(), server.host_key("ed25519")));
     let config = server.config(&format!("IdentityFile {}", key.display()));
     let limits = Limits { keepalive: Duration::from_secs(1), ..Limits::default() };
     let mut runner = runner(SshOptions { limits, ..options(config) });
     hello(&mut runner).unwrap();
-    std::thread::sleep(Duration::from_secs(10));
+    std::thread::sleep(Duration::from_secs(14));
     hello(&mut runner).unwrap();
     assert_eq!(runner.connections_opened(), 1, "{}", server.log());
 }

@@ -61,12 +61,13 @@ fn hex_pair(pair: Option<&[u8]>) -> Option<u8> {
     u8::from_str_radix(pair, 16).ok()
 }
 
-/// Whether a character must not reach a terminal, a label or an XML document as it is: control characters, and the
-/// marks that change the direction of writing or are invisible.
+/// Whether a character must not reach a terminal, a label or an XML document as it is: control characters, the marks that change the
+/// direction of writing, and characters that cannot be seen (soft hyphen, joiners, variation selectors, tags).
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-        || matches!(c, '\u{fffe}' | '\u{ffff}')
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Text for a terminal or a label: unsafe characters ([`is_unsafe`]) are shown as `\n`, `\t`, `\x1b`, `\u{202e}`.

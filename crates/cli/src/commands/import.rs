@@ -46,7 +46,10 @@ fn slurm(args: &ImportSlurm) -> anyhow::Result<Outcome> {
         tell(report, reports.len() == 1);
     }
     if odd.len() > SHOWN {
-        messages::note(&format!("and {} more files with warnings or errors; all stand in the table `diagnostics` of the dataset", odd.len() - SHOWN));
+        messages::note(&format!(
+            "and {} more files with warnings or errors; all stand in the table `diagnostics` of the dataset",
+            odd.len() - SHOWN
+        ));
     }
     messages::note(&format!(
         "{files} files with {records} records imported, {changes} rows of job_states written{}{}",

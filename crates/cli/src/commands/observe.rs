@@ -135,7 +135,8 @@ fn runner(ssh: &Ssh) -> anyhow::Result<Box<dyn Runner>> {
         host_keys: if ssh.accept_new { HostKeyPolicy::AcceptNew } else { HostKeyPolicy::Strict },
         ..SshOptions::default()
     };
-    let runner = SshRunner::new(&target, options)?;
+    let mut runner = SshRunner::new(&target, options)?;
+    runner.open()?;
     for warning in runner.warnings() {
         messages::warning(warning);
     }

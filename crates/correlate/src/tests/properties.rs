@@ -177,7 +177,8 @@ proptest! {
                 if was != is {
                     // Joined with an older case, which is one that was there before.
                     prop_assert!(old_ids.contains(&is), "{} was in {} and is in {}", id, was, is);
-                    let first_of = |case: &str| (0..before.attempts.len()).find(|&a| old.id_of(a) == case).unwrap();
+                    let members = |case: &str| (0..before.attempts.len()).filter(|&a| old.id_of(a) == case).collect::<Vec<_>>();
+                    let first_of = |case: &str| members(case).iter().map(|&a| before.attempts[a].submission).min().unwrap();
                     prop_assert!(first_of(is) <= first_of(was), "{} was in {} and is in {}", id, was, is);
                 }
             }

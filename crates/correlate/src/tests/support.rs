@@ -162,7 +162,7 @@ pub fn dependency_cases(rows: &Rows) -> Vec<(String, String)> {
     all.into_iter().map(|(job, id)| (job, id.strip_prefix("dependency:lab:").unwrap_or("?").to_owned())).collect()
 }
 
-pub fn pairs<'a>(all: &'a [(String, String)]) -> Vec<(&'a str, &'a str)> {
+pub fn pairs(all: &[(String, String)]) -> Vec<(&str, &str)> {
     all.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect()
 }
 

@@ -26,7 +26,7 @@ pub struct Options {
     /// At most this many directly-follows edges between them. Default 150. Of each activity the most frequent edge
     /// in and out come first, then the slowest edges, then the most frequent ones.
     pub most_edges: usize,
-    /// At most this many edges from the start, and as many to the end, the most frequent ones. Default 8.
+    /// At most this many edges from the start, and as many to the end, the most frequent ones. Default 24.
     pub most_terminals: usize,
     /// At most this many edges are marked as the slowest, and never more than half of the edges. Default 3.
     pub slowest: usize,
@@ -37,7 +37,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { most_activities: 60, most_edges: 150, most_terminals: 8, slowest: 3, least_support: None }
+        Self { most_activities: 60, most_edges: 150, most_terminals: 24, slowest: 3, least_support: None }
     }
 }
 

@@ -236,7 +236,19 @@ impl Layout {
                 let cell = row.get(begin..gap).unwrap_or_default();
                 let fills = cell.len() >= 4 && cell.first() != Some(&b' ') && cell.last() != Some(&b' ') && row.get(gap).is_some();
                 let is_text = !is_word(column)
-                    || matches!(column, Column::Field(Field::User | Field::Group | Field::Account | Field::Partition | Field::Qos | Field::Dependency));
+                    || matches!(
+                        column,
+                        Column::Field(
+                            Field::DisplayedId
+                                | Field::RawId
+                                | Field::User
+                                | Field::Group
+                                | Field::Account
+                                | Field::Partition
+                                | Field::Qos
+                                | Field::Dependency
+                        )
+                    );
                 if fills && is_text {
                     return Some((number, shown(name)));
                 }

@@ -86,6 +86,9 @@ pub enum Imported<'a> {
         records: Vec<JobRecord<'a>>,
         /// If the content says.
         cluster: Option<String>,
+        /// Whether every job of the file is in `records`. When rows were rejected, or the file is cut short, a job that is missing here
+        /// may still be in the queue.
+        whole: bool,
     },
     /// Changes, each with the time at which somebody saw it.
     Log {
@@ -202,6 +205,9 @@ pub fn recognise(bytes: &[u8]) -> Result<Kind, ImportError> {
     let mut seen = None;
     for (number, line) in table::lines(bytes).filter(|(_, line)| !line.trim_ascii().is_empty()).take(4) {
         seen.get_or_insert((number, line));
+        if line.len() > table::LONGEST_HEADER {
+            break;
+        }
         if let Some(kind) = header_kind(line) {
             return Ok(kind);
         }

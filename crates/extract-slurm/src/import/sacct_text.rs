@@ -56,7 +56,7 @@ const OTHERS: &[&str] = &[
 ];
 
 fn is_known(word: &[u8]) -> bool {
-    Column::named(word).is_some() || OTHERS.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(word))
+    Column::named(word).is_some() || OTHERS.iter().any(|name| name.as_bytes() == word)
 }
 
 /// Reads a file of sacct's text.
@@ -109,7 +109,7 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
     let mut attempts = Attempts::default();
     let (mut used, mut rejected) = (0, 0);
     let mut last = None;
-    let rows = &body[(header.len() + 1).min(body.len())..];
+    let rows = table::after_line(body);
     for (number, line) in table::lines(rows).map(|(number, line)| (number + header_line, line)) {
         if line.is_empty() {
             continue;

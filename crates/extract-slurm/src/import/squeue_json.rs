@@ -57,6 +57,7 @@ pub fn read<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) -> Result<Import
     let kind = Kind::SqueueJson;
     let mut records = Vec::new();
     let mut clusters: Vec<Cow<'static, str>> = Vec::new();
+    let errors = diagnostics.errors();
     let around = json::read(bytes, kind, KEEP, diagnostics, |job, diagnostics| match record(job, diagnostics) {
         Ok(record) => {
             if let Some(cluster) = job.text(&["cluster"]).filter(|cluster| !clusters.contains(cluster)).filter(|_| clusters.len() < 9) {
@@ -73,7 +74,13 @@ pub fn read<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) -> Result<Import
     }
     let cluster = around.cluster().or(clusters.into_iter().next().map(Cow::into_owned));
     let updated = json::number(Some(&around.last_update)).value().filter(|&seconds| seconds > 0);
-    Ok(Imported::Queue { observed_at_ns: updated.and_then(time::from_seconds), source: source::SQUEUE_JSON, records, cluster })
+    Ok(Imported::Queue {
+        observed_at_ns: updated.and_then(time::from_seconds),
+        source: source::SQUEUE_JSON,
+        records,
+        cluster,
+        whole: diagnostics.errors() == errors,
+    })
 }
 
 fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>, &'static str> {
@@ -123,6 +130,9 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     }
     if record.state.has_ended() {
         (record.exit_code, record.exit_signal) = exit(job, &["exit_code"]);
+    } else if record.time_limit_s.is_none() {
+        // An end a year after the start stands for "never"; squeue's text says NONE.
+        record.end_ns = None;
     }
     odd_numbers(
         job,

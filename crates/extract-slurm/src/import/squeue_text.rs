@@ -5,7 +5,7 @@
 //! - a recording of ours, with a separator of nine characters of which the first is 0x1f: records are told apart by counting fields, so
 //!   newlines in names do no harm;
 //! - columns with a separator between them, which is found out from the header (or said by the user);
-//! - columns of fixed width or separated by single blanks, see [`super::blanks`].
+//! - columns of fixed width or separated by single blanks: then a row is taken only when there is one way to read it.
 //!
 //! Before the header there may be squeue's date line (`-l`, `-i`), its `CLUSTER: name` line (`-M`) or a clock reading in nanoseconds.
 //!
@@ -391,13 +391,15 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
             ),
         })?,
     };
-    let after = &body[(header.len() + 1).min(body.len())..];
+    let after = table::after_line(body);
     let first_row = header_line + 1;
+    let errors = diagnostics.errors();
     let (records, row_cluster) = match separator {
         Separator::Bytes(separator) => delimited(after, header, &separator, header_line, first_row, &mut zone, diagnostics)?,
         Separator::Blanks => (blanks::read(after, header, header_line, &mut zone, diagnostics)?, None),
     };
-    Ok(Imported::Queue { observed_at_ns, source: source::SQUEUE, records, cluster: cluster.or(row_cluster) })
+    let whole = diagnostics.errors() == errors;
+    Ok(Imported::Queue { observed_at_ns, source: source::SQUEUE, records, cluster: cluster.or(row_cluster), whole })
 }
 
 fn recording<'a>(
@@ -412,6 +414,7 @@ fn recording<'a>(
         let last = memchr::memrchr(b'\n', rest)?;
         epoch(&rest[last + 1..]).map(|_| &body[..last + 1])
     });
+    let errors = diagnostics.errors();
     let mut records = Vec::new();
     squeue::parse(without_clock.unwrap_or(body), token, diagnostics, |record| records.push(record)).map_err(|why| ImportError::Header {
         kind: Kind::SqueueText,
@@ -419,7 +422,8 @@ fn recording<'a>(
         column: 1,
         why: why.to_string(),
     })?;
-    Ok(Imported::Queue { observed_at_ns, source: source::SQUEUE, records, cluster })
+    let whole = diagnostics.errors() == errors;
+    Ok(Imported::Queue { observed_at_ns, source: source::SQUEUE, records, cluster, whole })
 }
 
 /// Rows with a separator between their fields.

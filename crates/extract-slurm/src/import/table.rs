@@ -25,6 +25,14 @@ pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     })
 }
 
+/// No header is longer, in bytes.
+pub const LONGEST_HEADER: usize = 64 << 10;
+
+/// What follows the line that `bytes` begins with.
+pub fn after_line(bytes: &[u8]) -> &[u8] {
+    memchr(b'\n', bytes).map_or(&[], |end| &bytes[end + 1..])
+}
+
 /// The words of a header: runs of letters, digits and `_`.
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|b| !is_word(*b)).filter(|word| !word.is_empty())
@@ -45,6 +53,9 @@ pub enum Separator {
 
 /// Finds out the separator of a header whose names `known` knows. `None` when no separator makes known names of it.
 pub fn separator(header: &[u8], known: impl Fn(&[u8]) -> bool) -> Option<Separator> {
+    if header.len() > LONGEST_HEADER {
+        return None;
+    }
     // The first known name, and what stands between it and the next word.
     let mut at = 0;
     let first_end = loop {
@@ -114,7 +125,10 @@ pub fn split<'a>(line: &'a [u8], separator: &[u8]) -> impl Iterator<Item = &'a [
 /// line's end. `None` when the quotes do not fit, or the record is longer than anything that a job has.
 pub fn split_quoted(bytes: &[u8], separator: u8) -> Option<(Vec<Vec<u8>>, usize)> {
     const LONGEST: usize = 1 << 20;
-    let bytes = &bytes[..bytes.len().min(LONGEST)];
+    const MOST_LINES: usize = 100;
+    let end = memchr_iter(b'\n', &bytes[..bytes.len().min(LONGEST)]).nth(MOST_LINES).map_or(bytes.len().min(LONGEST), |end| end + 1);
+    let whole = end == bytes.len();
+    let bytes = &bytes[..end];
     let mut cells = Vec::new();
     let mut at = 0;
     loop {
@@ -142,7 +156,7 @@ pub fn split_quoted(bytes: &[u8], separator: u8) -> Option<(Vec<Vec<u8>>, usize)
         cells.push(cell);
         match bytes.get(at) {
             Some(&b) if b == separator => at += 1,
-            None => return (bytes.len() < LONGEST).then_some((cells, at)),
+            None => return whole.then_some((cells, at)),
             Some(b'\n') => return Some((cells, at + 1)),
             Some(b'\r') if bytes.get(at + 1) == Some(&b'\n') => return Some((cells, at + 2)),
             Some(_) => return None,

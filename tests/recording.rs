@@ -1,0 +1,98 @@
+//! The recorded real queue in fixtures/case-study, taken through the whole pipeline and checked against its truth.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::truth::{Truth, polls};
+use support::{cases, expect, flowmine, job_states, repository};
+
+/// Kinds whose runs are not one case by their nature: a job that waits for one that never was shares no run, and jobs of which a run has
+/// several without any dependency between them.
+const NOT_CONNECTED: &[&str] = &["ghost"];
+
+fn import(dataset: &Path, accounting: bool) {
+    let mut command = flowmine();
+    command.args(["import", "squeue", "--dataset"]).arg(dataset).arg(repository("fixtures/case-study/polls"));
+    if accounting {
+        command.arg(repository("fixtures/case-study/sacct-token.txt.gz"));
+    }
+    expect(&mut command, 0);
+}
+
+fn run(dataset: &Path, out: &Path) -> String {
+    let output = expect(flowmine().args(["run", "--dataset"]).arg(dataset).arg("--out").arg(out), 0);
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn every_job_and_transition_that_polls_could_see_and_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    import(&dataset, false);
+    let truth = Truth::read(&repository("fixtures/case-study"));
+    let rows = job_states(&dataset);
+    truth.check_states(&rows, &polls(&repository("fixtures/case-study/polls")));
+    truth.check_attributes(&rows);
+}
+
+#[test]
+fn every_declared_run_is_exactly_one_case() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    import(&dataset, true);
+    run(&dataset, &dir.path().join("out"));
+    Truth::read(&repository("fixtures/case-study")).check_cases(&cases(&dataset), NOT_CONNECTED);
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let outs = ["a", "b"].map(|name| {
+        let (dataset, out) = (dir.path().join(format!("dataset-{name}")), dir.path().join(name));
+        import(&dataset, true);
+        run(&dataset, &out);
+        out
+    });
+    let mut names: Vec<_> = fs::read_dir(&outs[0]).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert!(names.len() >= 7, "{names:?}");
+    for name in names {
+        assert!(fs::read(outs[0].join(&name)).unwrap() == fs::read(outs[1].join(&name)).unwrap(), "{} differs", name.display());
+    }
+}
+
+#[test]
+fn importing_again_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    import(&dataset, true);
+    let before = job_states(&dataset);
+    import(&dataset, true);
+    assert!(before == job_states(&dataset));
+}
+
+#[test]
+fn hostile_names_are_harmless_everywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let (dataset, out) = (dir.path().join("dataset"), dir.path().join("out"));
+    import(&dataset, true);
+    let terminal = run(&dataset, &out);
+    assert!(!terminal.contains('\u{1b}') && !terminal.contains('\u{202e}'), "{terminal:?}");
+    for entry in fs::read_dir(&out).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let harmful = text.chars().find(|&c| c.is_control() && !matches!(c, '\n' | '\t'));
+        assert_eq!(harmful, None, "{} holds a control character", path.display());
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("json") => drop(serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))),
+            _ => assert!(!text.contains("<script"), "{} holds a script", path.display()),
+        }
+    }
+    // A name that forges a row, and one that is no UTF-8, are in the logs as what they are.
+    let xes = fs::read_to_string(out.join("log.xes")).unwrap();
+    for name in ["&lt;script&gt;alert(1)&lt;/script&gt;", "bad\\xff\\xfeutf\\xc3"] {
+        assert!(xes.contains(name), "{name} is missing");
+    }
+}

@@ -1,0 +1,74 @@
+//! What the end-to-end tests share.
+
+#![allow(dead_code, reason = "each test file uses another part")]
+
+pub mod require;
+pub mod truth;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use flowmine_schema::tables::{Case, JobDependency, JobState};
+use flowmine_schema::{Dataset, DatasetError, Projection};
+
+/// The program under test.
+pub fn flowmine() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_flowmine"))
+}
+
+/// A path in the repository.
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Whether a program is on the PATH or in the directories for administrators.
+pub fn has_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]).any(|dir| dir.join(name).is_file())
+}
+
+/// Whether the tests run as root.
+pub fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|metadata| std::os::unix::fs::MetadataExt::uid(&metadata) == 0)
+}
+
+/// Runs a command to its end; fails the test with its output unless its exit code is `code`.
+pub fn expect(command: &mut Command, code: i32) -> Output {
+    let output = command.output().expect("the program can be started");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{command:?}\n{}{text}", String::from_utf8_lossy(&output.stdout));
+    output
+}
+
+/// The rows of `job_states`.
+pub fn job_states(dataset: &Path) -> Vec<JobState<'static>> {
+    let mut rows = Vec::new();
+    let read = Dataset::open(dataset).expect("a dataset").read::<JobState<'static>, DatasetError>(Projection::All, |row| {
+        rows.push(row.into_owned());
+        Ok(())
+    });
+    read.expect("job_states is readable");
+    rows
+}
+
+/// The rows of `job_dependencies`.
+pub fn job_dependencies(dataset: &Path) -> Vec<JobDependency<'static>> {
+    let mut rows = Vec::new();
+    let read = Dataset::open(dataset).expect("a dataset").read::<JobDependency<'static>, DatasetError>(Projection::All, |row| {
+        rows.push(row.into_owned());
+        Ok(())
+    });
+    read.expect("job_dependencies is readable");
+    rows
+}
+
+/// The rows of `cases`.
+pub fn cases(dataset: &Path) -> Vec<Case<'static>> {
+    let mut rows = Vec::new();
+    let read = Dataset::open(dataset).expect("a dataset").read::<Case<'static>, DatasetError>(Projection::All, |row| {
+        rows.push(row.into_owned());
+        Ok(())
+    });
+    read.expect("cases is readable");
+    rows
+}
