@@ -451,11 +451,13 @@ fn attributes(slot: &mut Slot, row: &JobState<'_>, accounting: bool, node_list: 
     if record(node_list.is_some()) {
         a.node_list = node_list;
     }
-    // Expected times are no facts: a start counts from the state on in which it has happened, an end from an ended state on.
+    // Expected times are no facts: a start counts while the job runs, an end from an ended state on. Afterwards a start counts only where
+    // none is known: a job that is being requeued is COMPLETING with a start that is still to come.
     let phase = row.state.as_deref().map_or(Phase::Other, state::phase);
-    let started = accounting || !(phase.before_run() || matches!(phase, Phase::Other | Phase::Ended));
+    let over = phase.ends_attempt() || phase == Phase::Ending;
+    let started = accounting || phase.has_run() || over && !a.start_ns.is_known();
     let ended = accounting && phase != Phase::Running || phase.ends_attempt();
-    if record(row.start_ns.is_some() && (started || ended)) {
+    if record(row.start_ns.is_some() && started) {
         a.start_ns = row.start_ns.into();
     }
     if record(row.end_ns.is_some() && ended) {

@@ -3,7 +3,8 @@
 //! * Each polled row that tells another state than the one before is an event with that state. A second observer's row that
 //!   tells the state that is already known is none.
 //! * Where accounting knows the submit time (PENDING), the start (RUNNING) or the end (the ended state), the polled event of
-//!   that kind gets the exact time as `reported_ns`; when polling missed it, an event is added whose source is accounting.
+//!   that kind gets the exact time as `reported_ns`; when polling missed it, an event is added whose source is accounting. When
+//!   polling saw another ended state than the record has, that one stays and the record's comes after it.
 //! * `LEFT` is an event only while no ended state is known, neither from polling nor from accounting; a row `left` after which
 //!   the same attempt was seen again was no leaving.
 //! * Nothing else is added: a job first seen RUNNING without accounting has no PENDING event.
@@ -204,12 +205,9 @@ pub(crate) fn merge(of: Of, seen: &[Seen], facts: &[Fact], context: &Context<'_>
             && phase(state).ends_attempt()
         {
             outcome.end_ns = fact.end_ns;
-            match events[start_at..].iter_mut().rev().find(|e| phase(e.state).ends_attempt()) {
-                Some(end) => {
-                    // The record has the last word on how it ended.
-                    end.state = state;
-                    end.reported_ns = fact.end_ns.or(end.reported_ns);
-                }
+            match events[start_at..].iter_mut().rev().find(|e| e.state == state) {
+                Some(end) => end.reported_ns = fact.end_ns.or(end.reported_ns),
+                // Where polling saw another end (COMPLETED before the user put it back: REQUEUED) both happened.
                 None => events.push(told(state, fact.end_ns)),
             }
         }

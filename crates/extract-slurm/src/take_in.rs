@@ -330,7 +330,7 @@ fn read_and_compare(
         Diagnostic::error("queue_too_old", message).advise("import files in the order of their times, or into a dataset of their own")
     };
     match imported {
-        Imported::Queue { source, records, .. } => {
+        Imported::Queue { source, records, whole, .. } => {
             if input.time_from_mtime {
                 let message = format!(
                     "when this was recorded is not told; the file's modification time is taken: {}",
@@ -345,7 +345,13 @@ fn read_and_compare(
             for record in &records {
                 poll.see(record);
             }
-            poll.finish();
+            if whole {
+                poll.finish();
+            } else {
+                poll.finish_changes(true);
+                let message = "rows of this queue were rejected, so that it is not known which jobs have left it; none is taken to have left";
+                diagnostics.push(Diagnostic::warning("queue_not_whole", message));
+            }
             Ok(records.len())
         }
         Imported::Log { source, mut entries, .. } => {

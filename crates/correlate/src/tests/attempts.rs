@@ -47,6 +47,18 @@ fn an_unknown_activity_is_the_name_or_said_to_be_unknown() {
     assert_eq!(jobs.text(jobs.attempts[1].activity), "(unknown)");
 }
 
+#[test]
+fn a_job_that_is_being_requeued_keeps_its_start() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "RUNNING", 110).start_ns = Some(s(101));
+    rows.state("7", 100, "COMPLETING", 110, 120).start_ns = Some(s(400));
+    rows.new_job("8", 100, "COMPLETING", 120).start_ns = Some(s(101));
+    let jobs = rows.jobs();
+    assert_eq!(jobs.attempts[0].start_ns.get(), Some(s(101)));
+    // Not known to have run before it completes: COMPLETING alone does not say so.
+    assert_eq!(jobs.attempts[1].start_ns.get(), None);
+}
+
 fn numbers(rows: &Rows) -> Vec<(String, u32, u32)> {
     let jobs = rows.jobs();
     let of = |a: &crate::Attempt| (jobs.text(a.job).to_owned(), jobs.submissions[a.submission as usize].generation, a.number);
@@ -148,4 +160,14 @@ fn tasks_of_a_throttled_array_without_submit_times_are_one_submission() {
     rows.left("8_1", None, 110, 120);
     rows.new_without_submit("8_2", "RUNNING", 130);
     assert_eq!(numbers(&rows).iter().map(|n| n.1).max(), Some(1));
+}
+
+#[test]
+fn a_recycled_array_id_is_seen_though_the_record_of_the_pending_tasks_never_left() {
+    let mut rows = Rows::default();
+    rows.new_job("8_*", 100, "PENDING", 110);
+    rows.new_job("8_1", 100, "RUNNING", 120);
+    rows.left("8_1", Some(100), 120, 130);
+    rows.new_job("8_*", 500, "PENDING", 510);
+    assert_eq!(numbers(&rows), [job("8_*", 1, 1), job("8_1", 1, 1), job("8_*", 2, 1)]);
 }

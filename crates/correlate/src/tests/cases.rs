@@ -234,3 +234,19 @@ fn filters() {
     assert_eq!(of(Filter { from_ns: Some(s(25)), to_ns: Some(s(35)), ..Filter::default() }), ids(&[2]));
     assert_eq!(of(Filter { from_ns: Some(s(25)), to_ns: Some(s(36)), ..Filter::default() }), ids(&[2, 3]));
 }
+
+#[test]
+fn an_arrays_id_means_the_whole_array_although_its_last_task_carries_it() {
+    let mut rows = running(&["8_1", "8_2", "9"]);
+    rows.states[1].job_id = 8;
+    rows.depends("9", 90, "afterok:8", 91);
+    assert_eq!(rows.jobs().dependencies.edges[0].to, Target::Seen(0, None));
+}
+
+#[test]
+fn a_singleton_does_not_wait_for_an_array_all_of_whose_tasks_have_ended() {
+    let mut rows = running(&["8_*", "8_1", "9"]);
+    rows.state("8_1", 80, "COMPLETED", 85, 89);
+    rows.depends("9", 90, "singleton", 91);
+    assert!(rows.jobs().dependencies.edges.is_empty());
+}

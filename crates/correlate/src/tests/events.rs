@@ -146,3 +146,14 @@ fn a_job_that_changed_its_size_has_one_start_and_one_end() {
     rows.accounting("7", 100, "COMPLETED", Some(120), Some(150), 200);
     assert_eq!(events(&rows.jobs(), "7", 1), ["PENDING@100", "RUNNING@110", "COMPLETED@150"]);
 }
+
+#[test]
+fn an_end_that_polling_saw_stays_beside_that_of_the_record() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "RUNNING", 110);
+    rows.state("7", 100, "COMPLETED", 110, 120).reported_ns = Some(s(119));
+    rows.accounting("7", 100, "REQUEUED", Some(105), Some(121), 200);
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@105", "COMPLETED@119", "REQUEUED@121"]);
+    assert_eq!(jobs.text_of(jobs.attempts[0].final_state), Some("REQUEUED"));
+}

@@ -1,0 +1,183 @@
+//! `flowmine observe` under bad luck: killed at any moment, a full disk, a second observer, a queue that cannot be asked.
+//!
+//! squeue here is a stand-in that plays the recorded polls, so that what must come out is known; the real one is in slurm.rs.
+
+mod support;
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use flowmine_schema::tables::JobState;
+use support::require::require;
+use support::{expect, flowmine, is_root, job_dependencies, job_states, repository};
+
+/// A directory with a `squeue` that shows the recorded poll whose number stands in the file `now`, and an `scontrol`.
+struct StandIn {
+    dir: PathBuf,
+    polls: usize,
+}
+
+impl StandIn {
+    fn new(dir: &Path) -> Self {
+        let (bin, polls) = (dir.join("bin"), dir.join("polls"));
+        fs::create_dir_all(&bin).unwrap();
+        fs::create_dir_all(&polls).unwrap();
+        let recording = repository("fixtures/case-study/polls");
+        let mut names: Vec<_> = fs::read_dir(recording).unwrap().map(|entry| entry.unwrap().path()).collect();
+        names.sort();
+        for (at, path) in names.iter().enumerate() {
+            let packed = fs::File::open(path).unwrap();
+            let unpacked = expect(Command::new("gzip").arg("-dc").stdin(packed), 0).stdout;
+            fs::write(polls.join(at.to_string()), unpacked).unwrap();
+        }
+        // The token of the recording is replaced by the one that is asked for, which follows the first field in the format.
+        let squeue = format!(
+            "#!/bin/sh\ncd '{}'\npoll=polls/$(cat now)\nwanted=$(printf %s \"$SQUEUE_FORMAT\" | cut -c4-11)\n\
+             recorded=$(head -c 14 $poll | tail -c 8)\nexec sed \"s/\x1f$recorded/\x1f$wanted/g\" $poll\n",
+            dir.display()
+        );
+        for (name, script) in [("squeue", squeue), ("scontrol", "#!/bin/sh\necho 'ClusterName = played'\n".to_owned())] {
+            fs::write(bin.join(name), script).unwrap();
+            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        Self { dir: dir.to_owned(), polls: names.len() }
+    }
+
+    fn show(&self, poll: usize) {
+        fs::write(self.dir.join("now"), poll.to_string()).unwrap();
+    }
+
+    fn observe(&self, dataset: &Path) -> Command {
+        let mut command = flowmine();
+        command.args(["observe", "--slurm-bin-dir"]).arg(self.dir.join("bin")).arg("--dataset").arg(dataset);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    }
+}
+
+/// What a row says, without the times of observation, which differ from run to run.
+fn told(rows: &[JobState<'_>]) -> Vec<String> {
+    rows.iter()
+        .map(|r| format!("{} {:?} {} {:?} {:?} {:?} {:?}", r.job, r.submit_ns, r.change, r.state, r.name, r.array_tasks, r.node_list))
+        .collect()
+}
+
+#[test]
+fn killed_at_any_moment_nothing_is_lost_or_doubled() {
+    let dir = tempfile::tempdir().unwrap();
+    let queue = StandIn::new(dir.path());
+    let (quiet, rough) = (dir.path().join("quiet"), dir.path().join("rough"));
+    let (mut kills, mut ended) = (0u64, 0u64);
+    for poll in 0..queue.polls {
+        queue.show(poll);
+        expect(queue.observe(&quiet).arg("--once"), 0);
+        // A poll takes some tens of milliseconds; the lengths sweep over all of its phases. The queue still shows the same
+        // afterwards, whether or not the rows were written.
+        for _ in 0..3 {
+            let mut child = queue.observe(&rough).arg("--once").spawn().unwrap();
+            std::thread::sleep(Duration::from_micros(3_000 + (kills + ended) * 7_919 % 50_000));
+            child.kill().unwrap();
+            match child.wait().unwrap().code() {
+                None => kills += 1,
+                Some(_) => ended += 1,
+            }
+        }
+        expect(queue.observe(&rough).arg("--once"), 0);
+    }
+    assert!(kills > 50, "the observer was killed {kills} times only, and came to its end {ended} times");
+    assert_eq!(told(&job_states(&rough)), told(&job_states(&quiet)), "after {kills} kills");
+    let terms = |dataset: &Path| -> Vec<String> {
+        job_dependencies(dataset).iter().map(|d| format!("{} {} {:?} {:?}", d.job, d.kind, d.target_job_id, d.state)).collect()
+    };
+    assert_eq!(terms(&rough), terms(&quiet));
+}
+
+#[test]
+fn a_second_observer_says_so_and_stops() {
+    let dir = tempfile::tempdir().unwrap();
+    let queue = StandIn::new(dir.path());
+    queue.show(20);
+    let dataset = dir.path().join("dataset");
+    let mut first = queue.observe(&dataset).args(["--every", "60s"]).stderr(Stdio::null()).spawn().unwrap();
+    while !dataset.join(".state/squeue-played.json").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = queue.observe(&dataset).arg("--once").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    expect(Command::new("kill").arg(first.id().to_string()), 0);
+    let ended = first.wait().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("another flowmine is writing here") && said.contains(&first.id().to_string()), "{said}");
+    assert_eq!(ended.code(), Some(0), "a polite end");
+    // Reading needs no lock, and the next observer goes on.
+    assert!(!job_states(&dataset).is_empty());
+    expect(queue.observe(&dataset).arg("--once"), 0);
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_the_dataset_stays_readable() {
+    if !require("mount", "root, to mount a small file system", is_root()) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let queue = StandIn::new(dir.path());
+    let small = dir.path().join("small");
+    fs::create_dir(&small).unwrap();
+    expect(Command::new("mount").args(["-t", "tmpfs", "-o", "size=160k", "tmpfs"]).arg(&small), 0);
+    let unmount = Unmount(small.clone());
+    let dataset = small.join("dataset");
+    let mut refused = None;
+    for poll in 0..queue.polls {
+        queue.show(poll);
+        let output = queue.observe(&dataset).arg("--once").output().unwrap();
+        if output.status.code() != Some(0) {
+            refused = Some(output);
+            break;
+        }
+    }
+    let output = refused.expect("160 kB are not enough");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("No space left on device"), "{said}");
+    let before = job_states(&dataset);
+    assert!(!before.is_empty());
+    // With room again it goes on where it was.
+    expect(Command::new("mount").args(["-o", "remount,size=40m"]).arg(&small), 0);
+    expect(queue.observe(&dataset).arg("--once"), 0);
+    assert_eq!(told(&job_states(&dataset))[..before.len()], told(&before));
+    drop(unmount);
+}
+
+struct Unmount(PathBuf);
+
+impl Drop for Unmount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_queue_that_cannot_be_asked_is_an_error_with_a_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let queue = StandIn::new(dir.path());
+    queue.show(20);
+    let dataset = dir.path().join("dataset");
+    let fail = |script: &str, reason: &str| {
+        let mut file = fs::File::create(queue.dir.join("bin/squeue")).unwrap();
+        file.write_all(script.as_bytes()).unwrap();
+        drop(file);
+        let output = queue.observe(&dataset).arg("--once").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(reason) && !said.contains('\u{1b}'), "{said}");
+        assert!(job_states(&dataset).is_empty());
+    };
+    fail("#!/bin/sh\nprintf 'slurm_load_jobs error: \\033[31mUnable to contact slurm controller\\n' >&2\nexit 1\n", "Unable to contact slurm controller");
+    fail("#!/bin/sh\necho hello\n", "did not print the header");
+    fail("#!/bin/sh\nkill -9 $PPID\n", "squeue");
+    fail("#!/bin/sh\nexec sh -c 'exit 127'\n", "--slurm-bin-dir");
+}
