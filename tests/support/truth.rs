@@ -224,6 +224,30 @@ impl Truth {
         assert!(certain > polls.len(), "the check looked at {certain} states only");
     }
 
+    /// Checks what accounting told: the true times and the final state of each attempt, joined on the attempt.
+    pub fn check_accounting(&self, rows: &[JobState<'_>]) {
+        let mut checked = 0;
+        for row in rows.iter().filter(|row| row.change == change::ACCOUNTING) {
+            let Some(attempts) = self.attempts.get(row.job.as_ref()) else {
+                assert!(row.job.ends_with("_*") || self.untold.contains(row.job.as_ref()), "job {} was never submitted", row.job);
+                continue;
+            };
+            let state = row.state.as_deref().unwrap_or_default();
+            if !attempts.iter().any(|attempt| attempt.state == state) {
+                // Told while it still ran or waited.
+                assert!(matches!(state, "RUNNING" | "PENDING" | "REQUEUED" | "SUSPENDED" | "COMPLETING"), "job {}: {state}", row.job);
+                continue;
+            }
+            checked += 1;
+            let close = |told: Option<i64>, true_time: When| {
+                told.is_some_and(|told| (true_time.first - 2 * SECOND_NS..=true_time.last + 2 * SECOND_NS).contains(&told))
+            };
+            let fits = attempts.iter().any(|attempt| attempt.state == state && close(row.end_ns, attempt.end));
+            assert!(fits || state == "RUNNING", "job {}: accounting says {state} at {:?}, the truth is {attempts:?}", row.job, row.end_ns);
+        }
+        assert!(checked * 2 > self.attempts.len(), "accounting told of {checked} attempts only");
+    }
+
     /// Checks names, comments, commands, users, accounts and groups, to the byte.
     pub fn check_attributes(&self, rows: &[JobState<'_>]) {
         let mut checked = 0;
