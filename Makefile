@@ -21,7 +21,7 @@ REQUIRE := ssh,pm4py,xmllint$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount'
 demo: build
 	@rm -rf $(OUT)
 	@mkdir -p $(OUT)
-	$(BIN) import squeue fixtures/case-study/polls fixtures/case-study/sacct --dataset $(OUT)/dataset
+	$(BIN) import squeue fixtures/case-study/polls fixtures/case-study/sacct-token.txt.gz --dataset $(OUT)/dataset
 	$(BIN) run --dataset $(OUT)/dataset --out $(OUT)
 
 build:

@@ -5,6 +5,8 @@ mod support;
 use std::fs;
 use std::path::Path;
 
+use flowmine_schema::tables::JobState;
+
 use support::truth::{Truth, polls};
 use support::{cases, expect, flowmine, job_states, repository};
 
@@ -35,6 +37,31 @@ fn every_job_and_transition_that_polls_could_see_and_no_other() {
     let rows = job_states(&dataset);
     truth.check_states(&rows, &polls(&repository("fixtures/case-study/polls")));
     truth.check_attributes(&rows);
+}
+
+#[test]
+fn the_check_itself_notices_what_is_wrong() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    import(&dataset, false);
+    let truth = Truth::read(&repository("fixtures/case-study"));
+    let polls = polls(&repository("fixtures/case-study/polls"));
+    let rows = job_states(&dataset);
+    let fails = |rows: Vec<JobState<'static>>| std::panic::catch_unwind(|| truth.check_states(&rows, &polls)).is_err();
+    assert!(!fails(rows.clone()));
+    let running = rows.iter().position(|row| row.state.as_deref() == Some("RUNNING") && row.change == "state").unwrap();
+    let mut lost = rows.clone();
+    lost.remove(running);
+    assert!(fails(lost), "a lost transition");
+    let mut invented = rows.clone();
+    invented[running].state = Some("SUSPENDED".into());
+    assert!(fails(invented), "an invented state");
+    let mut another = rows.clone();
+    another[running].job = "4242".into();
+    assert!(fails(another), "a job that never was");
+    let mut shifted = rows;
+    shifted[running].not_before_ns = shifted[running].not_before_ns.map(|ns| ns + 1_000_000_000);
+    assert!(fails(shifted), "an interval that is too short");
 }
 
 #[test]

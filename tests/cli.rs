@@ -1,0 +1,110 @@
+//! The command line as a user meets it: exit codes, pipes, standard output, pages.
+
+mod support;
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use support::{expect, flowmine, repository};
+
+fn dataset() -> (tempfile::TempDir, std::path::PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).arg(repository("fixtures/case-study/polls")), 0);
+    (dir, dataset)
+}
+
+fn said(command: &mut Command, code: i32) -> String {
+    String::from_utf8_lossy(&expect(command, code).stderr).into_owned()
+}
+
+#[test]
+fn failures_say_what_to_do_and_end_with_2() {
+    let (dir, dataset) = dataset();
+    let missing = dir.path().join("missing");
+    assert!(said(flowmine().args(["run", "--out", "x", "--dataset"]).arg(&missing), 2).contains("not a flowmine dataset"));
+    let mut notion = flowmine();
+    notion.args(["discover", "--case-notion", "moon", "--dataset"]).arg(&dataset);
+    assert!(said(&mut notion, 2).contains("account-group"), "the known notions are named");
+    let mut period = flowmine();
+    period.args(["export", "--format", "xes", "--from", "2026-11-21", "--to", "2026-11-20", "--dataset"]).arg(&dataset);
+    assert!(said(&mut period, 2).contains("not before"));
+    let mut unwritable = flowmine();
+    unwritable.args(["export", "--format", "xes", "-o", "/proc/no/log.xes", "--dataset"]).arg(&dataset);
+    assert!(said(&mut unwritable, 2).contains("/proc/no/log.xes"));
+    assert_eq!(flowmine().arg("observe").output().unwrap().status.code(), Some(2), "usage");
+}
+
+#[test]
+fn rejected_input_is_told_and_ends_with_1() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut import = flowmine();
+    import.args(["import", "squeue", "--dataset"]).arg(dir.path().join("dataset")).arg(repository("fixtures/case-study/sacct.txt.gz"));
+    let said = said(&mut import, 1);
+    assert!(said.contains("sacct.txt.gz:") && said.contains("error"), "{said}");
+    let nothing = dir.path().join("shopping.txt");
+    std::fs::write(&nothing, "milk\neggs\n").unwrap();
+    let mut import = flowmine();
+    import.args(["import", "squeue", "--dataset"]).arg(dir.path().join("other")).arg(&nothing);
+    let said = self::said(&mut import, 2);
+    assert!(said.contains("line 1") && said.contains("milk"), "{said}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let (_dir, dataset) = dataset();
+    let mut child =
+        flowmine().args(["export", "--format", "xes", "--dataset"]).arg(&dataset).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut begin = [0u8; 5];
+    child.stdout.take().unwrap().read_exact(&mut begin).unwrap();
+    assert_eq!(&begin, b"<?xml");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn filters_choose_events() {
+    let (_dir, dataset) = dataset();
+    let events = |filter: &[&str]| -> u64 {
+        let output = expect(flowmine().args(["discover", "--format", "json", "--dataset"]).arg(&dataset).args(filter), 0);
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["events"].as_u64().unwrap()
+    };
+    let all = events(&[]);
+    let of_accounts: u64 = ["physics", "biology", "thesis"].iter().map(|account| events(&["--account", account])).sum();
+    assert_eq!(of_accounts, all, "every job of the scenario is charged to one of three accounts");
+    assert_eq!(events(&["--account", "physics", "--account", "biology"]), events(&["--account", "physics"]) + events(&["--account", "biology"]));
+    let of_users: u64 = ["fm-alice", "fm-bob", "fm-carol"].iter().map(|user| events(&["--user", user])).sum();
+    assert_eq!(of_users, all);
+    assert_eq!(events(&["--to", "2026-11-20"]), 0);
+    assert_eq!(events(&["--from", "2026-11-20", "--to", "2126-11-20"]), all);
+    assert!(events(&["--events", "starts"]) < all);
+}
+
+#[test]
+fn the_formats_of_a_graph_tell_the_same() {
+    let (_dir, dataset) = dataset();
+    let print = |format: &str| {
+        String::from_utf8(expect(flowmine().args(["discover", "--format", format, "--dataset"]).arg(&dataset), 0).stdout).unwrap()
+    };
+    let json: serde_json::Value = serde_json::from_str(&print("json")).unwrap();
+    let edges = json["edges"].as_array().unwrap().len();
+    let svg = print("svg");
+    assert!(svg.contains(&format!("{edges} directly-follows pairs")), "the picture's heading");
+    let dot = print("dot");
+    for name in ["pre-processing.sh", "merge.sh"] {
+        assert!(svg.contains(name) && dot.contains(name));
+    }
+}
+
+#[test]
+fn completions_and_manual_pages() {
+    let completions = expect(flowmine().args(["completions", "bash"]), 0).stdout;
+    assert!(String::from_utf8(completions).unwrap().contains("--accounting-since"));
+    let dir = tempfile::tempdir().unwrap();
+    expect(flowmine().args(["man", "--dir"]).arg(dir.path()), 0);
+    let pages: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    for page in ["flowmine.1", "flowmine-observe.1", "flowmine-import-squeue.1", "flowmine-run.1"] {
+        assert!(pages.iter().any(|p| p == page), "{page} is missing among {pages:?}");
+    }
+    assert!(String::from_utf8(expect(flowmine().arg("man"), 0).stdout).unwrap().starts_with(".ie"));
+}
