@@ -1,5 +1,7 @@
 //! The command line as a user meets it: exit codes, pipes, standard output, pages.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 mod support;
 
 use std::io::Read;
@@ -53,8 +55,13 @@ fn rejected_input_is_told_and_ends_with_1() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let (_dir, dataset) = dataset();
-    let mut child =
-        flowmine().args(["export", "--format", "xes", "--dataset"]).arg(&dataset).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = flowmine()
+        .args(["export", "--format", "xes", "--dataset"])
+        .arg(&dataset)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut begin = [0u8; 5];
     child.stdout.take().unwrap().read_exact(&mut begin).unwrap();
     assert_eq!(&begin, b"<?xml");
@@ -72,7 +79,10 @@ fn filters_choose_events() {
     let all = events(&[]);
     let of_accounts: u64 = ["physics", "biology", "thesis"].iter().map(|account| events(&["--account", account])).sum();
     assert_eq!(of_accounts, all, "every job of the scenario is charged to one of three accounts");
-    assert_eq!(events(&["--account", "physics", "--account", "biology"]), events(&["--account", "physics"]) + events(&["--account", "biology"]));
+    assert_eq!(
+        events(&["--account", "physics", "--account", "biology"]),
+        events(&["--account", "physics"]) + events(&["--account", "biology"])
+    );
     let of_users: u64 = ["fm-alice", "fm-bob", "fm-carol"].iter().map(|user| events(&["--user", user])).sum();
     assert_eq!(of_users, all);
     assert_eq!(events(&["--to", "2026-11-20"]), 0);

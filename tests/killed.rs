@@ -2,6 +2,8 @@
 //!
 //! squeue here is a stand-in that plays the recorded polls, so that what must come out is known; the real one is in slurm.rs.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 mod support;
 
 use std::fs;
@@ -176,7 +178,10 @@ fn a_queue_that_cannot_be_asked_is_an_error_with_a_reason() {
         assert!(said.contains(reason) && !said.contains('\u{1b}'), "{said}");
         assert!(job_states(&dataset).is_empty());
     };
-    fail("#!/bin/sh\nprintf 'slurm_load_jobs error: \\033[31mUnable to contact slurm controller\\n' >&2\nexit 1\n", "Unable to contact slurm controller");
+    fail(
+        "#!/bin/sh\nprintf 'slurm_load_jobs error: \\033[31mUnable to contact slurm controller\\n' >&2\nexit 1\n",
+        "Unable to contact slurm controller",
+    );
     fail("#!/bin/sh\necho hello\n", "did not print the header");
     fail("#!/bin/sh\nkill -9 $PPID\n", "squeue");
     fail("#!/bin/sh\nexec sh -c 'exit 127'\n", "--slurm-bin-dir");

@@ -2,6 +2,8 @@
 //!
 //! `make test` makes a virtual environment with a pinned PM4Py and names its interpreter in FLOWMINE_PYTHON.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 mod support;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! The recorded real queue in fixtures/case-study, taken through the whole pipeline and checked against its truth.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 mod support;
 
 use std::fs;

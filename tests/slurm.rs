@@ -3,6 +3,8 @@
 //! Needs root (several users, daemons). The lab's scripts are in tests/lab, the scenario in fixtures/scenario. What is started here
 //! is stopped here, also when the test fails.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 mod support;
 
 use std::fs;
@@ -23,8 +25,8 @@ struct Lab {
 impl Lab {
     fn up(options: &[&str]) -> Self {
         // Sockets below it must stay short, and other users must be able to enter.
-        let temp = tempfile::Builder::new().prefix("fm").tempdir_in("/tmp").unwrap();
-        fs::set_permissions(temp.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let temp = tempfile::Builder::new().prefix("fm").tempdir_in("/tmp").expect("a temporary directory");
+        fs::set_permissions(temp.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it is ours");
         let lab = Self { dir: temp.path().join("lab"), _temp: temp };
         lab.script("slurm-up.sh", options);
         lab.script("sshd-up.sh", &[]);
@@ -89,7 +91,8 @@ fn workflows_on_a_real_cluster_observed_over_ssh() {
     let began = Instant::now();
     let mut rounds = 0;
     let status = loop {
-        let mut observer = Running(lab.observe(&dataset, &record, "lab-login").args(["--every", "500ms"]).stderr(Stdio::null()).spawn().unwrap());
+        let mut observer =
+            Running(lab.observe(&dataset, &record, "lab-login").args(["--every", "500ms"]).stderr(Stdio::null()).spawn().unwrap());
         let mut ended = None;
         for _ in 0..40 {
             std::thread::sleep(Duration::from_millis(100));

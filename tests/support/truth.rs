@@ -215,7 +215,8 @@ impl Truth {
             }
             // The end shows for some seconds, until slurmctld forgets the job.
             let attempt = &self.attempts[job][self.attempts[job].len() - 1];
-            let could_see = polls.iter().any(|p| (attempt.end.last + 2 * SECOND_NS..attempt.end.first + 15 * SECOND_NS).contains(&p.began_ns));
+            let could_see =
+                polls.iter().any(|p| (attempt.end.last + 2 * SECOND_NS..attempt.end.first + 15 * SECOND_NS).contains(&p.began_ns));
             if could_see && !of_job.iter().any(|row| row.state.as_deref() == Some(&attempt.state)) {
                 wrong.push(format!("job {job} ended as {} and that was not seen", attempt.state));
             }

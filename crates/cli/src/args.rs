@@ -94,8 +94,8 @@ pub struct Observe {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "SSH")]
 pub struct Ssh {
-    /// The login node: [user@]host[:port]. `Host` blocks of the user's ssh config apply. Without it squeue runs here.
-    #[arg(long = "ssh", value_name = "TARGET")]
+    /// The login node. `Host` blocks of the user's ssh config apply. Without it squeue runs here.
+    #[arg(long = "ssh", value_name = "[USER@]HOST[:PORT]")]
     pub target: Option<String>,
     /// Another ssh config file than ~/.ssh/config.
     #[arg(long = "ssh-config", value_name = "FILE", requires = "target")]

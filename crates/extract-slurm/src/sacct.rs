@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use crate::dependency;
 use crate::record::{JobRecord, JobRef, parse_displayed};
 use crate::state::{State, from_accounting};
-use crate::units;
+use crate::units::{self, BadValue};
 
 /// A field of sacct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -239,7 +239,7 @@ impl<'a> Attempts<'a> {
             match disk_bytes(list) {
                 Ok(Some(bytes)) => *sum = Some(sum.unwrap_or(0).saturating_add(bytes)),
                 Ok(None) => {}
-                Err(()) => {
+                Err(BadValue) => {
                     let shown = text::visible(&text::decode(&list[..list.len().min(60)])).into_owned();
                     diagnostics
                         .push(Diagnostic::warning("sacct_value", format!("{shown:?} is not a list of usages; not counted")).at(line, None));
@@ -256,7 +256,7 @@ impl<'a> Attempts<'a> {
 }
 
 /// `fs/disk` in a list of trackable resources (`cpu=00:00:01,fs/disk=11171,mem=3180K`): bytes, counted by the task's gatherer.
-fn disk_bytes(list: &[u8]) -> Result<Option<i64>, ()> {
+fn disk_bytes(list: &[u8]) -> Result<Option<i64>, BadValue> {
     if units::is_nothing(list) {
         return Ok(None);
     }
@@ -266,14 +266,11 @@ fn disk_bytes(list: &[u8]) -> Result<Option<i64>, ()> {
             Some(bytes) => Ok(Some(bytes)),
             // A number with a unit; without one it would be megabytes to `memory`.
             None if value.last().is_some_and(u8::is_ascii_alphabetic) => units::memory(value).map(|bytes| Some(bytes.unwrap_or(0))),
-            None => Err(()),
+            None => Err(BadValue),
         };
     }
     Ok(None)
 }
-
-/// A way to read a number, length, size or time; `Err` when the field is none.
-type ReadNumber<'r> = dyn Fn(&[u8]) -> Result<Option<i64>, ()> + 'r;
 
 /// Makes a record of a job's row. `None`, with a diagnostic, when there is no job id or no state.
 pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: &mut Diagnostics) -> Option<JobRecord<'a>> {
@@ -303,9 +300,9 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
     };
     let (state, cancelled_by_uid) = from_accounting(&text::decode(state));
 
-    let mut number = |column: Column, name: &str, read: &ReadNumber<'_>| -> Option<i64> {
+    let mut number = |column: Column, name: &str, read: &units::Read<'_>| -> Option<i64> {
         let bytes = raw(column)?;
-        read(bytes).unwrap_or_else(|()| {
+        read(bytes).unwrap_or_else(|_| {
             let message = format!("{:?} is not a {name}; taken as unknown", shown(bytes));
             diagnostics.push(Diagnostic::warning("sacct_value", message).at(line, None));
             None
@@ -358,11 +355,11 @@ pub(crate) fn dependency_of<'a>(line: &Cow<'a, str>) -> Option<Cow<'a, str>> {
     }
 }
 
-fn minutes(field: &[u8]) -> Result<Option<i64>, ()> {
+fn minutes(field: &[u8]) -> Result<Option<i64>, BadValue> {
     if units::is_nothing(field) || matches!(field, b"UNLIMITED" | b"Partition_Limit") {
         return Ok(None);
     }
-    units::digits(field).and_then(|minutes| minutes.checked_mul(60)).map(Some).ok_or(())
+    units::digits(field).and_then(|minutes| minutes.checked_mul(60)).map(Some).ok_or(BadValue)
 }
 
 /// `code:signal`.

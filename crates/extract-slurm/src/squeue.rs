@@ -275,9 +275,9 @@ pub fn interpret<'a>(fields: &RawFields<'a>, place: Place, zone_offset_s: i64, d
     };
     let state = State::parse(&text::decode(state));
 
-    let mut number = |field: Field, name: &str, read: &dyn Fn(&[u8]) -> Result<Option<i64>, ()>| -> Option<i64> {
+    let mut number = |field: Field, name: &str, read: &units::Read<'_>| -> Option<i64> {
         let bytes = raw(field)?;
-        read(bytes).unwrap_or_else(|()| {
+        read(bytes).unwrap_or_else(|_| {
             let shown = text::visible(&text::decode(&bytes[..bytes.len().min(60)])).into_owned();
             diagnostics.push(place.put(Diagnostic::warning("squeue_value", format!("{shown:?} is not a {name}; taken as unknown"))));
             None

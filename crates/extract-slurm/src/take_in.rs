@@ -349,7 +349,8 @@ fn read_and_compare(
                 poll.finish();
             } else {
                 poll.finish_changes(true);
-                let message = "rows of this queue were rejected, so that it is not known which jobs have left it; none is taken to have left";
+                let message =
+                    "rows of this queue were rejected, so that it is not known which jobs have left it; none is taken to have left";
                 diagnostics.push(Diagnostic::warning("queue_not_whole", message));
             }
             Ok(records.len())

@@ -2,6 +2,14 @@
 
 use flowmine_schema::time::{SECOND_NS, from_seconds};
 
+/// A field that is neither a value of its kind nor one of the words for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a value of this kind")]
+pub struct BadValue;
+
+/// How a field of one kind is read.
+pub type Read<'r> = dyn Fn(&[u8]) -> Result<Option<i64>, BadValue> + 'r;
+
 /// Whether a field says that there is no value: squeue(1) prints `(null)`, `N/A`, `NONE`, `None`, `Unknown` or nothing at all,
 /// depending on the field.
 pub fn is_nothing(field: &[u8]) -> bool {
@@ -10,18 +18,18 @@ pub fn is_nothing(field: &[u8]) -> bool {
 
 /// A point in time: seconds since 1970 (`SLURM_TIME_FORMAT=%s`), or Slurm's `2026-11-20T13:04:05`, which has no zone and is taken
 /// to be `zone_offset_s` seconds east of UTC. `Err` when it is neither and not one of the words for nothing.
-pub fn time(field: &[u8], zone_offset_s: i64) -> Result<Option<i64>, ()> {
+pub fn time(field: &[u8], zone_offset_s: i64) -> Result<Option<i64>, BadValue> {
     if is_nothing(field) {
         return Ok(None);
     }
     if let Some(seconds) = digits(field) {
         // Slurm's 0 is "not set".
-        return if seconds == 0 { Ok(None) } else { from_seconds(seconds).map(Some).ok_or(()) };
+        return if seconds == 0 { Ok(None) } else { from_seconds(seconds).map(Some).ok_or(BadValue) };
     }
-    let text = std::str::from_utf8(field).map_err(|_| ())?;
-    let ns = flowmine_schema::time::parse(text).ok_or(())?;
+    let text = std::str::from_utf8(field).map_err(|_| BadValue)?;
+    let ns = flowmine_schema::time::parse(text).ok_or(BadValue)?;
     let offset_s = if has_zone(text) { 0 } else { zone_offset_s };
-    offset_s.checked_mul(SECOND_NS).and_then(|offset| ns.checked_sub(offset)).map(Some).ok_or(())
+    offset_s.checked_mul(SECOND_NS).and_then(|offset| ns.checked_sub(offset)).map(Some).ok_or(BadValue)
 }
 
 /// Whether a date and time says its zone itself: `…Z`, `…+01:00`.
@@ -48,25 +56,25 @@ pub fn digits_i64(field: &[u8]) -> Option<i64> {
 
 /// A length of time in seconds: `[days-]hours:minutes:seconds`, `minutes:seconds`, or a bare number, which Slurm means as minutes.
 /// `None` for UNLIMITED, NOT_SET, INVALID and the words for nothing; `Err` when it is none of these.
-pub fn duration(field: &[u8]) -> Result<Option<i64>, ()> {
+pub fn duration(field: &[u8]) -> Result<Option<i64>, BadValue> {
     if is_nothing(field) || matches!(field, b"UNLIMITED" | b"NOT_SET" | b"INVALID" | b"Partition_Limit") {
         return Ok(None);
     }
     let (days, clock) = match field.iter().position(|&b| b == b'-') {
-        Some(dash) => (Some(digits(&field[..dash]).ok_or(())?), &field[dash + 1..]),
+        Some(dash) => (Some(digits(&field[..dash]).ok_or(BadValue)?), &field[dash + 1..]),
         None => (None, field),
     };
     let mut parts = [0i64; 3];
     let mut count = 0;
     for part in clock.split(|&b| b == b':') {
-        *parts.get_mut(count).ok_or(())? = digits(part).ok_or(())?;
+        *parts.get_mut(count).ok_or(BadValue)? = digits(part).ok_or(BadValue)?;
         count += 1;
     }
     let [a, b, c] = parts;
     let seconds = match (days, count) {
         // After days the parts are hours first: D-H, D-H:M, D-H:M:S.
-        (Some(days), _) => days.checked_mul(86_400).ok_or(())? + a * 3600 + b * 60 + c,
-        (None, 1) => a.checked_mul(60).ok_or(())?,
+        (Some(days), _) => days.checked_mul(86_400).ok_or(BadValue)? + a * 3600 + b * 60 + c,
+        (None, 1) => a.checked_mul(60).ok_or(BadValue)?,
         (None, 2) => a * 60 + b,
         (None, _) => a * 3600 + b * 60 + c,
     };
@@ -75,11 +83,11 @@ pub fn duration(field: &[u8]) -> Result<Option<i64>, ()> {
 
 /// Memory in bytes: a number with K, M, G, T or P (powers of 1024; none means M), and sacct's older `n` (per node) or `c` (per CPU)
 /// after it. `None` for 0, which means "not limited", and the words for nothing; `Err` when it is none of these.
-pub fn memory(field: &[u8]) -> Result<Option<i64>, ()> {
+pub fn memory(field: &[u8]) -> Result<Option<i64>, BadValue> {
     if is_nothing(field) {
         return Ok(None);
     }
-    let text = std::str::from_utf8(field).map_err(|_| ())?;
+    let text = std::str::from_utf8(field).map_err(|_| BadValue)?;
     let text = text.strip_suffix(['n', 'c']).unwrap_or(text);
     let (number, unit) = match text.as_bytes().last() {
         Some(b'K' | b'k') => (&text[..text.len() - 1], 1u64 << 10),
@@ -89,34 +97,34 @@ pub fn memory(field: &[u8]) -> Result<Option<i64>, ()> {
         Some(b'P' | b'p') => (&text[..text.len() - 1], 1 << 50),
         _ => (text, 1 << 20),
     };
-    let number: f64 = number.parse().map_err(|_| ())?;
+    let number: f64 = number.parse().map_err(|_| BadValue)?;
     let bytes = number * unit as f64;
     if !(0.0..9.0e18).contains(&bytes) {
-        return Err(());
+        return Err(BadValue);
     }
     Ok(Some(bytes as i64).filter(|&bytes| bytes != 0))
 }
 
 /// A count: a number, or sacct's and squeue's short form with K or M for thousands (`1.5K`). `None` for nothing.
-pub fn count(field: &[u8]) -> Result<Option<i64>, ()> {
+pub fn count(field: &[u8]) -> Result<Option<i64>, BadValue> {
     if is_nothing(field) {
         return Ok(None);
     }
     if let Some(number) = digits(field) {
         return Ok(Some(number));
     }
-    let text = std::str::from_utf8(field).map_err(|_| ())?;
+    let text = std::str::from_utf8(field).map_err(|_| BadValue)?;
     // `2-4` nodes: the least asked for.
     if let Some((least, most)) = text.split_once('-') {
-        most.parse::<u32>().map_err(|_| ())?;
-        return least.parse().map(Some).map_err(|_| ());
+        most.parse::<u32>().map_err(|_| BadValue)?;
+        return least.parse().map(Some).map_err(|_| BadValue);
     }
     let (number, unit) = match text.strip_suffix(['K', 'k']) {
         Some(number) => (number, 1e3),
-        None => (text.strip_suffix('M').ok_or(())?, 1e6),
+        None => (text.strip_suffix('M').ok_or(BadValue)?, 1e6),
     };
-    let number: f64 = number.parse().map_err(|_| ())?;
-    if number.is_finite() && (0.0..1e9).contains(&number) { Ok(Some((number * unit) as i64)) } else { Err(()) }
+    let number: f64 = number.parse().map_err(|_| BadValue)?;
+    if number.is_finite() && (0.0..1e9).contains(&number) { Ok(Some((number * unit) as i64)) } else { Err(BadValue) }
 }
 
 #[cfg(test)]
@@ -132,7 +140,7 @@ mod tests {
         assert_eq!(duration(b"2-12"), Ok(Some(2 * 86_400 + 12 * 3600)));
         assert_eq!(duration(b"30"), Ok(Some(1800)));
         assert_eq!(duration(b"UNLIMITED"), Ok(None));
-        assert_eq!(duration(b"ten"), Err(()));
+        assert_eq!(duration(b"ten"), Err(BadValue));
     }
 
     #[test]
@@ -145,7 +153,7 @@ mod tests {
         }
         assert_eq!(time(b"2026-11-20T14:02:50+01:00", 7200), Ok(Some(1_795_179_770_000_000_000)), "the zone that it says");
         assert_eq!(time(b"2026-11-20T13:02:50Z", 7200), Ok(Some(1_795_179_770_000_000_000)));
-        assert_eq!(time(b"soon", 0), Err(()));
+        assert_eq!(time(b"soon", 0), Err(BadValue));
     }
 
     #[test]
@@ -154,7 +162,7 @@ mod tests {
         assert_eq!(memory(b"1.50G"), Ok(Some(3 << 29)));
         assert_eq!(memory(b"4Gn"), Ok(Some(4 << 30)));
         assert_eq!(memory(b"0"), Ok(None));
-        assert_eq!(memory(b"lots"), Err(()));
+        assert_eq!(memory(b"lots"), Err(BadValue));
     }
 
     #[test]
@@ -162,7 +170,7 @@ mod tests {
         assert_eq!(count(b"16"), Ok(Some(16)));
         assert_eq!(count(b"2-4"), Ok(Some(2)));
         assert_eq!(count(b"1.5K"), Ok(Some(1500)));
-        assert_eq!(count(b"many"), Err(()));
+        assert_eq!(count(b"many"), Err(BadValue));
     }
 
     proptest! {

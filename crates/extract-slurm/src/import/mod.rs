@@ -328,7 +328,7 @@ impl Zone {
         }
     }
 
-    fn time(&self, field: &[u8]) -> Result<Option<i64>, ()> {
+    fn time(&self, field: &[u8]) -> Result<Option<i64>, units::BadValue> {
         units::time(field, self.offset_s)
     }
 }
