@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use flowmine_schema::tables::{Case, JobDependency, JobState};
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError, Projection, Row};
 
 /// The program under test.
 pub fn flowmine() -> Command {
@@ -40,35 +40,28 @@ pub fn expect(command: &mut Command, code: i32) -> Output {
     output
 }
 
-/// The rows of `job_states`.
-pub fn job_states(dataset: &Path) -> Vec<JobState<'static>> {
+/// The rows of a table, copied by `own`.
+fn rows<R: Row, T>(dataset: &Path, own: impl Fn(R::Of<'_>) -> T) -> Vec<T> {
     let mut rows = Vec::new();
-    let read = Dataset::open(dataset).expect("a dataset").read::<JobState<'static>, DatasetError>(Projection::All, |row| {
-        rows.push(row.into_owned());
+    let read = Dataset::open(dataset).expect("a dataset").read::<R, DatasetError>(Projection::All, |row| {
+        rows.push(own(row));
         Ok(())
     });
-    read.expect("job_states is readable");
+    read.expect("the table is readable");
     rows
+}
+
+/// The rows of `job_states`.
+pub fn job_states(dataset: &Path) -> Vec<JobState<'static>> {
+    rows::<JobState<'static>, _>(dataset, |row| row.into_owned())
 }
 
 /// The rows of `job_dependencies`.
 pub fn job_dependencies(dataset: &Path) -> Vec<JobDependency<'static>> {
-    let mut rows = Vec::new();
-    let read = Dataset::open(dataset).expect("a dataset").read::<JobDependency<'static>, DatasetError>(Projection::All, |row| {
-        rows.push(row.into_owned());
-        Ok(())
-    });
-    read.expect("job_dependencies is readable");
-    rows
+    rows::<JobDependency<'static>, _>(dataset, |row| row.into_owned())
 }
 
 /// The rows of `cases`.
 pub fn cases(dataset: &Path) -> Vec<Case<'static>> {
-    let mut rows = Vec::new();
-    let read = Dataset::open(dataset).expect("a dataset").read::<Case<'static>, DatasetError>(Projection::All, |row| {
-        rows.push(row.into_owned());
-        Ok(())
-    });
-    read.expect("cases is readable");
-    rows
+    rows::<Case<'static>, _>(dataset, |row| row.into_owned())
 }

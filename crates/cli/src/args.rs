@@ -250,6 +250,18 @@ pub enum EventsArg {
     Ends,
 }
 
+/// Which time between two events a picture shows; all of them stand in the JSON and in a picture's tooltips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum TimeArg {
+    /// The median.
+    #[default]
+    Median,
+    /// The arithmetic mean.
+    Mean,
+    /// The 95th percentile.
+    P95,
+}
+
 /// What an activity is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
 pub enum ActivityArg {
@@ -281,6 +293,9 @@ pub struct Discover {
     /// What an activity is.
     #[arg(long, value_enum, default_value_t)]
     pub activity: ActivityArg,
+    /// Which time between two events a picture shows in numbers and colours.
+    #[arg(long, value_enum, default_value_t)]
+    pub time: TimeArg,
     /// Which moment of an observed interval is an event's time.
     #[arg(long, value_enum, default_value_t)]
     pub timestamp: TimestampArg,

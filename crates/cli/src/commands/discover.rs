@@ -7,7 +7,7 @@ use flowmine_discover::draw::{self, dot, json, svg};
 use flowmine_discover::log::{Which, directly_follows};
 
 use super::jobs;
-use crate::args::{ActivityArg, Discover, EventsArg, FilterArgs, Model, ModelFormat};
+use crate::args::{ActivityArg, Discover, EventsArg, FilterArgs, Model, ModelFormat, TimeArg};
 use crate::progress::Stage;
 use crate::{Outcome, output};
 
@@ -28,7 +28,12 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         ActivityArg::CommandState => Classifier::ActivityState,
     };
     let dfg = graph(&jobs, notion, &filter, classifier, which, &args.filter)?;
-    let options = draw::Options::default();
+    let time = match args.time {
+        TimeArg::Median => draw::Time::Median,
+        TimeArg::Mean => draw::Time::Mean,
+        TimeArg::P95 => draw::Time::P95,
+    };
+    let options = draw::Options { time, ..draw::Options::default() };
     output::write(args.output.as_deref(), |out| {
         match args.format {
             ModelFormat::Svg => out.write_all(svg::svg(&dfg, &options)?.as_bytes())?,

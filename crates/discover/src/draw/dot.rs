@@ -68,7 +68,7 @@ pub fn dot(dfg: &Dfg, options: &Options) -> Result<String, LayoutError> {
             quoted(&picture.label(e)),
             joined(&picture.edge_title(e)),
             picture.widths.width(edge.frequency),
-            picture.times.colour(edge.median_ns),
+            picture.times.colour(picture.time.of(edge)),
             edge.frequency.max(1).ilog2() + 1
         );
     }

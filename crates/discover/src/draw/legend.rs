@@ -88,7 +88,7 @@ fn labels<'a>(picture: &'a Picture<'a>) -> Entry<'a> {
             let w = (width(&label, SMALL) + 12.0).ceil();
             sheet.rect(Frame { x, y: y + 20.0, w, h: 18.0 }, 9.0, "#ffffff", Some(("#64748b", 1.0)));
             sheet.text(x + w / 2.0, y + 33.0, SMALL, TEXT, "text-anchor=\"middle\"", &label);
-            note(sheet, x, y + 41.0, "how often · median time between them");
+            note(sheet, x, y + 41.0, &format!("how often · {} time between them", picture.time.name()));
         }),
     }
 }
@@ -114,7 +114,7 @@ fn colours<'a>(picture: &'a Picture<'a>) -> Entry<'a> {
     Entry {
         height: 48.0,
         draw: Box::new(move |sheet, x, y| {
-            heading(sheet, x, y, "Line colour: median time");
+            heading(sheet, x, y, &format!("Line colour: {} time", picture.time.name()));
             let top = y + 20.0;
             if !scale.has_range() {
                 sheet.rect(Frame { x, y: top, w: 24.0, h: 12.0 }, 2.0, &scale.colour(scale.most), None);
@@ -135,7 +135,7 @@ fn colours<'a>(picture: &'a Picture<'a>) -> Entry<'a> {
 
 fn marks<'a>(picture: &'a Picture<'a>) -> Entry<'a> {
     let said = wrap_words(&picture.slowest_words(), SMALL, COLUMN - 64.0);
-    let colour = picture.slowest.first().map(|&e| picture.times.colour(picture.dfg.edges[e].median_ns)).unwrap_or_default();
+    let colour = picture.slowest.first().map(|&e| picture.times.colour(picture.time.of(&picture.dfg.edges[e]))).unwrap_or_default();
     Entry {
         height: (18.0 + 14.0 * said.len() as f64).max(44.0),
         draw: Box::new(move |sheet, x, y| {

@@ -18,6 +18,38 @@ mod text;
 
 pub use text::{count, duration, visible};
 
+/// Which statistic of the times between two events a picture shows; all three stand in the lines' titles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Time {
+    /// The median.
+    #[default]
+    Median,
+    /// The arithmetic mean.
+    Mean,
+    /// The 95th percentile.
+    P95,
+}
+
+impl Time {
+    /// In words: `median`, `mean`, `95th percentile`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Time::Median => "median",
+            Time::Mean => "mean",
+            Time::P95 => "95th percentile",
+        }
+    }
+
+    /// The statistic of an edge, in nanoseconds.
+    pub fn of(self, edge: &crate::dfg::Edge) -> f64 {
+        match self {
+            Time::Median => edge.median_ns,
+            Time::Mean => edge.mean_ns,
+            Time::P95 => edge.p95_ns,
+        }
+    }
+}
+
 /// What a picture shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -33,17 +65,19 @@ pub struct Options {
     /// An edge has to be seen this often to be marked as slow. Default: 5 % of the most frequent edge, but at least
     /// twice; once if no edge is seen twice.
     pub least_support: Option<u64>,
+    /// The time that labels, colours and the marks of the slowest edges are about. Default: the median.
+    pub time: Time,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { most_activities: 60, most_edges: 150, most_terminals: 24, slowest: 3, least_support: None }
+        Self { most_activities: 60, most_edges: 150, most_terminals: 24, slowest: 3, least_support: None, time: Time::Median }
     }
 }
 
 /// The slowest edges of a graph, slowest first: indices into [`Dfg::edges`](crate::dfg::Dfg::edges).
 ///
-/// Slow is a high median time, among edges with enough support ([`Options::least_support`]). Nothing is slow in a
+/// Slow is a high time ([`Options::time`]), among edges with enough support ([`Options::least_support`]). Nothing is slow in a
 /// graph with fewer than two edges, and an edge that is not slower than the fastest one, or takes no time, is not slow
 /// either. At most [`Options::slowest`] and at most half of the edges.
 pub fn slowest(dfg: &crate::dfg::Dfg, options: &Options) -> Vec<usize> {

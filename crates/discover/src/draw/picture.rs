@@ -1,7 +1,7 @@
 //! What a picture shows, before anything has a place: a graph and options in; the chosen part, its labels and scales,
 //! and the sentences about what was left out, out. SVG and DOT draw the same picture.
 
-use super::Options;
+use super::{Options, Time};
 use super::scale::{TimeScale, WidthScale};
 use super::text::{count, counted, duration, visible};
 use crate::dfg::{Dfg, Edge};
@@ -23,6 +23,7 @@ pub(super) struct Picture<'a> {
     pub widths: WidthScale,
     pub boxes: WidthScale,
     pub times: TimeScale,
+    pub time: Time,
 }
 
 impl<'a> Picture<'a> {
@@ -36,7 +37,8 @@ impl<'a> Picture<'a> {
         Self {
             widths: WidthScale::of(counts),
             boxes: WidthScale::of(activities.iter().map(|&a| dfg.activities[a].frequency)),
-            times: TimeScale::of(edges.iter().map(|&e| dfg.edges[e].median_ns)),
+            times: TimeScale::of(edges.iter().map(|&e| options.time.of(&dfg.edges[e]))),
+            time: options.time,
             dfg,
             activities,
             edges,
@@ -60,7 +62,7 @@ impl<'a> Picture<'a> {
     /// `120 · 3m 05s`.
     pub fn plain_label(&self, edge: usize) -> String {
         let e = &self.dfg.edges[edge];
-        format!("{} · {}", count(e.frequency), duration(e.median_ns))
+        format!("{} · {}", count(e.frequency), duration(self.time.of(e)))
     }
 
     /// The whole picture in sentences, for those who cannot draw a legend.
@@ -70,9 +72,9 @@ impl<'a> Picture<'a> {
             out.push(format!("Box: activity and its events, darker for more ({}).", self.boxes.words()));
         }
         if !self.edges.is_empty() {
-            out.push("Line: event directly after event; how often · median time between them.".to_owned());
+            out.push(format!("Line: event directly after event; how often · {} time between them.", self.time.name()));
             out.push(format!("Line width: how often ({}).", self.widths.words()));
-            out.push(format!("Line colour: median time, darker for longer ({}).", self.times.words()));
+            out.push(format!("Line colour: {} time, darker for longer ({}).", self.time.name(), self.times.words()));
         }
         if !self.slowest.is_empty() {
             out.push(format!("▲ Slowest: {}.", self.slowest_words()));
@@ -86,8 +88,8 @@ impl<'a> Picture<'a> {
     /// What is marked.
     pub fn slowest_words(&self) -> String {
         let what = match self.slowest.len() {
-            1 => "the longest median time".to_owned(),
-            n => format!("the {n} longest median times"),
+            1 => format!("the longest {} time", self.time.name()),
+            n => format!("the {n} longest {} times", self.time.name()),
         };
         let among = if self.edges.len() < self.dfg.edges.len() { "the lines shown" } else { "all lines" };
         match self.support {
@@ -252,12 +254,12 @@ pub(super) fn slowest(dfg: &Dfg, among: &[usize], options: &Options) -> (Vec<usi
     let frequency = |e: usize| dfg.edges[e].frequency;
     let most = among.iter().map(|&e| frequency(e)).max().unwrap_or(0);
     let support = options.least_support.unwrap_or_else(|| (most / 20).max(2).min(most.max(1)));
-    let fastest = among.iter().map(|&e| dfg.edges[e].median_ns).fold(f64::INFINITY, f64::min);
+    let time = |e: usize| options.time.of(&dfg.edges[e]);
+    let fastest = among.iter().map(|&e| time(e)).fold(f64::INFINITY, f64::min);
     let mut slow: Vec<usize> =
-        among.iter().copied().filter(|&e| frequency(e) >= support && dfg.edges[e].median_ns > fastest.max(0.0)).collect();
+        among.iter().copied().filter(|&e| frequency(e) >= support && time(e) > fastest.max(0.0)).collect();
     slow.sort_by(|&a, &b| {
-        let (x, y) = (&dfg.edges[a], &dfg.edges[b]);
-        y.median_ns.total_cmp(&x.median_ns).then(y.frequency.cmp(&x.frequency)).then(a.cmp(&b))
+        time(b).total_cmp(&time(a)).then(frequency(b).cmp(&frequency(a))).then(a.cmp(&b))
     });
     slow.truncate(options.slowest.min(among.len() / 2));
     (slow, support)

@@ -91,7 +91,7 @@ impl Scene {
                 Line {
                     label: picture.label(e),
                     title: picture.edge_title(e),
-                    colour: picture.times.colour(edge.median_ns),
+                    colour: picture.times.colour(picture.time.of(edge)),
                     width: picture.widths.width(edge.frequency),
                     slow,
                     terminal: false,
