@@ -134,7 +134,14 @@ fn main() {
     }
     for ((name, _, _), times) in polls.iter().zip(best.into_iter().flatten()) {
         let compare = times.all.saturating_sub(times.decode);
-        println!("| {name} | {} | {} | {} | {} | {} |", times.rows, ms(times.decode), ms(compare), ms(times.write), ms(times.all + times.write));
+        println!(
+            "| {name} | {} | {} | {} | {} | {} |",
+            times.rows,
+            ms(times.decode),
+            ms(compare),
+            ms(times.write),
+            ms(times.all + times.write)
+        );
     }
     println!("\npeak memory {:.0} MB", peak_mb());
 }

@@ -121,6 +121,19 @@ fn a_second_observer_says_so_and_stops() {
 }
 
 #[test]
+fn polling_too_often_is_warned_about_and_failures_double_the_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let queue = StandIn::new(dir.path());
+    let dataset = dir.path().join("dataset");
+    fs::write(queue.dir.join("bin/squeue"), "#!/bin/sh\nexit 1\n").unwrap();
+    let output = expect(queue.observe(&dataset).args(["--every", "500ms", "--polls", "3"]), 1);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("a burden on slurmctld"), "{said}");
+    let waits: Vec<&str> = said.lines().filter_map(|line| line.rsplit_once("again in about ")).map(|(_, wait)| wait).collect();
+    assert_eq!(waits, ["1 s", "2 s", "4 s"], "{said}");
+}
+
+#[test]
 fn a_full_disk_is_an_error_and_the_dataset_stays_readable() {
     if !require("mount", "root, to mount a small file system", is_root()) {
         return;

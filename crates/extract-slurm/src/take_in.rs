@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::import::{self, Imported, Kind};
 use crate::memory::{Memory, MemoryError};
 use crate::queue::{Changes, PollTime};
+use crate::record::JobRecord;
 
 /// Why nothing could be imported.
 #[derive(Debug, thiserror::Error)]
@@ -254,7 +255,12 @@ fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]
                 time = entries.last().map(|(ns, _)| PollTime::at(*ns));
                 clusters.extend(cluster);
             }
-            Ok(Imported::Accounting { records, .. }) => clusters.extend(records.into_iter().filter_map(|(cluster, _)| cluster)),
+            Ok(Imported::Accounting { records, .. }) => {
+                // Accounting is not about a moment: all of it had happened at the latest time that it tells.
+                let told = |record: &JobRecord<'_>| [record.submit_ns, record.start_ns, record.end_ns];
+                time = records.iter().flat_map(|(_, record)| told(record)).flatten().max().map(PollTime::at);
+                clusters.extend(records.into_iter().filter_map(|(cluster, _)| cluster));
+            }
             Err(e) => return Err(FileReport { kind: Some(kind), ..refused(path, Diagnostic::error("file_not_read", e.to_string())) }),
         }
     }

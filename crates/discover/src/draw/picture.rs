@@ -1,9 +1,9 @@
 //! What a picture shows, before anything has a place: a graph and options in; the chosen part, its labels and scales,
 //! and the sentences about what was left out, out. SVG and DOT draw the same picture.
 
-use super::{Options, Time};
 use super::scale::{TimeScale, WidthScale};
 use super::text::{count, counted, duration, visible};
+use super::{Options, Time};
 use crate::dfg::{Dfg, Edge};
 
 /// The chosen part of a graph.
@@ -256,11 +256,8 @@ pub(super) fn slowest(dfg: &Dfg, among: &[usize], options: &Options) -> (Vec<usi
     let support = options.least_support.unwrap_or_else(|| (most / 20).max(2).min(most.max(1)));
     let time = |e: usize| options.time.of(&dfg.edges[e]);
     let fastest = among.iter().map(|&e| time(e)).fold(f64::INFINITY, f64::min);
-    let mut slow: Vec<usize> =
-        among.iter().copied().filter(|&e| frequency(e) >= support && time(e) > fastest.max(0.0)).collect();
-    slow.sort_by(|&a, &b| {
-        time(b).total_cmp(&time(a)).then(frequency(b).cmp(&frequency(a))).then(a.cmp(&b))
-    });
+    let mut slow: Vec<usize> = among.iter().copied().filter(|&e| frequency(e) >= support && time(e) > fastest.max(0.0)).collect();
+    slow.sort_by(|&a, &b| time(b).total_cmp(&time(a)).then(frequency(b).cmp(&frequency(a))).then(a.cmp(&b)));
     slow.truncate(options.slowest.min(among.len() / 2));
     (slow, support)
 }
