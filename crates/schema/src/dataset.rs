@@ -71,6 +71,14 @@ pub enum DatasetError {
         /// Where and what.
         source: serde_json::Error,
     },
+    /// Something lies where flowmine's own files should be, and following it would lead out of the dataset.
+    #[error("{}: {why}: the dataset was tampered with; look at what is there, and remove it if it is not yours", .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// A Parquet file is damaged or was written by something else.
     #[error("{}: {source}", .path.display())]
     Parquet {
@@ -146,6 +154,14 @@ impl Role {
             Role::Derived => ".derived.commit.json",
         }
     }
+
+    /// What the names of its files begin with while they are being written.
+    fn hidden_prefix(self) -> &'static str {
+        match self {
+            Role::Raw => ".raw-",
+            Role::Derived => ".derived-",
+        }
+    }
 }
 
 /// What is left to do of a transaction that has been committed; paths are relative to the dataset.
@@ -153,6 +169,53 @@ impl Role {
 struct Commit {
     moves: Vec<(String, String)>,
     deletes: Vec<String>,
+}
+
+impl Commit {
+    /// Whether it names files of a dataset only. A list that somebody else put there must not move or delete anything else.
+    fn is_ours(&self, role: Role) -> bool {
+        let own_folder = |folder: &str| folder == STATE || crate::tables::ALL.iter().any(|table| table.name == folder);
+        // The folder, when there is one, and the plain name in it.
+        let split = |path: &str| -> Option<(Option<String>, String)> {
+            let plain = |name: &str| !name.is_empty() && name != "." && name != ".." && !name.contains('/');
+            match path.split_once('/') {
+                None => plain(path).then(|| (None, path.to_owned())),
+                Some((folder, name)) => (own_folder(folder) && plain(name)).then(|| (Some(folder.to_owned()), name.to_owned())),
+            }
+        };
+        let is_part = |path: &str| matches!(split(path), Some((Some(_), name)) if Range::of(&name).is_some());
+        self.deletes.iter().all(|path| is_part(path))
+            && self.moves.iter().all(|(hidden, name)| match (split(hidden), split(name)) {
+                (Some((from, hidden)), Some((to, name))) => {
+                    let allowed = match to.as_deref() {
+                        None => name == MANIFEST,
+                        Some(STATE) => true,
+                        Some(_) => Range::of(&name).is_some(),
+                    };
+                    from == to && allowed && hidden.starts_with(role.hidden_prefix()) && hidden.ends_with(".tmp")
+                }
+                _ => false,
+            })
+    }
+}
+
+/// Refuses what is not a plain file, without following a symbolic link. Nothing there is fine.
+fn plain_file(path: &Path) -> Result<(), DatasetError> {
+    plain(path, fs::FileType::is_file, "it is not a plain file")
+}
+
+/// Refuses what is not a folder, likewise.
+fn plain_folder(path: &Path) -> Result<(), DatasetError> {
+    plain(path, fs::FileType::is_dir, "it is not a folder")
+}
+
+fn plain(path: &Path, wanted: impl Fn(&fs::FileType) -> bool, why: &'static str) -> Result<(), DatasetError> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if wanted(&metadata.file_type()) => Ok(()),
+        Ok(_) => Err(DatasetError::Foreign { path: path.to_owned(), why }),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(io_error(path)(e)),
+    }
 }
 
 /// A dataset, open for reading.
@@ -243,8 +306,10 @@ impl Dataset {
     fn try_open_parts(&self, table: &str) -> Result<Vec<Part>, DatasetError> {
         let folder = self.dir.join(table);
         let mut files: BTreeSet<String> = BTreeSet::new();
-        // The list of a commit is read before the folder: a move done in between shows as the final name either way.
-        let commits = [Role::Raw, Role::Derived].map(|role| self.pending(role));
+        plain_folder(&folder)?;
+        // The lists of commits are read before the folder and after it: a move that is done in between shows as the final name
+        // either way, and what a list deletes is not read beside what replaces it.
+        let before = [self.pending(Role::Raw)?, self.pending(Role::Derived)?];
         match fs::read_dir(&folder) {
             Ok(entries) => {
                 for entry in entries {
@@ -256,9 +321,13 @@ impl Dataset {
             Err(e) => return Err(io_error(&folder)(e)),
         }
         let mut from: Vec<(Range, PathBuf)> = files.iter().filter_map(|name| Some((Range::of(name)?, folder.join(name)))).collect();
-        for commit in commits {
-            for (hidden, name) in commit?.moves {
-                let name = Path::new(&name);
+        let after = [self.pending(Role::Raw)?, self.pending(Role::Derived)?];
+        for commit in before.iter().chain(&after) {
+            from.retain(|(range, _)| !commit.deletes.contains(&format!("{table}/{}", range.file_name())));
+        }
+        for commit in &after {
+            for (hidden, name) in &commit.moves {
+                let name = Path::new(name);
                 if name.parent() == Some(Path::new(table))
                     && let Some(file) = name.file_name().and_then(|f| f.to_str())
                     && let Some(range) = Range::of(file)
@@ -274,6 +343,7 @@ impl Dataset {
         from.sort();
         let mut parts = Vec::with_capacity(from.len());
         for (range, path) in from {
+            plain_file(&path)?;
             let file = File::open(&path).map_err(io_error(&path))?;
             let bytes = file.metadata().map_err(io_error(&path))?.len();
             parts.push(Part { range, path, file, bytes });
@@ -283,8 +353,13 @@ impl Dataset {
 
     fn pending(&self, role: Role) -> Result<Commit, DatasetError> {
         let path = self.dir.join(role.commit_file());
+        plain_file(&path)?;
         match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|source| DatasetError::Json { path, source }),
+            Ok(bytes) => {
+                let commit: Commit = serde_json::from_slice(&bytes).map_err(|source| DatasetError::Json { path: path.clone(), source })?;
+                let why = "this list of a writer's last steps names files that are not of a dataset";
+                if commit.is_ours(role) { Ok(commit) } else { Err(DatasetError::Foreign { path, why }) }
+            }
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Commit::default()),
             Err(e) => Err(io_error(&path)(e)),
         }
@@ -349,6 +424,7 @@ impl Dataset {
     /// [`DatasetError::Locked`] when there is a writer.
     pub fn writer(&self, role: Role, who: &str) -> Result<Writer, DatasetError> {
         let path = self.dir.join(role.lock_file());
+        plain_file(&path)?;
         let mut lock = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(io_error(&path))?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -454,20 +530,13 @@ impl Writer {
                 let Ok(name) = entry.file_name().into_string() else { continue };
                 if let Some(range) = Range::of(&name) {
                     self.next = self.next.max(range.last + 1);
-                } else if name.starts_with(&self.hidden_prefix()) {
+                } else if name.starts_with(self.role.hidden_prefix()) {
                     let path = entry.path();
                     fs::remove_file(&path).map_err(io_error(&path))?;
                 }
             }
         }
         Ok(())
-    }
-
-    fn hidden_prefix(&self) -> String {
-        match self.role {
-            Role::Raw => ".raw-".to_owned(),
-            Role::Derived => ".derived-".to_owned(),
-        }
     }
 
     fn finish_commit(&self) -> Result<(), DatasetError> {
@@ -643,17 +712,18 @@ impl Transaction<'_> {
 
     fn write_file(&mut self, folder: &str, name: &str, write: impl FnOnce(&File) -> Result<(), ParquetError>) -> Result<(), DatasetError> {
         let dir = &self.writer.dataset.dir;
+        plain_folder(&dir.join(folder))?;
         if !folder.is_empty() && !dir.join(folder).is_dir() {
             fs::create_dir_all(dir.join(folder)).map_err(io_error(&dir.join(folder)))?;
             sync_dir(dir)?;
         }
         self.counter += 1;
         let slash = if folder.is_empty() { "" } else { "/" };
-        let hidden = format!("{folder}{slash}{}{}-{}.tmp", self.writer.hidden_prefix(), self.number, self.counter);
+        let hidden = format!("{folder}{slash}{}{}-{}.tmp", self.writer.role.hidden_prefix(), self.number, self.counter);
         let path = dir.join(&hidden);
         // Listed before it is written, so that a failure half way removes it.
         self.commit.moves.push((hidden, format!("{folder}{slash}{name}")));
-        let file = File::create(&path).map_err(io_error(&path))?;
+        let file = File::options().write(true).create_new(true).open(&path).map_err(io_error(&path))?;
         write(&file).map_err(parquet_error(&path))?;
         file.sync_all().map_err(io_error(&path))
     }
@@ -673,7 +743,7 @@ impl Transaction<'_> {
         }
         let dir = self.writer.dataset.dir.clone();
         let list = dir.join(self.writer.role.commit_file());
-        let hidden = dir.join(format!("{}{}-commit.tmp", self.writer.hidden_prefix(), self.number));
+        let hidden = dir.join(format!("{}{}-commit.tmp", self.writer.role.hidden_prefix(), self.number));
         let bytes = serde_json::to_vec(&self.commit).map_err(|source| DatasetError::Json { path: list.clone(), source })?;
         let written = write_synced(&hidden, |file| file.write_all(&bytes)).and_then(|()| fs::rename(&hidden, &list));
         if let Err(e) = written {
@@ -710,7 +780,7 @@ fn folders(dir: &Path) -> Result<Vec<PathBuf>, DatasetError> {
 }
 
 fn write_synced(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    let mut file = File::options().write(true).create_new(true).open(path)?;
     write(&mut file)?;
     file.sync_all()
 }
@@ -801,6 +871,81 @@ mod tests {
         transaction.append(builder([3])).unwrap();
         transaction.commit().unwrap();
         assert_eq!(numbers(&dataset), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_list_that_leads_out_of_the_dataset_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let (inside, victim) = (dir.path().join("dataset"), dir.path().join("victim"));
+        fs::write(&victim, "mine").unwrap();
+        let dataset = Dataset::open_or_create(&inside).unwrap();
+        for list in [
+            format!(r#"{{"moves":[],"deletes":["{}"]}}"#, victim.display()),
+            r#"{"moves":[],"deletes":["../victim"]}"#.to_owned(),
+            r#"{"moves":[["../victim","links/part-0000000001-0000000001.parquet"]],"deletes":[]}"#.to_owned(),
+            r#"{"moves":[["links/.raw-1-1.tmp","links/../../victim"]],"deletes":[]}"#.to_owned(),
+            r#"{"moves":[],"deletes":["flowmine.json"]}"#.to_owned(),
+        ] {
+            fs::write(inside.join(".raw.commit.json"), &list).unwrap();
+            assert!(matches!(dataset.writer(Role::Raw, "test"), Err(DatasetError::Foreign { .. })), "{list}");
+            assert!(matches!(dataset.parts::<Link<'static>>(), Err(DatasetError::Foreign { .. })), "{list}");
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"mine");
+    }
+
+    #[test]
+    fn links_that_lead_out_of_the_dataset_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let (inside, victim) = (dir.path().join("dataset"), dir.path().join("victim"));
+        fs::write(&victim, "mine").unwrap();
+        let dataset = Dataset::open_or_create(&inside).unwrap();
+        std::os::unix::fs::symlink(&victim, inside.join(".derived.lock")).unwrap();
+        assert!(matches!(dataset.writer(Role::Derived, "test"), Err(DatasetError::Foreign { .. })));
+        let folder = dir.path().join("folder");
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(&folder, inside.join("links")).unwrap();
+        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+        assert!(matches!(writer.begin().append(builder([1])), Err(DatasetError::Foreign { .. })));
+        assert_eq!((fs::read(&victim).unwrap(), files(&folder)), (b"mine".to_vec(), vec![]));
+    }
+
+    #[test]
+    fn what_an_unfinished_commit_replaces_is_not_read_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(dir.path()).unwrap();
+        let mut writer = dataset.writer(Role::Derived, "test").unwrap();
+        let mut transaction = writer.begin();
+        transaction.append(builder([1, 2])).unwrap();
+        transaction.commit().unwrap();
+        let mut transaction = writer.begin();
+        transaction.replace(builder([3])).unwrap();
+        fs::write(dir.path().join(".derived.commit.json"), serde_json::to_vec(&transaction.commit).unwrap()).unwrap();
+        transaction.done = true;
+        drop(transaction);
+        assert_eq!(numbers(&dataset), [3]);
+    }
+
+    #[test]
+    fn a_file_of_another_table_or_a_damaged_one_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(dir.path()).unwrap();
+        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+        let mut transaction = writer.begin();
+        transaction.append(builder([1, 2])).unwrap();
+        transaction.commit().unwrap();
+        let part = "part-0000000001-0000000001.parquet";
+        fs::create_dir(dir.path().join("job_states")).unwrap();
+        fs::copy(dir.path().join("links").join(part), dir.path().join("job_states").join(part)).unwrap();
+        let read = dataset.read::<crate::tables::JobState<'static>, DatasetError>(Projection::Only(&["job"]), |_| Ok(()));
+        assert!(read.unwrap_err().to_string().contains("job"));
+        let bytes = fs::read(dir.path().join("links").join(part)).unwrap();
+        for at in (0..bytes.len()).step_by(7) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0xff;
+            fs::write(dir.path().join("links").join(part), &damaged).unwrap();
+            // An error or other values, but no panic.
+            let _ = dataset.read::<Link<'static>, DatasetError>(Projection::All, |_| Ok(()));
+        }
     }
 
     #[test]

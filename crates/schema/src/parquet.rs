@@ -4,7 +4,8 @@
 //! written whole. Reading takes a [`Projection`]; a column that an older file does not have reads as null.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
+use std::panic::AssertUnwindSafe;
 
 use polars::prelude::{DataFrame, ParquetCompression, ParquetReader, ParquetWriter, PolarsError, SerReader};
 
@@ -19,6 +20,12 @@ pub enum ParquetError {
     /// From the format.
     #[error(transparent)]
     Format(#[from] PolarsError),
+    /// The file is of another table, or of a flowmine that did not know this one.
+    #[error("the column {0} is missing: this file is not of this table")]
+    NotThisTable(&'static str),
+    /// The reader gave up in a way that it should not.
+    #[error("the file is damaged")]
+    Damaged,
 }
 
 /// Writes rows to an open file and leaves it flushed, but not synced.
@@ -30,18 +37,11 @@ pub fn write<R: Row>(file: &File, rows: &mut Rows<R>) -> Result<(), ParquetError
 }
 
 pub(crate) fn write_frame(file: &File, frame: &mut DataFrame) -> Result<(), ParquetError> {
-    let mut out = BufWriter::with_capacity(1 << 16, file);
-    ParquetWriter::new(&mut out).with_compression(ParquetCompression::Zstd(None)).finish(frame).map_err(io_first)?;
-    out.flush()?;
-    Ok(())
-}
-
-// A full disk comes out of polars wrapped; callers want to see it as what it is.
-fn io_first(error: PolarsError) -> ParquetError {
-    match error {
-        PolarsError::IO { error, .. } => ParquetError::Io(std::io::Error::new(error.kind(), error.to_string())),
-        other => ParquetError::Format(other),
-    }
+    // Made in memory first: what the file system says (a full disk) then comes as it is, not wrapped in words of the format.
+    let mut bytes = Vec::new();
+    ParquetWriter::new(&mut bytes).with_compression(ParquetCompression::Zstd(None)).finish(frame)?;
+    let mut file = file;
+    Ok(file.write_all(&bytes)?)
 }
 
 /// Reads a table's file.
@@ -49,8 +49,16 @@ fn io_first(error: PolarsError) -> ParquetError {
 /// # Errors
 /// When it cannot be read or is not Parquet.
 pub fn read<R: Row>(file: File, projection: Projection<'_>) -> Result<Rows<R>, ParquetError> {
+    // polars trusts the file's own numbers in places and panics on damaged ones.
+    std::panic::catch_unwind(AssertUnwindSafe(|| read_trusting(file, projection))).unwrap_or(Err(ParquetError::Damaged))
+}
+
+fn read_trusting<R: Row>(file: File, projection: Projection<'_>) -> Result<Rows<R>, ParquetError> {
     let mut reader = ParquetReader::new(file);
     let present = reader.schema()?;
+    if let Some(missing) = R::COLUMNS.iter().find(|def| !def.nullable && !present.contains(def.name)) {
+        return Err(ParquetError::NotThisTable(missing.name));
+    }
     let wanted: Vec<String> = R::COLUMNS
         .iter()
         .filter(|def| match projection {
@@ -61,9 +69,14 @@ pub fn read<R: Row>(file: File, projection: Projection<'_>) -> Result<Rows<R>, P
         .map(|def| def.name.to_owned())
         .collect();
     let frame = reader.with_columns(Some(wanted)).finish()?;
-    Ok(Rows::from_frame(frame))
+    let rows = Rows::from_frame(frame);
+    let heights_agree = rows.frame.columns().iter().all(|column| {
+        let series = column.as_materialized_series();
+        series.chunks().iter().map(|chunk| chunk.len()).sum::<usize>() == rows.frame.height()
+    });
+    if heights_agree { Ok(rows) } else { Err(ParquetError::Damaged) }
 }
 
 pub(crate) fn read_frame(file: File) -> Result<DataFrame, ParquetError> {
-    Ok(ParquetReader::new(file).finish()?)
+    std::panic::catch_unwind(AssertUnwindSafe(|| Ok(ParquetReader::new(file).finish()?))).unwrap_or(Err(ParquetError::Damaged))
 }
