@@ -98,6 +98,40 @@ fn the_same_input_gives_the_same_bytes() {
 }
 
 #[test]
+fn the_order_of_imports_does_not_matter() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = ["polls", "sacct-token.txt.gz", "sacct.json.gz"].map(|name| repository("fixtures/case-study").join(name));
+    let counts = |order: &[usize]| -> serde_json::Value {
+        let name: String = order.iter().map(usize::to_string).collect();
+        let (dataset, out) = (dir.path().join(&name), dir.path().join(format!("out-{name}")));
+        for &at in order {
+            expect(flowmine().args(["import", "squeue", "--cluster", "lab", "--dataset"]).arg(&dataset).arg(&files[at]), 0);
+        }
+        run(&dataset, &out);
+        let mut summary: serde_json::Value = serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
+        summary.as_object_mut().unwrap().retain(|key, _| !matches!(key.as_str(), "warnings" | "errors"));
+        summary
+    };
+    let one = counts(&[0, 1, 2]);
+    assert_eq!(one["jobs"], 266);
+    for order in [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        assert_eq!(counts(&order), one, "{order:?}");
+    }
+}
+
+#[test]
+fn a_cluster_that_is_named_too_late_is_no_second_cluster() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    import(&dataset, false);
+    let mut late = flowmine();
+    late.args(["import", "squeue", "--dataset"]).arg(&dataset).arg(repository("fixtures/case-study/sacct-token.txt.gz"));
+    let said = String::from_utf8(expect(&mut late, 2).stderr).unwrap();
+    assert!(said.contains("lab") && said.contains("--cluster"), "{said}");
+    expect(late.args(["--cluster", "cluster"]), 0);
+}
+
+#[test]
 fn importing_again_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = dir.path().join("dataset");

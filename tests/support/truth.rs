@@ -108,12 +108,17 @@ impl Truth {
                 untold.insert(row["job"].clone());
                 continue;
             }
+            let mut end = when("end_ns", "end_s").expect("every attempt has ended");
+            if row["state"] == "REQUEUED" {
+                // slurmctld writes that it requeued when the attempt has wholly ended, up to some seconds after it told it to.
+                end.first -= 3 * SECOND_NS;
+            }
             let of_job = attempts.entry(row["job"].clone()).or_default();
             let before = of_job.last().map(|attempt: &Attempt| attempt.end);
             of_job.push(Attempt {
                 submit: when("submit_ns", "submit_s").or(before),
                 start: when("start_ns", "start_s"),
-                end: when("end_ns", "end_s").expect("every attempt has ended"),
+                end,
                 state: row["state"].clone(),
                 suspended: (row["suspended"].split(',').filter_map(|span| span.split_once('-')))
                     .filter_map(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)))

@@ -62,7 +62,7 @@ pub struct Observe {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub every: Duration,
     /// End after so many polls.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub polls: Option<u64>,
     /// Ask sacct as well: true times, exit codes, what polling missed, dependencies of the submit line, bytes read and written.
     #[arg(long)]
@@ -71,7 +71,7 @@ pub struct Observe {
     #[arg(long, value_name = "TIME", value_parser = time, requires = "accounting")]
     pub accounting_since: Option<i64>,
     /// The cluster's name, instead of asking scontrol for it.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub cluster: Option<String>,
     /// Where Slurm's commands lie, when they are not in the PATH there.
     #[arg(long, value_name = "DIR")]
@@ -123,7 +123,7 @@ pub enum Import {
 #[derive(Debug, Args)]
 #[command(after_help = "Reads: squeue -o text with a header and any separator, recordings of `flowmine observe --record`, squeue --json, \
     sacct --parsable2 with a header, sacct --json, and SLURMminer's files. Files of one queue are taken in the order of their times; \
-    a file whose content was imported before is skipped.")]
+    a file that was imported before (same name, same content) is skipped.")]
 pub struct ImportSlurm {
     /// The files, or directories whose files are all taken.
     #[arg(required = true, value_name = "FILE")]
@@ -131,8 +131,8 @@ pub struct ImportSlurm {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
-    /// The cluster's name, for files that do not tell it.
-    #[arg(long, value_name = "NAME")]
+    /// The cluster's name, whatever the files say; without it their own, or "cluster" when they tell none.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub cluster: Option<String>,
     /// When the queue was looked at, for files that do not tell it in their content or name (squeue-20261120T130405Z.txt). Otherwise the file's
     /// modification time is taken, and said.

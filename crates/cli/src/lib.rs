@@ -29,7 +29,7 @@ pub fn main() -> ExitCode {
         Ok(Outcome::WithLosses) => ExitCode::from(1),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            messages::error(&format!("{error:#}"));
+            messages::error(&messages::chain(&error));
             ExitCode::from(2)
         }
     }

@@ -26,6 +26,19 @@ pub fn error(text: &str) {
     note(&format!("flowmine: {text}"));
 }
 
+/// An error and its causes as one sentence, without what a cause repeats.
+pub fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string).filter(|cause| !cause.is_empty()) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
 /// Whether somebody watches.
 pub fn on_terminal() -> bool {
     std::io::stderr().is_terminal()

@@ -16,7 +16,19 @@ pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::
             write(&mut out)?;
             out.flush().context("standard output")
         }
+        // A pipe or a device is written to as it is; what a symbolic link points to is replaced, not the link.
+        Some(path) if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) => {
+            let open = File::options().write(true).open(path).map_err(anyhow::Error::from);
+            let result = open.and_then(|file| {
+                let mut out = BufWriter::with_capacity(1 << 16, file);
+                write(&mut out)?;
+                Ok(out.flush()?)
+            });
+            result.with_context(|| path.display().to_string())
+        }
         Some(path) => {
+            let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            let path = target.as_path();
             let hidden = hidden_name(path);
             let result = File::create(&hidden).map_err(anyhow::Error::from).and_then(|file| {
                 let mut out = BufWriter::with_capacity(1 << 16, file);
@@ -59,6 +71,19 @@ mod tests {
         assert!(error.unwrap_err().to_string().contains("log.xes"));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn links_and_devices_stay_what_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write(Some(&link), |out| Ok(out.write_all(b"new")?)).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        write(Some(Path::new("/dev/null")), |out| Ok(out.write_all(b"new")?)).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 
     #[test]

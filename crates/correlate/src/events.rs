@@ -95,6 +95,13 @@ fn known(facts: &[Fact], strings: &Strings) -> Option<Fact> {
     let (first, rest) = facts.split_first()?;
     let mut all = *first;
     for fact in rest {
+        let ended = |sym: Option<Sym>| sym.is_some_and(|sym| state::phase(strings.get(sym)).ends_attempt());
+        let resized = |sym: Option<Sym>| sym.is_some_and(|sym| state::phase(strings.get(sym)) == Phase::Resizing);
+        if ended(all.state) && fact.state.is_some() && !ended(fact.state) && !resized(fact.state) && !resized(all.state) {
+            // An older answer that was taken in later: the attempt has ended all the same.
+            all.start_ns = all.start_ns.or(fact.start_ns);
+            continue;
+        }
         // A job that changed its size has one record for each size, all with the same submit time.
         let piece = [all.state, fact.state].iter().flatten().any(|s| state::phase(strings.get(*s)) == Phase::Resizing);
         all.start_ns = match (all.start_ns.get(), fact.start_ns.get()) {

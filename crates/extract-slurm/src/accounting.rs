@@ -32,7 +32,17 @@ flowmine_schema::table! {
         digest: i64,
         /// When it ended; null while it has not.
         end_ns: opt_i64,
+        /// Digest of the dependency that was told; null when none was.
+        dependency_digest: opt_i64,
     }
+}
+
+/// What was told of one attempt.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    digest: i64,
+    end_ns: Option<i64>,
+    dependency: Option<i64>,
 }
 
 /// What accounting has told of one cluster.
@@ -40,7 +50,7 @@ flowmine_schema::table! {
 pub struct Accounting {
     cluster: String,
     until_ns: Option<i64>,
-    told: BTreeMap<(String, Option<i64>), (i64, Option<i64>)>,
+    told: BTreeMap<(String, Option<i64>), Known>,
     changed: bool,
 }
 
@@ -92,17 +102,20 @@ impl Accounting {
         };
         let digest = digest(record);
         let ended = record.end_ns.filter(|_| record.state.has_ended());
-        let before = self.told.insert((job.clone(), record.submit_ns), (digest, ended));
-        if before.is_some_and(|(known, _)| known == digest) {
-            return;
-        }
-        self.changed = true;
-        changes.states.push(&row);
-        if before.is_some() {
-            return;
-        }
         let line = record.submit_line.as_deref().and_then(dependency::in_submit_line);
-        let Some(text) = line.or(record.dependency.as_deref()) else { return };
+        let declared = line.or(record.dependency.as_deref());
+        let key = (job.clone(), record.submit_ns);
+        let before = self.told.get(&key).copied();
+        let known_dependency = before.and_then(|known| known.dependency);
+        let dependency = declared.map(digest_of_text).or(known_dependency);
+        self.told.insert(key, Known { digest, end_ns: ended, dependency });
+        if before.is_none_or(|known| known.digest != digest) {
+            self.changed = true;
+            changes.states.push(&row);
+        }
+        // One source tells the dependency and another does not: whichever comes first, it is told once.
+        let Some(text) = declared.filter(|_| dependency != known_dependency) else { return };
+        self.changed = true;
         match dependency::parse(text) {
             Ok(expression) => {
                 for (position, term) in expression.terms.iter().enumerate() {
@@ -131,15 +144,22 @@ impl Accounting {
         self.until_ns = Some(self.until_ns.map_or(until_ns, |before| before.max(until_ns)));
         let horizon = until_ns - 2 * OVERLAP_NS;
         let before = self.told.len();
-        self.told.retain(|_, (_, end)| end.is_none_or(|end| end >= horizon));
+        self.told.retain(|_, known| known.end_ns.is_none_or(|end| end >= horizon));
         self.changed |= before != self.told.len();
     }
 
     /// What must be remembered, as rows.
     pub fn remember(&self) -> Builder<Told<'static>> {
         let mut rows = Builder::with_capacity(self.told.len());
-        for ((job, submit_ns), (digest, end_ns)) in &self.told {
-            rows.push(&Told { job: job.as_str().into(), submit_ns: *submit_ns, digest: *digest, end_ns: *end_ns, ..Told::default() });
+        for ((job, submit_ns), known) in &self.told {
+            rows.push(&Told {
+                job: job.as_str().into(),
+                submit_ns: *submit_ns,
+                digest: known.digest,
+                end_ns: known.end_ns,
+                dependency_digest: known.dependency,
+                ..Told::default()
+            });
         }
         rows
     }
@@ -151,18 +171,26 @@ impl Accounting {
     pub fn recall(cluster: &str, until_ns: Option<i64>, rows: &Rows<Told<'static>>) -> Result<Self, String> {
         let mut accounting = Self { until_ns, ..Self::new(cluster) };
         for row in rows.iter().map_err(|e| e.to_string())? {
-            accounting.told.insert((row.job.into_owned(), row.submit_ns), (row.digest, row.end_ns));
+            let known = Known { digest: row.digest, end_ns: row.end_ns, dependency: row.dependency_digest };
+            accounting.told.insert((row.job.into_owned(), row.submit_ns), known);
         }
         Ok(accounting)
     }
 }
 
-/// What makes a record worth another row: its state, times, exit and counters.
+fn digest_of_text(text: &str) -> i64 {
+    let mut hasher = FxHasher::default();
+    text.hash(&mut hasher);
+    hasher.finish() as i64
+}
+
+/// What makes a record worth another row: its state, times, exit, counters, and what only some sources tell.
 fn digest(record: &JobRecord<'_>) -> i64 {
     let mut hasher = FxHasher::default();
     record.state.name().hash(&mut hasher);
     (record.start_ns, record.end_ns, record.exit_code, record.exit_signal).hash(&mut hasher);
     (record.read_bytes, record.written_bytes, record.node_list.as_deref()).hash(&mut hasher);
+    (record.submit_line.as_deref(), record.command_line.as_deref(), record.cancelled_by_uid).hash(&mut hasher);
     hasher.finish() as i64
 }
 
@@ -178,6 +206,18 @@ mod tests {
         let mut changes = Changes::default();
         accounting.see(record, 1000 * S, SACCT, &mut changes, &mut Diagnostics::default());
         (changes.states.len(), changes.dependencies.len())
+    }
+
+    #[test]
+    fn a_dependency_that_comes_later_is_told_all_the_same() {
+        let mut accounting = Accounting::new("lab");
+        let mut record = JobRecord::new(7, JobRef::Single, State::Completed);
+        record.submit_ns = Some(900 * S);
+        assert_eq!(rows(&mut accounting, &record), (1, 0));
+        record.submit_line = Some("sbatch -d afterok:5 step.sh".into());
+        assert_eq!(rows(&mut accounting, &record), (1, 1));
+        record.submit_line = None;
+        assert_eq!(rows(&mut accounting, &record), (1, 0));
     }
 
     #[test]

@@ -32,7 +32,8 @@ impl IndexSet {
                     (index, index)
                 }
             };
-            if first > last {
+            // Slurm's largest index is below MaxArraySize, so that no list can make us count to four thousand million.
+            if first > last || last as usize >= Self::MOST_RANGES {
                 return None;
             }
             if step == 1 {
@@ -121,7 +122,8 @@ mod tests {
         let cut = IndexSet::parse("1,40-41,4...").unwrap();
         assert!(cut.cut && cut.contains(41) && !cut.contains(4));
         assert_eq!(IndexSet::parse("x"), None);
-        assert_eq!(IndexSet::parse("0-4294967295").unwrap().to_string(), "0-4294967295");
+        assert_eq!(IndexSet::parse("0-4000000").unwrap().to_string(), "0-4000000");
+        assert_eq!(IndexSet::parse("0-4294967295"), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use flowmine_schema::tables::JobState;
 use flowmine_schema::{Dataset, DatasetError, Transaction};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::accounting::{Accounting, Told};
 use crate::queue::{PollTime, Queue, Remembered};
@@ -54,6 +55,10 @@ pub struct Memory {
 
 /// A cluster's name as part of a file name: letters, digits, `-` and `_` as they are, other bytes as `=XX`.
 fn in_file_name(cluster: &str) -> String {
+    // A name that is too long for a file is told by its digest.
+    if cluster.len() > 60 {
+        return Sha256::digest(cluster).iter().map(|byte| format!("{byte:02x}")).collect();
+    }
     cluster
         .bytes()
         .map(|b| if b.is_ascii_alphanumeric() || b == b'-' || b == b'_' { char::from(b).to_string() } else { format!("={b:02X}") })

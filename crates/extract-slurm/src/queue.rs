@@ -83,8 +83,9 @@ struct Known {
 
 #[derive(Debug, Clone, Default)]
 struct More {
-    /// The indices of a pending array as last printed.
+    /// The indices of a pending array as last printed, and what they mean; parsed once, because thousands of tasks ask.
     tasks: Option<String>,
+    pending: Option<IndexSet>,
     /// The dependency column as last printed.
     dependency: Option<String>,
     /// Every term seen of this attempt, with its state.
@@ -233,8 +234,8 @@ impl Poll<'_> {
         if let (JobRef::Task { array, task }, Some(last)) = (&record.job, last) {
             // The task was waiting in its array's record at the last poll.
             let pending = self.queue.jobs.get(&Key { id: *array, task: PENDING_ARRAY });
-            let tasks = pending.filter(|known| known.submit_ns == record.submit_ns).and_then(|known| known.more.as_ref()?.tasks.as_deref());
-            if tasks.and_then(IndexSet::parse).is_some_and(|set| u32::try_from(*task).is_ok_and(|task| set.contains(task))) {
+            let set = pending.filter(|known| known.submit_ns == record.submit_ns).and_then(|known| known.more.as_ref()?.pending.as_ref());
+            if set.is_some_and(|set| u32::try_from(*task).is_ok_and(|task| set.contains(task))) {
                 return Some(last);
             }
         }
@@ -261,7 +262,10 @@ impl Poll<'_> {
         }
         queue.changed = true;
         let more = known.more.get_or_insert_default();
-        more.tasks = tasks.map(str::to_owned);
+        if more.tasks.as_deref() != tasks {
+            more.tasks = tasks.map(str::to_owned);
+            more.pending = tasks.and_then(IndexSet::parse);
+        }
         if more.dependency.as_deref() == record.dependency.as_deref() {
             return;
         }
@@ -359,8 +363,8 @@ impl Poll<'_> {
 
 /// The indices of a pending array that are not in the queue as tasks. `None` when the list could not be read.
 fn remaining_tasks(queue: &Queue, key: Key) -> Option<IndexSet> {
-    let tasks = queue.jobs.get(&key)?.more.as_ref()?.tasks.as_deref()?;
-    Some(IndexSet::parse(tasks)?.filter(|index| !queue.jobs.contains_key(&Key { id: key.id, task: i64::from(index) })))
+    let pending = queue.jobs.get(&key)?.more.as_ref()?.pending.as_ref()?;
+    Some(pending.filter(|index| !queue.jobs.contains_key(&Key { id: key.id, task: i64::from(index) })))
 }
 
 /// Writes one term as a row.
@@ -469,7 +473,8 @@ impl Queue {
             if let Some(text) = row.terms.as_deref() {
                 terms = dependency::parse(text).map_err(|at| format!("terms {text:?} are not understood at byte {}", at.0 + 1))?.terms;
             }
-            let more = More { tasks: row.tasks.map(Cow::into_owned), dependency: row.dependency.map(Cow::into_owned), terms };
+            let pending = row.tasks.as_deref().and_then(IndexSet::parse);
+            let more = More { tasks: row.tasks.map(Cow::into_owned), pending, dependency: row.dependency.map(Cow::into_owned), terms };
             let is_plain = more.tasks.is_none() && more.dependency.is_none() && more.terms.is_empty();
             let known = Known {
                 job_id: row.job_id,

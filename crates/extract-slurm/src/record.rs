@@ -61,6 +61,7 @@ pub struct JobRecord<'a> {
     pub node_list: Option<Cow<'a, str>>,
     pub cpus: Option<i64>,
     pub memory_bytes: Option<i64>,
+    pub total_memory_bytes: Option<i64>,
     /// The expression as Slurm prints it, see [`crate::dependency`].
     pub dependency: Option<Cow<'a, str>>,
     pub exit_code: Option<i64>,
@@ -96,6 +97,7 @@ impl JobRecord<'_> {
             node_list: None,
             cpus: None,
             memory_bytes: None,
+            total_memory_bytes: None,
             dependency: None,
             exit_code: None,
             exit_signal: None,
@@ -134,6 +136,7 @@ impl JobRecord<'_> {
             node_list: self.node_list.as_deref().map(Cow::Borrowed),
             cpus: self.cpus,
             memory_bytes: self.memory_bytes,
+            total_memory_bytes: self.total_memory_bytes,
             exit_code: self.exit_code,
             exit_signal: self.exit_signal,
             cancelled_by_uid: self.cancelled_by_uid,

@@ -320,7 +320,14 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
     let mut first_of = |columns: &[Column]| columns.iter().find_map(|&column| number(column, "count", &units::count).filter(|&n| n != 0));
     record.nodes = first_of(&[Column::AllocNodes, Column::Nodes]);
     record.cpus = first_of(&[Column::AllocCpus, Column::Cpus, Column::ReqCpus]);
-    record.memory_bytes = number(Column::ReqMem, "size of memory", &units::memory);
+    // Since 21.08 of the whole job; before per node or per CPU, and then a letter says so.
+    let memory = number(Column::ReqMem, "size of memory", &units::memory);
+    let of_a_part = raw(Column::ReqMem).is_some_and(|bytes| matches!(bytes.last(), Some(b'n' | b'c')));
+    if of_a_part {
+        record.memory_bytes = memory
+    } else {
+        record.total_memory_bytes = memory
+    }
     if record.state.has_ended()
         && let Some(bytes) = raw(Column::ExitCode).filter(|bytes| !units::is_nothing(bytes))
     {

@@ -8,6 +8,7 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -34,6 +35,11 @@ pub enum TakeInError {
     /// There are several clusters in the dataset and the files do not tell theirs.
     #[error("the files do not tell their cluster and the dataset holds several ({0}): say which with --cluster")]
     WhichCluster(String),
+    /// The dataset's cluster has no name and the files have.
+    #[error(
+        "the dataset's rows are of a cluster that no file named, and these files are of {0}: repeat the import with --cluster {UNNAMED} when it is the same cluster, or use another dataset"
+    )]
+    NameComesLate(String),
     /// The files are of several clusters.
     #[error("the files are of several clusters ({0}): import those of each cluster by themselves")]
     SeveralClusters(String),
@@ -42,7 +48,7 @@ pub enum TakeInError {
 /// What is known beside the files.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The cluster's name, for files that do not tell it.
+    /// The cluster's name, whatever the files say.
     pub cluster: Option<String>,
     /// When a queue was looked at, for files that do not tell it.
     pub observed_at_ns: Option<i64>,
@@ -80,6 +86,8 @@ struct Input {
     kind: Kind,
     time: PollTime,
     time_from_mtime: bool,
+    /// What a pipe gave, which cannot be read twice.
+    piped: Option<Vec<u8>>,
 }
 
 /// Imports files, and those of directories, in the order of their times.
@@ -179,8 +187,12 @@ fn which_cluster(
     if of_files.len() > 1 {
         return Err(TakeInError::SeveralClusters(list(&of_files)));
     }
-    if let Some(cluster) = of_files.pop_first().or_else(|| options.cluster.clone()) {
-        return Ok(cluster);
+    if let Some(cluster) = &options.cluster {
+        return Ok(cluster.clone());
+    }
+    if let Some(cluster) = of_files.pop_first() {
+        let late = !of_dataset.contains(&cluster) && of_dataset.contains(UNNAMED);
+        return if late { Err(TakeInError::NameComesLate(cluster)) } else { Ok(cluster) };
     }
     match of_dataset.len() {
         0 => Ok(UNNAMED.to_owned()),
@@ -200,6 +212,9 @@ fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
         match fs::read_dir(path).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()) {
             Ok(mut inside) => {
                 inside.retain(|path| path.is_file() && !name_of(path).starts_with('.'));
+                if inside.is_empty() {
+                    reports.push(refused(path, Diagnostic::error("directory_empty", "there is no file in this directory")));
+                }
                 inside.sort();
                 files.extend(inside);
             }
@@ -221,7 +236,15 @@ fn name_of(path: &Path) -> String {
 }
 
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let bytes = fs::read(path)?;
+    let kind = fs::metadata(path)?.file_type();
+    if !kind.is_file() && !kind.is_fifo() {
+        return Err(io::Error::other("this is neither a file nor a pipe"));
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == MOST_BYTES {
+        return Err(io::Error::other("the file holds more than 4 GiB"));
+    }
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
@@ -233,12 +256,15 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     Ok(unpacked)
 }
 
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Finds out what a file is and of when, without keeping it.
 fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]) -> Result<(Input, Vec<String>), FileReport> {
     let bytes = read_file(path).map_err(|e| refused(path, Diagnostic::error("file_unreadable", e.to_string())))?;
-    let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     // An empty queue is recorded again and again in the same bytes; the name tells those apart.
-    let import = Import { name: name_of(path), sha256 };
+    let import = Import { name: name_of(path), sha256: sha256(&bytes) };
     if imported.contains(&import) || inputs.iter().any(|input| input.import == import) {
         return Err(FileReport { already_there: true, ..already(path) });
     }
@@ -279,7 +305,8 @@ fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]
             Diagnostic::error("file_time", "nothing tells when this was recorded").advise("give --observed-at TIME"),
         ));
     };
-    Ok((Input { path: path.to_owned(), import, kind, time, time_from_mtime }, clusters))
+    let piped = fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo()).then_some(bytes);
+    Ok((Input { path: path.to_owned(), import, kind, time, time_from_mtime, piped }, clusters))
 }
 
 fn already(path: &Path) -> FileReport {
@@ -324,7 +351,13 @@ fn read_and_compare(
     changes: &mut Changes,
     diagnostics: &mut Diagnostics,
 ) -> Result<usize, Diagnostic> {
-    let bytes = read_file(&input.path).map_err(|e| Diagnostic::error("file_unreadable", e.to_string()))?;
+    let read_again = || read_file(&input.path).map_err(|e| Diagnostic::error("file_unreadable", e.to_string()));
+    let bytes = input.piped.clone().map_or_else(read_again, Ok)?;
+    if sha256(&bytes) != input.import.sha256 {
+        return Err(
+            Diagnostic::error("file_changed", "the file changed while it was imported; nothing of it is used").advise("import it again")
+        );
+    }
     let imported =
         import::read(&bytes, input.kind, &options.import, diagnostics).map_err(|e| Diagnostic::error("file_not_read", e.to_string()))?;
     let too_old = |last: PollTime, this: i64| {

@@ -395,6 +395,9 @@ fn accounting_as_text_and_json_says_the_same() {
             assert_eq!((expected.exit_code, of_json.exit_code), (Some(3), None));
             expected.exit_code = None;
         }
+        // The text tells the whole job's memory, JSON that of a node or CPU: the same for jobs of one CPU, which these are.
+        assert_eq!((of_json.nodes, of_json.cpus), (Some(1), Some(1)), "{attempt:?}");
+        (expected.memory_bytes, expected.total_memory_bytes) = (expected.total_memory_bytes, None);
         assert_eq!(of_json, expected, "{attempt:?}");
         compared += 1;
     }

@@ -1,5 +1,6 @@
 //! `flowmine import`.
 
+use anyhow::Context;
 use flowmine_extract_slurm::import;
 use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
 use flowmine_schema::Dataset;
@@ -19,9 +20,8 @@ pub fn run(args: &Import) -> anyhow::Result<Outcome> {
 const SHOWN: usize = 10;
 
 fn slurm(args: &ImportSlurm) -> anyhow::Result<Outcome> {
-    let missing: Vec<String> = args.files.iter().filter(|path| !path.exists()).map(|path| path.display().to_string()).collect();
-    if !missing.is_empty() {
-        anyhow::bail!("no such file: {}", missing.join(", "));
+    for path in &args.files {
+        std::fs::metadata(path).with_context(|| path.display().to_string())?;
     }
     let dataset = Dataset::open_or_create(&args.dataset)?;
     let options = Options {

@@ -1,6 +1,7 @@
 //! `flowmine run`: the whole batch over a dataset.
 
 use std::fs;
+use std::io::ErrorKind;
 
 use anyhow::Context;
 use flowmine_correlate::cases;
@@ -26,7 +27,12 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     match flowmine_correlate::correlate(&dataset, &jobs, cases::ALL) {
         Ok(_) => {}
         // Somebody else's dataset can be read all the same.
-        Err(CorrelateError::Dataset(DatasetError::Io { path, source })) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+        Err(CorrelateError::Dataset(error @ DatasetError::Locked { .. })) => {
+            messages::warning(&format!("the tables links and cases are left to the other: {error}"));
+        }
+        Err(CorrelateError::Dataset(DatasetError::Io { path, source }))
+            if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+        {
             messages::warning(&format!("the tables links and cases are not written: {}: {source}", path.display()));
         }
         Err(error) => return Err(error.into()),

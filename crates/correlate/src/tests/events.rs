@@ -48,6 +48,15 @@ fn accounting_gives_exact_times_and_what_polling_missed() {
 }
 
 #[test]
+fn an_older_answer_of_accounting_does_not_undo_the_end() {
+    let mut rows = Rows::default();
+    rows.accounting("7", 100, "COMPLETED", Some(110), Some(170), 200);
+    rows.accounting("7", 100, "RUNNING", Some(110), None, 120);
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@110", "COMPLETED@170"]);
+}
+
+#[test]
 fn accounting_alone() {
     let mut rows = Rows::default();
     rows.accounting("7", 100, "RUNNING", Some(110), None, 120);

@@ -85,7 +85,16 @@ fn terminal(out: &mut String, from: &str, to: &str, n: u64) {
 
 /// Lines of a label, centred.
 fn joined(lines: &[String]) -> String {
-    lines.iter().map(|l| quoted(l)).collect::<Vec<_>>().join("\\n")
+    lines.iter().map(|l| quoted(&shortened(l))).collect::<Vec<_>>().join("\\n")
+}
+
+/// Graphviz refuses strings of more than 16,384 bytes.
+fn shortened(line: &str) -> String {
+    const MOST: usize = 1000;
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
 }
 
 /// Text for the inside of a quoted string.

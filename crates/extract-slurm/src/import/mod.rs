@@ -166,6 +166,14 @@ pub enum ImportError {
         /// From 1.
         line: u64,
     },
+    /// One queue of several clusters.
+    #[error(
+        "the jobs are of several clusters ({clusters}), whose ids may be the same: import one file a cluster (`squeue -M NAME --json`)"
+    )]
+    SeveralClusters {
+        /// Their names.
+        clusters: String,
+    },
     /// Every row was rejected.
     #[error("not one of the {rejected} rows can be read as {}{}: {why}", kind.name(), place(*line))]
     NothingUsable {

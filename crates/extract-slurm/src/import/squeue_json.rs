@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::source;
 use flowmine_schema::time;
 
@@ -69,8 +69,7 @@ pub fn read<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) -> Result<Import
     })?;
     usable(kind, records.len(), around.jobs - records.len() as u64, diagnostics)?;
     if clusters.len() > 1 {
-        let message = format!("the jobs are of several clusters ({}); all are taken to be of one", clusters.join(", "));
-        diagnostics.push(Diagnostic::warning("several_clusters", message).advise("import one file a cluster, each with --cluster"));
+        return Err(ImportError::SeveralClusters { clusters: clusters.join(", ") });
     }
     let cluster = around.cluster().or(clusters.into_iter().next().map(Cow::into_owned));
     let updated = json::number(Some(&around.last_update)).value().filter(|&seconds| seconds > 0);

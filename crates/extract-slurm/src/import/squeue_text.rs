@@ -577,6 +577,7 @@ pub(super) fn into_owned(record: JobRecord<'_>) -> JobRecord<'static> {
         node_list: own(record.node_list),
         cpus: record.cpus,
         memory_bytes: record.memory_bytes,
+        total_memory_bytes: record.total_memory_bytes,
         dependency: own(record.dependency),
         exit_code: record.exit_code,
         exit_signal: record.exit_signal,

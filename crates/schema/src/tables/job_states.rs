@@ -75,6 +75,9 @@ crate::table! {
         cpus: opt_i64,
         /// Memory asked for, in bytes: per node or, when the user asked so, per CPU (`squeue` does not say which).
         memory_bytes: opt_i64,
+        /// Memory asked for by the whole job, in bytes: sacct's `ReqMem` since Slurm 21.08. Before, `ReqMem` said per node (`4Gn`) or per
+        /// CPU (`4Gc`), which stands in `memory_bytes`.
+        total_memory_bytes: opt_i64,
         /// Time limit in seconds; null when unlimited, not set or unknown.
         time_limit_s: opt_i64,
         /// Start time as Slurm says; expected while pending.
