@@ -46,7 +46,9 @@ $(VENV)/ready: Makefile
 bench: build
 	$(CARGO) bench --locked --bench poll
 
-docs: build
+# The README's picture, from the demo's dataset, and the manual pages.
+docs: demo
+	$(BIN) discover --dataset $(OUT)/dataset --events starts --account thesis -o docs/pictures/dfg-thesis.svg
 	$(BIN) man --dir $(OUT)/man
 
 clean:

@@ -132,6 +132,15 @@ fn a_cluster_that_is_named_too_late_is_no_second_cluster() {
 }
 
 #[test]
+fn the_picture_in_the_readme_is_what_the_program_draws() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    import(&dataset, true);
+    let drawn = expect(flowmine().args(["discover", "--events", "starts", "--account", "thesis", "--dataset"]).arg(&dataset), 0).stdout;
+    assert!(drawn == fs::read(repository("docs/pictures/dfg-thesis.svg")).unwrap(), "stale: run `make docs`");
+}
+
+#[test]
 fn importing_again_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = dir.path().join("dataset");
