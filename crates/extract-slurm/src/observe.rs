@@ -206,6 +206,8 @@ pub struct Observer<'r> {
     /// `None` after a failure half way: it is loaded again.
     memory: Option<Memory>,
     told_skew: bool,
+    /// What sacct is asked for; less where it is too old for a field.
+    accounting_fields: String,
 }
 
 impl<'r> Observer<'r> {
@@ -222,7 +224,7 @@ impl<'r> Observer<'r> {
             None => ask_cluster(runner.as_mut(), &options)?,
         };
         let memory = Some(Memory::load(dataset, &cluster)?);
-        Ok(Self { writer, runner, options, cluster, memory, told_skew: false })
+        Ok(Self { writer, runner, options, cluster, memory, told_skew: false, accounting_fields: sacct::FORMAT.to_owned() })
     }
 
     /// The cluster's name.
@@ -308,7 +310,19 @@ impl<'r> Observer<'r> {
         // sacct(1): YYYY-MM-DDTHH:MM:SS, which it reads in TZ, and that is UTC.
         let start = flowmine_schema::time::rfc3339(start - start % SECOND_NS);
         let start = start.trim_end_matches('Z');
-        let output = run_script(self.runner.as_mut(), &self.options, "sacct", ACCOUNTING, &[&token, start, sacct::FORMAT])?;
+        let mut ask = |fields: &str| run_script(self.runner.as_mut(), &self.options, "sacct", ACCOUNTING, &[&token, start, fields]);
+        let output = match ask(&self.accounting_fields) {
+            // sacct refuses the whole query for a field that it does not know: before 21.08 it has no submit line.
+            Err(ObserveError::Failed { stderr, .. })
+                if stderr.contains("Invalid field requested") && self.accounting_fields == sacct::FORMAT =>
+            {
+                let message = format!("sacct: {stderr}; asked again without SubmitLine");
+                diagnostics.push(Diagnostic::warning("sacct_too_old", message).advise("dependencies are known from squeue only"));
+                self.accounting_fields = sacct::FORMAT.replace(",SubmitLine", "");
+                ask(&self.accounting_fields)?
+            }
+            answer => answer?,
+        };
         let records = sacct::parse(&output, token.as_bytes(), 0, diagnostics)
             .map_err(|why| ObserveError::Sacct { place: place.clone(), why: why.to_string() })?;
         for (cluster, record) in &records {
@@ -480,6 +494,32 @@ mod tests {
                     signal: None,
                 });
             }
+            if script == ACCOUNTING {
+                let lines: Vec<&str> = std::str::from_utf8(stdin).unwrap().lines().collect();
+                let (token, fields) = (lines[2], lines[4]);
+                if fields.contains("SubmitLine") {
+                    let stderr = b"sacct: error: Invalid field requested: \"SubmitLine\"\n".to_vec();
+                    return Ok(Output { stdout: vec![], stderr, status: 1, signal: None });
+                }
+                let mut stdout = String::new();
+                for row in [
+                    fields.split(',').collect::<Vec<_>>(),
+                    fields
+                        .split(',')
+                        .map(|field| match field {
+                            "JobID" | "JobIDRaw" => "7",
+                            "State" => "COMPLETED",
+                            "Submit" | "Start" | "End" => "1795179770",
+                            _ => "",
+                        })
+                        .collect(),
+                ] {
+                    stdout.extend(row.iter().map(|value| format!("{value}{token}")));
+                    stdout.push('\n');
+                }
+                stdout.push_str("flowmine-end 0\n");
+                return Ok(Output { stdout: stdout.into_bytes(), stderr: vec![], status: 0, signal: None });
+            }
             let format = stdin.split(|&b| b == b'\n').nth(2).unwrap();
             let token = &format[2..11];
             self.at_ns += 10 * SECOND_NS;
@@ -571,6 +611,20 @@ mod tests {
             Observer::open(&dataset, play(at_ns), Options::default()),
             Err(ObserveError::Memory(MemoryError::Missing { .. }))
         ));
+    }
+
+    #[test]
+    fn an_old_sacct_is_asked_for_less() {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(dir.path()).unwrap();
+        let polls = Rc::new(RefCell::new(VecDeque::from([Poll::Queue(vec![]), Poll::Queue(vec![])])));
+        let options = Options { accounting: true, ..Options::default() };
+        let mut observer = Observer::open(&dataset, Box::new(Played { polls, at_ns: 1_795_179_780 * SECOND_NS }), options).unwrap();
+        let told = |report: &Report| report.diagnostics.iter().filter(|d| d.code == "sacct_too_old").count();
+        let report = observer.poll().unwrap();
+        assert_eq!((told(&report), report.accounting_failed), (1, None));
+        assert_eq!(told(&observer.poll().unwrap()), 0);
+        assert_eq!(rows(&dataset), "7 accounting COMPLETED");
     }
 
     #[test]
