@@ -122,7 +122,7 @@ pub enum Import {
 /// `flowmine import squeue`.
 #[derive(Debug, Args)]
 #[command(after_help = "Reads: squeue -o text with a header and any separator, recordings of `flowmine observe --record`, squeue --json, \
-    sacct --parsable2 with a header, sacct --json, and SLURMminer's files. Files of one queue are taken in the order of their times; \
+    sacct --parsable2 with a header, sacct --json, and SLURMminer's files; packed with gzip or not, from files or pipes. Files of one queue are taken in the order of their times; \
     a file that was imported before (same name, same content) is skipped.")]
 pub struct ImportSlurm {
     /// The files, or directories whose files are all taken.
@@ -206,9 +206,9 @@ pub struct Export {
     /// The format.
     #[arg(long, value_enum)]
     pub format: LogFormat,
-    /// The case notion of an XES log.
-    #[arg(long, value_name = "NAME", default_value = "dependency")]
-    pub case_notion: String,
+    /// The case notion of an XES log; dependency when not given. An object-centric log has none.
+    #[arg(long, value_name = "NAME")]
+    pub case_notion: Option<String>,
     /// Which moment of an observed interval is an event's time; both ends stay in the log.
     #[arg(long, value_enum, default_value_t)]
     pub timestamp: TimestampArg,

@@ -179,12 +179,6 @@ impl<'j> EventLog<'j> {
         attempts
     }
 
-    /// The first and the last time in the log.
-    pub fn time_range(&self) -> Option<(i64, i64)> {
-        let times = || self.events.iter().map(|&e| self.jobs.events[e as usize].time_ns);
-        Some((times().min()?, times().max()?))
-    }
-
     /// The labels of the events under a classifier.
     pub fn labels(&self, classifier: Classifier) -> Labels {
         let jobs = self.jobs;

@@ -57,7 +57,7 @@ pub fn correlate(dataset: &Dataset, jobs: &Jobs, notions: &[&dyn CaseNotion]) ->
     }
     result.case_rows = cases.len();
     let mut writer = dataset.writer(Role::Derived, &format!("correlate, process {}", std::process::id()))?;
-    let mut transaction = writer.begin();
+    let mut transaction = writer.begin()?;
     transaction.replace(links)?;
     transaction.replace(cases)?;
     transaction.commit()?;

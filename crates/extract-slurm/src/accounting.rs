@@ -5,13 +5,12 @@
 //! `submit_ns`, `start_ns` and `end_ns`.
 
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::change;
 use flowmine_schema::time::SECOND_NS;
 use flowmine_schema::{Builder, Rows, text};
-use rustc_hash::FxHasher;
+use sha2::{Digest, Sha256};
 
 use crate::dependency;
 use crate::queue::{Changes, push_dependency};
@@ -49,6 +48,7 @@ struct Known {
 #[derive(Debug, Default)]
 pub struct Accounting {
     cluster: String,
+    first_ns: Option<i64>,
     until_ns: Option<i64>,
     told: BTreeMap<(String, Option<i64>), Known>,
     changed: bool,
@@ -58,6 +58,11 @@ impl Accounting {
     /// Nothing told.
     pub fn new(cluster: impl Into<String>) -> Self {
         Self { cluster: cluster.into(), ..Self::default() }
+    }
+
+    /// From when on it was asked the first time.
+    pub fn first_ns(&self) -> Option<i64> {
+        self.first_ns
     }
 
     /// Until when it was asked.
@@ -75,9 +80,11 @@ impl Accounting {
         self.changed = false;
     }
 
-    /// From when on to ask, given where the first query shall begin.
-    pub fn window_start_ns(&self, first_ns: i64) -> i64 {
-        self.until_ns.map_or(first_ns, |until| until - OVERLAP_NS)
+    /// From when on to ask. `first_ns` is where the first query shall begin; it is kept, so that the window does not move on while
+    /// nobody answers.
+    pub fn window_start_ns(&mut self, first_ns: i64) -> i64 {
+        let first = *self.first_ns.get_or_insert(first_ns);
+        self.until_ns.map_or(first, |until| until - OVERLAP_NS)
     }
 
     /// Takes one record in. What is remembered of earlier ones decides whether it makes a row.
@@ -143,8 +150,13 @@ impl Accounting {
     pub fn finish(&mut self, until_ns: i64) {
         self.until_ns = Some(self.until_ns.map_or(until_ns, |before| before.max(until_ns)));
         let horizon = until_ns - 2 * OVERLAP_NS;
+        // What never ends as far as accounting knows (a pending array's record, a lost job) is forgotten too, after a quarter of a year.
+        let ancient = until_ns - 90 * 86_400 * SECOND_NS;
         let before = self.told.len();
-        self.told.retain(|_, known| known.end_ns.is_none_or(|end| end >= horizon));
+        self.told.retain(|(_, submit), known| match known.end_ns {
+            Some(end) => end >= horizon,
+            None => submit.is_none_or(|submit| submit >= ancient),
+        });
         self.changed |= before != self.told.len();
     }
 
@@ -168,8 +180,9 @@ impl Accounting {
     ///
     /// # Errors
     /// When the file is not what [`Accounting::remember`] wrote.
-    pub fn recall(cluster: &str, until_ns: Option<i64>, rows: &Rows<Told<'static>>) -> Result<Self, String> {
-        let mut accounting = Self { until_ns, ..Self::new(cluster) };
+    pub fn recall(cluster: &str, first_ns: Option<i64>, until_ns: Option<i64>, rows: Option<&Rows<Told<'static>>>) -> Result<Self, String> {
+        let mut accounting = Self { first_ns, until_ns, ..Self::new(cluster) };
+        let Some(rows) = rows else { return Ok(accounting) };
         for row in rows.iter().map_err(|e| e.to_string())? {
             let known = Known { digest: row.digest, end_ns: row.end_ns, dependency: row.dependency_digest };
             accounting.told.insert((row.job.into_owned(), row.submit_ns), known);
@@ -178,20 +191,19 @@ impl Accounting {
     }
 }
 
+/// The first eight bytes of the SHA-256: it is kept on disk and must be the same for ever.
 fn digest_of_text(text: &str) -> i64 {
-    let mut hasher = FxHasher::default();
-    text.hash(&mut hasher);
-    hasher.finish() as i64
+    let bytes: [u8; 32] = Sha256::digest(text).into();
+    i64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]])
 }
 
 /// What makes a record worth another row: its state, times, exit, counters, and what only some sources tell.
 fn digest(record: &JobRecord<'_>) -> i64 {
-    let mut hasher = FxHasher::default();
-    record.state.name().hash(&mut hasher);
-    (record.start_ns, record.end_ns, record.exit_code, record.exit_signal).hash(&mut hasher);
-    (record.read_bytes, record.written_bytes, record.node_list.as_deref()).hash(&mut hasher);
-    (record.submit_line.as_deref(), record.command_line.as_deref(), record.cancelled_by_uid).hash(&mut hasher);
-    hasher.finish() as i64
+    let times = (record.start_ns, record.end_ns);
+    let exit = (record.exit_code, record.exit_signal, record.cancelled_by_uid);
+    let bytes = (record.read_bytes, record.written_bytes);
+    let told = (record.node_list.as_deref(), record.submit_line.as_deref(), record.command_line.as_deref());
+    digest_of_text(&format!("{} {times:?} {exit:?} {bytes:?} {told:?}", record.state.name()))
 }
 
 #[cfg(test)]
@@ -236,7 +248,7 @@ mod tests {
         assert_eq!(rows(&mut accounting, &record), (1, 2));
         accounting.finish(1000 * S);
         let remembered = accounting.remember().finish().unwrap();
-        let mut accounting = Accounting::recall("lab", Some(1000 * S), &remembered).unwrap();
+        let mut accounting = Accounting::recall("lab", Some(0), Some(1000 * S), Some(&remembered)).unwrap();
         assert_eq!(rows(&mut accounting, &record), (0, 0));
         assert_eq!(accounting.window_start_ns(0), 400 * S);
         accounting.finish(9000 * S);

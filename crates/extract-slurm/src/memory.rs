@@ -41,6 +41,8 @@ pub enum MemoryError {
 struct Polls {
     cluster: String,
     last: Option<PollTime>,
+    #[serde(default)]
+    accounting_first_ns: Option<i64>,
     accounting_until_ns: Option<i64>,
 }
 
@@ -95,8 +97,8 @@ impl Memory {
             None => return Err(MemoryError::Missing { cluster: cluster.to_owned(), file: queue_file }),
         };
         let accounting = match dataset.state_rows::<Told<'static>>(&told_file)? {
-            Some(rows) => Accounting::recall(cluster, polls.accounting_until_ns, &rows).map_err(|why| damaged(&told_file, why))?,
-            None => Accounting::new(cluster),
+            rows => Accounting::recall(cluster, polls.accounting_first_ns, polls.accounting_until_ns, rows.as_ref())
+                .map_err(|why| damaged(&told_file, why))?,
         };
         Ok(Self { queue, accounting })
     }
@@ -123,6 +125,7 @@ impl Memory {
         let polls = Polls {
             cluster: self.queue.cluster().to_owned(),
             last: self.queue.last_poll(),
+            accounting_first_ns: self.accounting.first_ns(),
             accounting_until_ns: self.accounting.until_ns(),
         };
         let polls = serde_json::to_vec(&polls).map_err(|source| DatasetError::Json { path: dataset.dir().join(&name), source })?;

@@ -23,6 +23,7 @@ use crate::queue::{Changes, PollTime};
 use crate::runner::{Output, RunError, Runner};
 use crate::sacct;
 use crate::squeue::{self, SqueueError};
+use crate::take_in::UNNAMED;
 
 /// Why a poll, or the whole observation, failed.
 #[derive(Debug, thiserror::Error)]
@@ -81,12 +82,22 @@ pub enum ObserveError {
         place: String,
     },
     /// The cluster's clock went back.
-    #[error("the clock of {place} is {back_s} s behind the last poll: the poll is not used, since changes could not be ordered")]
+    #[error(
+        "the clock of {place} is {back_s} s behind the last poll, so that changes could not be ordered; the poll is not used: wait until the clock has caught up, or observe into another dataset"
+    )]
     ClockWentBack {
         /// Where.
         place: String,
         /// How far.
         back_s: i64,
+    },
+    /// The dataset's rows are of a cluster without a name.
+    #[error(
+        "the dataset's rows are of a cluster that no imported file named, and this one is called {cluster}: observe with --cluster {UNNAMED} when it is the same, or into another dataset"
+    )]
+    NameComesLate {
+        /// What scontrol said.
+        cluster: String,
     },
     /// No random bytes.
     #[error("the kernel gives no random bytes for a delimiter: {0}")]
@@ -112,7 +123,10 @@ impl ObserveError {
     pub fn may_pass(&self) -> bool {
         !matches!(
             self,
-            Self::Memory(_) | Self::NoClusterName { .. } | Self::Dataset(DatasetError::Locked { .. } | DatasetError::Version { .. })
+            Self::Memory(_)
+                | Self::NameComesLate { .. }
+                | Self::NoClusterName { .. }
+                | Self::Dataset(DatasetError::Locked { .. } | DatasetError::Version { .. })
         )
     }
 }
@@ -223,6 +237,10 @@ impl<'r> Observer<'r> {
             Some(cluster) => cluster.clone(),
             None => ask_cluster(runner.as_mut(), &options)?,
         };
+        let known = dataset.manifest()?.clusters;
+        if known.contains(UNNAMED) && !known.contains(&cluster) {
+            return Err(ObserveError::NameComesLate { cluster });
+        }
         let memory = Some(Memory::load(dataset, &cluster)?);
         Ok(Self { writer, runner, options, cluster, memory, told_skew: false, accounting_fields: sacct::FORMAT.to_owned() })
     }
@@ -249,7 +267,8 @@ impl<'r> Observer<'r> {
         let before = now_ns();
         let output = run_script(self.runner.as_mut(), &self.options, "squeue", POLL, &[&format])?;
         let after = now_ns();
-        let (there, squeue_output) = split_clock(&output).unwrap_or((PollTime { began_ns: before, ended_ns: after }, &output));
+        let (clock, squeue_output) = split_clock(&output);
+        let there = clock.unwrap_or(PollTime { began_ns: before, ended_ns: after });
         if let Some(directory) = &self.options.record {
             record(directory, there, squeue_output)?;
         }
@@ -325,6 +344,16 @@ impl<'r> Observer<'r> {
         };
         let records = sacct::parse(&output, token.as_bytes(), 0, diagnostics)
             .map_err(|why| ObserveError::Sacct { place: place.clone(), why: why.to_string() })?;
+        let of_others: Vec<&str> =
+            records.iter().filter_map(|(cluster, _)| cluster.as_deref()).filter(|name| *name != self.cluster).collect();
+        if let Some(other) = of_others.first().filter(|_| of_others.len() == records.len()) {
+            let why = format!(
+                "it tells of cluster {} only, and this one is called {}: give the same name with --cluster",
+                text::visible(other),
+                self.cluster
+            );
+            return Err(ObserveError::Sacct { place, why });
+        }
         for (cluster, record) in &records {
             if cluster.as_deref().is_none_or(|cluster| cluster == self.cluster) {
                 memory.accounting.see(record, there.ended_ns, source::SACCT, changes, diagnostics);
@@ -370,7 +399,7 @@ pub fn write(
     let dataset = writer.dataset().clone();
     let mut rows = Builder::new();
     diagnostics.append_to(&mut rows, input, observed_at_ns);
-    let mut transaction = writer.begin();
+    let mut transaction = writer.begin()?;
     transaction.append(changes.states)?;
     transaction.append(changes.dependencies)?;
     transaction.append(rows)?;
@@ -385,14 +414,23 @@ fn now_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
 }
 
-/// Takes the clock's readings off the beginning and end of a poll's output.
-fn split_clock(output: &[u8]) -> Option<(PollTime, &[u8])> {
-    let first = output.iter().position(|&b| b == b'\n')?;
-    let body = output.strip_suffix(b"\n")?;
-    let last = body.iter().rposition(|&b| b == b'\n').filter(|&at| at >= first)?;
+/// Takes the clock's readings off the beginning and end of a poll's output. `None` when they are no times: a `date` without `%N`.
+fn split_clock(output: &[u8]) -> (Option<PollTime>, &[u8]) {
+    let lines = || {
+        let first = output.iter().position(|&b| b == b'\n')?;
+        let body = output.strip_suffix(b"\n")?;
+        let last = body.iter().rposition(|&b| b == b'\n').filter(|&at| at >= first)?;
+        Some((&output[..first], &output[first + 1..last + 1], &body[last + 1..]))
+    };
+    // A record that was cut would stand on the clock's line: that is not taken off, so that the cut is seen.
+    let is_of_date = |line: &[u8]| !line.is_empty() && line.len() < 24 && line.iter().all(|b| b.is_ascii_digit() || b"%N".contains(b));
+    let Some((before, body, after)) = lines().filter(|(before, _, after)| is_of_date(before) && is_of_date(after)) else {
+        return (None, output);
+    };
     let nanoseconds = |bytes: &[u8]| crate::units::digits_i64(bytes).filter(|&ns| ns > 1_000_000_000 * SECOND_NS);
-    let time = PollTime { began_ns: nanoseconds(&output[..first])?, ended_ns: nanoseconds(&body[last + 1..])? };
-    Some((time, &output[first + 1..last + 1]))
+    // A clock that was set back meanwhile must not make an interval that ends before it begins.
+    let time = nanoseconds(before).zip(nanoseconds(after)).map(|(began, ended)| PollTime { began_ns: began.min(ended), ended_ns: ended });
+    (time, body)
 }
 
 /// Runs one of the scripts with lines for its standard input, and gives what it printed when it came to its end and the command succeeded.
@@ -629,10 +667,15 @@ mod tests {
 
     #[test]
     fn the_clock_is_taken_off() {
-        let (time, body) = split_clock(b"1795179770000000001\nJOBID\nx\n1795179770000000009\n").unwrap();
-        assert_eq!((time.began_ns % 10, time.ended_ns % 10, body), (1, 9, &b"JOBID\nx\n"[..]));
-        assert!(split_clock(b"%s%N\nJOBID\n%s%N\n").is_none());
-        assert!(split_clock(b"").is_none());
+        let (time, body) = split_clock(b"1795179770000000001\nJOBID\nx\n1795179770000000009\n");
+        assert_eq!(
+            (time, body),
+            (Some(PollTime { began_ns: 1_795_179_770_000_000_001, ended_ns: 1_795_179_770_000_000_009 }), &b"JOBID\nx\n"[..])
+        );
+        assert_eq!(split_clock(b"1795179770%N\nJOBID\nx\n1795179771%N\n"), (None, &b"JOBID\nx\n"[..]));
+        let (time, _) = split_clock(b"1795179770000000009\nJOBID\n1795179770000000001\n");
+        assert_eq!(time, Some(PollTime { began_ns: 1_795_179_770_000_000_001, ended_ns: 1_795_179_770_000_000_001 }));
+        assert_eq!(split_clock(b""), (None, &b""[..]));
         assert_eq!(JobState::TABLE, "job_states");
     }
 }

@@ -239,7 +239,8 @@ impl Poll<'_> {
                 return Some(last);
             }
         }
-        match (last, record.submit_ns) {
+        // A submit time after the poll is from another clock: the change did happen before the poll.
+        match (last, record.submit_ns.filter(|&submit| submit <= self.time.ended_ns)) {
             (Some(last), Some(submit)) => Some(last.max(submit)),
             (last, submit) => last.or(submit),
         }
@@ -580,6 +581,13 @@ mod tests {
         assert_eq!((told.states[0].not_before_ns, told.states[0].reported_ns), (Some(95 * S), Some(95 * S)));
         let told = poll(&mut queue, 200, &[job(1, State::Pending, 95), job(2, State::Pending, 150)]);
         assert_eq!(told.states[0].not_before_ns, Some(150 * S));
+    }
+
+    #[test]
+    fn a_submit_time_ahead_of_the_poll_begins_no_interval() {
+        let mut queue = Queue::new("lab");
+        let told = poll(&mut queue, 100, &[job(1, State::Pending, 105)]);
+        assert_eq!((told.states[0].not_before_ns, told.states[0].reported_ns), (None, None));
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub struct FileReport {
 }
 
 /// The name of a cluster that nobody named.
-const UNNAMED: &str = "cluster";
+pub const UNNAMED: &str = "cluster";
 /// After so many rows of changes they are written, so that memory does not grow with the number of files.
 const ROWS_A_TRANSACTION: usize = 200_000;
 /// The most bytes that a packed file may unpack to.
@@ -159,7 +159,7 @@ impl Batch {
             return Ok(());
         }
         let dataset = writer.dataset().clone();
-        let mut transaction = writer.begin();
+        let mut transaction = writer.begin()?;
         transaction.append(batch.changes.states)?;
         transaction.append(batch.changes.dependencies)?;
         transaction.append(batch.diagnostics)?;

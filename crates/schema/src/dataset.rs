@@ -255,8 +255,15 @@ impl Dataset {
             }
         }
         let hidden = dir.join(format!(".{MANIFEST}.{}.tmp", std::process::id()));
-        let written = write_synced(&hidden, |file| file.write_all(&manifest_json(&Manifest::default())));
-        written.and_then(|()| fs::rename(&hidden, &manifest)).map_err(io_error(&manifest))?;
+        write_synced(&hidden, |file| file.write_all(&manifest_json(&Manifest::default()))).map_err(io_error(&hidden))?;
+        // A link, not a renaming: whoever was first keeps his, which may already say more. Not every file system has links.
+        let made = match fs::hard_link(&hidden, &manifest) {
+            Ok(()) => Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(_) => fs::rename(&hidden, &manifest),
+        };
+        let _ = fs::remove_file(&hidden);
+        made.map_err(io_error(&manifest))?;
         sync_dir(dir)?;
         Ok(dataset)
     }
@@ -271,7 +278,7 @@ impl Dataset {
     /// # Errors
     /// When it is missing, damaged or of a newer version.
     pub fn manifest(&self) -> Result<Manifest, DatasetError> {
-        let path = self.dir.join(MANIFEST);
+        let path = self.current(MANIFEST)?;
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(DatasetError::NotADataset(self.dir.clone())),
@@ -385,12 +392,24 @@ impl Dataset {
         Ok(())
     }
 
+    /// Where a file lies: under its own name, or still under the hidden one of a transaction that was committed and not finished.
+    fn current(&self, name: &str) -> Result<PathBuf, DatasetError> {
+        for role in [Role::Raw, Role::Derived] {
+            let moves = self.pending(role)?.moves;
+            let hidden = moves.iter().find(|(_, to)| to == name).map(|(hidden, _)| self.dir.join(hidden));
+            if let Some(hidden) = hidden.filter(|hidden| hidden.exists()) {
+                return Ok(hidden);
+            }
+        }
+        Ok(self.dir.join(name))
+    }
+
     /// A file of an observer's memory, `None` when there is none.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn state(&self, name: &str) -> Result<Option<Vec<u8>>, DatasetError> {
-        let path = self.dir.join(STATE).join(name);
+        let path = self.current(&format!("{STATE}/{name}"))?;
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -408,7 +427,7 @@ impl Dataset {
     /// # Errors
     /// When it cannot be read.
     pub fn state_rows<R: Row>(&self, name: &str) -> Result<Option<Rows<R>>, DatasetError> {
-        let path = self.dir.join(STATE).join(name);
+        let path = self.current(&format!("{STATE}/{name}"))?;
         match File::open(&path) {
             Ok(file) => Ok(Some(parquet::read(file, Projection::All).map_err(parquet_error(&path))?)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -574,12 +593,16 @@ impl Writer {
     }
 
     /// Begins a transaction; dropping it without [`Transaction::commit`] undoes it.
-    pub fn begin(&mut self) -> Transaction<'_> {
+    ///
+    /// # Errors
+    /// When the transaction before was committed and its files could not be put in their places, and still cannot.
+    pub fn begin(&mut self) -> Result<Transaction<'_>, DatasetError> {
+        self.finish_commit()?;
         let number = self.next;
-        Transaction { writer: self, number, commit: Commit::default(), manifest: None, counter: 0, done: false }
+        Ok(Transaction { writer: self, number, commit: Commit::default(), manifest: None, counter: 0, done: false })
     }
 
-    /// Merges small files of a table where many have gathered. Bounded work: a file is merged at most three times in its life.
+    /// Merges small files of a table where many have gathered. Sixteen neighbours at a time, so that a row is written anew a logarithmic number of times until its file is large.
     ///
     /// # Errors
     /// When a file cannot be read or written; the dataset stays as it was.
@@ -606,7 +629,7 @@ impl Writer {
                 }
                 let (Some(mut frame), Some(first), Some(last)) = (merged, files.first(), files.last()) else { continue };
                 let range = Range { first: first.0.first, last: last.0.last };
-                let mut transaction = self.begin();
+                let mut transaction = self.begin()?;
                 transaction.write_file(table, &range.file_name(), |file| parquet::write_frame(file, &mut frame))?;
                 for (_, path) in &files {
                     if let Some(name) = path.file_name().and_then(|n| n.to_str()) {
@@ -731,7 +754,8 @@ impl Transaction<'_> {
     /// Makes everything visible at once. After this returned, it survives a crash.
     ///
     /// # Errors
-    /// When the list of what to do cannot be written; then nothing has happened.
+    /// When the list of what to do cannot be written; then nothing has happened. Or when a file cannot be put in its place
+    /// afterwards; then readers see it all the same, and the next [`Writer::begin`] tries again.
     pub fn commit(mut self) -> Result<(), DatasetError> {
         if let Some(manifest) = self.manifest.take() {
             let bytes = manifest_json(&manifest);
@@ -751,8 +775,8 @@ impl Transaction<'_> {
             return Err(io_error(&list)(e));
         }
         self.done = true;
-        sync_dir(&dir)?;
         self.writer.next = self.number + 1;
+        sync_dir(&dir)?;
         self.writer.finish_commit()
     }
 }
@@ -830,7 +854,7 @@ mod tests {
         let dataset = Dataset::open_or_create(dir.path()).unwrap();
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
         for n in 0..300 {
-            let mut transaction = writer.begin();
+            let mut transaction = writer.begin().unwrap();
             transaction.append(builder([2 * n, 2 * n + 1])).unwrap();
             transaction.commit().unwrap();
             writer.merge_small_files::<Link<'static>>().unwrap();
@@ -845,7 +869,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dataset = Dataset::open_or_create(dir.path()).unwrap();
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
-        let mut transaction = writer.begin();
+        let mut transaction = writer.begin().unwrap();
         transaction.append(builder([1])).unwrap();
         drop(transaction);
         assert!(files(&dir.path().join("links")).is_empty());
@@ -856,7 +880,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dataset = Dataset::open_or_create(dir.path()).unwrap();
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
-        let mut transaction = writer.begin();
+        let mut transaction = writer.begin().unwrap();
         transaction.append(builder([1, 2])).unwrap();
         // What a kill between the commit point and the renames leaves behind.
         fs::write(dir.path().join(".raw.commit.json"), serde_json::to_vec(&transaction.commit).unwrap()).unwrap();
@@ -867,10 +891,31 @@ mod tests {
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
         assert_eq!(numbers(&dataset), [1, 2], "the next writer finishes it");
         assert_eq!(files(&dir.path().join("links")), ["part-0000000001-0000000001.parquet"]);
-        let mut transaction = writer.begin();
+        let mut transaction = writer.begin().unwrap();
         transaction.append(builder([3])).unwrap();
         transaction.commit().unwrap();
         assert_eq!(numbers(&dataset), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_commit_that_could_not_be_finished_is_finished_before_the_next() {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(dir.path()).unwrap();
+        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+        // Something in the way of one file: the rows are moved, the memory is not.
+        let obstacle = dir.path().join(".state/memory");
+        fs::create_dir_all(&obstacle).unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.append(builder([1, 2])).unwrap();
+        transaction.put_state("memory", b"two").unwrap();
+        assert!(transaction.commit().is_err());
+        assert_eq!((numbers(&dataset), dataset.state("memory").unwrap().unwrap()), (vec![1, 2], b"two".to_vec()));
+        assert!(writer.begin().is_err(), "still in the way");
+        fs::remove_dir(&obstacle).unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.append(builder([3])).unwrap();
+        transaction.commit().unwrap();
+        assert_eq!((numbers(&dataset), dataset.state("memory").unwrap().unwrap()), (vec![1, 2, 3], b"two".to_vec()));
     }
 
     #[test]
@@ -905,7 +950,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         std::os::unix::fs::symlink(&folder, inside.join("links")).unwrap();
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
-        assert!(matches!(writer.begin().append(builder([1])), Err(DatasetError::Foreign { .. })));
+        assert!(matches!(writer.begin().unwrap().append(builder([1])), Err(DatasetError::Foreign { .. })));
         assert_eq!((fs::read(&victim).unwrap(), files(&folder)), (b"mine".to_vec(), vec![]));
     }
 
@@ -914,10 +959,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dataset = Dataset::open_or_create(dir.path()).unwrap();
         let mut writer = dataset.writer(Role::Derived, "test").unwrap();
-        let mut transaction = writer.begin();
+        let mut transaction = writer.begin().unwrap();
         transaction.append(builder([1, 2])).unwrap();
         transaction.commit().unwrap();
-        let mut transaction = writer.begin();
+        let mut transaction = writer.begin().unwrap();
         transaction.replace(builder([3])).unwrap();
         fs::write(dir.path().join(".derived.commit.json"), serde_json::to_vec(&transaction.commit).unwrap()).unwrap();
         transaction.done = true;
@@ -930,7 +975,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dataset = Dataset::open_or_create(dir.path()).unwrap();
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
-        let mut transaction = writer.begin();
+        let mut transaction = writer.begin().unwrap();
         transaction.append(builder([1, 2])).unwrap();
         transaction.commit().unwrap();
         let part = "part-0000000001-0000000001.parquet";
@@ -953,7 +998,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dataset = Dataset::open_or_create(dir.path()).unwrap();
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
-        let mut transaction = writer.begin();
+        let mut transaction = writer.begin().unwrap();
         transaction.append(builder([1, 2])).unwrap();
         transaction.done = true;
         drop(transaction);
@@ -969,11 +1014,11 @@ mod tests {
         let dataset = Dataset::open_or_create(dir.path()).unwrap();
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
         for n in 0..3 {
-            let mut transaction = writer.begin();
+            let mut transaction = writer.begin().unwrap();
             transaction.append(builder([n])).unwrap();
             transaction.commit().unwrap();
         }
-        let mut transaction = writer.begin();
+        let mut transaction = writer.begin().unwrap();
         let mut rows = builder(0..3).finish().unwrap();
         let range = Range { first: 1, last: 3 };
         transaction.write_file("links", &range.file_name(), |file| parquet::write(file, &mut rows)).unwrap();
@@ -1007,7 +1052,7 @@ mod tests {
         let dataset = Dataset::open_or_create(dir.path()).unwrap();
         let mut writer = dataset.writer(Role::Derived, "test").unwrap();
         for numbers in [vec![1, 2, 3], vec![4], vec![]] {
-            let mut transaction = writer.begin();
+            let mut transaction = writer.begin().unwrap();
             transaction.replace(builder(numbers.clone())).unwrap();
             transaction.commit().unwrap();
             assert_eq!(self::numbers(&dataset), numbers);
@@ -1019,7 +1064,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dataset = Dataset::open_or_create(dir.path()).unwrap();
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
-        let mut transaction = writer.begin();
+        let mut transaction = writer.begin().unwrap();
         transaction.update_manifest(|m| m.clusters.extend(["lab".to_owned()])).unwrap();
         transaction.commit().unwrap();
         assert!(dataset.manifest().unwrap().clusters.contains("lab"));

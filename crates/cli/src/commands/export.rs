@@ -10,7 +10,10 @@ use crate::{Outcome, messages, output};
 
 /// Writes an event log.
 pub fn run(args: &Export) -> anyhow::Result<Outcome> {
-    let notion = jobs::notion(&args.case_notion)?;
+    if args.format == LogFormat::OcelJson && args.case_notion.is_some() {
+        anyhow::bail!("an object-centric log has no case notion: leave --case-notion out, or choose --format xes");
+    }
+    let notion = jobs::notion(args.case_notion.as_deref().unwrap_or("dependency"))?;
     let (_, jobs) = jobs::read(&args.dataset, args.timestamp)?;
     let filter = jobs::filter(&args.filter, &jobs)?;
     let _stage = Stage::new("writing the log");
@@ -21,7 +24,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
         }
         LogFormat::OcelJson => output::write(args.output.as_deref(), |out| {
             let written = ocel::write(&jobs, &filter, out)?;
-            messages::diagnostics("log", &written.diagnostics);
+            messages::diagnostics("OCEL log", &written.diagnostics);
             Ok(())
         })?,
     }

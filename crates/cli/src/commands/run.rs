@@ -21,6 +21,7 @@ use crate::{Outcome, messages, output};
 pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     let (dataset, jobs) = jobs::read(&args.dataset, args.timestamp)?;
     let filter = jobs::filter(&args.filter, &jobs)?;
+    anyhow::ensure!(!args.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", args.out.display());
     fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
 
     let stage = Stage::new("correlating");

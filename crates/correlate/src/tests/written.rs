@@ -13,13 +13,13 @@ fn dataset(rows: &Rows, parts: usize) -> (tempfile::TempDir, Dataset) {
     for chunk in rows.states.chunks(rows.states.len().div_ceil(parts)) {
         let mut states = Builder::<JobState<'static>>::new();
         chunk.iter().for_each(|row| states.push(row));
-        let mut transaction = writer.begin();
+        let mut transaction = writer.begin().unwrap();
         transaction.append(states).unwrap();
         transaction.commit().unwrap();
     }
     let mut dependencies = Builder::<JobDependency<'static>>::new();
     rows.dependencies.iter().for_each(|row| dependencies.push(row));
-    let mut transaction = writer.begin();
+    let mut transaction = writer.begin().unwrap();
     transaction.append(dependencies).unwrap();
     transaction.commit().unwrap();
     drop(writer);

@@ -12,7 +12,8 @@ crate::table! {
         /// The job as Slurm prints it: `7`, array task `8_3`, component of a heterogeneous job `18+1`. `8_*` is what has not yet become
         /// a task of a pending array; `array_tasks` says which.
         job: text,
-        /// Slurm's raw job id (`%A`). The record of a pending array, and its last task, carry the array's id.
+        /// Slurm's raw job id (`%A`); where a file has only the displayed one, the array's id for a task, and the first id plus the number for a
+        /// component. The record of a pending array, and its last task, carry the array's id.
         job_id: i64,
         /// When this attempt was submitted, as Slurm says (whole seconds). Null when the source does not tell.
         submit_ns: opt_i64,
@@ -23,7 +24,8 @@ crate::table! {
         state: opt_text,
         /// The change happened after this time (the poll before, or the submit time when that is later). Null when nothing earlier is known.
         not_before_ns: opt_i64,
-        /// The change had happened at this time, on the cluster's clock: when `squeue` was asked.
+        /// The change had happened at this time, on the cluster's clock: when `squeue` had answered. For imported files what their content or name
+        /// tells, else `--observed-at` or the file's modification time; for imported accounting the latest time in the file.
         observed_at_ns: i64,
         /// When Slurm itself says that the change happened (whole seconds): submit time for PENDING, start for RUNNING, end for a
         /// state after running. Null when Slurm names no time for it or one outside the interval.
