@@ -96,10 +96,9 @@ impl Memory {
             Some(rows) => Queue::recall(cluster, polls.last, &rows).map_err(|why| damaged(&queue_file, why))?,
             None => return Err(MemoryError::Missing { cluster: cluster.to_owned(), file: queue_file }),
         };
-        let accounting = match dataset.state_rows::<Told<'static>>(&told_file)? {
-            rows => Accounting::recall(cluster, polls.accounting_first_ns, polls.accounting_until_ns, rows.as_ref())
-                .map_err(|why| damaged(&told_file, why))?,
-        };
+        let told = dataset.state_rows::<Told<'static>>(&told_file)?;
+        let accounting = Accounting::recall(cluster, polls.accounting_first_ns, polls.accounting_until_ns, told.as_ref())
+            .map_err(|why| damaged(&told_file, why))?;
         Ok(Self { queue, accounting })
     }
 
