@@ -255,6 +255,8 @@ impl Dataset {
             }
         }
         let hidden = dir.join(format!(".{MANIFEST}.{}.tmp", std::process::id()));
+        // Left by somebody with our process number who was killed here.
+        let _ = fs::remove_file(&hidden);
         write_synced(&hidden, |file| file.write_all(&manifest_json(&Manifest::default()))).map_err(io_error(&hidden))?;
         // A link, not a renaming: whoever was first keeps his, which may already say more. Not every file system has links.
         let made = match fs::hard_link(&hidden, &manifest) {
