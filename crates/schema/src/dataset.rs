@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -447,7 +448,7 @@ impl Dataset {
         let path = self.dir.join(role.lock_file());
         plain_file(&path)?;
         let mut lock = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(io_error(&path))?;
-        match lock.try_lock() {
+        match try_lock(&lock) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
@@ -463,6 +464,18 @@ impl Dataset {
         writer.recover()?;
         Ok(writer)
     }
+}
+
+/// Takes a lock, or gives up after a fifth of a second. A lock outlives its holder for a moment when a process was just being
+/// started: the child has the file open until it becomes another program.
+fn try_lock(lock: &File) -> Result<(), TryLockError> {
+    for _ in 0..20 {
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+            other => return other,
+        }
+    }
+    lock.try_lock()
 }
 
 const MANIFEST: &str = "flowmine.json";
