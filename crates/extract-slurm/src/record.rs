@@ -205,6 +205,20 @@ pub fn parse_displayed(text: &str) -> Option<(Option<i64>, JobRef<'_>)> {
     Some((Some(number(text)?), JobRef::Single))
 }
 
+/// A job with its raw id, from the raw id where there is one and what [`parse_displayed`] gave. `None` when nothing was displayed.
+///
+/// Where the raw id of a task or component is not known, its array's id, or the first component's and the number, are the
+/// nearest truth.
+pub fn with_raw_id<'a>(raw_id: Option<i64>, displayed: Option<(Option<i64>, JobRef<'a>)>) -> Option<(i64, JobRef<'a>)> {
+    let (displayed_id, job) = displayed?;
+    let nearest = match job {
+        JobRef::Task { array, .. } | JobRef::PendingArray { array, .. } => Some(array),
+        JobRef::Het { leader, offset } => Some(leader.saturating_add(offset)),
+        JobRef::Single => None,
+    };
+    Some((raw_id.or(displayed_id).or(nearest)?, job))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,9 +20,9 @@ use memchr::memmem;
 use rustc_hash::FxHashMap;
 
 use crate::dependency;
-use crate::record::{JobRecord, JobRef, parse_displayed};
+use crate::record::{JobRecord, JobRef, parse_displayed, with_raw_id};
 use crate::state::{State, from_accounting};
-use crate::units::{self, BadValue};
+use crate::units::{self, BadValue, shown};
 
 /// A field of sacct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -142,7 +142,7 @@ pub fn parse<'a>(
     zone_offset_s: i64,
     diagnostics: &mut Diagnostics,
 ) -> Result<Vec<Attempt<'a>>, SacctError> {
-    let refused = || SacctError::Header { begins: text::visible(&text::decode(&output[..output.len().min(60)])).into_owned() };
+    let refused = || SacctError::Header { begins: shown(output) };
     let line_end = memchr::memchr(b'\n', output).ok_or_else(refused)?;
     if token.is_empty() || !output[..line_end].ends_with(token) {
         return Err(refused());
@@ -221,8 +221,7 @@ impl<'a> Attempts<'a> {
         diagnostics: &mut Diagnostics,
     ) -> bool {
         let Some(candidates) = self.by_id.get(&job) else {
-            let shown = text::visible(&text::decode(&job.1[..job.1.len().min(60)])).into_owned();
-            let message = format!("a step of job {shown:?}, whose own row does not stand before it; its I/O is not counted");
+            let message = format!("a step of job {:?}, whose own row does not stand before it; its I/O is not counted", shown(job.1));
             diagnostics.push(Diagnostic::warning("sacct_step", message).at(line, None));
             return false;
         };
@@ -240,7 +239,7 @@ impl<'a> Attempts<'a> {
                 Ok(Some(bytes)) => *sum = Some(sum.unwrap_or(0).saturating_add(bytes)),
                 Ok(None) => {}
                 Err(BadValue) => {
-                    let shown = text::visible(&text::decode(&list[..list.len().min(60)])).into_owned();
+                    let shown = shown(list);
                     diagnostics
                         .push(Diagnostic::warning("sacct_value", format!("{shown:?} is not a list of usages; not counted")).at(line, None));
                 }
@@ -277,22 +276,13 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
     let raw = |column: Column| row[column as usize];
     let free = |column: Column| raw(column).filter(|bytes| !bytes.is_empty()).map(text::decode);
     let words = |column: Column| raw(column).filter(|bytes| !units::is_nothing(bytes)).map(text::decode);
-    let shown = |bytes: &[u8]| text::visible(&text::decode(&bytes[..bytes.len().min(60)])).into_owned();
-
     let displayed = raw(Column::JobId).and_then(|bytes| parse_displayed(std::str::from_utf8(bytes).ok()?));
     let raw_id = raw(Column::JobIdRaw).and_then(units::digits);
-    let (job_id, job) = match (raw_id, displayed) {
-        (Some(id), Some((_, job))) => (id, job),
-        (Some(id), None) if raw(Column::JobId).is_none() => (id, JobRef::Single),
-        (None, Some((Some(id), job))) => (id, job),
-        // Without JobIDRaw the raw id of a task or component is not known; its array's or leader's is the nearest truth.
-        (None, Some((None, JobRef::Task { array, task }))) => (array, JobRef::Task { array, task }),
-        (None, Some((None, JobRef::Het { leader, offset }))) => (leader.saturating_add(offset), JobRef::Het { leader, offset }),
-        _ => {
-            let id = shown(raw(Column::JobId).or(raw(Column::JobIdRaw)).unwrap_or_default());
-            diagnostics.push(Diagnostic::error("sacct_job_id", format!("{id:?} is not a job id")).at(line, None));
-            return None;
-        }
+    let without_display = raw_id.filter(|_| raw(Column::JobId).is_none()).map(|id| (id, JobRef::Single));
+    let Some((job_id, job)) = with_raw_id(raw_id, displayed).or(without_display) else {
+        let id = shown(raw(Column::JobId).or(raw(Column::JobIdRaw)).unwrap_or_default());
+        diagnostics.push(Diagnostic::error("sacct_job_id", format!("{id:?} is not a job id")).at(line, None));
+        return None;
     };
     let Some(state) = raw(Column::State).filter(|bytes| !bytes.is_empty()) else {
         diagnostics.push(Diagnostic::error("sacct_state", "the row has no state").at(line, None));

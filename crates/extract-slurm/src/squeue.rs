@@ -14,9 +14,9 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
 use memchr::memmem;
 
-use crate::record::{JobRecord, JobRef, parse_displayed};
+use crate::record::{JobRecord, JobRef, parse_displayed, with_raw_id};
 use crate::state::State;
-use crate::units;
+use crate::units::{self, shown};
 
 /// A field of squeue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -143,8 +143,7 @@ pub fn parse<'a>(
     mut each: impl FnMut(JobRecord<'a>),
 ) -> Result<u64, SqueueError> {
     let Some((layout, begin)) = Layout::of_header(output, token) else {
-        let begins = text::visible(&text::decode(&output[..output.len().min(60)])).into_owned();
-        return Err(SqueueError::Header { begins });
+        return Err(SqueueError::Header { begins: shown(output) });
     };
     let records = Records { layout, output, at: begin, found: memmem::find_iter(&output[begin..], token), begin, token_len: token.len() };
     let mut count = 0;
@@ -255,19 +254,11 @@ pub fn interpret<'a>(fields: &RawFields<'a>, place: Place, zone_offset_s: i64, d
 
     let displayed = raw(Field::DisplayedId).and_then(|bytes| parse_displayed(std::str::from_utf8(bytes).ok()?));
     let raw_id = raw(Field::RawId).and_then(units::digits);
-    let (job_id, job) = match (raw_id, displayed) {
-        (Some(id), Some((_, job))) => (id, job),
-        (None, Some((Some(id), job))) => (id, job),
-        // A task or component without its raw id: the file has only the displayed one.
-        (None, Some((None, JobRef::Task { array, task }))) => (array, JobRef::Task { array, task }),
-        (None, Some((None, JobRef::Het { leader, offset }))) => (leader + offset, JobRef::Het { leader, offset }),
-        (Some(id), None) => (id, array_from_columns(&raw, id)),
-        _ => {
-            let shown = raw(Field::DisplayedId).or(raw(Field::RawId)).unwrap_or_default();
-            let shown = text::visible(&text::decode(&shown[..shown.len().min(60)])).into_owned();
-            diagnostics.push(place.put(Diagnostic::error("squeue_job_id", format!("{shown:?} is not a job id"))));
-            return None;
-        }
+    let from_columns = || raw_id.map(|id| (id, array_from_columns(&raw, id)));
+    let Some((job_id, job)) = with_raw_id(raw_id, displayed).or_else(from_columns) else {
+        let id = shown(raw(Field::DisplayedId).or(raw(Field::RawId)).unwrap_or_default());
+        diagnostics.push(place.put(Diagnostic::error("squeue_job_id", format!("{id:?} is not a job id"))));
+        return None;
     };
     let Some(state) = raw(Field::State).filter(|bytes| !bytes.is_empty()) else {
         diagnostics.push(place.put(Diagnostic::error("squeue_state", "the record has no state")));
@@ -278,8 +269,8 @@ pub fn interpret<'a>(fields: &RawFields<'a>, place: Place, zone_offset_s: i64, d
     let mut number = |field: Field, name: &str, read: &units::Read<'_>| -> Option<i64> {
         let bytes = raw(field)?;
         read(bytes).unwrap_or_else(|_| {
-            let shown = text::visible(&text::decode(&bytes[..bytes.len().min(60)])).into_owned();
-            diagnostics.push(place.put(Diagnostic::warning("squeue_value", format!("{shown:?} is not a {name}; taken as unknown"))));
+            let message = format!("{:?} is not a {name}; taken as unknown", shown(bytes));
+            diagnostics.push(place.put(Diagnostic::warning("squeue_value", message)));
             None
         })
     };

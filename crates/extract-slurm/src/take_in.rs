@@ -225,9 +225,13 @@ fn files(paths: &[PathBuf], reports: &mut Vec<FileReport>) -> Vec<PathBuf> {
 }
 
 fn refused(path: &Path, diagnostic: Diagnostic) -> FileReport {
-    let mut diagnostics = Diagnostics::default();
-    diagnostics.push(diagnostic);
-    FileReport { path: path.to_owned(), kind: None, records: 0, changes: 0, already_there: false, diagnostics }
+    let mut report = nothing_yet(path);
+    report.diagnostics.push(diagnostic);
+    report
+}
+
+fn nothing_yet(path: &Path) -> FileReport {
+    FileReport { path: path.to_owned(), kind: None, records: 0, changes: 0, already_there: false, diagnostics: Diagnostics::default() }
 }
 
 /// Only the name is kept in the dataset: where it lay is nobody's business.
@@ -266,7 +270,7 @@ fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]
     // An empty queue is recorded again and again in the same bytes; the name tells those apart.
     let import = Import { name: name_of(path), sha256: sha256(&bytes) };
     if imported.contains(&import) || inputs.iter().any(|input| input.import == import) {
-        return Err(FileReport { already_there: true, ..already(path) });
+        return Err(FileReport { already_there: true, ..nothing_yet(path) });
     }
     let kind = import::recognise(&bytes).map_err(|e| refused(path, Diagnostic::error("file_not_recognised", e.to_string())))?;
     let (mut time, mut clusters) = (None, Vec::new());
@@ -309,10 +313,6 @@ fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]
     Ok((Input { path: path.to_owned(), import, kind, time, time_from_mtime, piped }, clusters))
 }
 
-fn already(path: &Path) -> FileReport {
-    FileReport { path: path.to_owned(), kind: None, records: 0, changes: 0, already_there: true, diagnostics: Diagnostics::default() }
-}
-
 /// The times in a recording's name: `squeue-20261120T130405.5Z.txt`, or two of them for begin and end of the poll.
 fn time_of_name(name: &str) -> Option<PollTime> {
     let mut times = name.split('-').filter_map(|piece| {
@@ -330,7 +330,7 @@ fn time_of_name(name: &str) -> Option<PollTime> {
 }
 
 fn take_in_one(input: &Input, memory: &mut Memory, options: &Options, batch: &mut Batch) -> FileReport {
-    let mut report = FileReport { kind: Some(input.kind), already_there: false, ..already(&input.path) };
+    let mut report = FileReport { kind: Some(input.kind), ..nothing_yet(&input.path) };
     let rows_before = batch.changes.states.len();
     match read_and_compare(input, memory, options, &mut batch.changes, &mut report.diagnostics) {
         Ok(records) => {

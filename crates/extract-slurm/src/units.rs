@@ -1,11 +1,17 @@
 //! Slurm's ways to write times, lengths of time, memory and "nothing".
 
+use flowmine_schema::text;
 use flowmine_schema::time::{SECOND_NS, from_seconds};
 
 /// A field that is neither a value of its kind nor one of the words for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a value of this kind")]
 pub struct BadValue;
+
+/// The beginning of a field or line, made visible, for a message.
+pub fn shown(bytes: &[u8]) -> String {
+    text::visible(&text::decode(&bytes[..bytes.len().min(60)])).into_owned()
+}
 
 /// How a field of one kind is read.
 pub type Read<'r> = dyn Fn(&[u8]) -> Result<Option<i64>, BadValue> + 'r;

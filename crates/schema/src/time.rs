@@ -49,29 +49,6 @@ pub fn parse(text: &str) -> Option<i64> {
     date.and_hms_opt(0, 0, 0)?.and_utc().timestamp_nanos_opt()
 }
 
-/// A length of time for people, in the two largest units: `1d 4h`, `3m 05s`, `4.2 s`, `17 ms`.
-pub fn human_duration(ns: f64) -> String {
-    let seconds = ns / 1e9;
-    if !seconds.is_finite() {
-        return "unknown".to_owned();
-    }
-    if seconds < 0.0 {
-        return format!("-{}", human_duration(-ns));
-    }
-    if seconds < 0.9995 {
-        return format!("{:.0} ms", seconds * 1e3);
-    }
-    if seconds < 59.95 {
-        return format!("{seconds:.1} s");
-    }
-    let whole = seconds.round() as u64;
-    match whole {
-        0..3600 => format!("{}m {:02}s", whole / 60, whole % 60),
-        3600..86_400 => format!("{}h {:02}m", whole / 3600, whole % 3600 / 60),
-        _ => format!("{}d {}h", whole / 86_400, whole % 86_400 / 3600),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,15 +68,5 @@ mod tests {
         assert_eq!(parse("2026-11-20 13:02"), parse("2026-11-20T14:02:00+01:00"));
         assert_eq!(parse("1795179770"), Some(1_795_179_770 * SECOND_NS));
         assert_eq!(parse("yesterday"), None);
-    }
-
-    #[test]
-    fn durations_read_well() {
-        let s = 1e9;
-        assert_eq!(human_duration(0.017 * s), "17 ms");
-        assert_eq!(human_duration(4.21 * s), "4.2 s");
-        assert_eq!(human_duration(185.0 * s), "3m 05s");
-        assert_eq!(human_duration(59.97 * s), "1m 00s");
-        assert_eq!(human_duration(100_800.0 * s), "1d 4h");
     }
 }

@@ -25,13 +25,12 @@ pub mod squeue_text;
 mod table;
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
-use flowmine_schema::text;
 use flowmine_schema::time::SECOND_NS;
 use memchr::memmem;
 
 use crate::record::JobRecord;
 use crate::sacct::Attempt;
-use crate::units;
+use crate::units::{self, shown};
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -303,11 +302,6 @@ fn without_mark(bytes: &[u8]) -> Result<&[u8], ImportError> {
         return Err(ImportError::Utf16);
     }
     Ok(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
-}
-
-/// The beginning of a line or field for a message.
-fn shown(bytes: &[u8]) -> String {
-    text::visible(&text::decode(&bytes[..bytes.len().min(60)])).into_owned()
 }
 
 /// Times without zone, and saying once that a zone had to be assumed.
