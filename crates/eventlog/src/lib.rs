@@ -1,0 +1,27 @@
+//! Event logs in the formats of the standards.
+//!
+//! In goes a log that can be walked through, as an [`ObjectLog`] or a [`CaseLog`]; out come files: OCEL 2.0 as JSON, XML and
+//! SQLite ([`ocel`]), XES ([`xes`]), CSV ([`csv`]). In go files of others ([`read`]); out come their records, or what is wrong with
+//! them and where ([`validate`]).
+//!
+//! Nothing here knows of Slurm, of datasets or of process models, and nothing holds a whole log: records pass through in
+//! [`Batch`]es of bounded size.
+
+pub mod attribute;
+pub mod csv;
+pub mod error;
+pub mod log;
+pub mod ocel;
+pub mod parallel;
+pub mod read;
+pub mod record;
+pub mod spool;
+pub mod time;
+pub mod validate;
+pub mod xes;
+pub mod xml;
+
+pub use attribute::{Attribute, Value, ValueType};
+pub use error::LogError;
+pub use log::{Batches, CaseHeader, CaseLog, Classifier, Counts, Extension, ObjectLog, TypeDef, Types};
+pub use record::{Batch, BatchBuilder, Event, Object, Record, Relation};

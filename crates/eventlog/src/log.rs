@@ -1,0 +1,118 @@
+//! What a log is to a writer: something that can be walked through, more than once, in an order that does not change.
+
+use crate::attribute::{Attribute, ValueType};
+use crate::error::LogError;
+use crate::record::Batch;
+
+/// Batches of records in order.
+pub type Batches<'a> = Box<dyn Iterator<Item = Result<Batch, LogError>> + Send + 'a>;
+
+/// A type of events or objects with its attributes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TypeDef {
+    /// Its name.
+    pub name: String,
+    /// Its attributes, each once, in the order in which they are written.
+    pub attributes: Vec<(String, ValueType)>,
+}
+
+/// The types of an object-centric log.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Types {
+    /// Event types.
+    pub events: Vec<TypeDef>,
+    /// Object types.
+    pub objects: Vec<TypeDef>,
+}
+
+/// An object-centric log: OCEL 2.0 without its file.
+///
+/// Every record's type is in [`ObjectLog::types`], with all attributes that it has; ids are unique among objects and among events, and every
+/// relation leads to an object that there is.
+pub trait ObjectLog: Sync {
+    /// Its types.
+    fn types(&self) -> &Types;
+    /// Its objects: [`Record::Object`](crate::Record::Object) only.
+    fn objects(&self) -> Batches<'_>;
+    /// Its events by time: [`Record::Event`](crate::Record::Event) only.
+    fn events(&self) -> Batches<'_>;
+}
+
+/// An XES extension that a log uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extension {
+    /// `Concept`.
+    pub name: String,
+    /// `concept`.
+    pub prefix: String,
+    /// Where its definition is.
+    pub uri: String,
+}
+
+/// A classifier: which attributes of an event make its label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Classifier {
+    /// Its name, without spaces.
+    pub name: String,
+    /// The keys of the attributes.
+    pub keys: Vec<String>,
+}
+
+/// What an XES file says before its traces.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CaseHeader {
+    /// The extensions used.
+    pub extensions: Vec<Extension>,
+    /// Attributes that every trace has, with their defaults.
+    pub trace_globals: Vec<Attribute<'static>>,
+    /// Attributes that every event has, with their defaults.
+    pub event_globals: Vec<Attribute<'static>>,
+    /// Classifiers of events.
+    pub classifiers: Vec<Classifier>,
+    /// Attributes of the log.
+    pub attributes: Vec<Attribute<'static>>,
+}
+
+/// A log of cases: XES without its file.
+pub trait CaseLog: Sync {
+    /// What holds for all traces.
+    fn header(&self) -> &CaseHeader;
+    /// [`Record::Trace`](crate::Record::Trace), then its [`Record::CaseEvent`](crate::Record::CaseEvent)s, then
+    /// [`Record::TraceEnd`](crate::Record::TraceEnd), for each trace. A trace can go over several batches.
+    fn traces(&self) -> Batches<'_>;
+}
+
+/// What was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Events.
+    pub events: u64,
+    /// Objects.
+    pub objects: u64,
+    /// Traces.
+    pub traces: u64,
+    /// Relations from events to objects.
+    pub event_relations: u64,
+    /// Relations between objects.
+    pub object_relations: u64,
+    /// Characters that the format cannot carry and that were written visibly instead (`\x01`).
+    pub replaced_characters: u64,
+    /// Values that the format cannot carry as they are: nested attributes and lists outside of XES, numbers that are not finite in
+    /// JSON, times cut.
+    pub simplified_values: u64,
+    /// Records that say the same as one before and that the format cannot hold twice.
+    pub repeated: u64,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.events += other.events;
+        self.objects += other.objects;
+        self.traces += other.traces;
+        self.event_relations += other.event_relations;
+        self.object_relations += other.object_relations;
+        self.replaced_characters += other.replaced_characters;
+        self.simplified_values += other.simplified_values;
+        self.repeated += other.repeated;
+    }
+}

@@ -1,0 +1,154 @@
+//! Times in the formats of logs: RFC 3339 written fast and without loss, and what logs of others write, read.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime};
+
+const DAY_S: i64 = 86_400;
+
+/// Appends a moment (UTC nanoseconds since 1970) as `2026-11-20T13:04:05`, then as many fractional digits as it needs (0, 3, 6 or 9, and at least
+/// `digits`), then `zone`.
+pub fn write(ns: i64, digits: usize, zone: &str, out: &mut Vec<u8>) {
+    write_with(ns, b'T', digits, zone, out);
+}
+
+/// The same with another character between date and time.
+pub fn write_with(ns: i64, between: u8, digits: usize, zone: &str, out: &mut Vec<u8>) {
+    let (seconds, fraction) = (ns.div_euclid(1_000_000_000), ns.rem_euclid(1_000_000_000));
+    let (year, month, day) = civil(seconds.div_euclid(DAY_S));
+    let second_of_day = seconds.rem_euclid(DAY_S);
+    // The years of an i64 of nanoseconds, 1677 to 2262, have four digits.
+    for (number, width, end) in [
+        (year, 4, b'-'),
+        (month, 2, b'-'),
+        (day, 2, between),
+        (second_of_day / 3600, 2, b':'),
+        (second_of_day / 60 % 60, 2, b':'),
+        (second_of_day % 60, 2, 0),
+    ] {
+        padded(number, width, out);
+        if end != 0 {
+            out.push(end);
+        }
+    }
+    let needed = if fraction == 0 {
+        0
+    } else if fraction % 1_000_000 == 0 {
+        3
+    } else if fraction % 1_000 == 0 {
+        6
+    } else {
+        9
+    };
+    match needed.max(digits) {
+        0 => {}
+        n => {
+            out.push(b'.');
+            padded(fraction / 10_i64.pow(9 - n.min(9) as u32), n.min(9), out);
+        }
+    }
+    out.extend_from_slice(zone.as_bytes());
+}
+
+/// A moment as RFC 3339 in UTC, with nothing cut: `2026-11-20T13:04:05.5Z` has three digits, `…05Z` none.
+pub fn rfc3339(ns: i64) -> String {
+    let mut out = Vec::with_capacity(30);
+    write(ns, 0, "Z", &mut out);
+    // Only ASCII was written.
+    String::from_utf8(out).unwrap_or_default()
+}
+
+fn padded(mut number: i64, width: usize, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + width, b'0');
+    for place in out[start..].iter_mut().rev() {
+        *place = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+}
+
+/// Year, month and day of a day since 1970 in the Gregorian calendar.
+fn civil(days: i64) -> (i64, i64, i64) {
+    // Years begin in March here, so that the leap day is the last of its year.
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// Why a text is no time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotATime {
+    /// It is in no known form.
+    Form,
+    /// It is before 1677-09-21 or after 2262-04-11, which nanoseconds in 64 bits cannot count.
+    Range,
+}
+
+/// Reads RFC 3339 with any offset, also written `+0100` or `+01`; the same with a space instead of `T`; without a zone it is UTC; a date alone is its
+/// midnight.
+///
+/// # Errors
+/// When the text is no time or one that does not fit.
+pub fn parse(text: &str) -> Result<i64, NotATime> {
+    let text = text.trim_ascii();
+    let in_range = |ns: Option<i64>| ns.ok_or(NotATime::Range);
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return in_range(time.timestamp_nanos_opt());
+    }
+    for format in ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f %#z"] {
+        if let Ok(time) = DateTime::parse_from_str(text, format) {
+            return in_range(time.timestamp_nanos_opt());
+        }
+    }
+    let plain = text.strip_suffix(" UTC").or(text.strip_suffix('Z')).unwrap_or(text);
+    for format in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"] {
+        if let Ok(time) = NaiveDateTime::parse_from_str(plain, format) {
+            return in_range(time.and_utc().timestamp_nanos_opt());
+        }
+    }
+    let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_| NotATime::Form)?;
+    in_range(date.and_hms_opt(0, 0, 0).and_then(|time| time.and_utc().timestamp_nanos_opt()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::{SecondsFormat, Utc};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_is_what_chrono_writes(ns in any::<i64>(), cut in 0..4u32) {
+            let ns = ns - ns.rem_euclid(1000_i64.pow(cut));
+            prop_assume!(ns > i64::MIN / 2 || cut == 0);
+            let theirs = DateTime::<Utc>::from_timestamp_nanos(ns).to_rfc3339_opts(SecondsFormat::AutoSi, true);
+            prop_assert_eq!(rfc3339(ns), theirs);
+            prop_assert_eq!(parse(&rfc3339(ns)), Ok(ns));
+        }
+    }
+
+    #[test]
+    fn forms_of_others() {
+        let time = Ok(1_795_179_770_500_000_000);
+        for text in [
+            "2026-11-20T13:02:50.5Z",
+            "2026-11-20T14:02:50.500+01:00",
+            "2026-11-20T14:02:50.500+0100",
+            "2026-11-20 13:02:50.500000",
+            "2026-11-20 13:02:50.5 UTC",
+            "2026-11-20 14:02:50.5+01:00",
+            " 2026-11-20T13:02:50.500 ",
+        ] {
+            assert_eq!(parse(text), time, "{text}");
+        }
+        assert_eq!(parse("9999-12-31T00:00:00Z"), Err(NotATime::Range));
+        assert_eq!(parse("soon"), Err(NotATime::Form));
+        let mut out = Vec::new();
+        write(0, 3, "+00:00", &mut out);
+        assert_eq!(out, b"1970-01-01T00:00:00.000+00:00");
+    }
+}
