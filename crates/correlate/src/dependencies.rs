@@ -41,7 +41,7 @@ pub enum TargetKind {
 }
 
 impl TargetKind {
-    fn of(word: &str) -> Self {
+    pub(crate) fn of(word: &str) -> Self {
         match word {
             "job" => Self::Job,
             "array_task" => Self::ArrayTask,

@@ -16,6 +16,7 @@ pub mod events;
 pub mod jobs;
 pub mod log;
 pub mod maybe;
+pub mod parts;
 pub mod state;
 pub mod strings;
 pub mod submissions;
@@ -41,6 +42,9 @@ pub enum CorrelateError {
     /// The dataset could not be read or written.
     #[error(transparent)]
     Dataset(#[from] flowmine_schema::DatasetError),
+    /// Rows that are put away for a while could not be.
+    #[error(transparent)]
+    Temporary(flowmine_eventlog::LogError),
     /// More than 32 bits can count.
     #[error("more than {} {what} in one dataset: split it by time into several datasets", u32::MAX - 1)]
     TooMany {

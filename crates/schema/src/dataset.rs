@@ -375,7 +375,7 @@ impl Dataset {
         }
     }
 
-    /// Reads a whole table, file after file; memory holds one file's rows at a time besides what `each` keeps.
+    /// Reads a whole table, file after file; memory holds one row group at a time besides what `each` keeps.
     ///
     /// # Errors
     /// When a file cannot be read, or what `each` returns.
@@ -385,14 +385,30 @@ impl Dataset {
         mut each: impl FnMut(R::Of<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         for part in self.parts::<R>()? {
-            let (path, rows) = part.read::<R>(projection)?;
-            let rows = rows.iter().map_err(|e| parquet_error(&path)(e.into()));
-            // The iterator borrows the rows, so the error is taken out first.
-            for row in rows? {
-                each(row)?;
+            let mut first = 0;
+            for count in part.group_sizes()? {
+                let rows = part.read_rows::<R>(projection, first, count)?;
+                first += count;
+                let rows = rows.iter().map_err(|e| parquet_error(&part.path)(e.into()));
+                // The iterator borrows the rows, so the error is taken out first.
+                for row in rows? {
+                    each(row)?;
+                }
             }
         }
         Ok(())
+    }
+
+    /// How many rows a table has.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn row_count<R: Row>(&self) -> Result<u64, DatasetError> {
+        let mut rows = 0;
+        for part in self.parts::<R>()? {
+            rows += part.group_sizes()?.into_iter().map(|count| count as u64).sum::<u64>();
+        }
+        Ok(rows)
     }
 
     /// Where a file lies: under its own name, or still under the hidden one of a transaction that was committed and not finished.
@@ -527,6 +543,16 @@ impl Part {
     pub fn read<R: Row>(self, projection: Projection<'_>) -> Result<(PathBuf, Rows<R>), DatasetError> {
         let rows = parquet::read(self.file, projection).map_err(parquet_error(&self.path))?;
         Ok((self.path, rows))
+    }
+
+    fn group_sizes(&self) -> Result<Vec<usize>, DatasetError> {
+        let file = self.file.try_clone().map_err(io_error(&self.path))?;
+        parquet::group_sizes(file).map_err(parquet_error(&self.path))
+    }
+
+    fn read_rows<R: Row>(&self, projection: Projection<'_>, first: usize, count: usize) -> Result<Rows<R>, DatasetError> {
+        let file = self.file.try_clone().map_err(io_error(&self.path))?;
+        parquet::read_rows(file, projection, first, count).map_err(parquet_error(&self.path))
     }
 
     /// Where it lies.

@@ -1,7 +1,7 @@
 //! Rows to a Parquet file and back, through polars.
 //!
-//! Files are zstd-compressed with statistics, columns in the order of the table. A file holds one or more row groups; it is
-//! written whole. Reading takes a [`Projection`]; a column that an older file does not have reads as null.
+//! Files are zstd-compressed with statistics, columns in the order of the table. A file holds row groups of at most [`GROUP_ROWS`] rows, so that it
+//! can be read piece by piece; it is written whole. Reading takes a [`Projection`]; a column that an older file does not have reads as null.
 
 use std::fs::File;
 use std::io::Write;
@@ -28,6 +28,9 @@ pub enum ParquetError {
     Damaged,
 }
 
+/// How many rows a row group has, and so how many a reader of a large file holds at once.
+pub const GROUP_ROWS: usize = 1 << 15;
+
 /// Writes rows to an open file and leaves it flushed, but not synced.
 ///
 /// # Errors
@@ -39,7 +42,10 @@ pub fn write<R: Row>(file: &File, rows: &mut Rows<R>) -> Result<(), ParquetError
 pub(crate) fn write_frame(file: &File, frame: &mut DataFrame) -> Result<(), ParquetError> {
     // Made in memory first: what the file system says (a full disk) then comes as it is, not wrapped in words of the format.
     let mut bytes = Vec::new();
-    ParquetWriter::new(&mut bytes).with_compression(ParquetCompression::Zstd(None)).finish(frame)?;
+    ParquetWriter::new(&mut bytes)
+        .with_compression(ParquetCompression::Zstd(None))
+        .with_row_group_size(Some(GROUP_ROWS))
+        .finish(frame)?;
     let mut file = file;
     Ok(file.write_all(&bytes)?)
 }
@@ -49,11 +55,31 @@ pub(crate) fn write_frame(file: &File, frame: &mut DataFrame) -> Result<(), Parq
 /// # Errors
 /// When it cannot be read or is not Parquet.
 pub fn read<R: Row>(file: File, projection: Projection<'_>) -> Result<Rows<R>, ParquetError> {
-    // polars trusts the file's own numbers in places and panics on damaged ones.
-    std::panic::catch_unwind(AssertUnwindSafe(|| read_trusting(file, projection))).unwrap_or(Err(ParquetError::Damaged))
+    trusting(|| read_slice(file, projection, None))
 }
 
-fn read_trusting<R: Row>(file: File, projection: Projection<'_>) -> Result<Rows<R>, ParquetError> {
+/// How many rows each row group of a table's file has.
+///
+/// # Errors
+/// When it cannot be read or is not Parquet.
+pub fn group_sizes(file: File) -> Result<Vec<usize>, ParquetError> {
+    trusting(|| Ok(ParquetReader::new(file).get_metadata()?.row_groups.iter().map(|group| group.num_rows()).collect()))
+}
+
+/// Reads `count` rows of a table's file from row `first` on.
+///
+/// # Errors
+/// When it cannot be read or is not Parquet.
+pub fn read_rows<R: Row>(file: File, projection: Projection<'_>, first: usize, count: usize) -> Result<Rows<R>, ParquetError> {
+    trusting(|| read_slice(file, projection, Some((first, count))))
+}
+
+/// polars trusts the file's own numbers in places and panics on damaged ones.
+fn trusting<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(ParquetError::Damaged))
+}
+
+fn read_slice<R: Row>(file: File, projection: Projection<'_>, slice: Option<(usize, usize)>) -> Result<Rows<R>, ParquetError> {
     let mut reader = ParquetReader::new(file);
     let present = reader.schema()?;
     if let Some(missing) = R::COLUMNS.iter().find(|def| !def.nullable && !present.contains(def.name)) {
@@ -68,15 +94,16 @@ fn read_trusting<R: Row>(file: File, projection: Projection<'_>) -> Result<Rows<
         .filter(|def| present.contains(def.name))
         .map(|def| def.name.to_owned())
         .collect();
-    let frame = reader.with_columns(Some(wanted)).finish()?;
+    let frame = reader.with_columns(Some(wanted)).with_slice(slice).finish()?;
     let rows = Rows::from_frame(frame);
     let heights_agree = rows.frame.columns().iter().all(|column| {
         let series = column.as_materialized_series();
         series.chunks().iter().map(|chunk| chunk.len()).sum::<usize>() == rows.frame.height()
     });
-    if heights_agree { Ok(rows) } else { Err(ParquetError::Damaged) }
+    let height_fits = slice.is_none_or(|(_, count)| rows.len() == count);
+    if heights_agree && height_fits { Ok(rows) } else { Err(ParquetError::Damaged) }
 }
 
 pub(crate) fn read_frame(file: File) -> Result<DataFrame, ParquetError> {
-    std::panic::catch_unwind(AssertUnwindSafe(|| Ok(ParquetReader::new(file).finish()?))).unwrap_or(Err(ParquetError::Damaged))
+    trusting(|| Ok(ParquetReader::new(file).finish()?))
 }

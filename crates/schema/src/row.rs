@@ -72,6 +72,20 @@ pub trait Value<'a>: Sized + Default {
     fn push(&self, column: &mut ColumnBuilder);
     /// Reads row `at`; the default when the column was not read or, for a column that knows no null, holds one.
     fn get(column: &ColumnRef<'a>, at: usize) -> Self;
+    /// Appends to a row of bytes.
+    fn put(&self, bytes: &mut Vec<u8>);
+    /// Takes from the beginning of a row of bytes; `None` when they are not such a row.
+    fn take(bytes: &mut &'a [u8]) -> Option<Self>;
+}
+
+fn take_bytes<'a>(bytes: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (taken, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some(taken)
+}
+
+fn take_number<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    take_bytes(bytes, N)?.try_into().ok()
 }
 
 /// A column while it grows.
@@ -142,7 +156,7 @@ impl<'a> ColumnRef<'a> {
 }
 
 macro_rules! value {
-    ($rust:ty, $variant:ident) => {
+    ($rust:ty, $variant:ident, |$value:ident| $to_bytes:expr, |$taken:ident| $from_bytes:expr) => {
         impl<'a> Value<'a> for Option<$rust> {
             const KIND: ColumnKind = ColumnKind::$variant;
             const NULLABLE: bool = true;
@@ -154,6 +168,18 @@ macro_rules! value {
             fn get(column: &ColumnRef<'a>, at: usize) -> Self {
                 if let ColumnRef::$variant(values) = column { values.get(at) } else { None }
             }
+            fn put(&self, bytes: &mut Vec<u8>) {
+                bytes.push(u8::from(self.is_some()));
+                if let Some(value) = self {
+                    value.put(bytes);
+                }
+            }
+            fn take(bytes: &mut &'a [u8]) -> Option<Self> {
+                match take_number(bytes)? {
+                    [0] => Some(None),
+                    _ => <$rust>::take(bytes).map(Some),
+                }
+            }
         }
         impl<'a> Value<'a> for $rust {
             const KIND: ColumnKind = ColumnKind::$variant;
@@ -164,13 +190,21 @@ macro_rules! value {
             fn get(column: &ColumnRef<'a>, at: usize) -> Self {
                 Option::<$rust>::get(column, at).unwrap_or_default()
             }
+            fn put(&self, bytes: &mut Vec<u8>) {
+                let $value = *self;
+                bytes.extend_from_slice(&$to_bytes);
+            }
+            fn take(bytes: &mut &'a [u8]) -> Option<Self> {
+                let $taken = take_number(bytes)?;
+                Some($from_bytes)
+            }
         }
     };
 }
-value!(i64, I64);
-value!(i32, I32);
-value!(f64, F64);
-value!(bool, Bool);
+value!(i64, I64, |value| value.to_le_bytes(), |taken| i64::from_le_bytes(taken));
+value!(i32, I32, |value| value.to_le_bytes(), |taken| i32::from_le_bytes(taken));
+value!(f64, F64, |value| value.to_le_bytes(), |taken| f64::from_le_bytes(taken));
+value!(bool, Bool, |value| [u8::from(value)], |taken| taken != [0]);
 
 impl<'a> Value<'a> for Option<Cow<'a, str>> {
     const KIND: ColumnKind = ColumnKind::Text;
@@ -182,6 +216,17 @@ impl<'a> Value<'a> for Option<Cow<'a, str>> {
     }
     fn get(column: &ColumnRef<'a>, at: usize) -> Self {
         if let ColumnRef::Text(values) = *column { values.get(at).map(Cow::Borrowed) } else { None }
+    }
+    fn put(&self, bytes: &mut Vec<u8>) {
+        // One more than the length, so that 0 is null.
+        let length = self.as_deref().map_or(0, |text| text.len() as u64 + 1);
+        bytes.extend_from_slice(&length.to_le_bytes()[..4]);
+        bytes.extend_from_slice(self.as_deref().unwrap_or_default().as_bytes());
+    }
+    fn take(bytes: &mut &'a [u8]) -> Option<Self> {
+        let Some(length) = u32::from_le_bytes(take_number(bytes)?).checked_sub(1) else { return Some(None) };
+        let text = std::str::from_utf8(take_bytes(bytes, length as usize)?).ok()?;
+        Some(Some(Cow::Borrowed(text)))
     }
 }
 
@@ -195,6 +240,14 @@ impl<'a> Value<'a> for Cow<'a, str> {
     }
     fn get(column: &ColumnRef<'a>, at: usize) -> Self {
         Option::<Cow<'a, str>>::get(column, at).unwrap_or_default()
+    }
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&(self.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(self.as_bytes());
+    }
+    fn take(bytes: &mut &'a [u8]) -> Option<Self> {
+        let length = u32::from_le_bytes(take_number(bytes)?);
+        std::str::from_utf8(take_bytes(bytes, length as usize)?).ok().map(Cow::Borrowed)
     }
 }
 
@@ -212,6 +265,10 @@ pub trait Row: Sized {
     fn push(row: &Self::Of<'_>, columns: &mut [ColumnBuilder]);
     /// Reads row `at`.
     fn get<'a>(columns: &[ColumnRef<'a>], at: usize) -> Self::Of<'a>;
+    /// Appends a row as bytes, in a form for temporary files that never outlives a run. A text has less than 4 GiB.
+    fn put(row: &Self::Of<'_>, bytes: &mut Vec<u8>);
+    /// Reads a row from exactly these bytes; `None` when they are no row.
+    fn take(bytes: &[u8]) -> Option<Self::Of<'_>>;
 }
 
 /// Rows of one table on their way to a file.
@@ -349,6 +406,13 @@ macro_rules! table {
                 let mut columns = columns.iter();
                 $( let $column = columns.next().map(|column| $crate::row::Value::get(column, at)).unwrap_or_default(); )+
                 $name { $($column,)+ lifetime: std::marker::PhantomData }
+            }
+            fn put(row: &$name<'_>, bytes: &mut Vec<u8>) {
+                $( $crate::row::Value::put(&row.$column, bytes); )+
+            }
+            fn take(mut bytes: &[u8]) -> Option<$name<'_>> {
+                $( let $column = $crate::row::Value::take(&mut bytes)?; )+
+                bytes.is_empty().then_some($name { $($column,)+ lifetime: std::marker::PhantomData })
             }
         }
 

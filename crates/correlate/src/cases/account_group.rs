@@ -21,6 +21,10 @@ impl CaseNotion for AccountGroup {
         "all jobs of one account and group"
     }
 
+    fn within_parts(&self) -> bool {
+        false
+    }
+
     fn assign(&self, jobs: &Jobs) -> Assignment {
         let mut ids = Vec::new();
         let mut known = FxHashMap::default();

@@ -30,6 +30,10 @@ impl CaseNotion for Dependency {
         "jobs connected by declared dependencies (sbatch --dependency)"
     }
 
+    fn within_parts(&self) -> bool {
+        true
+    }
+
     fn assign(&self, jobs: &Jobs) -> Assignment {
         let submissions = &jobs.submissions;
         let mut unseen: FxHashMap<(Sym, i64), usize> = FxHashMap::default();

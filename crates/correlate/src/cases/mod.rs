@@ -22,6 +22,8 @@ pub trait CaseNotion: fmt::Debug + Sync {
     fn name(&self) -> &'static str;
     /// What a case is, in one line.
     fn description(&self) -> &'static str;
+    /// Whether only jobs that declared dependencies join are ever in one case, so that a case lies within one of [`crate::parts`].
+    fn within_parts(&self) -> bool;
     /// Puts every attempt into exactly one case.
     fn assign(&self, jobs: &Jobs) -> Assignment;
 }

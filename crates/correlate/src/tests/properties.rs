@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::support::*;
 use crate::cases::ALL;
 use crate::jobs::Jobs;
+use crate::{CorrelateError, Timestamp, parts};
 use crate::{EventLog, Filter};
 
 /// When the first poll sees a job, in seconds after its submission.
@@ -183,5 +184,42 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// What is known of every attempt, sorted: its name, cases, events, and what it waits for.
+fn told(jobs: &Jobs) -> Vec<String> {
+    let assignments: Vec<_> = ALL.iter().map(|notion| notion.assign(jobs)).collect();
+    let mut all: Vec<String> = (0u32..)
+        .zip(&jobs.attempts)
+        .map(|(at, attempt)| {
+            let cases: Vec<&str> = assignments.iter().map(|a| a.id_of(at as usize)).collect();
+            let events: Vec<_> = jobs.events_of(attempt).iter().map(|e| (jobs.text(e.state), e.time_ns, e.lifecycle.name())).collect();
+            let edges = jobs.dependencies.edges.iter().filter(|e| jobs.dependencies.terms[e.term as usize].attempt == at);
+            let targets: Vec<String> = edges.map(|e| format!("{:?}", crate::write::link(jobs, e))).collect();
+            format!("{} {} {cases:?} {events:?} {targets:?}", jobs.attempt_id(attempt), attempt.number)
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn parts_say_the_same_as_the_whole(lives in lives(), rows_at_once in 1u64..12) {
+        let rows = interleaved(&lives);
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = rows.dataset(dir.path());
+        let mut by_part = Vec::new();
+        let mut count = 0;
+        parts::for_each::<CorrelateError>(&dataset, Timestamp::Reported, rows_at_once, |jobs| {
+            count += 1;
+            by_part.extend(told(&jobs));
+            Ok(())
+        }).unwrap();
+        by_part.sort();
+        prop_assert!(count >= 1);
+        prop_assert_eq!(by_part, told(&rows.jobs()));
     }
 }

@@ -1,5 +1,7 @@
 //! Rows made by hand. Times are in seconds.
 
+use flowmine_schema::dataset::Role;
+use flowmine_schema::{Builder, Dataset};
 use flowmine_schema::tables::{JobDependency, JobState, change, source};
 use flowmine_schema::time::SECOND_NS;
 
@@ -133,6 +135,22 @@ impl Rows {
             ..JobDependency::default()
         });
         self.dependencies.last_mut().unwrap()
+    }
+
+    /// The rows in a dataset on disk.
+    pub fn dataset(&self, dir: &std::path::Path) -> Dataset {
+        let dataset = Dataset::open_or_create(dir).unwrap();
+        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        let mut states = Builder::<JobState<'static>>::new();
+        self.states.iter().for_each(|row| states.push(row));
+        transaction.append(states).unwrap();
+        let mut dependencies = Builder::<JobDependency<'static>>::new();
+        self.dependencies.iter().for_each(|row| dependencies.push(row));
+        transaction.append(dependencies).unwrap();
+        transaction.commit().unwrap();
+        drop(writer);
+        dataset
     }
 
     pub fn jobs(&self) -> Jobs {

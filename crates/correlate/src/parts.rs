@@ -1,0 +1,308 @@
+//! A dataset's jobs, in parts that fit in memory.
+//!
+//! In goes a dataset; out come [`Jobs`], part after part. A part holds whole submissions, and with each all that it is joined to by declared
+//! dependencies or a singleton's name: whatever `Jobs` says of a job is the same as if all were read at once, so is the case it belongs to
+//! when a case is made of such joins. A dataset of no more than [`ROWS_AT_ONCE`] rows is one part. Of a larger one the rows are dealt
+//! out to a temporary file first; memory then holds one part's rows, and eight to twelve bytes for each id that takes part in a dependency.
+//! What one chain of dependencies joins stays together, so that a part is as large as the largest case at least.
+//!
+//! The order of the parts, and of what is in them, depends on the rows only.
+
+use std::fs::File;
+use std::hash::{Hash, Hasher};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+
+use flowmine_eventlog::LogError;
+use flowmine_eventlog::spool::{temporary, temporary_error};
+use flowmine_schema::row::Row;
+use flowmine_schema::tables::{JobDependency, JobState};
+use flowmine_schema::{Dataset, Projection};
+use rustc_hash::{FxHashSet, FxHasher};
+
+use crate::attempts;
+use crate::dependencies::{self, TargetKind};
+use crate::jobs::{Jobs, JobsBuilder};
+use crate::{CorrelateError, Timestamp};
+
+/// How many rows of `job_states` are held at once.
+pub const ROWS_AT_ONCE: u64 = 100_000;
+
+/// Calls `each` with every part.
+///
+/// # Errors
+/// When the dataset cannot be read or the temporary file not be written, or what `each` returns.
+pub fn for_each<E: From<CorrelateError>>(
+    dataset: &Dataset,
+    timestamp: Timestamp,
+    rows_at_once: u64,
+    mut each: impl FnMut(Jobs) -> Result<(), E>,
+) -> Result<(), E> {
+    let rows = dataset.row_count::<JobState<'static>>().map_err(CorrelateError::from)?;
+    if rows <= rows_at_once {
+        return each(Jobs::read(dataset, timestamp)?);
+    }
+    let dealt = deal_out(dataset, rows.div_ceil(rows_at_once))?;
+    for part in 0..dealt.blocks.len() {
+        if !dealt.blocks[part].is_empty() {
+            each(dealt.jobs(part, timestamp)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// What stands for an id of a cluster. Two that happen to share one only end up in the same part.
+type Node = u64;
+
+fn node(cluster: &str, id: i64) -> Node {
+    let mut hasher = FxHasher::default();
+    (cluster, id).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The id of what was submitted as a whole, as far as a job's label tells: `8` of `8_3` and of `8+1`.
+fn root_of_label(label: &str) -> Option<i64> {
+    let (head, _) = label.split_once(['_', '+'])?;
+    head.parse().ok()
+}
+
+fn root(row: &JobState<'_>) -> i64 {
+    root_of_label(&row.job).or(row.array_job_id).or(row.het_job_id).unwrap_or(row.job_id)
+}
+
+/// Numbers, each once, in order; takes them in any.
+#[derive(Default)]
+struct Gathered {
+    sorted: Vec<Node>,
+    new: Vec<Node>,
+}
+
+impl Gathered {
+    fn add(&mut self, node: Node) {
+        self.new.push(node);
+        if self.new.len() > (1 << 16) + self.sorted.len() / 4 {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        self.sorted.append(&mut self.new);
+        self.sorted.sort_unstable();
+        self.sorted.dedup();
+        self.new.shrink_to(1 << 16);
+    }
+
+    fn finish(mut self) -> Vec<Node> {
+        self.settle();
+        self.sorted.shrink_to_fit();
+        self.sorted
+    }
+}
+
+/// Which ids belong together.
+struct Joined {
+    nodes: Vec<Node>,
+    parent: Vec<u32>,
+}
+
+impl Joined {
+    fn new(nodes: Vec<Node>) -> Self {
+        let parent = (0..nodes.len() as u32).collect();
+        Self { nodes, parent }
+    }
+
+    fn find(&mut self, mut at: u32) -> u32 {
+        while self.parent[at as usize] != at {
+            let above = self.parent[self.parent[at as usize] as usize];
+            self.parent[at as usize] = above;
+            at = above;
+        }
+        at
+    }
+
+    fn join(&mut self, a: Node, b: Node) {
+        if let (Ok(a), Ok(b)) = (self.nodes.binary_search(&a), self.nodes.binary_search(&b)) {
+            let (a, b) = (self.find(a as u32), self.find(b as u32));
+            // The smaller one stays on top, whatever the order.
+            self.parent[a.max(b) as usize] = a.min(b);
+        }
+    }
+
+    /// The node that stands for all that this one is joined to.
+    fn representative(&mut self, node: Node) -> Node {
+        match self.nodes.binary_search(&node) {
+            Ok(at) => {
+                let top = self.find(at as u32);
+                self.nodes[top as usize]
+            }
+            Err(_) => node,
+        }
+    }
+}
+
+const ID_COLUMNS: &[&str] = &["cluster", "job", "job_id", "array_job_id", "het_job_id"];
+const NAME_COLUMNS: &[&str] = &["cluster", "job", "job_id", "array_job_id", "het_job_id", "user", "name"];
+
+fn source_of(row: &JobDependency<'_>) -> Node {
+    let id = root_of_label(&row.job).or_else(|| row.job.parse().ok());
+    // A label that is no number joins nothing but itself.
+    id.map_or_else(|| node(&row.job, i64::MIN), |id| node(&row.cluster, id))
+}
+
+/// Finds out which ids belong together.
+fn join(dataset: &Dataset) -> Result<Joined, CorrelateError> {
+    let mut targets = Gathered::default();
+    let mut singletons: FxHashSet<Node> = FxHashSet::default();
+    dataset.read::<JobDependency<'static>, CorrelateError>(Projection::Only(dependencies::COLUMNS), |row| {
+        if let Some(id) = row.target_job_id {
+            targets.add(source_of(&row));
+            targets.add(node(&row.cluster, id));
+        }
+        if TargetKind::of(&row.target_kind) == TargetKind::UserAndName {
+            singletons.insert(source_of(&row));
+        }
+        Ok(())
+    })?;
+    let targets = targets.finish();
+    // A target can be the raw id of a task or a component, and a job can be known under its raw id before its array is.
+    let mut more: FxHashSet<(Node, Node)> = FxHashSet::default();
+    let mut names: FxHashSet<Node> = FxHashSet::default();
+    let named = |row: &JobState<'_>| {
+        let mut hasher = FxHasher::default();
+        (&row.cluster, row.user.as_deref()?, row.name.as_deref()?).hash(&mut hasher);
+        Some(hasher.finish())
+    };
+    let columns = if singletons.is_empty() { ID_COLUMNS } else { NAME_COLUMNS };
+    dataset.read::<JobState<'static>, CorrelateError>(Projection::Only(columns), |row| {
+        let root = root(&row);
+        let whole = node(&row.cluster, root);
+        if row.job_id != root {
+            let own = node(&row.cluster, row.job_id);
+            if targets.binary_search(&own).is_ok() {
+                more.insert((own, whole));
+            }
+        }
+        if let Ok(label) = row.job.parse::<i64>()
+            && label != root
+        {
+            more.insert((node(&row.cluster, label), whole));
+        }
+        if singletons.contains(&whole)
+            && let Some(name) = named(&row)
+        {
+            names.insert(name);
+        }
+        Ok(())
+    })?;
+    if !names.is_empty() {
+        dataset.read::<JobState<'static>, CorrelateError>(Projection::Only(NAME_COLUMNS), |row| {
+            if let Some(name) = named(&row).filter(|name| names.contains(name)) {
+                more.insert((name, node(&row.cluster, root(&row))));
+            }
+            Ok(())
+        })?;
+    }
+    let mut nodes = Gathered { sorted: targets, new: Vec::new() };
+    for &(a, b) in &more {
+        nodes.add(a);
+        nodes.add(b);
+    }
+    let mut joined = Joined::new(nodes.finish());
+    for (a, b) in more {
+        joined.join(a, b);
+    }
+    dataset.read::<JobDependency<'static>, CorrelateError>(Projection::Only(dependencies::COLUMNS), |row| {
+        if let Some(id) = row.target_job_id {
+            joined.join(source_of(&row), node(&row.cluster, id));
+        }
+        Ok(())
+    })?;
+    Ok(joined)
+}
+
+const STATE: u8 = 0;
+const DEPENDENCY: u8 = 1;
+
+/// Rows in a temporary file, those of each part in blocks of whole rows.
+struct Dealt {
+    file: File,
+    blocks: Vec<Vec<(u64, u32)>>,
+}
+
+struct Dealer {
+    joined: Joined,
+    dealt: Dealt,
+    buffers: Vec<Vec<u8>>,
+    block: usize,
+    end: u64,
+}
+
+impl Dealer {
+    fn deal<R: Row>(&mut self, kind: u8, whole: Node, row: &R::Of<'_>) -> Result<(), CorrelateError> {
+        let representative = self.joined.representative(whole);
+        // Multiplied, because the low bits of the hash alone are those of the id.
+        let spread = representative.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let part = (spread % self.buffers.len() as u64) as usize;
+        let buffer = &mut self.buffers[part];
+        let start = buffer.len();
+        buffer.extend_from_slice(&[0, 0, 0, 0, kind]);
+        R::put(row, buffer);
+        let length = u32::try_from(buffer.len() - start - 5).map_err(|_| CorrelateError::TooMany { what: "bytes in one row" })?;
+        buffer[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        if buffer.len() >= self.block { self.put_away(part) } else { Ok(()) }
+    }
+
+    fn put_away(&mut self, part: usize) -> Result<(), CorrelateError> {
+        let buffer = &mut self.buffers[part];
+        if !buffer.is_empty() {
+            let length = u32::try_from(buffer.len()).map_err(|_| CorrelateError::TooMany { what: "bytes in one row" })?;
+            self.dealt.file.write_all(buffer).map_err(|e| CorrelateError::Temporary(temporary_error(e).into()))?;
+            self.dealt.blocks[part].push((self.end, length));
+            self.end += u64::from(length);
+            buffer.clear();
+        }
+        Ok(())
+    }
+}
+
+fn deal_out(dataset: &Dataset, parts: u64) -> Result<Dealt, CorrelateError> {
+    let parts = usize::try_from(parts).map_err(|_| CorrelateError::TooMany { what: "rows" })?;
+    let joined = join(dataset)?;
+    let dealt = Dealt { file: temporary().map_err(CorrelateError::Temporary)?, blocks: vec![Vec::new(); parts] };
+    let block = ((12 << 20) / parts).clamp(1 << 12, 1 << 18);
+    let mut dealer = Dealer { joined, dealt, buffers: vec![Vec::new(); parts], block, end: 0 };
+    dataset.read::<JobState<'static>, CorrelateError>(Projection::Only(attempts::COLUMNS), |row| {
+        let whole = node(&row.cluster, root(&row));
+        dealer.deal::<JobState<'static>>(STATE, whole, &row)
+    })?;
+    dataset.read::<JobDependency<'static>, CorrelateError>(Projection::Only(dependencies::COLUMNS), |row| {
+        dealer.deal::<JobDependency<'static>>(DEPENDENCY, source_of(&row), &row)
+    })?;
+    for part in 0..parts {
+        dealer.put_away(part)?;
+    }
+    Ok(dealer.dealt)
+}
+
+impl Dealt {
+    fn jobs(&self, part: usize, timestamp: Timestamp) -> Result<Jobs, CorrelateError> {
+        let damaged = || CorrelateError::Temporary(LogError::Damaged);
+        let mut builder = JobsBuilder::default();
+        let mut block = Vec::new();
+        for &(start, length) in &self.blocks[part] {
+            block.resize(length as usize, 0);
+            self.file.read_exact_at(&mut block, start).map_err(|e| CorrelateError::Temporary(temporary_error(e).into()))?;
+            let mut rest = &block[..];
+            while let Some((&[a, b, c, d, kind], after)) = rest.split_first_chunk() {
+                let length = u32::from_le_bytes([a, b, c, d]) as usize;
+                let (row, after) = after.split_at_checked(length).ok_or_else(damaged)?;
+                match kind {
+                    STATE => builder.push_state(&JobState::take(row).ok_or_else(damaged)?),
+                    _ => builder.push_dependency(&JobDependency::take(row).ok_or_else(damaged)?),
+                }
+                rest = after;
+            }
+        }
+        builder.finish(timestamp)
+    }
+}
