@@ -106,7 +106,7 @@ pub fn link<'j>(jobs: &'j Jobs, edge: &Edge) -> Link<'j> {
 }
 
 /// A target as squeue writes it.
-fn written(term: &Term, id: i64) -> String {
+pub fn written(term: &Term, id: i64) -> String {
     match (term.target_kind, term.target_task_id.get()) {
         (TargetKind::ArrayTask, Some(task)) => format!("{id}_{task}"),
         (TargetKind::Array, _) => format!("{id}_*"),

@@ -3,6 +3,7 @@
 pub mod dfg;
 pub mod draw;
 pub mod hostlist;
+pub mod job_log;
 pub mod layout;
 pub mod log;
 pub mod ocel;

@@ -271,6 +271,15 @@ impl<'a> Rest<'a> {
     }
 }
 
+/// Appends an encoded event that has no id yet, with one. `false`, and nothing appended, when the bytes are not those of such an event.
+pub fn give_event_id(bytes: &[u8], id: &str, out: &mut Vec<u8>) -> bool {
+    let [EVENT, 0, rest @ ..] = bytes else { return false };
+    out.push(EVENT);
+    put_text(id, out);
+    out.extend_from_slice(rest);
+    true
+}
+
 /// Records in one piece of memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {

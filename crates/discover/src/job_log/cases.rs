@@ -1,0 +1,257 @@
+//! Jobs as a log of cases, for XES, CSV and Parquet.
+//!
+//! | key | value |
+//! |---|---|
+//! | `concept:name` of a trace | the case id |
+//! | `concept:name` of an event | the activity: the command's file name; the job's name where the command is unknown, else `(unknown)` |
+//! | `concept:instance` | the job attempt: its events are one activity instance |
+//! | `lifecycle:transition` | see [`flowmine_correlate::state`] |
+//! | `time:timestamp` | the event's time |
+//! | `org:resource`, `org:group` | user, group |
+//! | `identity:id` | a UUID made of the attempt and the number of its event (RFC 9562, version 5): the same event has the same in every case notion |
+//! | `io:read_bytes`, `io:written_bytes` | at the event that ends an attempt: what accounting counted over its whole run |
+//! | `slurm:…` | what Slurm says, under the names of the table `job_states`, without the `_ns` of times |
+//!
+//! The interval of an observed change is `slurm:not_before` and `slurm:observed_at`; `slurm:reported` is the time that Slurm tells. A value that is
+//! not known has no attribute. A trace has those of cluster, account, user and group on which all its events agree. `cost` does not apply: Slurm
+//! knows no money.
+//!
+//! Traces come in the order of their first event, then by case id. Where a case can hold jobs that nothing joins (`account-group`), they come by
+//! case id.
+
+use std::collections::BTreeMap;
+
+use flowmine_correlate::cases::CaseNotion;
+use flowmine_correlate::{Attempt, Event, EventLog, Filter, Jobs, Sym, state};
+use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
+use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, Extension, LogError, Record, Value, xes};
+use sha1::{Digest, Sha1};
+
+use super::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
+
+const TRACE: u8 = 0;
+const EVENT: u8 = 1;
+const END: u8 = 2;
+
+/// What all events of a trace can agree on.
+const AGREED: [Pick<Attempt, Option<Sym>>; 4] =
+    [("slurm:cluster", |a| Some(a.cluster)), ("slurm:account", |a| a.account), ("slurm:user", |a| a.user), ("slurm:group", |a| a.group)];
+
+/// Of each of [`AGREED`]: nothing seen yet, the one value, or disagreement.
+#[derive(Debug, Clone, Default)]
+struct Agreement([Option<Option<String>>; AGREED.len()]);
+
+impl Agreement {
+    fn with(&mut self, jobs: &Jobs, attempt: &Attempt) {
+        for ((_, pick), agreed) in AGREED.iter().zip(&mut self.0) {
+            let value = jobs.text_of(pick(attempt));
+            match agreed {
+                None => *agreed = Some(value.map(str::to_owned)),
+                Some(Some(known)) if value != Some(known) => *agreed = Some(None),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn attributes(&self) -> impl Iterator<Item = Attribute<'_>> {
+        let known = |((key, _), agreed): (&Pick<Attempt, Option<Sym>>, &'_ Option<Option<String>>)| {
+            let value = agreed.as_ref()?.as_ref()?.clone();
+            Some(Attribute::text(*key, value))
+        };
+        AGREED.iter().zip(&self.0).filter_map(known)
+    }
+}
+
+/// Takes jobs.
+pub(super) struct Builder {
+    notion: &'static dyn CaseNotion,
+    records: Sorter,
+    /// Cases that can go on in another part.
+    open: BTreeMap<String, Agreement>,
+}
+
+impl Builder {
+    pub fn new(notion: &'static dyn CaseNotion) -> Self {
+        Self { notion, records: Sorter::default(), open: BTreeMap::new() }
+    }
+
+    pub fn add(&mut self, jobs: &Jobs, filter: &Filter) -> Result<(), LogError> {
+        let log = EventLog::build(jobs, self.notion, filter);
+        let mut key = Vec::new();
+        for case in &log.cases {
+            key.clear();
+            if self.notion.within_parts() {
+                let first = log.events(case).next().map_or(0, |event| event.time_ns);
+                put_ordered(first, &mut key);
+            }
+            put_ordered_text(&case.id, &mut key);
+            let case_key = key.len();
+            let mut agreement = Agreement::default();
+            for event in log.events(case) {
+                let attempt = jobs.attempt_of(event);
+                agreement.with(jobs, attempt);
+                let number = jobs.events_of(attempt).iter().position(|e| std::ptr::eq(e, event)).unwrap_or_default();
+                key.truncate(case_key);
+                key.push(EVENT);
+                put_ordered(event.time_ns, &mut key);
+                put_attempt(jobs, attempt, &mut key);
+                put_ordered(number as i64, &mut key);
+                self.records.push_record(&key, &Record::CaseEvent(attributes(jobs, attempt, event, number)))?;
+            }
+            if self.notion.within_parts() {
+                key.truncate(case_key);
+                self.frame(&mut key, &case.id, &agreement)?;
+            } else {
+                let open = self.open.entry(case.id.clone()).or_default();
+                log.events(case).for_each(|event| open.with(jobs, jobs.attempt_of(event)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The beginning and the end of a trace.
+    fn frame(&mut self, key: &mut Vec<u8>, id: &str, agreement: &Agreement) -> Result<(), LogError> {
+        let mut trace = vec![Attribute::text("concept:name", id)];
+        trace.extend(agreement.attributes());
+        key.push(TRACE);
+        self.records.push_record(key, &Record::Trace(trace))?;
+        key.pop();
+        key.push(END);
+        self.records.push_record(key, &Record::TraceEnd)
+    }
+
+    pub fn finish(mut self) -> Result<JobCaseLog, LogError> {
+        for (id, agreement) in std::mem::take(&mut self.open) {
+            let mut key = Vec::new();
+            put_ordered_text(&id, &mut key);
+            self.frame(&mut key, &id, &agreement)?;
+        }
+        Ok(JobCaseLog { header: header(self.notion), records: self.records.finish()? })
+    }
+}
+
+fn header(notion: &dyn CaseNotion) -> CaseHeader {
+    let extensions = ["concept", "lifecycle", "time", "org", "identity", "io", "slurm"];
+    let classifier = |name: &str, keys: &[&str]| Classifier { name: name.to_owned(), keys: keys.iter().map(|&key| key.to_owned()).collect() };
+    CaseHeader {
+        extensions: extensions.iter().filter_map(|prefix| xes::extensions::find(prefix)).map(Extension::from).collect(),
+        trace_globals: vec![Attribute::text("concept:name", "")],
+        event_globals: vec![
+            Attribute::text("concept:name", ""),
+            Attribute::text("concept:instance", ""),
+            Attribute::text("lifecycle:transition", "unknown"),
+            Attribute::time("time:timestamp", 0),
+            Attribute::text("slurm:state", ""),
+        ],
+        classifiers: vec![
+            classifier("Activity", &["concept:name"]),
+            classifier("ActivityState", &["concept:name", "slurm:state"]),
+            classifier("ActivityTransition", &["concept:name", "lifecycle:transition"]),
+        ],
+        attributes: vec![
+            Attribute::text("concept:name", format!("Slurm jobs by {}", notion.name())),
+            Attribute::text("lifecycle:model", "standard"),
+            Attribute::text("slurm:case_notion", notion.name()),
+        ],
+    }
+}
+
+/// The keys of [`TEXTS`], [`NUMBERS`] and [`TIMES`] in a log of cases.
+macro_rules! slurm {
+    ($($name:literal),+) => { [$(($name, concat!("slurm:", $name))),+] };
+}
+
+const KEYS: &[(&str, &str)] = &slurm!(
+    "cluster", "job", "name", "account", "partition", "qos", "comment", "activity", "command", "arguments", "work_dir", "job_id", "attempt",
+    "array_job_id", "array_task_id", "het_job_id", "het_offset", "nodes", "cpus", "memory_bytes", "time_limit_s", "exit_code", "exit_signal",
+    "cancelled_by_uid", "submit", "start", "end"
+);
+
+fn key(name: &'static str) -> &'static str {
+    KEYS.iter().find(|(known, _)| *known == name).map_or(name, |(_, key)| *key)
+}
+
+fn attributes<'j>(jobs: &'j Jobs, a: &Attempt, event: &Event, number: usize) -> Vec<Attribute<'j>> {
+    let mut out = Vec::with_capacity(40);
+    let attempt_id = jobs.attempt_id(a);
+    let identity = uuid(&attempt_id, number);
+    out.push(Attribute::text("concept:name", jobs.text(a.activity)));
+    out.push(Attribute::text("concept:instance", attempt_id));
+    out.push(Attribute::text("lifecycle:transition", event.lifecycle.name()));
+    out.push(Attribute::time("time:timestamp", event.time_ns));
+    for (key, text) in [("org:resource", a.user), ("org:group", a.group), ("slurm:state", Some(event.state))] {
+        out.extend(jobs.text_of(text).map(|text| Attribute::text(key, text)));
+    }
+    out.push(Attribute::new("identity:id", Value::Id(identity.into())));
+    // What is the activity is not said twice.
+    for (name, pick) in TEXTS.iter().filter(|(name, _)| *name != "activity") {
+        out.extend(jobs.text_of(pick(a)).map(|text| Attribute::text(key(name), text)));
+    }
+    for (key, text) in [("slurm:reason", event.reason), ("slurm:node_list", event.node_list), ("slurm:source", Some(event.source))] {
+        out.extend(jobs.text_of(text).map(|text| Attribute::text(key, text)));
+    }
+    for (name, pick) in NUMBERS {
+        out.extend(pick(a).get().map(|number| Attribute::integer(key(name), number)));
+    }
+    let times = [
+        ("slurm:not_before", event.not_before_ns.get()),
+        ("slurm:observed_at", Some(event.observed_at_ns)),
+        ("slurm:reported", event.reported_ns.get()),
+    ];
+    for (key, time) in times {
+        out.extend(time.map(|time| Attribute::time(key, time)));
+    }
+    for (name, pick) in TIMES {
+        out.extend(pick(a).get().map(|time| Attribute::time(key(name), time)));
+    }
+    if state::phase(jobs.text(event.state)).ends_attempt() {
+        for (key, (_, pick)) in ["io:read_bytes", "io:written_bytes"].into_iter().zip(BYTES) {
+            out.extend(pick(a).get().map(|bytes| Attribute::integer(key, bytes)));
+        }
+    }
+    out
+}
+
+/// The namespace of the identities of job events: the UUID of `urn:flowmine:job-event` in the URL namespace of RFC 9562.
+const NAMESPACE: [u8; 16] =
+    [0x75, 0xb4, 0x8a, 0x54, 0xb4, 0x79, 0x5f, 0xcd, 0x95, 0x8b, 0x9e, 0xb3, 0xe1, 0xd5, 0x1b, 0x51];
+
+fn uuid(attempt: &str, number: usize) -> String {
+    let mut hash = Sha1::new();
+    hash.update(NAMESPACE);
+    hash.update(attempt.as_bytes());
+    hash.update([0]);
+    hash.update((number as u64).to_be_bytes());
+    let hash = hash.finalize();
+    let mut text = String::with_capacity(36);
+    for (at, byte) in hash.iter().take(16).enumerate() {
+        let byte = match at {
+            6 => byte & 0x0f | 0x50,
+            8 => byte & 0x3f | 0x80,
+            _ => *byte,
+        };
+        if matches!(at, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        for digit in [byte >> 4, byte & 15] {
+            text.extend(char::from_digit(u32::from(digit), 16));
+        }
+    }
+    text
+}
+
+/// Jobs in cases of one notion.
+pub struct JobCaseLog {
+    header: CaseHeader,
+    records: Sorted,
+}
+
+impl CaseLog for JobCaseLog {
+    fn header(&self) -> &CaseHeader {
+        &self.header
+    }
+
+    fn traces(&self) -> Batches<'_> {
+        self.records.batches(|_, _| false)
+    }
+}
