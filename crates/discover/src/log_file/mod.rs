@@ -1,0 +1,220 @@
+//! Log files of others as logs: what a reader of `flowmine-eventlog` finds in, an [`ObjectLog`](flowmine_eventlog::ObjectLog) or a
+//! [`CaseLog`](flowmine_eventlog::CaseLog) out, whichever the file was.
+//!
+//! [`Collector`] takes records in the order of the file and sorts them outside of memory; memory holds the types, and sixteen bytes for each
+//! object. [`as_objects`] and [`as_cases`] say what an XES file is as objects and an OCEL file as cases; [`stored`] puts a log into a dataset and gets
+//! it back.
+//!
+//! What is mended, each with a finding: an id that comes twice (the later object is left out, the later event gets another id), a relation to an object
+//! that there is none of (left out), a type or attribute that was not declared (declared), a value that does not fit its declared type (the type
+//! becomes `string`).
+
+pub mod as_cases;
+pub mod as_objects;
+pub mod stored;
+mod type_table;
+
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+
+use flowmine_eventlog::read::{self, Finding, Format, Limits, Severity, Sink};
+use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered};
+use flowmine_eventlog::{CaseHeader, LogError, Record, Types};
+use rustc_hash::{FxHashSet, FxHasher};
+
+pub use as_cases::TraceLog;
+pub use as_objects::FileObjectLog;
+use type_table::TypeTable;
+
+/// A log file that was read.
+pub struct LogFile {
+    /// What it is.
+    pub content: Content,
+    /// What was odd.
+    pub findings: Vec<Finding>,
+}
+
+/// The content of a log file.
+pub enum Content {
+    /// Objects and events.
+    Objects(FileObjectLog),
+    /// Traces.
+    Traces(TraceLog),
+}
+
+/// How many findings are kept of one kind; the rest is counted.
+const FINDINGS_OF_A_KIND: u64 = 20;
+
+/// Findings, not more than a few of a kind.
+#[derive(Debug, Default)]
+pub struct Findings {
+    kept: Vec<Finding>,
+    counts: Vec<(&'static str, u64, usize)>,
+}
+
+impl Findings {
+    /// Takes one.
+    pub fn push(&mut self, finding: Finding) {
+        match self.counts.iter_mut().find(|(rule, ..)| *rule == finding.rule) {
+            Some((_, count, _)) => {
+                *count += 1;
+                if *count > FINDINGS_OF_A_KIND {
+                    return;
+                }
+            }
+            None => self.counts.push((finding.rule, 1, self.kept.len())),
+        }
+        self.kept.push(finding);
+    }
+
+    /// Those kept, and for each kind of which there are more one that says how many.
+    pub fn finish(mut self) -> Vec<Finding> {
+        for (rule, count, first) in self.counts {
+            if count > FINDINGS_OF_A_KIND {
+                let more = count - FINDINGS_OF_A_KIND;
+                let severity = self.kept[first].severity;
+                let message = format!("{more} more of this kind");
+                self.kept.push(Finding { severity, rule, line: None, column: None, place: String::new(), message });
+            }
+        }
+        self.kept
+    }
+}
+
+/// What stands for an id: two different ones share it with a probability of one in 10^24 for ten million ids.
+fn fingerprint(id: &str) -> u128 {
+    let half = |seed: u64| {
+        let mut hasher = FxHasher::default();
+        (seed, id).hash(&mut hasher);
+        // FxHash alone mixes the high bits poorly into the low ones.
+        let mut x = hasher.finish();
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        u128::from(x ^ (x >> 31))
+    };
+    half(0x243f_6a88_85a3_08d3) << 64 | half(0x1319_8a2e_0370_7344)
+}
+
+/// Takes what a reader finds.
+pub struct Collector {
+    records: Sorter,
+    events: Sorter,
+    number: i64,
+    types: TypeTable,
+    header: CaseHeader,
+    object_ids: FxHashSet<u128>,
+    event_ids: FxHashSet<u128>,
+    /// Whether an event came before some object, so that its relations must be looked at again.
+    events_before_objects: bool,
+    dangling: u64,
+    findings: Findings,
+}
+
+impl Default for Collector {
+    fn default() -> Self {
+        Self {
+            records: Sorter::default(),
+            events: Sorter::default(),
+            number: 0,
+            types: TypeTable::default(),
+            header: CaseHeader::default(),
+            object_ids: FxHashSet::default(),
+            event_ids: FxHashSet::default(),
+            events_before_objects: false,
+            dangling: 0,
+            findings: Findings::default(),
+        }
+    }
+}
+
+fn found(severity: Severity, rule: &'static str, place: &str, message: impl Into<String>) -> Finding {
+    Finding { severity, rule, line: None, column: None, place: place.to_owned(), message: message.into() }
+}
+
+impl Sink for Collector {
+    fn types(&mut self, types: Types) -> Result<(), LogError> {
+        self.types.declare(types);
+        Ok(())
+    }
+
+    fn header(&mut self, header: CaseHeader) -> Result<(), LogError> {
+        self.header = header;
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record<'_>) -> Result<(), LogError> {
+        self.number += 1;
+        let mut key = Vec::with_capacity(24);
+        match record {
+            Record::Object(object) => {
+                if !self.object_ids.insert(fingerprint(&object.id)) {
+                    let message = "this object id has come before; the later object is left out";
+                    self.findings.push(found(Severity::Error, "duplicate_object_id", &object.id, message));
+                    return Ok(());
+                }
+                self.events_before_objects |= !self.event_ids.is_empty();
+                self.types.see_object(object, &mut self.findings);
+                put_ordered(self.number, &mut key);
+                self.records.push_record(&key, record)
+            }
+            Record::Event(event) => {
+                self.types.see_event(event, &mut self.findings);
+                put_ordered(event.time_ns, &mut key);
+                put_ordered(self.number, &mut key);
+                if self.event_ids.insert(fingerprint(&event.id)) {
+                    return self.events.push_record(&key, record);
+                }
+                let mut event = event.clone();
+                let mut again = 1;
+                let id = loop {
+                    again += 1;
+                    let id = format!("{}#{again}", event.id);
+                    if self.event_ids.insert(fingerprint(&id)) {
+                        break id;
+                    }
+                };
+                let message = format!("this event id has come before; the later event gets the id {id}");
+                self.findings.push(found(Severity::Error, "duplicate_event_id", &event.id, message));
+                event.id = id.into();
+                self.events.push_record(&key, &Record::Event(event))
+            }
+            Record::Trace(_) | Record::CaseEvent(_) | Record::TraceEnd => {
+                put_ordered(self.number, &mut key);
+                self.records.push_record(&key, record)
+            }
+        }
+    }
+
+    fn finding(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+}
+
+impl Collector {
+    /// The log, once the reader has come to its end.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written or read.
+    pub fn finish(mut self, format: Format) -> Result<LogFile, LogError> {
+        let records: Sorted = self.records.finish()?;
+        let content = if format == Format::Xes {
+            Content::Traces(TraceLog::new(self.header, records))
+        } else {
+            let events = self.events.finish()?;
+            self.dangling = as_objects::dangling(&events, &self.object_ids, &mut self.findings)?;
+            let known = (self.dangling > 0).then_some(self.object_ids);
+            Content::Objects(FileObjectLog::new(self.types, records, events, known))
+        };
+        Ok(LogFile { content, findings: self.findings.finish() })
+    }
+}
+
+/// Reads a log file.
+///
+/// # Errors
+/// When it is none, or one that no more of can be used; the error says where.
+pub fn read(path: &Path) -> Result<LogFile, LogError> {
+    let mut collector = Collector::default();
+    let format = read::read_file(path, &Limits::default(), &mut collector)?;
+    collector.finish(format)
+}
