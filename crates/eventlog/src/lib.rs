@@ -1,7 +1,7 @@
 //! Event logs in the formats of the standards.
 //!
 //! In goes a log that can be walked through, as an [`ObjectLog`] or a [`CaseLog`]; out come files: OCEL 2.0 as JSON, XML and
-//! SQLite ([`ocel`]), XES ([`xes`]), CSV ([`csv`]). In go files of others ([`read`]); out come their records, or what is wrong with
+//! SQLite ([`ocel`]), XES ([`xes`]), CSV ([`csv`]), all that is text also as gz ([`gzip`]). In go files of others ([`read`]); out come their records, or what is wrong with
 //! them and where ([`validate`]).
 //!
 //! Nothing here knows of Slurm, of datasets or of process models, and nothing holds a whole log: records pass through in
@@ -10,9 +10,13 @@
 pub mod attribute;
 pub mod csv;
 pub mod error;
+pub mod flat;
+pub mod gzip;
 pub mod log;
+pub mod nested;
 pub mod ocel;
 pub mod parallel;
+mod pieces;
 pub mod read;
 pub mod record;
 pub mod spool;

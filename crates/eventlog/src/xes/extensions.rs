@@ -1,0 +1,216 @@
+//! The XES extensions that flowmine uses: what they are called, where they are defined, which attributes they have.
+//!
+//! Six are those of IEEE 1849-2016. The seventh, [`IO`], is ours: bytes, operations and files, for which there is no published one. Its
+//! definition is `extensions/io.xesext` in this crate ([`IO_XESEXT`]).
+
+use crate::attribute::ValueType;
+use crate::log::Extension;
+
+/// On what an attribute of an extension stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The log.
+    Log,
+    /// A trace.
+    Trace,
+    /// An event.
+    Event,
+    /// Another attribute.
+    Meta,
+}
+
+/// An extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Definition {
+    /// `Concept`.
+    pub name: &'static str,
+    /// `concept`.
+    pub prefix: &'static str,
+    /// What identifies it; for those of the standard also its address.
+    pub uri: &'static str,
+    /// Its attributes, by level; keys without the prefix.
+    pub attributes: &'static [(Level, &'static str, ValueType)],
+}
+
+impl Definition {
+    /// As a log names it.
+    pub fn extension(&self) -> Extension {
+        Extension { name: self.name.to_string(), prefix: self.prefix.to_string(), uri: self.uri.to_string() }
+    }
+}
+
+use Level::{Event, Log, Meta, Trace};
+use ValueType::{Float, Id, Integer, List, String, Time};
+
+/// Names.
+pub const CONCEPT: Definition = Definition {
+    name: "Concept",
+    prefix: "concept",
+    uri: "http://www.xes-standard.org/concept.xesext",
+    attributes: &[(Log, "name", String), (Trace, "name", String), (Event, "name", String), (Event, "instance", String)],
+};
+
+/// Where an event is in the life of its activity.
+pub const LIFECYCLE: Definition = Definition {
+    name: "Lifecycle",
+    prefix: "lifecycle",
+    uri: "http://www.xes-standard.org/lifecycle.xesext",
+    attributes: &[(Log, "model", String), (Event, "transition", String), (Event, "state", String)],
+};
+
+/// When an event happened.
+pub const TIME: Definition =
+    Definition { name: "Time", prefix: "time", uri: "http://www.xes-standard.org/time.xesext", attributes: &[(Event, "timestamp", Time)] };
+
+/// Who did it.
+pub const ORGANIZATIONAL: Definition = Definition {
+    name: "Organizational",
+    prefix: "org",
+    uri: "http://www.xes-standard.org/org.xesext",
+    attributes: &[(Event, "resource", String), (Event, "role", String), (Event, "group", String)],
+};
+
+/// Identifiers.
+pub const IDENTITY: Definition = Definition {
+    name: "Identity",
+    prefix: "identity",
+    uri: "http://www.xes-standard.org/identity.xesext",
+    attributes: &[(Log, "id", Id), (Trace, "id", Id), (Event, "id", Id), (Meta, "id", Id)],
+};
+
+/// What it cost.
+pub const COST: Definition = Definition {
+    name: "Cost",
+    prefix: "cost",
+    uri: "http://www.xes-standard.org/cost.xesext",
+    attributes: &[
+        (Trace, "total", Float),
+        (Trace, "currency", String),
+        (Trace, "drivers", List),
+        (Event, "total", Float),
+        (Event, "currency", String),
+        (Event, "drivers", List),
+        (Meta, "amount", Float),
+        (Meta, "driver", String),
+        (Meta, "type", String),
+    ],
+};
+
+/// Bytes, operations and files.
+///
+/// The URI is a name and no address, because there is no host of ours to put an address on: a UUID, which needs no registration. The part
+/// after the hash has a slash, without which OpenXES stops with an exception where it does not know an extension.
+pub const IO: Definition = Definition {
+    name: "IO",
+    prefix: "io",
+    uri: "urn:uuid:eb9851ce-40ee-4542-b303-235c465a86da#/io.xesext",
+    attributes: &[
+        (Log, "read_bytes", Integer),
+        (Log, "written_bytes", Integer),
+        (Log, "read_operations", Integer),
+        (Log, "write_operations", Integer),
+        (Log, "files", List),
+        (Trace, "read_bytes", Integer),
+        (Trace, "written_bytes", Integer),
+        (Trace, "read_operations", Integer),
+        (Trace, "write_operations", Integer),
+        (Trace, "files", List),
+        (Event, "read_bytes", Integer),
+        (Event, "written_bytes", Integer),
+        (Event, "read_operations", Integer),
+        (Event, "write_operations", Integer),
+        (Event, "files", List),
+        (Event, "file", String),
+        (Meta, "file", String),
+        (Meta, "read_bytes", Integer),
+        (Meta, "written_bytes", Integer),
+        (Meta, "read_operations", Integer),
+        (Meta, "write_operations", Integer),
+        (Meta, "first_access", Time),
+        (Meta, "last_access", Time),
+    ],
+};
+
+/// All of them.
+pub const ALL: [Definition; 7] = [CONCEPT, LIFECYCLE, TIME, ORGANIZATIONAL, IDENTITY, COST, IO];
+
+/// The file that defines [`IO`].
+pub const IO_XESEXT: &str = include_str!("../../extensions/io.xesext");
+
+/// The extension to which a key belongs: that of its prefix, if it defines the rest.
+pub fn of_key(key: &str) -> Option<&'static Definition> {
+    let (prefix, rest) = key.split_once(':')?;
+    ALL.iter().find(|definition| definition.prefix == prefix && definition.attributes.iter().any(|(_, name, _)| *name == rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quick_xml::Reader;
+    use quick_xml::events::{BytesStart, Event as Xml};
+
+    fn value(element: &BytesStart<'_>, name: &str) -> std::string::String {
+        let attribute = element.try_get_attribute(name).unwrap().unwrap();
+        std::string::String::from_utf8(attribute.value.as_bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn file_and_table_agree() {
+        let mut reader = Reader::from_str(IO_XESEXT);
+        let (mut level, mut aliases, mut found) = (None, 0, Vec::new());
+        loop {
+            match reader.read_event().unwrap() {
+                Xml::Start(element) => {
+                    let kind = match element.name().as_ref() {
+                        "xesextension" => {
+                            let named = [value(&element, "name"), value(&element, "prefix"), value(&element, "uri")];
+                            assert_eq!(named, [IO.name, IO.prefix, IO.uri]);
+                            continue;
+                        }
+                        "log" => {
+                            level = Some(Log);
+                            continue;
+                        }
+                        "trace" => {
+                            level = Some(Trace);
+                            continue;
+                        }
+                        "event" => {
+                            level = Some(Event);
+                            continue;
+                        }
+                        "meta" => {
+                            level = Some(Meta);
+                            continue;
+                        }
+                        "int" => Integer,
+                        "string" => String,
+                        "date" => Time,
+                        "list" => List,
+                        other => panic!("{other}"),
+                    };
+                    found.push((level.unwrap(), value(&element, "key"), kind));
+                }
+                Xml::Empty(element) => {
+                    assert_eq!((element.name().as_ref(), value(&element, "mapping").as_str()), ("alias", "EN"));
+                    assert!(!value(&element, "name").is_empty());
+                    aliases += 1;
+                    assert_eq!(aliases, found.len());
+                }
+                Xml::Eof => break,
+                _ => {}
+            }
+        }
+        let table: Vec<_> = IO.attributes.iter().map(|&(level, key, kind)| (level, key.to_string(), kind)).collect();
+        assert_eq!(found, table);
+        assert_eq!(aliases, table.len());
+    }
+
+    #[test]
+    fn a_key_leads_to_its_extension() {
+        assert_eq!(of_key("io:read_bytes"), Some(&ALL[6]));
+        assert_eq!(of_key("concept:name").map(|found| found.name), Some("Concept"));
+        assert_eq!(of_key("concept:bytes"), None);
+        assert_eq!(of_key("slurm:job"), None);
+    }
+}
