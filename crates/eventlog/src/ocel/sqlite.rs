@@ -1,1 +1,259 @@
-//! To be written.
+//! An object-centric log in, an OCEL 2.0 file in the form of an SQLite database out.
+//!
+//! The tables are those of the standard (OCEL 2.0 specification, relational form) with all its primary and foreign keys: `event_map_type` and
+//! `object_map_type` name the types and their tables; `event` and `object` have an id and a type; `event_object` and `object_object` the relations;
+//! `event_<type>` the time and attributes of events; `object_<type>` those of objects: a row with what holds from the beginning (`ocel_time`
+//! 1970-01-01, `ocel_changed_field` NULL) and a row for each change. How tables and columns are called is in [`names`]. Columns are typed; times are
+//! text as RFC 3339 in UTC, with as many digits as they need, and their order as text is their order in time. True and false are 1 and 0.
+//!
+//! Written once and counted: a relation that an event has twice. Left out and counted: NaN, which SQLite does not have; a second value of an event's
+//! attribute; attributes of attributes. Written as JSON and counted: lists.
+//!
+//! Refused: what breaks the contract of [`ObjectLog`]: ids that are there twice, types and attributes that are not declared, relations to objects that
+//! do not exist.
+//!
+//! Records whose ids ascend go straight into place; others are sorted first, in bounded memory with a temporary file beside the output. There is no
+//! journal and no fsync: the file is of use only when [`write`] has come back without an error.
+
+pub mod names;
+pub(crate) mod rows;
+pub(crate) mod sorter;
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, params_from_iter};
+
+use self::rows::{Bound, Cell, EVENT_OBJECT, Group, OBJECT_OBJECT, Rows, Tables};
+use self::sorter::Sorter;
+use crate::error::LogError;
+use crate::log::{Batches, Counts, ObjectLog};
+use crate::parallel;
+
+/// Parameters of one INSERT. More rows at once spare starting and ending statements; beyond some hundreds nothing is gained.
+const PARAMETERS: usize = 240;
+
+/// Writes a log into a file that does not exist yet.
+///
+/// # Errors
+/// When the file exists or cannot be written, when the log cannot be read, or when it breaks the contract of [`ObjectLog`]; what was written then is of
+/// no use.
+pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
+    let tables = Tables::of(log.types())?;
+    // SQLite takes `file:` at the beginning of a relative path for a URI.
+    let path = std::path::absolute(path)?;
+    OpenOptions::new().write(true).create_new(true).open(&path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let database = Connection::open_with_flags(&path, flags)?;
+    database.execute_batch(
+        "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
+         PRAGMA cache_size = -24576; PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE;",
+    )?;
+    database.set_prepared_statement_cache_capacity(256);
+    database.execute_batch("BEGIN EXCLUSIVE")?;
+    let mut writer = Writer { database: &database, tables: &tables, dir: path.parent().unwrap_or(&path).to_owned(), counts: Counts::default() };
+    writer.create()?;
+    writer.load(log.objects())?;
+    writer.load(log.events())?;
+    writer.index()?;
+    writer.prove()?;
+    let counts = writer.counts;
+    database.execute_batch("COMMIT")?;
+    database.close().map_err(|(_, error)| error)?;
+    Ok(counts)
+}
+
+struct Writer<'a> {
+    database: &'a Connection,
+    tables: &'a Tables,
+    dir: PathBuf,
+    counts: Counts,
+}
+
+impl Writer<'_> {
+    fn create(&self) -> Result<(), LogError> {
+        for table in ["event", "object"] {
+            self.database.execute_batch(&format!(
+                "CREATE TABLE {table}_map_type (ocel_type TEXT NOT NULL, ocel_type_map TEXT NOT NULL, PRIMARY KEY (ocel_type)) WITHOUT ROWID;
+                 CREATE TABLE {table} (ocel_id TEXT NOT NULL, ocel_type TEXT NOT NULL, PRIMARY KEY (ocel_id),
+                     FOREIGN KEY (ocel_type) REFERENCES {table}_map_type (ocel_type)) WITHOUT ROWID;"
+            ))?;
+        }
+        self.database.execute_batch(
+            "CREATE TABLE event_object (ocel_event_id TEXT NOT NULL, ocel_object_id TEXT NOT NULL, ocel_qualifier TEXT NOT NULL,
+                 PRIMARY KEY (ocel_event_id, ocel_object_id, ocel_qualifier), FOREIGN KEY (ocel_event_id) REFERENCES event (ocel_id),
+                 FOREIGN KEY (ocel_object_id) REFERENCES object (ocel_id)) WITHOUT ROWID;
+             CREATE TABLE object_object (ocel_source_id TEXT NOT NULL, ocel_target_id TEXT NOT NULL, ocel_qualifier TEXT NOT NULL,
+                 PRIMARY KEY (ocel_source_id, ocel_target_id, ocel_qualifier), FOREIGN KEY (ocel_source_id) REFERENCES object (ocel_id),
+                 FOREIGN KEY (ocel_target_id) REFERENCES object (ocel_id)) WITHOUT ROWID;",
+        )?;
+        for create in &self.tables.create {
+            self.database.execute_batch(create)?;
+        }
+        for (table, types) in [("event", &self.tables.event_map), ("object", &self.tables.object_map)] {
+            let mut insert = self.database.prepare(&format!("INSERT INTO {table}_map_type VALUES (?, ?)"))?;
+            for (name, map) in types {
+                insert.execute([name, map])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, records: Batches<'_>) -> Result<(), LogError> {
+        let mut last: Option<Vec<u8>> = None;
+        let mut later = Sorter::beside(&self.dir);
+        let tables = self.tables;
+        parallel::in_order(
+            records,
+            |batch| tables.rows(batch),
+            |rows| {
+                self.counts += rows.counts;
+                let Some((first, end)) = &rows.ends else { return Ok(()) };
+                if rows.ascending && last.as_ref().is_none_or(|last| last < first) {
+                    last = Some(end.clone());
+                    rows.groups.iter().try_for_each(|group| self.insert(group, &rows.text))
+                } else {
+                    put_aside(&rows, tables, &mut later)
+                }
+            },
+        )?;
+        let mut later = later.finish()?;
+        let mut group = Group { table: 0, cells: Vec::new() };
+        while let Some((key, value)) = later.next()? {
+            let table = key.first_chunk().map(|bytes| u32::from_be_bytes(*bytes)).ok_or(LogError::Damaged)?;
+            group.table = usize::try_from(table).map_err(|_| LogError::Damaged)?;
+            take_back(value, &mut group.cells)?;
+            self.insert(&group, value)?;
+        }
+        Ok(())
+    }
+
+    fn insert(&self, group: &Group, text: &[u8]) -> Result<(), LogError> {
+        let table = self.tables.all.get(group.table).ok_or(LogError::Damaged)?;
+        let at_once = (PARAMETERS / table.width).max(1);
+        let many = group.cells.chunks_exact(at_once * table.width);
+        let rest = many.remainder().chunks_exact(table.width);
+        self.execute(table, at_once, many, text)?;
+        self.execute(table, 1, rest, text)
+    }
+
+    fn execute<'c>(&self, table: &rows::Table, rows: usize, chunks: impl ExactSizeIterator<Item = &'c [Cell]>, text: &[u8]) -> Result<(), LogError> {
+        if chunks.len() == 0 {
+            return Ok(());
+        }
+        let row = format!("({})", vec!["?"; table.width].join(","));
+        let sql = format!("INSERT INTO {} VALUES {}", names::quoted(&table.name), vec![row; rows].join(","));
+        let mut insert = self.database.prepare_cached(&sql)?;
+        for chunk in chunks {
+            insert.execute(params_from_iter(chunk.iter().map(|&cell| Bound(cell, text)))).map_err(|error| twice(error, table, chunk, text))?;
+        }
+        Ok(())
+    }
+
+    /// Indexes for the ways back, from an object to its events and values; there is none yet that leads there.
+    fn index(&self) -> Result<(), LogError> {
+        self.database.execute_batch(
+            "CREATE INDEX relation_by_object ON event_object (ocel_object_id);
+             CREATE INDEX relation_by_target ON object_object (ocel_target_id);",
+        )?;
+        for table in self.tables.all.iter().filter(|table| !table.keyed) {
+            let name = names::quoted(&format!("by_id_in_{}", table.name));
+            self.database.execute_batch(&format!("CREATE INDEX {name} ON {} (ocel_id)", names::quoted(&table.name)))?;
+        }
+        Ok(())
+    }
+
+    /// Foreign keys hold by construction, but for objects that relations lead to.
+    fn prove(&self) -> Result<(), LogError> {
+        for (table, from, to) in [(EVENT_OBJECT, "ocel_event_id", "ocel_object_id"), (OBJECT_OBJECT, "ocel_source_id", "ocel_target_id")] {
+            let table = self.tables.all.get(table).ok_or(LogError::Damaged)?;
+            let name = &table.name;
+            let sql = format!(
+                "SELECT {to}, (SELECT {from} FROM {name} WHERE {to} = target.{to} LIMIT 1) FROM (SELECT DISTINCT {to} FROM {name}) AS target
+                 WHERE NOT EXISTS (SELECT 1 FROM object WHERE ocel_id = target.{to}) LIMIT 1"
+            );
+            let mut statement = self.database.prepare(&sql)?;
+            let mut found = statement.query([])?;
+            if let Some(row) = found.next()? {
+                let (to, from): (String, String) = (row.get(0)?, row.get(1)?);
+                return Err(LogError::RefusedAt {
+                    place: format!("\"{from}\""),
+                    message: format!("it is related to the object \"{to}\", which the log does not have"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says which record is there twice, when that is the error; the rows are those of one statement.
+fn twice(error: rusqlite::Error, table: &rows::Table, cells: &[Cell], text: &[u8]) -> LogError {
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
+        && let Some(&cell) = cells.first()
+    {
+        let id = String::from_utf8_lossy(Bound(cell, text).bytes());
+        return LogError::RefusedAt { place: format!("table {}", table.name), message: format!("the id \"{id}\" is there twice") };
+    }
+    error.into()
+}
+
+fn put_aside(rows: &Rows, tables: &Tables, later: &mut Sorter) -> Result<(), LogError> {
+    let mut value = Vec::new();
+    for group in &rows.groups {
+        let table = tables.all.get(group.table).ok_or(LogError::Damaged)?;
+        for row in group.cells.chunks_exact(table.width) {
+            value.clear();
+            value.extend_from_slice(&(row.len() as u32).to_le_bytes());
+            for &cell in row {
+                match cell {
+                    Cell::Null => value.push(0),
+                    Cell::Integer(number) => {
+                        value.push(1);
+                        value.extend_from_slice(&number.to_le_bytes());
+                    }
+                    Cell::Real(number) => {
+                        value.push(2);
+                        value.extend_from_slice(&number.to_le_bytes());
+                    }
+                    Cell::Text(from, to) => {
+                        value.push(3);
+                        value.extend_from_slice(&((to - from) as u64).to_le_bytes());
+                        value.extend_from_slice(rows.text.get(from..to).unwrap_or_default());
+                    }
+                }
+            }
+            let id = row.first().map(|&cell| Bound(cell, &rows.text).bytes()).unwrap_or_default();
+            let number = u32::try_from(group.table).map_err(|_| LogError::Damaged)?;
+            later.push_parts(&[&number.to_be_bytes(), id], &value)?;
+        }
+    }
+    Ok(())
+}
+
+fn take_back(value: &[u8], cells: &mut Vec<Cell>) -> Result<(), LogError> {
+    let eight = |at: usize| -> Result<[u8; 8], LogError> {
+        value.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).ok_or(LogError::Damaged)
+    };
+    cells.clear();
+    let count = value.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)).ok_or(LogError::Damaged)?;
+    let mut at = 4;
+    for _ in 0..count {
+        let kind = *value.get(at).ok_or(LogError::Damaged)?;
+        at += 1;
+        cells.push(match kind {
+            0 => Cell::Null,
+            1 => Cell::Integer(i64::from_le_bytes(eight(at)?)),
+            2 => Cell::Real(f64::from_le_bytes(eight(at)?)),
+            _ => {
+                let length = u64::from_le_bytes(eight(at)?) as usize;
+                Cell::Text(at + 8, at + 8 + length)
+            }
+        });
+        at = match cells.last() {
+            Some(Cell::Text(_, to)) => *to,
+            Some(Cell::Null) => at,
+            _ => at + 8,
+        };
+    }
+    Ok(())
+}
