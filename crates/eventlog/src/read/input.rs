@@ -75,7 +75,9 @@ pub struct Input<'r> {
     counted: usize,
     guard: Guard,
     json: JsonLexer,
-    token: Position,
+    /// Where the token begins in the buffer, until its place is worked out, which the buffer's next turn asks for.
+    token_at: usize,
+    token: Option<Position>,
     token_offset: u64,
     /// What is wrong with the byte at `end`.
     stop: Option<LogError>,
@@ -138,7 +140,8 @@ impl<'r> Input<'r> {
             counted: 0,
             guard,
             json: JsonLexer::new(limits),
-            token: Position::START,
+            token_at: 0,
+            token: None,
             token_offset: 0,
             stop: None,
             failure: None,
@@ -171,12 +174,13 @@ impl<'r> Input<'r> {
         }
         self.end = self.start;
         self.admit();
-        self.token_offset = self.offset();
+        self.token_done();
         Ok(())
     }
 
     /// Where the next byte to be consumed is.
     pub fn position(&mut self) -> Position {
+        self.token = Some(self.token());
         self.place = self.place.behind(&self.buffer[self.counted..self.start]);
         self.counted = self.start;
         self.place
@@ -187,22 +191,21 @@ impl<'r> Input<'r> {
         self.base + self.start as u64
     }
 
-    /// Says that what was consumed so far is dealt with, so that a token begins here, and gives its place.
-    pub fn token_done(&mut self) -> Position {
-        self.token = self.position();
+    /// Says that what was consumed so far is dealt with, so that a token begins here.
+    pub fn token_done(&mut self) {
+        (self.token, self.token_at) = (None, self.start);
         self.token_offset = self.offset();
-        self.token
     }
 
     /// Where [`Input::token_done`] was last called.
     pub fn token(&self) -> Position {
-        self.token
+        self.token.unwrap_or_else(|| self.place.behind(&self.buffer[self.counted..self.token_at]))
     }
 
     /// Why reading from this input failed: the refusal of the input itself if there was one, else `otherwise` at the beginning of the
     /// current token.
     pub fn explain(&mut self, otherwise: impl std::fmt::Display) -> LogError {
-        self.failure.take().unwrap_or_else(|| self.token.refuse(otherwise.to_string()))
+        self.failure.take().unwrap_or_else(|| self.token().refuse(otherwise.to_string()))
     }
 
     /// The refusal of the input itself, if there was one.
@@ -331,7 +334,7 @@ impl BufRead for Input<'_> {
             let left = most.saturating_sub(self.offset() - self.token_offset);
             if left == 0 && end > self.start {
                 let message = format!("an element or text is longer than {most} bytes");
-                let error = self.token.refuse(message);
+                let error = self.token().refuse(message);
                 return Err(self.fail(error));
             }
             end = end.min(self.start.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
@@ -580,7 +583,8 @@ mod tests {
     fn a_token_is_no_longer_than_the_limit() {
         let mut input = Input::xml(&b"ab\ncd0123456789x"[..], &small()).unwrap();
         input.consume(5);
-        assert_eq!(input.token_done(), Position { line: 2, column: 3 });
+        input.token_done();
+        assert_eq!(input.token(), Position { line: 2, column: 3 });
         input.consume(10);
         assert_eq!(input.offset(), 15);
         let error = input.fill_buf().unwrap_err();
