@@ -449,7 +449,7 @@ impl JsonLexer {
                 if self.length > self.limits.text_bytes {
                     let place = string_here.map_or(self.string_at, |start| begin.behind(&bytes[..start]));
                     // Not one byte more than the limit goes out.
-                    let at = at - (self.length - self.limits.text_bytes).min(at);
+                    let at = (at - quotes).saturating_sub(self.length - self.limits.text_bytes);
                     return Some((at, place.refuse(format!("a string is longer than {} bytes", self.limits.text_bytes))));
                 }
                 if !self.in_string {
@@ -496,7 +496,7 @@ impl JsonLexer {
             }
             if self.record > self.limits.record_bytes {
                 let place = record_here.map_or(self.record_at, |start| begin.behind(&bytes[..start]));
-                let at = at - (self.record - self.limits.record_bytes).min(at);
+                let at = at.saturating_sub(self.record - self.limits.record_bytes);
                 return Some((at, place.refuse(format!("a record is larger than {} bytes", self.limits.record_bytes))));
             }
         }
