@@ -1,0 +1,653 @@
+//! A log file's bytes as its readers get them.
+//!
+//! In goes any [`Read`], plain or gz; out come its bytes through [`BufRead`], all of them UTF-8, with the line and column of what was
+//! consumed. Refused with their place: text in other encodings, gz that is damaged or cut, and whatever would fill the memory of the
+//! parser behind: an XML token longer than [`Limits::text_bytes`]; in JSON a string longer than that, nesting deeper than
+//! [`Limits::depth`], a record larger than [`Limits::record_bytes`].
+//!
+//! Parsers see a refusal as an [`io::Error`]; [`Input::explain`] gives the [`LogError`] behind it.
+
+use std::cell::RefCell;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::rc::Rc;
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::error::LogError;
+use crate::read::Limits;
+
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// A place in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// From 1.
+    pub line: u64,
+    /// In bytes, from 1. A byte order mark has no column.
+    pub column: u64,
+}
+
+impl Position {
+    /// The first of a text.
+    pub const START: Self = Self { line: 1, column: 1 };
+
+    /// The place behind `text` that begins here.
+    pub fn behind(self, text: &[u8]) -> Self {
+        // Lines are counted with LF, so CR LF is one line end.
+        match text.iter().rposition(|&byte| byte == b'\n') {
+            None => Self { line: self.line, column: self.column + text.len() as u64 },
+            Some(last) => {
+                let lines = text[..=last].iter().filter(|&&byte| byte == b'\n').count();
+                Self { line: self.line + lines as u64, column: (text.len() - last) as u64 }
+            }
+        }
+    }
+
+    /// An error at this place.
+    pub fn refuse(self, message: impl Into<String>) -> LogError {
+        LogError::Refused { line: self.line, column: self.column, message: message.into() }
+    }
+}
+
+/// What an input watches over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Guard {
+    /// What is consumed between two calls of [`Input::token_done`] is at most so long.
+    Tokens(u64),
+    /// The limits hold for JSON.
+    Json,
+}
+
+/// A guarded input that knows where it is.
+pub struct Input<'r> {
+    source: Box<dyn Read + 'r>,
+    gz: bool,
+    buffer: Vec<u8>,
+    /// The next byte to hand out.
+    start: usize,
+    /// Behind the last byte that may be handed out; up to `filled` follows the beginning of a character or what is refused.
+    end: usize,
+    filled: usize,
+    /// The offset in the text of the buffer's first byte.
+    base: u64,
+    /// The place of `buffer[counted]`.
+    place: Position,
+    counted: usize,
+    guard: Guard,
+    json: JsonLexer,
+    /// Where the token begins in the buffer, until its place is worked out, which the buffer's next turn asks for.
+    token_at: usize,
+    token: Option<Position>,
+    token_offset: u64,
+    /// What is wrong with the byte at `end`.
+    stop: Option<LogError>,
+    failure: Option<LogError>,
+    failed: bool,
+}
+
+impl<'r> Input<'r> {
+    /// An input for XML: between two calls of [`Input::token_done`] at most [`Limits::text_bytes`] can be consumed.
+    ///
+    /// # Errors
+    /// From the operating system; when the text is in UTF-16 or says that it is in an encoding other than UTF-8 or US-ASCII.
+    pub fn xml(source: impl Read + 'r, limits: &Limits) -> Result<Self, LogError> {
+        let mut input = Self::new(Box::new(source), Guard::Tokens(limits.text_bytes as u64), limits)?;
+        input.begin()?;
+        if let Some((at, name)) = declared_encoding(&input.buffer[input.start..input.end])
+            && !["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|known| name.eq_ignore_ascii_case(known))
+        {
+            let place = input.place.behind(&input.buffer[input.start..input.start + at]);
+            return Err(place.refuse(other_encoding(&name)));
+        }
+        Ok(input)
+    }
+
+    /// An input for JSON, whatever parser drives it: strings, nesting and records keep to the limits. A record is a value within an array
+    /// within the outermost object; a key and its value elsewhere count as one too.
+    ///
+    /// # Errors
+    /// From the operating system; when the text is in UTF-16.
+    pub fn json(source: impl Read + 'r, limits: &Limits) -> Result<Self, LogError> {
+        let mut input = Self::new(Box::new(source), Guard::Json, limits)?;
+        input.begin()?;
+        Ok(input)
+    }
+
+    fn new(mut source: Box<dyn Read + 'r>, guard: Guard, limits: &Limits) -> Result<Self, LogError> {
+        let mut magic = [0; 2];
+        let mut known = 0;
+        while known < magic.len() {
+            match source.read(&mut magic[known..]) {
+                Ok(0) => break,
+                Ok(n) => known += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let gz = magic[..known] == [0x1f, 0x8b];
+        let whole = Cursor::new(magic).take(known as u64).chain(source);
+        let source: Box<dyn Read + 'r> =
+            if gz { Box::new(MultiGzDecoder::new(BufReader::with_capacity(CHUNK_BYTES, whole))) } else { Box::new(whole) };
+        Ok(Self {
+            source,
+            gz,
+            buffer: vec![0; CHUNK_BYTES],
+            start: 0,
+            end: 0,
+            filled: 0,
+            base: 0,
+            place: Position::START,
+            counted: 0,
+            guard,
+            json: JsonLexer::new(limits),
+            token_at: 0,
+            token: None,
+            token_offset: 0,
+            stop: None,
+            failure: None,
+            failed: false,
+        })
+    }
+
+    /// Reads the first bytes: what encoding they are in, and past the byte order mark.
+    fn begin(&mut self) -> Result<(), LogError> {
+        // Four bytes tell the encodings apart; a pipe can give them one by one.
+        while self.filled < 4 {
+            let n = self.read_more()?;
+            if n == 0 {
+                break;
+            }
+            self.filled += n;
+        }
+        let head = &self.buffer[..self.filled];
+        let other = match head {
+            [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] | [b'<' | b'{', 0, 0, 0, ..] | [0, 0, 0, b'<' | b'{', ..] => Some("UTF-32"),
+            [0xff, 0xfe, ..] | [b'<' | b'{', 0, ..] => Some("UTF-16LE"),
+            [0xfe, 0xff, ..] | [0, b'<' | b'{', ..] => Some("UTF-16BE"),
+            _ => None,
+        };
+        if let Some(name) = other {
+            return Err(Position::START.refuse(other_encoding(name)));
+        }
+        if head.starts_with(b"\xef\xbb\xbf") {
+            (self.start, self.counted) = (3, 3);
+        }
+        self.end = self.start;
+        self.admit();
+        self.token_done();
+        Ok(())
+    }
+
+    /// Where the next byte to be consumed is.
+    pub fn position(&mut self) -> Position {
+        self.token = Some(self.token());
+        self.place = self.place.behind(&self.buffer[self.counted..self.start]);
+        self.counted = self.start;
+        self.place
+    }
+
+    /// How many bytes of the text have been consumed.
+    pub fn offset(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
+    /// Says that what was consumed so far is dealt with, so that a token begins here.
+    pub fn token_done(&mut self) {
+        (self.token, self.token_at) = (None, self.start);
+        self.token_offset = self.offset();
+    }
+
+    /// Where [`Input::token_done`] was last called.
+    pub fn token(&self) -> Position {
+        self.token.unwrap_or_else(|| self.place.behind(&self.buffer[self.counted..self.token_at]))
+    }
+
+    /// Why reading from this input failed: the refusal of the input itself if there was one, else `otherwise` at the beginning of the
+    /// current token.
+    pub fn explain(&mut self, otherwise: impl std::fmt::Display) -> LogError {
+        self.failure.take().unwrap_or_else(|| self.token().refuse(otherwise.to_string()))
+    }
+
+    /// The refusal of the input itself, if there was one.
+    pub fn failure(&mut self) -> Option<LogError> {
+        self.failure.take()
+    }
+
+    /// The input behind a handle, for a parser that keeps its reader to itself.
+    pub fn shared(self) -> SharedInput<'r> {
+        SharedInput(Rc::new(RefCell::new(self)))
+    }
+
+    fn read_more(&mut self) -> Result<usize, LogError> {
+        loop {
+            match self.source.read(&mut self.buffer[self.filled..]) {
+                Ok(n) => return Ok(n),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if self.gz => {
+                    let place = self.place.behind(&self.buffer[self.counted..self.filled]);
+                    return Err(place.refuse(match error.kind() {
+                        io::ErrorKind::UnexpectedEof => "the gz file ends here, in the middle: it is cut".to_owned(),
+                        _ => format!("the gz file is damaged here: {error}"),
+                    }));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Lets `end` go as far as the bytes are UTF-8 and keep to the limits.
+    fn admit(&mut self) {
+        let fresh = &self.buffer[self.end..self.filled];
+        let mut good = fresh.len();
+        if let Err(error) = std::str::from_utf8(fresh) {
+            good = error.valid_up_to();
+            if error.error_len().is_some() {
+                self.stop = Some(self.not_utf8(self.end + good));
+            }
+        }
+        if self.guard == Guard::Json {
+            let text = &self.buffer[self.end..self.end + good];
+            let begin = self.place.behind(&self.buffer[self.counted..self.end]);
+            if let Some((at, error)) = self.json.follow(text, begin) {
+                good = at;
+                self.stop = Some(error);
+            }
+        }
+        self.end += good;
+    }
+
+    fn not_utf8(&self, at: usize) -> LogError {
+        let byte = self.buffer.get(at).copied().unwrap_or_default();
+        let place = self.place.behind(&self.buffer[self.counted..at]);
+        place.refuse(format!("byte 0x{byte:02x} is not UTF-8; convert the file with iconv -f ENCODING -t UTF-8"))
+    }
+
+    fn refill(&mut self) -> Result<(), LogError> {
+        if let Some(stop) = self.stop.take() {
+            return Err(stop);
+        }
+        self.position();
+        self.base += self.start as u64;
+        self.buffer.copy_within(self.start..self.filled, 0);
+        self.filled -= self.start;
+        (self.start, self.counted, self.end) = (0, 0, 0);
+        while self.end == 0 && self.stop.is_none() {
+            let n = self.read_more()?;
+            if n == 0 {
+                return if self.filled == 0 { Ok(()) } else { Err(self.not_utf8(0)) };
+            }
+            self.filled += n;
+            self.admit();
+        }
+        match self.stop.take_if(|_| self.end == 0) {
+            Some(stop) => Err(stop),
+            None => Ok(()),
+        }
+    }
+
+    fn fail(&mut self, error: LogError) -> io::Error {
+        self.failed = true;
+        self.failure = Some(error);
+        refused()
+    }
+}
+
+fn refused() -> io::Error {
+    io::Error::other("the input was refused")
+}
+
+fn other_encoding(name: &str) -> String {
+    format!(
+        "the file is in {name}, and only UTF-8 is read; convert it with iconv -f {name} -t UTF-8 (and change its XML declaration, if it has one)"
+    )
+}
+
+/// The encoding that an XML declaration names, and where in `head`.
+fn declared_encoding(head: &[u8]) -> Option<(usize, String)> {
+    let inside = head.strip_prefix(b"<?xml").filter(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))?;
+    let inside = &inside[..inside.windows(2).take(1024).position(|pair| pair == b"?>")?];
+    let word = inside.windows(8).position(|word| word == b"encoding")?;
+    let mut at = word + 8;
+    let skip = |at: usize| at + inside[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    at = skip(at);
+    inside.get(at).filter(|&&byte| byte == b'=')?;
+    at = skip(at + 1);
+    let quote = *inside.get(at).filter(|&&byte| byte == b'"' || byte == b'\'')?;
+    let name = &inside[at + 1..];
+    let name = &name[..name.iter().position(|&byte| byte == quote)?];
+    let clean = name.iter().take(40).map(|&byte| if byte.is_ascii_graphic() { char::from(byte) } else { '?' }).collect();
+    Some(("<?xml".len() + at + 1, clean))
+}
+
+impl BufRead for Input<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.failed {
+            return Err(refused());
+        }
+        if self.start == self.end
+            && let Err(error) = self.refill()
+        {
+            return Err(self.fail(error));
+        }
+        let mut end = self.end;
+        if let Guard::Tokens(most) = self.guard {
+            let left = most.saturating_sub(self.offset() - self.token_offset);
+            if left == 0 && end > self.start {
+                let message = format!("an element or text is longer than {most} bytes");
+                let error = self.token().refuse(message);
+                return Err(self.fail(error));
+            }
+            end = end.min(self.start.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
+        }
+        Ok(&self.buffer[self.start..end])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.start = (self.start + amount).min(self.end);
+    }
+}
+
+impl Read for Input<'_> {
+    #[inline]
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        // serde_json reads byte by byte.
+        if let [one] = into
+            && self.start < self.end
+            && self.guard == Guard::Json
+            && !self.failed
+        {
+            *one = self.buffer[self.start];
+            self.start += 1;
+            return Ok(1);
+        }
+        let n = self.fill_buf()?.read(into)?;
+        self.consume(n);
+        Ok(n)
+    }
+}
+
+/// An input that a parser reads while others ask where it is.
+#[derive(Clone)]
+pub struct SharedInput<'r>(Rc<RefCell<Input<'r>>>);
+
+impl SharedInput<'_> {
+    /// Where the next byte to be consumed is. A parser may have looked at one byte more than it has used.
+    pub fn position(&self) -> Position {
+        self.0.borrow_mut().position()
+    }
+
+    /// The refusal of the input itself, if there was one.
+    pub fn failure(&self) -> Option<LogError> {
+        self.0.borrow_mut().failure()
+    }
+}
+
+impl Read for SharedInput<'_> {
+    #[inline]
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.borrow_mut().read(into)
+    }
+}
+
+/// Follows JSON as far as strings and brackets go and sees when a limit is broken. What is no JSON is left for the parser to find.
+struct JsonLexer {
+    limits: Limits,
+    in_string: bool,
+    escaped: bool,
+    depth: usize,
+    /// Bytes of the current string, or of the current number or word outside of strings.
+    length: usize,
+    /// Bytes since the current record began.
+    record: usize,
+    string_at: Position,
+    record_at: Position,
+}
+
+/// The outermost object, an array in it.
+const DEPTH_OF_RECORDS: usize = 2;
+
+/// No number that means something has more digits.
+const WORD_BYTES: usize = 4096;
+
+impl JsonLexer {
+    fn new(limits: &Limits) -> Self {
+        Self {
+            limits: *limits,
+            in_string: false,
+            escaped: false,
+            depth: 0,
+            length: 0,
+            record: 0,
+            string_at: Position::START,
+            record_at: Position::START,
+        }
+    }
+
+    /// Follows the next bytes, which begin at `begin`. Gives the first that must not be handed out, with the reason.
+    fn follow(&mut self, bytes: &[u8], begin: Position) -> Option<(usize, LogError)> {
+        // Places are worked out only where they are needed: at the end, for what goes on in the next bytes.
+        let (mut string_here, mut record_here) = (None, None);
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            let before = at;
+            at += 1;
+            if self.in_string {
+                let mut quotes = 0;
+                if self.escaped {
+                    self.escaped = false;
+                } else {
+                    let rest = &bytes[before..];
+                    let run = rest.iter().position(|&byte| byte == b'"' || byte == b'\\');
+                    at = before + run.map_or(rest.len(), |run| run + 1);
+                    match run.and_then(|run| rest.get(run)) {
+                        Some(b'"') => (self.in_string, quotes) = (false, 1),
+                        Some(_) => self.escaped = true,
+                        None => {}
+                    }
+                }
+                self.length += at - before - quotes;
+                if self.length > self.limits.text_bytes {
+                    let place = string_here.map_or(self.string_at, |start| begin.behind(&bytes[..start]));
+                    // Not one byte more than the limit goes out.
+                    let at = (at - quotes).saturating_sub(self.length - self.limits.text_bytes);
+                    return Some((at, place.refuse(format!("a string is longer than {} bytes", self.limits.text_bytes))));
+                }
+                if !self.in_string {
+                    self.length = 0;
+                }
+            } else {
+                match byte {
+                    b'"' => {
+                        (self.in_string, self.length) = (true, 0);
+                        string_here = Some(before);
+                    }
+                    b'{' | b'[' => {
+                        self.depth += 1;
+                        self.length = 0;
+                        if self.depth > self.limits.depth {
+                            let message = format!("nested deeper than {}", self.limits.depth);
+                            return Some((before, begin.behind(&bytes[..before]).refuse(message)));
+                        }
+                    }
+                    b'}' | b']' => {
+                        self.depth = self.depth.saturating_sub(1);
+                        self.length = 0;
+                    }
+                    b' ' | b'\t' | b'\n' | b'\r' | b',' | b':' => self.length = 0,
+                    _ => {
+                        self.length += 1;
+                        if self.length > WORD_BYTES {
+                            let message = format!("a number or word is longer than {WORD_BYTES} bytes");
+                            return Some((before, begin.behind(&bytes[..before]).refuse(message)));
+                        }
+                    }
+                }
+                if self.depth <= DEPTH_OF_RECORDS && matches!(byte, b',' | b'[' | b'{' | b'}' | b']') {
+                    self.record = 0;
+                    continue;
+                }
+            }
+            // White space between tokens costs no memory.
+            if self.in_string || !byte.is_ascii_whitespace() {
+                if self.record == 0 {
+                    record_here = Some(before);
+                }
+                self.record += at - before;
+            }
+            if self.record > self.limits.record_bytes {
+                let place = record_here.map_or(self.record_at, |start| begin.behind(&bytes[..start]));
+                let at = at.saturating_sub(self.record - self.limits.record_bytes);
+                return Some((at, place.refuse(format!("a record is larger than {} bytes", self.limits.record_bytes))));
+            }
+        }
+        if let Some(start) = string_here.filter(|_| self.in_string) {
+            self.string_at = begin.behind(&bytes[..start]);
+        }
+        if let Some(start) = record_here {
+            self.record_at = begin.behind(&bytes[..start]);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::de::IoRead;
+
+    fn small() -> Limits {
+        Limits { text_bytes: 10, record_bytes: 100, depth: 5, definitions: 3 }
+    }
+
+    /// The text as it comes out, and what stopped it.
+    fn drain(mut input: Input<'_>) -> (Vec<u8>, Option<String>) {
+        let mut out = Vec::new();
+        let result = input.read_to_end(&mut out);
+        (out, result.err().map(|error| input.explain(error).to_string()))
+    }
+
+    /// Gives a few bytes at a time.
+    struct Drops<'a>(&'a [u8], usize);
+
+    impl Read for Drops<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let n = self.1.min(into.len()).min(self.0.len());
+            into[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn encodings() {
+        let limits = Limits::default();
+        for (text, expected) in [
+            (&b"\xff\xfe<\0"[..], "line 1, column 1: the file is in UTF-16LE, "),
+            (b"\0<\0?", "line 1, column 1: the file is in UTF-16BE, "),
+            (b"\xff\xfe\0\0", "line 1, column 1: the file is in UTF-32, "),
+            (b"<?xml version='1.0'\n encoding = 'ISO-8859-1' ?>", "line 2, column 14: the file is in ISO-8859-1, "),
+        ] {
+            let error = Input::xml(text, &limits).err().unwrap().to_string();
+            assert!(error.starts_with(expected), "{error}");
+            assert!(error.contains("iconv"), "{error}");
+        }
+        for text in ["<?xml version='1.0' encoding='utf-8'?>", "<?xml?>", "<?xml encoding", "<a encoding='x'/>", "", "<", "\u{feff}"] {
+            assert_eq!(drain(Input::xml(text.as_bytes(), &limits).unwrap()).1, None, "{text}");
+        }
+        let (text, error) = drain(Input::json(Drops("\u{feff}ä\n{€\u{10ffff}}".as_bytes(), 1), &limits).unwrap());
+        assert_eq!((String::from_utf8(text).unwrap().as_str(), error), ("ä\n{€\u{10ffff}}", None));
+        for cut in [&b"a\nb\xe2\x82"[..], b"a\nb\xe2\x82c", b"a\nb\xe2"] {
+            let (text, error) = drain(Input::json(cut, &limits).unwrap());
+            assert_eq!(text, b"a\nb");
+            assert!(error.unwrap().starts_with("line 2, column 2: byte 0xe2 is not UTF-8"));
+        }
+    }
+
+    #[test]
+    fn a_cut_gz_says_where_its_text_ends() {
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        io::Write::write_all(&mut gz, b"one\ntwo").unwrap();
+        let gz = gz.finish().unwrap();
+        let (text, error) = drain(Input::xml([gz.as_slice(), &gz].concat().as_slice(), &Limits::default()).unwrap());
+        assert_eq!((text.as_slice(), error), (&b"one\ntwoone\ntwo"[..], None));
+        let (text, error) = drain(Input::xml(&gz[..gz.len() - 4], &Limits::default()).unwrap());
+        assert!(b"one\ntwo".starts_with(&text));
+        assert!(error.unwrap().ends_with("the gz file ends here, in the middle: it is cut"));
+        let mut broken = gz.clone();
+        broken[gz.len() - 6] ^= 1;
+        assert!(drain(Input::xml(broken.as_slice(), &Limits::default()).unwrap()).1.unwrap().contains("damaged here"));
+    }
+
+    #[test]
+    fn a_token_is_no_longer_than_the_limit() {
+        let mut input = Input::xml(&b"ab\ncd0123456789x"[..], &small()).unwrap();
+        input.consume(5);
+        input.token_done();
+        assert_eq!(input.token(), Position { line: 2, column: 3 });
+        input.consume(10);
+        assert_eq!(input.offset(), 15);
+        let error = input.fill_buf().unwrap_err();
+        assert_eq!(input.explain(error).to_string(), "line 2, column 3: an element or text is longer than 10 bytes");
+        assert!(input.fill_buf().is_err());
+    }
+
+    #[test]
+    fn json_limits() {
+        let long = format!("{{\"a\": [[], {{\n{}}}]}}", "\"k\": 1, ".repeat(20));
+        for (text, expected) in [
+            (r#"{"ok": ["0123456789", "\"\"\"\"\"", [[[]]]]}"#, None),
+            ("{\n\"0123456789x\": 1}", Some("line 2, column 1: a string is longer than 10 bytes")),
+            (r#"{"a": "\"\"\"\"\"\""}"#, Some("line 1, column 7: a string is longer than 10 bytes")),
+            ("[[[\n [[[]]]]]]", Some("line 2, column 4: nested deeper than 5")),
+            (&long, Some("line 1, column 12: a record is larger than 100 bytes")),
+        ] {
+            for drop in [1, 3, 1000] {
+                let (out, error) = drain(Input::json(Drops(text.as_bytes(), drop), &small()).unwrap());
+                assert_eq!(error.as_deref(), expected, "{text}");
+                assert!(text.as_bytes().starts_with(&out) && out.len() < 160);
+                assert!(expected.is_some() || out == text.as_bytes());
+            }
+        }
+        let digits = format!("[{}]", "1".repeat(5000));
+        assert_eq!(
+            drain(Input::json(digits.as_bytes(), &Limits::default()).unwrap()).1.unwrap(),
+            "line 1, column 4098: a number or word is longer than 4096 bytes"
+        );
+    }
+
+    #[test]
+    fn serde_json_drives_and_the_place_is_known() {
+        let input = Input::json(&b"{\"a\": [1,\n \"0123456789x\"]}"[..], &small()).unwrap().shared();
+        let mut parser = serde_json::Deserializer::new(IoRead::new(input.clone()));
+        let result = <serde_json::Value as serde::Deserialize>::deserialize(&mut parser);
+        assert!(result.unwrap_err().is_io());
+        assert_eq!(input.failure().unwrap().to_string(), "line 2, column 2: a string is longer than 10 bytes");
+    }
+
+    proptest! {
+        /// However the bytes come, the same comes out, and the place is that of the text's end.
+        #[test]
+        fn pieces_do_not_matter(bytes in proptest::collection::vec(prop_oneof![any::<u8>(), Just(b'"'), Just(b'{'), Just(b'\n')], 0..60), drop in 1..7usize, json: bool) {
+            let open = |drop| {
+                let source = Drops(&bytes, drop);
+                if json { Input::json(source, &small()) } else { Input::xml(source, &small()) }
+            };
+            match (open(drop), open(1000)) {
+                (Ok(mut one), Ok(two)) => {
+                    let (text, error) = drain(two);
+                    let mut out = Vec::new();
+                    let mut byte = [0];
+                    while let Ok(1) = one.read(&mut byte) {
+                        out.push(byte[0]);
+                        prop_assert_eq!(one.position(), Position::START.behind(&out));
+                    }
+                    prop_assert_eq!(&out, &text);
+                    prop_assert_eq!(one.failure().map(|error| error.to_string()), error);
+                }
+                (Err(one), Err(two)) => prop_assert_eq!(one.to_string(), two.to_string()),
+                _ => prop_assert!(false),
+            }
+        }
+    }
+}
