@@ -1,0 +1,282 @@
+//! Round trips: what we write, process_mining and PM4Py read as the same log; what they write back, we read as the same log, but for what
+//! they are known to cut (tests/support/cuts.rs, docs/round-trips.md).
+//!
+//! A list of cuts has to be right in both directions: a difference that no cut explains fails a test, and so does a cut that no hand-made log
+//! needs.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
+mod support;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flowmine_eventlog::read::{self, Limits, Severity};
+use flowmine_eventlog::{ocel, xes};
+use support::cuts::{self, Cut};
+use support::dump::Dump;
+use support::logs::Log;
+use support::peers::{self, Peer};
+use support::require::require;
+use support::{expect, flowmine, repository};
+
+/// What a log is exchanged in: the name of the file is what the peers know the format by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Json,
+    Xml,
+    Sqlite,
+    Xes,
+    XesGz,
+}
+
+impl Format {
+    const OCEL: [Self; 3] = [Self::Json, Self::Xml, Self::Sqlite];
+    const XES: [Self; 2] = [Self::Xes, Self::XesGz];
+
+    fn file(self, dir: &Path, whose: &str) -> PathBuf {
+        let extension = match self {
+            Self::Json => "json",
+            Self::Xml => "xml",
+            Self::Sqlite => "sqlite",
+            Self::Xes => "xes",
+            Self::XesGz => "xes.gz",
+        };
+        dir.join(format!("{whose}.{extension}"))
+    }
+
+    /// What the format itself has no place for.
+    fn cuts(self) -> &'static [Cut] {
+        match self {
+            Self::Sqlite => &[Cut::NoNegativeZero],
+            Self::Json | Self::Xml | Self::Xes | Self::XesGz => &[],
+        }
+    }
+
+    fn write(self, log: &Log, path: &Path) {
+        if self == Self::Sqlite {
+            ocel::sqlite::write(log, path).unwrap();
+            return;
+        }
+        let mut out = BufWriter::new(File::create(path).unwrap());
+        match self {
+            Self::Json => ocel::json::write(log, &mut out),
+            Self::Xml => ocel::xml::write(log, &mut out),
+            Self::Xes => xes::write(log, &mut out),
+            Self::XesGz | Self::Sqlite => xes::gzip::write(log, &mut out),
+        }
+        .unwrap();
+        out.flush().unwrap();
+    }
+}
+
+/// Hand-made logs with everything that is easily lost.
+const OBJECT_LOGS: [&str; 2] = ["jobs.json", "odd.json"];
+const CASE_LOGS: [&str; 1] = ["cases.xes"];
+
+fn fixture(name: &str) -> Log {
+    let (log, errors) = read(&repository("tests/fixtures/logs").join(name));
+    assert!(errors.is_empty(), "{name}: {errors:?}");
+    log
+}
+
+/// The log in a file, and what our reader says is against the standard.
+fn read(file: &Path) -> (Log, Vec<String>) {
+    let mut log = Log::default();
+    read::read_file(file, &Limits::default(), &mut log).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let errors = log.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let errors = errors.map(|finding| format!("{}: {} {}", finding.rule, finding.place, finding.message)).collect();
+    (log, errors)
+}
+
+#[track_caller]
+fn same(what: &str, ours: &Dump, theirs: &Dump, cuts: &[Cut]) {
+    if let Some(differences) = cuts::differences(ours, theirs, cuts) {
+        panic!("{what}: {differences}");
+    }
+}
+
+/// What a peer cuts in a format: when it reads our file, and when it writes that back.
+struct Exchange {
+    format: Format,
+    reading: &'static [Cut],
+    writing: &'static [Cut],
+}
+
+/// Lets a peer read and write back what we write of some logs.
+fn exchange(peer: &Peer, name: &str, exchanges: &[Exchange], logs: &[&str]) {
+    let dir = tempfile::tempdir().unwrap();
+    for Exchange { format, reading, writing } in exchanges {
+        let of_format: Vec<Cut> = format.cuts().iter().chain(*reading).copied().collect();
+        let of_both: Vec<Cut> = of_format.iter().chain(*writing).copied().collect();
+        let mut needless: Vec<Vec<Cut>> = Vec::new();
+        for source in logs {
+            let what = format!("{source} as {format:?} and {name}");
+            let log = fixture(source);
+            let ours = Dump::of(&log);
+            let (written, back) = (format.file(dir.path(), &format!("{source}-ours")), format.file(dir.path(), &format!("{source}-{name}")));
+            format.write(&log, &written);
+
+            let theirs = Dump::parse(&peer.dump(&written).unwrap_or_else(|e| panic!("{what}: {e}")));
+            same(&format!("{what} reads"), &ours, &theirs, &of_format);
+
+            peer.convert(&[], &written, &back).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let again = Dump::of(&read(&back).0);
+            same(&format!("{what} writes back"), &ours, &again, &of_both);
+
+            // Of the cuts in reading, those that neither comparison needs; of the others, those that the second does not need.
+            let (first, second) = (cuts::needless(&ours, &theirs, &of_format), cuts::needless(&ours, &again, &of_both));
+            needless.push(of_both.iter().copied().filter(|cut| second.contains(cut) && (first.contains(cut) || writing.contains(cut))).collect());
+        }
+        let never = needless.iter().flatten().filter(|cut| needless.iter().all(|list| list.contains(cut)));
+        assert_eq!(never.collect::<Vec<_>>(), Vec::<&Cut>::new(), "{format:?} and {name}: cuts that no log needs");
+    }
+}
+
+#[test]
+fn we_read_what_we_write() {
+    let dir = tempfile::tempdir().unwrap();
+    for (logs, formats) in [(&OBJECT_LOGS[..], &Format::OCEL[..]), (&CASE_LOGS, &Format::XES)] {
+        for (source, format) in logs.iter().flat_map(|source| formats.iter().map(move |format| (source, format))) {
+            let log = fixture(source);
+            let file = format.file(dir.path(), source);
+            format.write(&log, &file);
+            let (again, errors) = read(&file);
+            assert_eq!(errors, Vec::<String>::new(), "{source} as {format:?}");
+            same(&format!("{source} as {format:?}"), &Dump::of(&log), &Dump::of(&again), format.cuts());
+        }
+    }
+}
+
+fn process_mining() -> Option<Peer> {
+    let peer = peers::process_mining();
+    let reason = format!("process_mining (tests/peer): {}", peer.as_ref().err().map_or("", String::as_str));
+    require("process_mining", &reason, peer.is_ok()).then(|| peer.unwrap())
+}
+
+fn pm4py() -> Option<Peer> {
+    let peer = peers::pm4py();
+    require("pm4py", "a Python with pm4py (FLOWMINE_PYTHON)", peer.is_ok()).then(|| peer.unwrap())
+}
+
+const PROCESS_MINING: [Exchange; 3] = [
+    Exchange { format: Format::Json, reading: &[Cut::TextLikeTimes], writing: &[] },
+    Exchange { format: Format::Xml, reading: &[Cut::TrimmedText], writing: &[] },
+    Exchange { format: Format::Sqlite, reading: &[], writing: &[Cut::UnquotedNames] },
+];
+
+#[test]
+fn process_mining_exchanges_ocel() {
+    let Some(peer) = process_mining() else { return };
+    exchange(&peer, "process_mining", &PROCESS_MINING, &OBJECT_LOGS);
+}
+
+const PROCESS_MINING_XES: [Exchange; 2] =
+    [Exchange { format: Format::Xes, reading: &[], writing: &[] }, Exchange { format: Format::XesGz, reading: &[], writing: &[] }];
+
+#[test]
+fn process_mining_exchanges_xes() {
+    let Some(peer) = process_mining() else { return };
+    exchange(&peer, "process_mining", &PROCESS_MINING_XES, &CASE_LOGS);
+}
+
+const PM4PY: [Exchange; 3] = [
+    Exchange {
+        format: Format::Json,
+        reading: &[
+            Cut::OnlyRelated,
+            Cut::OneQualifier,
+            Cut::FirstValueAlways,
+            Cut::Microseconds,
+            Cut::NullText,
+            Cut::IntegersAsFloats,
+            Cut::InferredTypes,
+        ],
+        writing: &[Cut::Seconds],
+    },
+    Exchange {
+        format: Format::Xml,
+        reading: &[
+            Cut::OnlyRelated,
+            Cut::FirstValueAlways,
+            Cut::Microseconds,
+            Cut::EmptyIsNone,
+            Cut::OnlyTextAndFloats,
+            Cut::InferredTypes,
+        ],
+        writing: &[],
+    },
+    Exchange {
+        format: Format::Sqlite,
+        reading: &[Cut::OnlyRelated, Cut::IntegersAsFloats, Cut::BooleansAsNumbers, Cut::TimesAsText, Cut::CountColumn, Cut::InferredTypes],
+        writing: &[Cut::ActivityAttribute],
+    },
+];
+
+#[test]
+fn pm4py_exchanges_ocel() {
+    let Some(peer) = pm4py() else { return };
+    exchange(&peer, "pm4py", &PM4PY, &OBJECT_LOGS);
+}
+
+const PM4PY_XES: [Exchange; 2] = [
+    Exchange { format: Format::Xes, reading: &[Cut::Microseconds, Cut::IdsAsText, Cut::NoContainers], writing: &[] },
+    Exchange { format: Format::XesGz, reading: &[Cut::Microseconds, Cut::IdsAsText, Cut::NoContainers], writing: &[] },
+];
+
+#[test]
+fn pm4py_exchanges_xes() {
+    let Some(peer) = pm4py() else { return };
+    exchange(&peer, "pm4py", &PM4PY_XES, &CASE_LOGS);
+}
+
+#[test]
+fn sqlite_passes_all_relational_checks() {
+    let Some(peer) = pm4py() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    for source in OBJECT_LOGS {
+        let file = Format::Sqlite.file(dir.path(), source);
+        Format::Sqlite.write(&fixture(source), &file);
+        let (passed, failed) = peer.checks(&file).unwrap();
+        assert_eq!((passed.len(), failed), (24, Vec::new()), "{source}");
+    }
+}
+
+/// The recorded dataset, exported by the program: all formats hold the same log, and the peers read it.
+#[test]
+fn a_recorded_dataset_survives_the_peers() {
+    let (Some(rust), Some(python)) = (process_mining(), pm4py()) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    let fixtures = ["fixtures/case-study/polls", "fixtures/case-study/sacct-token.txt.gz"].map(repository);
+    expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).args(fixtures), 0);
+    let export = |format: Format, name: &str| {
+        let file = format.file(dir.path(), "dataset");
+        expect(flowmine().args(["export", "--format", name, "--dataset"]).arg(&dataset).arg("-o").arg(&file), 0);
+        let (log, errors) = read(&file);
+        assert_eq!(errors, Vec::<String>::new(), "{format:?}");
+        (Dump::of(&log), file)
+    };
+    let groups: [(&[(Format, &str)], [&[Exchange]; 2]); 2] = [
+        (&[(Format::Json, "ocel.json"), (Format::Xml, "ocel.xml"), (Format::Sqlite, "ocel.sqlite")], [&PROCESS_MINING, &PM4PY]),
+        (&[(Format::Xes, "xes"), (Format::XesGz, "xes.gz")], [&PROCESS_MINING_XES, &PM4PY_XES]),
+    ];
+    for (formats, of_peers) in groups {
+        let mut first: Option<Dump> = None;
+        for (number, &(format, name)) in formats.iter().enumerate() {
+            let (ours, file) = export(format, name);
+            assert!(ours.events.len() + ours.traces.len() > 100, "{name}");
+            same(name, first.get_or_insert_with(|| ours.clone()), &ours, format.cuts());
+            for (peer, exchanges, whose) in [(&rust, of_peers[0], "process_mining"), (&python, of_peers[1], "pm4py")] {
+                let Exchange { reading, writing, .. } = &exchanges[number];
+                let theirs = Dump::parse(&peer.dump(&file).unwrap());
+                same(&format!("{whose} reads {name}"), &ours, &theirs, reading);
+                let back = format.file(dir.path(), whose);
+                peer.convert(&[], &file, &back).unwrap();
+                let both: Vec<Cut> = reading.iter().chain(*writing).copied().collect();
+                same(&format!("{whose} writes {name} back"), &ours, &Dump::of(&read(&back).0), &both);
+            }
+        }
+    }
+}
