@@ -6,6 +6,7 @@ pub mod hostlist;
 pub mod job_log;
 pub mod layout;
 pub mod log;
+pub mod log_file;
 pub mod ocel;
 pub mod summary;
 pub mod xes;

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Attempt, Event, EventLog, Filter, Jobs, Sym, state};
 use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
-use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, Extension, LogError, Record, Value, xes};
+use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, Record, Value, xes};
 use sha1::{Digest, Sha1};
 
 use super::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
@@ -131,10 +131,10 @@ impl Builder {
 }
 
 fn header(notion: &dyn CaseNotion) -> CaseHeader {
-    let extensions = ["concept", "lifecycle", "time", "org", "identity", "io", "slurm"];
+    use xes::extensions::{CONCEPT, IDENTITY, IO, LIFECYCLE, ORGANIZATIONAL, TIME};
     let classifier = |name: &str, keys: &[&str]| Classifier { name: name.to_owned(), keys: keys.iter().map(|&key| key.to_owned()).collect() };
     CaseHeader {
-        extensions: extensions.iter().filter_map(|prefix| xes::extensions::find(prefix)).map(Extension::from).collect(),
+        extensions: [CONCEPT, LIFECYCLE, TIME, ORGANIZATIONAL, IDENTITY, IO].iter().map(|known| known.extension()).collect(),
         trace_globals: vec![Attribute::text("concept:name", "")],
         event_globals: vec![
             Attribute::text("concept:name", ""),

@@ -7,7 +7,7 @@
 
 use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
-use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, Extension, LogError, ObjectLog, Record, xes};
+use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, ObjectLog, Record, xes};
 use rustc_hash::FxHashSet;
 
 use super::{Findings, fingerprint, found};
@@ -103,8 +103,9 @@ impl TraceLog {
 }
 
 fn header(kind: &str) -> CaseHeader {
+    use xes::extensions::{CONCEPT, TIME};
     CaseHeader {
-        extensions: ["concept", "time"].iter().filter_map(|prefix| xes::extensions::find(prefix)).map(Extension::from).collect(),
+        extensions: vec![CONCEPT.extension(), TIME.extension()],
         trace_globals: vec![Attribute::text("concept:name", "")],
         event_globals: vec![Attribute::text("concept:name", ""), Attribute::time("time:timestamp", 0)],
         classifiers: vec![Classifier { name: "Activity".to_owned(), keys: vec!["concept:name".to_owned()] }],
