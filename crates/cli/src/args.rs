@@ -28,9 +28,11 @@ pub enum Command {
     /// Find out which jobs belong together; writes the tables links and cases.
     Correlate(Correlate),
     /// Write an event log.
-    Export(Export),
+    Export(Box<Export>),
+    /// Check event logs against their standards.
+    Validate(Validate),
     /// Discover a model and draw it.
-    Discover(Discover),
+    Discover(Box<Discover>),
     /// The whole batch: correlate, export, discover, summarise.
     Run(Run),
     /// Print a shell completion script.
@@ -117,6 +119,45 @@ pub enum Import {
     /// Files of squeue, sacct or SLURMminer; which it is is found out from each file.
     #[command(visible_alias = "sacct")]
     Squeue(ImportSlurm),
+    /// Event logs: XES or OCEL 2.0, as other tools write them.
+    Log(ImportLog),
+}
+
+/// `flowmine import log`.
+#[derive(Debug, Args)]
+#[command(after_help = "Reads XES and OCEL 2.0 (JSON, XML, SQLite); the text formats packed with gzip or not. `discover` and `export` \
+    take such a file directly as well: --log FILE.")]
+pub struct ImportLog {
+    /// The files.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The dataset; made when it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+}
+
+/// `flowmine validate`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 no error found (there may be warnings), 1 errors found, 2 the file cannot be read.")]
+pub struct Validate {
+    /// The files: XES or OCEL 2.0 (JSON, XML, SQLite).
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Leave out notes: what is allowed and worth knowing.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Where a log comes from.
+#[derive(Debug, Args, Clone)]
+#[group(required = true, multiple = true)]
+pub struct SourceArgs {
+    /// The dataset.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: Option<PathBuf>,
+    /// An XES or OCEL file instead of a dataset; with --dataset the name of a log that was imported into it.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
 }
 
 /// `flowmine import squeue`.
@@ -192,23 +233,50 @@ pub struct Correlate {
 pub enum LogFormat {
     /// IEEE 1849 XES: one case notion, a trace a case.
     Xes,
+    /// The same, packed with gzip.
+    #[value(name = "xes.gz")]
+    XesGz,
     /// OCEL 2.0 as JSON: objects instead of cases.
     #[value(name = "ocel.json")]
     OcelJson,
+    /// OCEL 2.0 as XML.
+    #[value(name = "ocel.xml")]
+    OcelXml,
+    /// OCEL 2.0 as an SQLite database.
+    #[value(name = "ocel.sqlite")]
+    OcelSqlite,
+    /// A table, an event a row, as PM4Py, bupaR and DuckDB read it.
+    Csv,
+    /// The same as Parquet.
+    Parquet,
+}
+
+impl LogFormat {
+    /// Whether it is object-centric.
+    pub fn has_objects(self) -> bool {
+        matches!(self, Self::OcelJson | Self::OcelXml | Self::OcelSqlite)
+    }
 }
 
 /// `flowmine export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The dataset.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: PathBuf,
+    /// What to export.
+    #[command(flatten)]
+    pub source: SourceArgs,
     /// The format.
     #[arg(long, value_enum)]
     pub format: LogFormat,
-    /// The case notion of an XES log; dependency when not given. An object-centric log has none.
+    /// What a case is, for formats with cases: dependency (when not given), account-group, or object:TYPE for the objects of a type. The cases of an
+    /// XES file are its traces when not given.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
+    /// Replace names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …) by codes made with the key in this file.
+    #[arg(long, value_name = "KEYFILE")]
+    pub pseudonymise: Option<PathBuf>,
+    /// Leave out columns of the table job_states, separated by commas, for a dataset; attributes of this name, for a log.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub drop: Vec<String>,
     /// Which moment of an observed interval is an event's time; both ends stay in the log.
     #[arg(long, value_enum, default_value_t)]
     pub timestamp: TimestampArg,
@@ -275,18 +343,19 @@ pub enum ActivityArg {
 /// `flowmine discover`.
 #[derive(Debug, Args)]
 pub struct Discover {
-    /// The dataset.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: PathBuf,
+    /// What to look at.
+    #[command(flatten)]
+    pub source: SourceArgs,
     /// The model.
     #[arg(long, value_enum, default_value = "dfg")]
     pub model: Model,
     /// The format.
     #[arg(long, value_enum, default_value = "svg")]
     pub format: ModelFormat,
-    /// The case notion.
-    #[arg(long, value_name = "NAME", default_value = "dependency")]
-    pub case_notion: String,
+    /// What a case is: dependency (when not given), account-group, or object:TYPE for the objects of a type. The cases of an XES file are its traces
+    /// when not given.
+    #[arg(long, value_name = "NAME")]
+    pub case_notion: Option<String>,
     /// Which events of a job count.
     #[arg(long, value_enum, default_value_t)]
     pub events: EventsArg,

@@ -716,7 +716,7 @@ pub struct Transaction<'w> {
 }
 
 impl Transaction<'_> {
-    /// Adds rows to a table; an empty builder adds no file.
+    /// Adds rows to a table, as a file; an empty builder adds none. Many rows are best added in several calls, so that memory holds few.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -725,8 +725,12 @@ impl Transaction<'_> {
             return Ok(());
         }
         let mut rows = self.columns(rows)?;
-        let range = Range { first: self.number, last: self.number };
-        self.write_file(R::TABLE, &range.file_name(), |file| parquet::write(file, &mut rows))
+        let name = |number| Range { first: number, last: number }.file_name();
+        let taken = |number| self.commit.moves.iter().any(|(_, to)| *to == format!("{}/{}", R::TABLE, name(number)));
+        while taken(self.number) {
+            self.number += 1;
+        }
+        self.write_file(R::TABLE, &name(self.number), |file| parquet::write(file, &mut rows))
     }
 
     /// Puts rows in place of all that a table held.

@@ -11,6 +11,7 @@
 
 pub mod as_cases;
 pub mod as_objects;
+mod json;
 pub mod stored;
 mod type_table;
 

@@ -1,1 +1,246 @@
-//! stub
+//! Imported logs in a dataset: the tables `imported_logs`, `log_objects` and `log_events`, written and read again.
+//!
+//! A log gets into the dataset in one transaction. Its name is that of its file; a second log of that name is refused.
+
+use std::borrow::Cow;
+
+use flowmine_eventlog::read::{Format, Sink};
+use flowmine_eventlog::spool::{Sorter, put_ordered};
+use flowmine_eventlog::{Attribute, CaseLog, Event, LogError, Object, ObjectLog, Record, Value};
+use flowmine_schema::dataset::{Role, Transaction};
+use flowmine_schema::row::Row;
+use flowmine_schema::tables::{ImportedLog, LogEvent, LogObject};
+use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
+
+use super::as_objects::{CASE, text_of};
+use super::{Collector, Content, LogFile, TraceLog, json};
+
+/// How many rows are held before they are written.
+const ROWS: usize = 1 << 16;
+
+/// Why a log could not be stored or found.
+#[derive(Debug, thiserror::Error)]
+pub enum StoredError {
+    /// From the dataset.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// From the log.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// There is one of that name.
+    #[error("the dataset has a log named {0:?} already: rename the file to import it beside the other")]
+    Taken(String),
+    /// There is none of that name.
+    #[error("the dataset has no imported log named {name:?}; it has: {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]
+    NotThere {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+}
+
+/// The names of the imported logs, in the order of import.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn names(dataset: &Dataset) -> Result<Vec<String>, DatasetError> {
+    let mut names = Vec::new();
+    dataset.read::<ImportedLog<'static>, DatasetError>(Projection::Only(&["log"]), |row| {
+        names.push(row.log.into_owned());
+        Ok(())
+    })?;
+    Ok(names)
+}
+
+/// What was stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StoredCounts {
+    /// Objects, or traces.
+    pub objects: u64,
+    /// Events.
+    pub events: u64,
+}
+
+/// Rows of one table on their way into a transaction.
+struct Filling<R: Row>(Builder<R>);
+
+impl<R: Row> Filling<R> {
+    fn push(&mut self, row: &R::Of<'_>, transaction: &mut Transaction<'_>) -> Result<(), DatasetError> {
+        self.0.push(row);
+        if self.0.len() < ROWS { Ok(()) } else { transaction.append(std::mem::take(&mut self.0)) }
+    }
+}
+
+/// Puts a log into a dataset.
+///
+/// # Errors
+/// When there is one of that name, another process is writing, or a file cannot be written; then the dataset is as it was.
+pub fn store(dataset: &Dataset, name: &str, file: &LogFile) -> Result<StoredCounts, StoredError> {
+    let mut writer = dataset.writer(Role::Raw, &format!("import log, process {}", std::process::id()))?;
+    if names(dataset)?.iter().any(|known| known == name) {
+        return Err(StoredError::Taken(name.to_owned()));
+    }
+    let mut transaction = writer.begin()?;
+    let mut logs = Builder::<ImportedLog<'static>>::new();
+    let (format, header) = match &file.content {
+        Content::Objects(log) => ("ocel", json::types(log.types())?),
+        Content::Traces(log) => ("xes", json::header(log.header())?),
+    };
+    logs.push(&ImportedLog { log: name.into(), format: format.into(), header: header.into(), ..ImportedLog::default() });
+    transaction.append(logs)?;
+    let mut counts = StoredCounts::default();
+    let mut objects = Filling(Builder::<LogObject<'static>>::new());
+    let mut events = Filling(Builder::<LogEvent<'static>>::new());
+    let batches = match &file.content {
+        Content::Objects(log) => vec![log.objects(), log.events()],
+        Content::Traces(log) => vec![log.traces()],
+    };
+    for batch in batches.into_iter().flatten() {
+        for record in batch?.records() {
+            match record? {
+                Record::Object(object) => {
+                    counts.objects += 1;
+                    let row = LogObject {
+                        log: name.into(),
+                        number: counts.objects as i64,
+                        object_id: object.id,
+                        object_type: object.kind,
+                        attributes: json::attributes(&object.attributes)?.into(),
+                        relationships: Some(json::relations(&object.relations)?.into()),
+                        ..LogObject::default()
+                    };
+                    objects.push(&row, &mut transaction)?;
+                }
+                Record::Event(event) => {
+                    counts.events += 1;
+                    let row = LogEvent {
+                        log: name.into(),
+                        number: counts.events as i64,
+                        event_id: Some(event.id),
+                        event_type: Some(event.kind),
+                        time_ns: Some(event.time_ns),
+                        attributes: json::attributes(&event.attributes)?.into(),
+                        relationships: Some(json::relations(&event.relations)?.into()),
+                        ..LogEvent::default()
+                    };
+                    events.push(&row, &mut transaction)?;
+                }
+                Record::Trace(attributes) => {
+                    counts.objects += 1;
+                    let id = Attribute::find(&attributes, "concept:name").and_then(|a| text_of(&a.value));
+                    let row = LogObject {
+                        log: name.into(),
+                        number: counts.objects as i64,
+                        object_id: id.unwrap_or_default(),
+                        object_type: CASE.into(),
+                        attributes: json::attributes(&attributes)?.into(),
+                        ..LogObject::default()
+                    };
+                    objects.push(&row, &mut transaction)?;
+                }
+                Record::CaseEvent(attributes) => {
+                    counts.events += 1;
+                    let time_ns = Attribute::find(&attributes, "time:timestamp").and_then(|a| match a.value {
+                        Value::Time(ns) => Some(ns),
+                        _ => None,
+                    });
+                    let row = LogEvent {
+                        log: name.into(),
+                        number: counts.events as i64,
+                        trace: Some(counts.objects as i64),
+                        event_type: Attribute::find(&attributes, "concept:name").and_then(|a| text_of(&a.value)),
+                        time_ns,
+                        attributes: json::attributes(&attributes)?.into(),
+                        ..LogEvent::default()
+                    };
+                    events.push(&row, &mut transaction)?;
+                }
+                Record::TraceEnd => {}
+            }
+        }
+    }
+    transaction.append(objects.0)?;
+    transaction.append(events.0)?;
+    transaction.commit()?;
+    Ok(counts)
+}
+
+/// Gets a log out of a dataset.
+///
+/// # Errors
+/// When there is none of that name, or the tables cannot be read.
+pub fn load(dataset: &Dataset, name: &str) -> Result<LogFile, StoredError> {
+    let mut found = None;
+    dataset.read::<ImportedLog<'static>, StoredError>(Projection::All, |row| {
+        if row.log == name {
+            found = Some((row.format.into_owned(), row.header.into_owned()));
+        }
+        Ok(())
+    })?;
+    let Some((format, header)) = found else { return Err(StoredError::NotThere { name: name.to_owned(), known: names(dataset)? }) };
+    if format == "xes" { load_traces(dataset, name, &header) } else { load_objects(dataset, name, &header) }
+}
+
+fn load_traces(dataset: &Dataset, name: &str, header: &str) -> Result<LogFile, StoredError> {
+    let mut records = Sorter::default();
+    let mut key = Vec::new();
+    let mut push = |trace: i64, part: u8, number: i64, record: &Record<'_>| {
+        key.clear();
+        put_ordered(trace, &mut key);
+        key.push(part);
+        put_ordered(number, &mut key);
+        records.push_record(&key, record)
+    };
+    dataset.read::<LogObject<'static>, StoredError>(Projection::All, |row| {
+        if row.log == name {
+            push(row.number, 0, 0, &Record::Trace(json::read_attributes(&row.attributes)?))?;
+            push(row.number, 2, 0, &Record::TraceEnd)?;
+        }
+        Ok(())
+    })?;
+    dataset.read::<LogEvent<'static>, StoredError>(Projection::All, |row| {
+        if row.log == name
+            && let Some(trace) = row.trace
+        {
+            push(trace, 1, row.number, &Record::CaseEvent(json::read_attributes(&row.attributes)?))?;
+        }
+        Ok(())
+    })?;
+    let content = Content::Traces(TraceLog::new(json::read_header(header)?, records.finish()?));
+    Ok(LogFile { content, findings: Vec::new() })
+}
+
+fn load_objects(dataset: &Dataset, name: &str, header: &str) -> Result<LogFile, StoredError> {
+    let mut collector = Collector::default();
+    collector.types(json::read_types(header)?)?;
+    let none = Cow::Borrowed("[]");
+    dataset.read::<LogObject<'static>, StoredError>(Projection::All, |row| {
+        if row.log != name {
+            return Ok(());
+        }
+        let relations = row.relationships.as_ref().unwrap_or(&none);
+        let object = Object {
+            id: Cow::Borrowed(&row.object_id),
+            kind: Cow::Borrowed(&row.object_type),
+            attributes: json::read_attributes(&row.attributes)?,
+            relations: json::read_relations(relations)?,
+        };
+        Ok(collector.record(&Record::Object(object))?)
+    })?;
+    dataset.read::<LogEvent<'static>, StoredError>(Projection::All, |row| {
+        if row.log != name {
+            return Ok(());
+        }
+        let relations = row.relationships.as_ref().unwrap_or(&none);
+        let event = Event {
+            id: Cow::Borrowed(row.event_id.as_deref().unwrap_or_default()),
+            kind: Cow::Borrowed(row.event_type.as_deref().unwrap_or_default()),
+            time_ns: row.time_ns.unwrap_or_default(),
+            attributes: json::read_attributes(&row.attributes)?,
+            relations: json::read_relations(relations)?,
+        };
+        Ok(collector.record(&Record::Event(event))?)
+    })?;
+    Ok(collector.finish(Format::OcelJson)?)
+}

@@ -2,12 +2,14 @@
 
 mod cases;
 mod diagnostics;
+mod imported_logs;
 mod job_dependencies;
 mod job_states;
 mod links;
 
 pub use cases::Case;
 pub use diagnostics::DiagnosticRow;
+pub use imported_logs::{ImportedLog, LogEvent, LogObject};
 pub use job_dependencies::JobDependency;
 pub use job_states::{JobState, change, source};
 pub use links::Link;
@@ -34,6 +36,9 @@ pub const ALL: &[TableDef] = &[
     def::<JobState<'static>>(),
     def::<JobDependency<'static>>(),
     def::<DiagnosticRow<'static>>(),
+    def::<ImportedLog<'static>>(),
+    def::<LogObject<'static>>(),
+    def::<LogEvent<'static>>(),
     def::<Link<'static>>(),
     def::<Case<'static>>(),
 ];
