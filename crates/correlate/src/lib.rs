@@ -12,10 +12,14 @@
 pub mod attempts;
 pub mod cases;
 pub mod dependencies;
+pub mod drop;
 pub mod events;
+pub mod hostlist;
 pub mod jobs;
 pub mod log;
 pub mod maybe;
+pub mod pseudonym;
+pub mod rules;
 pub mod state;
 pub mod strings;
 pub mod submissions;
@@ -26,10 +30,13 @@ mod tests;
 
 pub use attempts::Attempt;
 pub use cases::{Assignment, CaseNotion};
+pub use drop::DropColumns;
 pub use events::{Event, Timestamp};
 pub use jobs::Jobs;
 pub use log::{CaseTrace, Classifier, EventLog, Filter, Labels};
 pub use maybe::Maybe;
+pub use pseudonym::Pseudonymiser;
+pub use rules::RowRules;
 pub use state::Lifecycle;
 pub use strings::{Strings, Sym};
 pub use submissions::Submission;

@@ -2,9 +2,10 @@
 
 pub mod dfg;
 pub mod draw;
-pub mod hostlist;
 pub mod layout;
 pub mod log;
 pub mod ocel;
 pub mod summary;
 pub mod xes;
+
+pub use flowmine_correlate::hostlist;
