@@ -6,8 +6,8 @@
 //!   whatever path it stands. Numbers in paths are replaced too: a part `1001` may be a user's id.
 //! * **Extensions** that are on the list stay, up to three of them; the code is of what is before them, so that `a.bam` and `a.bam.bai` are
 //!   seen to belong together. A job's name is treated like a file name, because it is one by default.
-//! * **Command lines** word by word, blanks made one: numbers of at most six digits stay, so do `-x` and `-x4`; `--name=value` is a code for
-//!   the name and one for the value; words with `/` are paths; everything else is one code.
+//! * **Command lines** word by word, blanks made one: numbers of at most six digits stay, and so does `-x` (but not `-n1`, which may be a host's
+//!   name to whoever looks for one); `--name=value` is a code for the name and one for the value; words with `/` are paths; everything else is one code.
 
 use super::Pseudonymiser;
 use super::code::Kind;
@@ -60,10 +60,7 @@ impl Pseudonymiser {
     fn option(&self, word: &str, out: &mut String) {
         let name = word.strip_prefix("--").or_else(|| word.strip_prefix('-')).unwrap_or(word);
         let dashes = &word[..word.len() - name.len()];
-        let mut characters = name.chars();
-        let letter = characters.next().is_some_and(|c| c.is_ascii_alphabetic());
-        let rest = characters.as_str();
-        let short = dashes.len() == 1 && letter && (rest.is_empty() || is_small_number(rest));
+        let short = dashes.len() == 1 && name.len() == 1 && name.bytes().all(|b| b.is_ascii_alphabetic());
         if name.is_empty() || short || is_small_number(word) {
             out.push_str(word);
         } else {
