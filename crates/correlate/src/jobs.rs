@@ -14,6 +14,7 @@ use crate::attempts::{self, Attempt, Fact, Folder, Seen, UNKNOWN_ACTIVITY};
 use crate::dependencies::{self, Dependencies};
 use crate::events::{self, Context, Event, Of, Timestamp};
 use crate::maybe::Maybe;
+use crate::rules::RowRules;
 use crate::state::{LEFT, PENDING, RUNNING};
 use crate::strings::{Strings, StringsBuilder, Sym};
 use crate::submissions::{self, Submission};
@@ -41,13 +42,21 @@ impl Jobs {
     /// # Errors
     /// When a file cannot be read, or there are more than four thousand million attempts or events.
     pub fn read(dataset: &Dataset, timestamp: Timestamp) -> Result<Self, CorrelateError> {
+        Self::read_with(dataset, timestamp, &RowRules::default())
+    }
+
+    /// Reads a dataset with rules that change each row before anything is derived from it.
+    ///
+    /// # Errors
+    /// As [`Jobs::read`].
+    pub fn read_with(dataset: &Dataset, timestamp: Timestamp, rules: &RowRules) -> Result<Self, CorrelateError> {
         let mut builder = JobsBuilder::default();
         dataset.read::<JobState<'static>, CorrelateError>(Projection::Only(attempts::COLUMNS), |row| {
-            builder.push_state(&row);
+            builder.push_state(&rules.apply(row));
             Ok(())
         })?;
         dataset.read::<JobDependency<'static>, CorrelateError>(Projection::Only(dependencies::COLUMNS), |row| {
-            builder.push_dependency(&row);
+            builder.push_dependency(&rules.apply_dependency(row));
             Ok(())
         })?;
         builder.finish(timestamp)

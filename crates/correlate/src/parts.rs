@@ -23,29 +23,31 @@ use rustc_hash::{FxHashSet, FxHasher};
 use crate::attempts;
 use crate::dependencies::{self, TargetKind};
 use crate::jobs::{Jobs, JobsBuilder};
+use crate::rules::RowRules;
 use crate::{CorrelateError, Timestamp};
 
 /// How many rows of `job_states` are held at once.
 pub const ROWS_AT_ONCE: u64 = 100_000;
 
-/// Calls `each` with every part.
+/// Calls `each` with every part, its rows changed by the rules.
 ///
 /// # Errors
 /// When the dataset cannot be read or the temporary file not be written, or what `each` returns.
 pub fn for_each<E: From<CorrelateError>>(
     dataset: &Dataset,
     timestamp: Timestamp,
+    rules: &RowRules,
     rows_at_once: u64,
     mut each: impl FnMut(Jobs) -> Result<(), E>,
 ) -> Result<(), E> {
     let rows = dataset.row_count::<JobState<'static>>().map_err(CorrelateError::from)?;
     if rows <= rows_at_once {
-        return each(Jobs::read(dataset, timestamp)?);
+        return each(Jobs::read_with(dataset, timestamp, rules)?);
     }
     let dealt = deal_out(dataset, rows.div_ceil(rows_at_once))?;
     for part in 0..dealt.blocks.len() {
         if !dealt.blocks[part].is_empty() {
-            each(dealt.jobs(part, timestamp)?)?;
+            each(dealt.jobs(part, timestamp, rules)?)?;
         }
     }
     Ok(())
@@ -285,7 +287,7 @@ fn deal_out(dataset: &Dataset, parts: u64) -> Result<Dealt, CorrelateError> {
 }
 
 impl Dealt {
-    fn jobs(&self, part: usize, timestamp: Timestamp) -> Result<Jobs, CorrelateError> {
+    fn jobs(&self, part: usize, timestamp: Timestamp, rules: &RowRules) -> Result<Jobs, CorrelateError> {
         let damaged = || CorrelateError::Temporary(LogError::Damaged);
         let mut builder = JobsBuilder::default();
         let mut block = Vec::new();
@@ -297,8 +299,8 @@ impl Dealt {
                 let length = u32::from_le_bytes([a, b, c, d]) as usize;
                 let (row, after) = after.split_at_checked(length).ok_or_else(damaged)?;
                 match kind {
-                    STATE => builder.push_state(&JobState::take(row).ok_or_else(damaged)?),
-                    _ => builder.push_dependency(&JobDependency::take(row).ok_or_else(damaged)?),
+                    STATE => builder.push_state(&rules.apply(JobState::take(row).ok_or_else(damaged)?)),
+                    _ => builder.push_dependency(&rules.apply_dependency(JobDependency::take(row).ok_or_else(damaged)?)),
                 }
                 rest = after;
             }

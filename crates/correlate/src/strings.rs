@@ -105,6 +105,11 @@ impl Strings {
         None
     }
 
+    /// All of them in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|index| self.get(Sym::at(index)))
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.ends.len()

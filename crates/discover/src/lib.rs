@@ -2,7 +2,6 @@
 
 pub mod dfg;
 pub mod draw;
-pub mod hostlist;
 pub mod job_log;
 pub mod layout;
 pub mod log;
@@ -10,3 +9,5 @@ pub mod log_file;
 pub mod ocel;
 pub mod summary;
 pub mod xes;
+
+pub use flowmine_correlate::hostlist;

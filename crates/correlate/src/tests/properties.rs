@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::support::*;
 use crate::cases::ALL;
 use crate::jobs::Jobs;
+use crate::rules::RowRules;
 use crate::{CorrelateError, Timestamp, parts};
 use crate::{EventLog, Filter};
 
@@ -213,7 +214,7 @@ proptest! {
         let dataset = rows.dataset(dir.path());
         let mut by_part = Vec::new();
         let mut count = 0;
-        parts::for_each::<CorrelateError>(&dataset, Timestamp::Reported, rows_at_once, |jobs| {
+        parts::for_each::<CorrelateError>(&dataset, Timestamp::Reported, &RowRules::default(), rows_at_once, |jobs| {
             count += 1;
             by_part.extend(told(&jobs));
             Ok(())

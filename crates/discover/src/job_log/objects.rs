@@ -26,6 +26,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use flowmine_correlate::hostlist;
 use flowmine_correlate::cases::{CaseNotion, Dependency, escape};
 use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::log::ResolvedFilter;
@@ -42,7 +43,6 @@ use flowmine_schema::text::visible;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
-use crate::hostlist;
 
 /// How many nodes one host list may name.
 pub const MAX_NODES: usize = 100_000;

@@ -1,0 +1,185 @@
+//! Columns that are left out: `--drop COLUMN`.
+//!
+//! In go names of columns of `job_states`; out comes what sets them to null, row by row. Refused are columns that rows cannot do
+//! without: those that are never null, and those that say which attempt a row is of and what happened to it when.
+
+use flowmine_schema::Row;
+use flowmine_schema::tables::JobState;
+
+/// Why a column cannot be dropped.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum DropError {
+    /// There is no such column.
+    #[error("job_states has no column {name:?}: did you mean {nearest}?")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The column whose name is most like it.
+        nearest: &'static str,
+    },
+    /// The log is made of it.
+    #[error("{name} cannot be dropped, because events and cases are made of it; these can: {}", droppable().collect::<Vec<_>>().join(", "))]
+    Required {
+        /// The column.
+        name: &'static str,
+    },
+}
+
+/// Columns that can be null and yet cannot be dropped: without a submit time attempts run together, and events are what `state`, `start_ns`
+/// and `end_ns` say.
+pub const KEPT: &[&str] = &["submit_ns", "state", "start_ns", "end_ns"];
+
+type Clear = fn(&mut JobState<'_>);
+
+macro_rules! clearing {
+    ($($column:ident),+ $(,)?) => {
+        /// The columns that can be dropped, in the order of the table.
+        const CLEAR: &[(&str, Clear)] = &[ $( (stringify!($column), |row| row.$column = None) ),+ ];
+    };
+}
+clearing!(
+    not_before_ns,
+    reported_ns,
+    array_job_id,
+    array_task_id,
+    array_tasks,
+    het_job_id,
+    het_offset,
+    name,
+    user,
+    group,
+    account,
+    partition,
+    qos,
+    reason,
+    comment,
+    activity,
+    command,
+    arguments,
+    work_dir,
+    nodes,
+    node_list,
+    cpus,
+    memory_bytes,
+    total_memory_bytes,
+    time_limit_s,
+    exit_code,
+    exit_signal,
+    cancelled_by_uid,
+    read_bytes,
+    written_bytes,
+    submit_line,
+);
+
+/// The names of the columns that can be dropped, in the order of the table.
+pub fn droppable() -> impl Iterator<Item = &'static str> {
+    CLEAR.iter().map(|(name, _)| *name)
+}
+
+/// Columns to drop. The default drops none.
+#[derive(Debug, Clone, Default)]
+pub struct DropColumns {
+    columns: Vec<(&'static str, Clear)>,
+}
+
+impl DropColumns {
+    /// The columns of these names; a name may come twice.
+    ///
+    /// # Errors
+    /// For the first name that is no column, or one that cannot be dropped.
+    pub fn parse<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Result<Self, DropError> {
+        let mut columns: Vec<(&'static str, Clear)> = Vec::new();
+        for name in names {
+            let name = name.as_ref();
+            let known = JobState::COLUMNS.iter().map(|column| column.name);
+            let Some(column) = known.clone().find(|column| *column == name) else {
+                let nearest = known.min_by_key(|column| distance(name, column)).unwrap_or_default();
+                return Err(DropError::Unknown { name: name.to_owned(), nearest });
+            };
+            let Some(&(column, clear)) = CLEAR.iter().find(|(clearable, _)| *clearable == column) else {
+                return Err(DropError::Required { name: column });
+            };
+            if columns.iter().all(|(there, _)| *there != column) {
+                columns.push((column, clear));
+            }
+        }
+        Ok(Self { columns })
+    }
+
+    /// Whether none is dropped.
+    pub fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// The names of the dropped columns, in the order in which they were asked for.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().map(|(name, _)| *name)
+    }
+
+    /// Sets the columns of a row to null.
+    pub fn apply(&self, row: &mut JobState<'_>) {
+        for (_, clear) in &self.columns {
+            clear(row);
+        }
+    }
+}
+
+/// How many letters to insert, delete or change between two words (Levenshtein), of the first 64 letters each.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().take(64).enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (to, cell) in b.iter().zip(row.iter_mut().skip(1)) {
+            let best = (diagonal + usize::from(from != *to)).min(*cell + 1).min(left + 1);
+            diagonal = std::mem::replace(cell, best);
+            left = best;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_that_can_be_null_is_droppable_or_kept_for_a_reason() {
+        let nullable = JobState::COLUMNS.iter().filter(|column| column.nullable).map(|column| column.name);
+        let expected: Vec<&str> = nullable.filter(|name| !KEPT.contains(name)).collect();
+        assert_eq!(droppable().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn dropping() {
+        let drop = DropColumns::parse(["comment", "user", "comment"]).unwrap();
+        assert_eq!(drop.names().collect::<Vec<_>>(), ["comment", "user"]);
+        let mut row = JobState { user: Some("ann".into()), comment: Some("x".into()), name: Some("n".into()), ..JobState::default() };
+        drop.apply(&mut row);
+        assert_eq!(row, JobState { name: Some("n".into()), ..JobState::default() });
+        assert!(DropColumns::parse::<&str>([]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn refusals_help() {
+        let unknown = |name: &str| DropColumns::parse([name]).unwrap_err().to_string();
+        assert!(unknown("users").ends_with("did you mean user?"), "{}", unknown("users"));
+        assert!(unknown("workdir").ends_with("did you mean work_dir?"));
+        assert!(unknown("Comment").ends_with("did you mean comment?"));
+        assert!(unknown(&"x".repeat(100_000)).contains("did you mean"));
+        for required in ["cluster", "job", "observed_at_ns", "submit_ns", "state", "start_ns"] {
+            let message = DropColumns::parse([required]).unwrap_err().to_string();
+            assert!(message.starts_with(required) && message.contains("work_dir") && !message.contains(" job_id,"), "{message}");
+        }
+    }
+
+    #[test]
+    fn distances() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!((distance("", "abc"), distance("abc", ""), distance("abc", "abc")), (3, 3, 0));
+    }
+}
