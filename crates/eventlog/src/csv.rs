@@ -8,7 +8,7 @@
 //! - Truth values are `true` and `false`; numbers that are not finite `NaN`, `inf` and `-inf`.
 //! - **Formulas.** A text that begins with `=`, `+`, `-`, `@`, tab, CR or LF would be a formula to a spreadsheet (OWASP, CSV Injection),
 //!   so an apostrophe is put before it; also where there are apostrophes before such a character already, so that taking one off gives
-//!   the text back. Counted as simplified. Numbers are not texts: -5 stays -5.
+//!   the text back. Counted as simplified. What is a number and nothing else, `-5` or `+1e3`, computes nothing and stays as it is.
 //! - NUL, at which readers stop, is written visibly as `\x00` and counted as replaced.
 //!
 //! Whoever reads CSV guesses types: a text `007` may become a number and a text `NA` nothing. Parquet has no such trouble.
@@ -87,7 +87,7 @@ fn text(text: &str, counts: &mut Counts, out: &mut Vec<u8>) {
     if quoted {
         out.push(b'"');
     }
-    if is_formula(bytes) {
+    if is_formula(text) {
         out.push(b'\'');
         counts.simplified_values += 1;
     }
@@ -112,7 +112,14 @@ fn text(text: &str, counts: &mut Counts, out: &mut Vec<u8>) {
 }
 
 /// Whether a spreadsheet would compute it, behind any number of apostrophes.
-fn is_formula(bytes: &[u8]) -> bool {
-    let first = bytes.iter().find(|&&byte| byte != b'\'');
-    matches!(first, Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r' | b'\n'))
+fn is_formula(text: &str) -> bool {
+    let text = text.trim_start_matches('\'');
+    match text.as_bytes().first() {
+        Some(b'=' | b'@' | b'\t' | b'\r' | b'\n') => true,
+        // Rust also reads `-inf` and `-nan`, which a spreadsheet takes for names.
+        Some(b'+' | b'-') => {
+            text.bytes().any(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')) || text.parse::<f64>().is_err()
+        }
+        _ => false,
+    }
 }
