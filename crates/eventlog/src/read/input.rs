@@ -113,6 +113,17 @@ impl<'r> Input<'r> {
         Ok(input)
     }
 
+    /// An input for a parser that takes whole records: between two calls of [`Input::token_done`] at most [`Limits::record_bytes`] can be
+    /// consumed.
+    ///
+    /// # Errors
+    /// From the operating system; when the text is in UTF-16.
+    pub fn records(source: impl Read + 'r, limits: &Limits) -> Result<Self, LogError> {
+        let mut input = Self::new(Box::new(source), Guard::Tokens(limits.record_bytes as u64), limits)?;
+        input.begin()?;
+        Ok(input)
+    }
+
     fn new(mut source: Box<dyn Read + 'r>, guard: Guard, limits: &Limits) -> Result<Self, LogError> {
         let mut magic = [0; 2];
         let mut known = 0;
@@ -180,7 +191,7 @@ impl<'r> Input<'r> {
 
     /// Where the next byte to be consumed is.
     pub fn position(&mut self) -> Position {
-        self.token = Some(self.token());
+        self.token();
         self.place = self.place.behind(&self.buffer[self.counted..self.start]);
         self.counted = self.start;
         self.place
@@ -198,14 +209,38 @@ impl<'r> Input<'r> {
     }
 
     /// Where [`Input::token_done`] was last called.
-    pub fn token(&self) -> Position {
-        self.token.unwrap_or_else(|| self.place.behind(&self.buffer[self.counted..self.token_at]))
+    pub fn token(&mut self) -> Position {
+        // Each byte is counted once: what is behind the token will not be asked for again.
+        *self.token.get_or_insert_with(|| {
+            self.place = self.place.behind(&self.buffer[self.counted..self.token_at]);
+            self.counted = self.token_at;
+            self.place
+        })
+    }
+
+    /// Consumes white space, however much there is.
+    ///
+    /// # Errors
+    /// As [`BufRead::fill_buf`], explained.
+    pub fn skip_white_space(&mut self) -> Result<(), LogError> {
+        loop {
+            self.token_offset = self.offset();
+            let white = match self.fill_buf() {
+                Ok(bytes) => bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count(),
+                Err(error) => return Err(self.explain(error)),
+            };
+            if white == 0 {
+                return Ok(());
+            }
+            self.consume(white);
+        }
     }
 
     /// Why reading from this input failed: the refusal of the input itself if there was one, else `otherwise` at the beginning of the
     /// current token.
     pub fn explain(&mut self, otherwise: impl std::fmt::Display) -> LogError {
-        self.failure.take().unwrap_or_else(|| self.token().refuse(otherwise.to_string()))
+        let place = self.token();
+        self.failure.take().unwrap_or_else(|| place.refuse(otherwise.to_string()))
     }
 
     /// The refusal of the input itself, if there was one.
@@ -333,7 +368,7 @@ impl BufRead for Input<'_> {
         if let Guard::Tokens(most) = self.guard {
             let left = most.saturating_sub(self.offset() - self.token_offset);
             if left == 0 && end > self.start {
-                let message = format!("an element or text is longer than {most} bytes");
+                let message = format!("what begins here is longer than {most} bytes");
                 let error = self.token().refuse(message);
                 return Err(self.fail(error));
             }

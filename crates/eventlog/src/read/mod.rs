@@ -3,10 +3,23 @@
 //! A file is taken for hostile: nothing of it is believed before it is read, no text, nesting or number of types can be so large that
 //! memory fills, entities are not expanded, and an error says where. What can be kept is kept, and a [`Finding`] says what was odd.
 
+mod elements;
 pub mod input;
+mod json;
+pub mod ocel_json;
+pub mod ocel_sqlite;
+pub mod ocel_xml;
+mod values;
+pub mod xes;
+
+use std::fs::File;
+use std::io::{BufRead, Read};
+use std::path::Path;
 
 use crate::error::LogError;
 use crate::log::{CaseHeader, Types};
+use crate::read::elements::{Elements, Node};
+use crate::read::input::{Input, Position};
 use crate::record::Record;
 
 /// How large the parts of a file may be.
@@ -93,5 +106,117 @@ pub trait Sink {
     fn finding(&mut self, finding: Finding);
 }
 
-/// stub
-pub fn read_file(_path: &std::path::Path, _limits: &Limits, _sink: &mut dyn Sink) -> Result<Format, LogError> { Err(LogError::Damaged) }
+/// Reads a log file, whatever its format and name: it is told by its content.
+///
+/// # Errors
+/// When it is no log or nothing more of it can be used; what the sink says; errors of the operating system.
+pub fn read_file(path: &Path, limits: &Limits, sink: &mut dyn Sink) -> Result<Format, LogError> {
+    let format = detect(path)?;
+    match format {
+        Format::Xes => xes::read(Input::xml(File::open(path)?, limits)?, limits, sink)?,
+        Format::OcelXml => ocel_xml::read(Input::xml(File::open(path)?, limits)?, limits, sink)?,
+        Format::OcelJson => {
+            // Keys have no order in JSON, and the types say how to read the rest. What is wrong is said when all is read.
+            let types = ocel_json::types(Input::records(File::open(path)?, limits)?, limits).ok();
+            ocel_json::read(Input::records(File::open(path)?, limits)?, limits, types, sink)?;
+        }
+        Format::OcelSqlite => ocel_sqlite::read(path, limits, sink)?,
+    }
+    Ok(format)
+}
+
+/// Tells the format of a log file by its content.
+///
+/// # Errors
+/// When it is none that can be read; errors of the operating system.
+pub fn detect(path: &Path) -> Result<Format, LogError> {
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        // It is opened more than once.
+        return Err(no_log("it is no regular file"));
+    }
+    let mut magic = [0; 16];
+    let mut file = std::io::BufReader::new(file);
+    let known = file.fill_buf()?.len().min(magic.len());
+    file.fill_buf()?.take(known as u64).read_exact(magic.get_mut(..known).unwrap_or_default())?;
+    if magic == *b"SQLite format 3\0" {
+        return Ok(Format::OcelSqlite);
+    }
+    detect_text(file)
+}
+
+/// Tells the format of a log that is text, plain or gz.
+///
+/// # Errors
+/// As [`detect`].
+pub fn detect_text(source: impl Read) -> Result<Format, LogError> {
+    // Little is looked at; comments before the log can be of any number, but not of any length.
+    let limits = Limits { text_bytes: 1 << 20, record_bytes: 1 << 20, ..Limits::default() };
+    let mut input = Input::xml(source, &limits)?;
+    input.skip_white_space()?;
+    match input.fill_buf() {
+        Ok([b'{', ..]) => return Ok(Format::OcelJson),
+        Ok([b'<', ..]) => {}
+        Ok([]) => return Err(no_log("it is empty")),
+        Ok(bytes) => {
+            return Err(match bytes {
+                [b'S', b'Q', b'L', b'i', b't', b'e', b' ', ..] => no_log("it is SQLite within gz: unpack it first"),
+                [b'[', ..] => no_log("it is JSON, but not an object"),
+                _ => no_log("it begins like none of them"),
+            });
+        }
+        Err(error) => return Err(input.explain(error)),
+    }
+    let mut elements = Elements::new(input, &limits);
+    let mut buffer = Vec::new();
+    let mut depth = 0;
+    loop {
+        let told = match elements.next(true, &mut buffer)? {
+            Node::Start(tag) if depth == 0 && tag.name() != "log" => {
+                return Err(no_log(&format!("its outermost element is <{}>", tag.name().escape_debug())));
+            }
+            Node::Start(tag) if depth == 0 => {
+                depth = 1;
+                // Both are a <log>; only XES says so.
+                tag.any(|key, value| key.starts_with("xes.") || key.starts_with("openxes.") || value.contains("xes-standard"))
+                    .then_some(Format::Xes)
+            }
+            Node::Start(tag) => Some(match tag.name() {
+                "object-types" | "event-types" | "objects" | "events" => Format::OcelXml,
+                "global" if tag.any(|key, value| key == "scope" && !matches!(value, "event" | "trace")) => Format::OcelXml,
+                _ => Format::Xes,
+            }),
+            Node::End | Node::Eof => Some(Format::Xes),
+            Node::Text(_) | Node::Other(_) => None,
+        };
+        if let Some(format) = told {
+            return Ok(format);
+        }
+    }
+}
+
+fn no_log(why: &str) -> LogError {
+    Position::START.refuse(format!(
+        "this is no log that can be read: {why}. What can be read: XES and OCEL 2.0 JSON or XML, each also in gz, and OCEL 2.0 SQLite"
+    ))
+}
+
+/// A finding at a place in a text.
+fn found(severity: Severity, rule: &'static str, place: Position, message: String) -> Finding {
+    Finding { severity, rule, line: Some(place.line), column: Some(place.column), place: String::new(), message }
+}
+
+/// Text of a file as it can stand in a message: between quotes, without control characters, and not much of it.
+fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    let mut out = String::from("\"");
+    for (at, character) in text.chars().enumerate() {
+        if at == MOST {
+            out.push('…');
+            break;
+        }
+        out.extend(character.escape_debug());
+    }
+    out.push('"');
+    out
+}
