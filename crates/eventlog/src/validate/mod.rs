@@ -1,1 +1,129 @@
-//! To be written.
+//! Whether a log file keeps to its standard, and if not, what is wrong and where.
+//!
+//! In goes a file in any of the formats of [`Format`]; out come [`Finding`]s, each with its rule's word and its place: line and column in
+//! JSON and XML, table and row in SQLite. The rules of the schemas (OCEL 2.0 JSON schema and XSD, IEEE 1849-2016 XSD) are expressed here,
+//! rule by rule in [`RULES`]; no schema file is needed. What the schemas forbid and all tools write is a note.
+//!
+//! A file is taken for hostile: memory holds the definitions, one record and 24 bytes an id; what is too large or too deep ends the check
+//! with one finding. Refused is only a file that is no log at all.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+use crate::error::LogError;
+use crate::read::input::{Input, Position};
+use crate::read::{Finding, Format, Limits};
+use report::{Report, Tally};
+
+mod elements;
+mod fault;
+mod ids;
+mod json;
+mod lexical;
+mod markup;
+mod ocel;
+mod ocel_json;
+pub mod ocel_sqlite;
+mod ocel_xml;
+mod report;
+mod rules;
+mod xes;
+mod xes_keys;
+
+pub use rules::{RULES, Rule, SHOWN};
+
+/// What a file was found to have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Findings that are errors, as they were given, so that at most [`SHOWN`] and one are of the same rule.
+    pub errors: u64,
+    /// Findings that are warnings.
+    pub warnings: u64,
+    /// Findings that are notes.
+    pub notes: u64,
+    /// Events that were checked; `None` in SQLite.
+    pub events: Option<u64>,
+    /// Objects that were checked; `None` in XES and SQLite.
+    pub objects: Option<u64>,
+    /// Traces that were checked; `None` in OCEL.
+    pub traces: Option<u64>,
+}
+
+/// Checks a file, which says by its content which format it is in.
+///
+/// # Errors
+/// From the operating system or SQLite, and when it is none of the formats.
+pub fn validate(path: &Path, found: &mut dyn FnMut(Finding)) -> Result<(Format, Summary), LogError> {
+    validate_with(path, &Limits::default(), found)
+}
+
+/// The same with other limits.
+///
+/// # Errors
+/// From the operating system or SQLite, and when it is none of the formats.
+pub fn validate_with(path: &Path, limits: &Limits, found: &mut dyn FnMut(Finding)) -> Result<(Format, Summary), LogError> {
+    let mut tally = Tally::default();
+    let mut count = |finding: Finding| {
+        tally.count(finding.severity);
+        found(finding);
+    };
+    let mut summary = Summary::default();
+    let format = detect(path, limits)?;
+    if format == Format::OcelSqlite {
+        ocel_sqlite::check(path, &mut count)?;
+    } else {
+        let mut report = Report::new(&mut count);
+        match format {
+            Format::Xes => {
+                let [traces, events] = xes::check(File::open(path)?, limits, &mut report)?;
+                (summary.traces, summary.events) = (Some(traces), Some(events));
+            }
+            _ => {
+                let check = if format == Format::OcelJson { ocel_json::check } else { ocel_xml::check };
+                let [events, objects] = check(path, limits, &mut report)?;
+                (summary.events, summary.objects) = (Some(events), Some(objects));
+            }
+        }
+        report.finish();
+    }
+    Ok((format, Summary { errors: tally.errors, warnings: tally.warnings, notes: tally.notes, ..summary }))
+}
+
+/// The elements in which the outermost element of an OCEL file differs from that of an XES file: both are `log`.
+const OCEL_SECTIONS: [&str; 4] = ["object-types", "event-types", "objects", "events"];
+
+/// A file that cannot be read so far is taken for XES, whose check then says why.
+fn detect(path: &Path, limits: &Limits) -> Result<Format, LogError> {
+    let mut file = File::open(path)?;
+    let mut head = Vec::new();
+    Read::by_ref(&mut file).take(16).read_to_end(&mut head)?;
+    if head == b"SQLite format 3\0" {
+        return Ok(Format::OcelSqlite);
+    }
+    file.rewind()?;
+    // An input for XML says no to other encodings whichever format it is.
+    let mut input = match Input::xml(file, limits) {
+        Ok(input) => input,
+        Err(LogError::Refused { .. }) => return Ok(Format::Xes),
+        Err(error) => return Err(error),
+    };
+    match markup::first_sign(&mut input) {
+        Ok(Some(b'{' | b'[')) => return Ok(Format::OcelJson),
+        Ok(Some(b'<')) => {}
+        Ok(_) => return Err(not_a_log(input.position())),
+        Err(fault) => return fault.broken(),
+    }
+    match markup::Xml::new(input, limits).first_two_elements() {
+        Ok((root, _, child)) if root == "log" => {
+            let is_ocel = child.is_some_and(|child| OCEL_SECTIONS.contains(&child.as_str()));
+            Ok(if is_ocel { Format::OcelXml } else { Format::Xes })
+        }
+        Ok((_, at, _)) => Err(not_a_log(at)),
+        Err(fault) => fault.broken(),
+    }
+}
+
+fn not_a_log(at: Position) -> LogError {
+    at.refuse("this is no log: neither XES, nor OCEL 2.0 in JSON, XML or SQLite, also in gz, begins like this")
+}

@@ -1,0 +1,48 @@
+//! What ends a check before the end of the file.
+
+use super::rules::{REFUSED, Rule};
+use super::report::Report;
+use crate::error::LogError;
+use crate::read::Format;
+use crate::read::input::Position;
+
+/// What ends a check.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// Something about the file, as a finding.
+    Found(&'static Rule, Position, String),
+    /// Something about reading it.
+    Log(LogError),
+}
+
+impl From<LogError> for Fault {
+    fn from(error: LogError) -> Self {
+        Self::Log(error)
+    }
+}
+
+impl Fault {
+    /// Something that is too large.
+    pub(super) fn too_large(at: Position, message: impl Into<String>) -> Self {
+        Self::Found(&REFUSED, at, message.into())
+    }
+
+    /// Makes a finding of what is about the file.
+    pub(super) fn report(self, report: &mut Report<'_>) -> Result<(), LogError> {
+        let (rule, at, message) = match self {
+            Self::Found(rule, at, message) => (rule, at, message),
+            Self::Log(LogError::Refused { line, column, message }) => (&REFUSED, Position { line, column }, message),
+            Self::Log(error) => return Err(error),
+        };
+        report.add(rule, at, String::new, || message);
+        Ok(())
+    }
+
+    /// The format of a file that cannot be read so far: one whose check will say so.
+    pub(super) fn broken(self) -> Result<Format, LogError> {
+        match self {
+            Self::Log(error) if !matches!(error, LogError::Refused { .. }) => Err(error),
+            _ => Ok(Format::Xes),
+        }
+    }
+}

@@ -1,0 +1,606 @@
+//! XES: the structure of its schema, element by element, and what the standard says of extensions, globals and classifiers.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Read;
+
+use super::elements::{Elements, place};
+use super::fault::Fault;
+use super::lexical::{self, Form};
+use super::markup::Xml;
+use super::report::{Report, quoted};
+use super::rules::{self, Rule};
+use super::xes_keys::{EXTENSIONS, Kind, Level, TRANSITIONS, standard_key};
+use crate::error::LogError;
+use crate::read::Limits;
+use crate::read::input::{Input, Position};
+use crate::time::{NotATime, parse};
+
+/// Checks a file. Gives how many traces and events it has.
+pub(super) fn check<'r>(source: impl Read + 'r, limits: &Limits, report: &mut Report<'_>) -> Result<[u64; 2], LogError> {
+    let mut counts = [0; 2];
+    if let Err(fault) = walk(source, limits, report, &mut counts) {
+        fault.report(report)?;
+    }
+    Ok(counts)
+}
+
+fn walk<'r>(source: impl Read + 'r, limits: &Limits, report: &mut Report<'_>, counts: &mut [u64; 2]) -> Result<(), Fault> {
+    let elements = Elements::new(Xml::new(Input::xml(source, limits)?, limits), limits, report);
+    let walk = Walk {
+        elements,
+        counts,
+        extensions: HashSet::new(),
+        globals: [HashMap::new(), HashMap::new()],
+        classifiers: HashSet::new(),
+        keys: Keys::default(),
+        spare: Vec::new(),
+        standard_model: false,
+        trace_name: None,
+        time_ns: None,
+        previous_ns: None,
+        definitions: 0,
+    };
+    walk.file()
+}
+
+/// The keys of one element.
+#[derive(Debug, Default)]
+struct Keys {
+    text: String,
+    keys: Vec<(usize, usize, Kind, Position)>,
+}
+
+impl Keys {
+    fn clear(&mut self) {
+        self.text.clear();
+        self.keys.clear();
+    }
+
+    fn push(&mut self, key: &str, kind: Kind, at: Position) {
+        let start = self.text.len();
+        self.text.push_str(key);
+        self.keys.push((start, self.text.len(), kind, at));
+    }
+
+    fn key(&self, entry: &(usize, usize, Kind, Position)) -> &str {
+        self.text.get(entry.0..entry.1).unwrap_or_default()
+    }
+
+    /// Sorts them, those with the same key in the order of the file.
+    fn sort(&mut self) {
+        let text = &self.text;
+        self.keys.sort_by(|a, b| text.get(a.0..a.1).cmp(&text.get(b.0..b.1)));
+    }
+
+    /// The type of a key, once sorted.
+    fn kind(&self, key: &str) -> Option<Kind> {
+        let found = self.keys.binary_search_by(|entry| self.key(entry).cmp(key)).ok()?;
+        self.keys.get(found).map(|entry| entry.2)
+    }
+}
+
+struct Walk<'r, 'a, 'f> {
+    elements: Elements<'r, 'a, 'f>,
+    counts: &'a mut [u64; 2],
+    /// Their prefixes.
+    extensions: HashSet<String>,
+    /// Of traces and of events.
+    globals: [HashMap<String, Kind>; 2],
+    classifiers: HashSet<(bool, String)>,
+    /// Of the element that is being read.
+    keys: Keys,
+    /// For nested elements.
+    spare: Vec<Keys>,
+    standard_model: bool,
+    trace_name: Option<String>,
+    /// The time of the event that is being read, and of the one before in its trace.
+    time_ns: Option<i64>,
+    previous_ns: Option<i64>,
+    definitions: usize,
+}
+
+const ORDER: [&str; 6] = ["extension", "global", "classifier", "attributes", "trace", "event"];
+
+impl Walk<'_, '_, '_> {
+    fn file(mut self) -> Result<(), Fault> {
+        if !self.elements.root("http://www.xes-standard.org", &["xes.version", "xes.features"])? {
+            return Ok(());
+        }
+        let root = self.elements.xml.at;
+        self.version();
+        let mut last = 0;
+        let mut keys = Keys::default();
+        let mut no_globals = false;
+        while self.elements.child(false)? {
+            let name = self.elements.xml.name.as_str();
+            let kind = Kind::of(name);
+            let phase = if kind.is_some() { Some(3) } else { ORDER.iter().position(|&known| known == name) };
+            let Some(phase) = phase.filter(|_| name != "attributes") else {
+                self.elements.unknown()?;
+                continue;
+            };
+            if phase < last {
+                self.elements.misplaced(&rules::ELEMENT_ORDER, |name| {
+                    format!("{name} stands too late, behind the first {}; the order is {}", ORDER.get(last).unwrap_or(&""), ORDER.join(", "))
+                });
+            }
+            if phase >= 4 && !std::mem::replace(&mut no_globals, true) {
+                self.globals_are_there(root);
+            }
+            last = last.max(phase);
+            if phase < 4 {
+                self.definitions += 1;
+                if self.definitions > self.elements.limits.definitions {
+                    return Err(Fault::too_large(self.elements.xml.at, "there are too many definitions"));
+                }
+                self.elements.begin_record();
+            }
+            match phase {
+                0 => self.extension()?,
+                1 => self.global()?,
+                2 => self.classifier()?,
+                3 => {
+                    std::mem::swap(&mut keys, &mut self.keys);
+                    if let Some(kind) = kind {
+                        self.attribute(kind, Level::Log)?;
+                    }
+                    std::mem::swap(&mut keys, &mut self.keys);
+                }
+                4 => self.trace()?,
+                _ => {
+                    self.elements.misplaced(&rules::LOG_EVENT, |_| "an event outside of traces".into());
+                    self.previous_ns = None;
+                    self.event(None)?;
+                }
+            }
+            self.elements.record.clear();
+        }
+        self.keys = keys;
+        self.unique("log");
+        // Only comments may follow.
+        self.elements.xml.next().map(|_| ())
+    }
+
+    fn version(&mut self) {
+        if let Some((version, at)) = self.elements.required("xes.version")
+            && !lexical::decimal(&version)
+        {
+            let rule = if version == "1849-2016" { &rules::XES_VERSION_DASH } else { &rules::XES_VERSION };
+            self.elements.report.add(rule, at, String::new, || format!("the version {} is no decimal number; write 1849.2016", quoted(&version)));
+        }
+    }
+
+    fn globals_are_there(&mut self, root: Position) {
+        for (globals, scope) in self.globals.iter().zip(["trace", "event"]) {
+            if globals.is_empty() {
+                self.elements.report.add(&rules::NO_GLOBALS, root, String::new, || {
+                    format!("no <global scope=\"{scope}\"> says what every {scope} has")
+                });
+            }
+        }
+    }
+
+    /// Reports a text that is not of the form that `good` knows.
+    fn form(&mut self, rule: &'static Rule, placed: &Option<(String, Position)>, good: fn(&str) -> bool, form: &str) {
+        if let Some((text, at)) = placed
+            && !good(text)
+        {
+            let elements = &mut self.elements;
+            elements.report.add(rule, *at, || place(&elements.record, &elements.xml), || format!("{} is no {form}", quoted(text)));
+        }
+    }
+
+    fn extension(&mut self) -> Result<(), Fault> {
+        self.elements.allow(&["name", "prefix", "uri"]);
+        let name = self.elements.required("name");
+        let prefix = self.elements.required("prefix");
+        let uri = self.elements.required("uri");
+        self.form(&rules::NAME_FORM, &name, lexical::ncname, "xs:NCName, a name without spaces and colons");
+        self.form(&rules::NAME_FORM, &prefix, lexical::ncname, "xs:NCName, a name without spaces and colons");
+        self.form(&rules::URI_FORM, &uri, lexical::any_uri, "URI");
+        if let Some((prefix, at)) = prefix {
+            if let Some((uri, at)) = uri
+                && let Some((_, standard)) = EXTENSIONS.iter().find(|(known, _)| *known == prefix)
+                && uri.trim() != *standard
+            {
+                self.elements.report.add(&rules::EXTENSION_URI, at, String::new, || {
+                    format!("the prefix {} belongs to {standard}, not to {}", quoted(&prefix), quoted(&uri))
+                });
+            }
+            let message = format!("the prefix {} is declared a second time", quoted(&prefix));
+            if !self.extensions.insert(prefix) {
+                self.elements.report.add(&rules::DUPLICATE_EXTENSION, at, String::new, || message);
+            }
+        }
+        self.elements.empty()
+    }
+
+    /// Whether the scope is that of events, which it is when nothing is said.
+    fn scope(&mut self) -> bool {
+        let scope = self.elements.optional("scope");
+        self.form(&rules::NAME_FORM, &scope, lexical::ncname, "xs:NCName, a name without spaces and colons");
+        match scope {
+            Some((scope, at)) if scope != "event" && scope != "trace" => {
+                self.elements.report.add(&rules::SCOPE, at, String::new, || format!("the scope {} is neither trace nor event", quoted(&scope)));
+                true
+            }
+            Some((scope, _)) => scope == "event",
+            None => true,
+        }
+    }
+
+    fn global(&mut self) -> Result<(), Fault> {
+        self.elements.allow(&["scope"]);
+        let of_events = self.scope();
+        let at = self.elements.xml.at;
+        let level = if of_events { Level::Event } else { Level::Trace };
+        if !self.globals[usize::from(of_events)].is_empty() {
+            self.elements.misplaced(&rules::DUPLICATE_GLOBAL, |_| format!("a second global for each {}", level.word()));
+        }
+        self.keys.clear();
+        while self.elements.child(false)? {
+            match Kind::of(&self.elements.xml.name) {
+                Some(kind) => self.attribute(kind, level)?,
+                None => self.elements.unknown()?,
+            }
+        }
+        // What is global for events is not an event: its time and transition mean nothing.
+        self.time_ns = None;
+        self.keys.sort();
+        self.unique_sorted("global");
+        let Keys { text, keys } = &self.keys;
+        for (start, end, kind, _) in keys {
+            let globals = &mut self.globals[usize::from(of_events)];
+            if globals.len() >= self.elements.limits.definitions {
+                return Err(Fault::too_large(at, "there are too many global attributes"));
+            }
+            globals.insert(text.get(*start..*end).unwrap_or_default().to_owned(), *kind);
+        }
+        Ok(())
+    }
+
+    fn classifier(&mut self) -> Result<(), Fault> {
+        self.elements.allow(&["name", "scope", "keys"]);
+        let name = self.elements.required("name");
+        self.form(&rules::NAME_FORM, &name, lexical::ncname, "xs:NCName, a name without spaces and colons");
+        let of_events = self.scope();
+        if let Some((name, at)) = name
+            && !self.classifiers.insert((of_events, name.clone()))
+        {
+            self.elements.report.add(&rules::DUPLICATE_CLASSIFIER, at, String::new, || format!("a second classifier {}", quoted(&name)));
+        }
+        if let Some((keys, at)) = self.elements.required("keys") {
+            let globals = &self.globals[usize::from(of_events)];
+            let scope = if of_events { "event" } else { "trace" };
+            for key in split_keys(&keys, |key| globals.contains_key(key)) {
+                if !globals.contains_key(&key) {
+                    self.elements.report.add(&rules::CLASSIFIER_KEYS, at, String::new, || {
+                        format!("the key {} is not in <global scope=\"{scope}\">, so there can be {scope}s without a class", quoted(&key))
+                    });
+                }
+            }
+            if keys.trim().is_empty() {
+                self.elements.report.add(&rules::CLASSIFIER_KEYS, at, String::new, || "the classifier has no keys".into());
+            }
+        }
+        self.elements.empty()
+    }
+
+    fn trace(&mut self) -> Result<(), Fault> {
+        let at = self.elements.xml.at;
+        self.counts[0] += 1;
+        let number = self.counts[0];
+        self.elements.begin_record();
+        self.elements.allow(&[]);
+        self.elements.record = format!("trace {number}");
+        self.trace_name = None;
+        self.previous_ns = None;
+        self.keys.clear();
+        let mut events = 0;
+        let mut checked = false;
+        while self.elements.child(false)? {
+            let kind = Kind::of(&self.elements.xml.name);
+            match kind {
+                Some(kind) => {
+                    if checked {
+                        self.elements.misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} stands behind the first event; a trace's attributes stand before"));
+                        // It counts with nothing: the trace's attributes were dealt with.
+                        self.keys.clear();
+                    }
+                    self.attribute(kind, Level::Trace)?;
+                }
+                None if self.elements.xml.name == "event" => {
+                    if !std::mem::replace(&mut checked, true) {
+                        self.trace_head(at);
+                    }
+                    events += 1;
+                    self.event(Some((number, events)))?;
+                }
+                None => self.elements.unknown()?,
+            }
+        }
+        if !checked {
+            self.trace_head(at);
+        }
+        Ok(())
+    }
+
+    fn trace_head(&mut self, at: Position) {
+        self.keys.sort();
+        self.unique_sorted("trace");
+        self.has_globals(false, at);
+        if self.trace_name.is_none() && self.keys.kind("concept:name").is_none() {
+            let record = &self.elements.record;
+            self.elements.report.add(&rules::UNNAMED_TRACE, at, || record.clone(), || "the trace has no concept:name".into());
+        }
+    }
+
+    fn event(&mut self, number: Option<(u64, u64)>) -> Result<(), Fault> {
+        let at = self.elements.xml.at;
+        self.counts[1] += 1;
+        self.elements.begin_record();
+        self.elements.record = match (number, &self.trace_name) {
+            (Some((trace, event)), Some(name)) => format!("trace {trace} {name}, event {event}"),
+            (Some((trace, event)), None) => format!("trace {trace}, event {event}"),
+            (None, _) => "event outside of traces".into(),
+        };
+        self.elements.allow(&[]);
+        self.time_ns = None;
+        self.keys.clear();
+        while self.elements.child(false)? {
+            match Kind::of(&self.elements.xml.name) {
+                Some(kind) => self.attribute(kind, Level::Event)?,
+                None => self.elements.unknown()?,
+            }
+        }
+        self.keys.sort();
+        self.unique_sorted("event");
+        self.has_globals(true, at);
+        let record = &self.elements.record;
+        for (key, rule) in [("concept:name", &rules::UNNAMED_EVENT), ("time:timestamp", &rules::UNTIMED_EVENT)] {
+            if self.keys.kind(key).is_none() {
+                self.elements.report.add(rule, at, || record.clone(), || format!("the event has no {key}"));
+            }
+        }
+        if let Some(time) = self.time_ns {
+            if self.previous_ns.is_some_and(|before| before > time) {
+                self.elements.report.add(&rules::EVENT_ORDER, at, || record.clone(), || "the event is earlier than the one before".into());
+            }
+            self.previous_ns = Some(time);
+        }
+        Ok(())
+    }
+
+    fn unique(&mut self, element: &str) {
+        self.keys.sort();
+        self.unique_sorted(element);
+    }
+
+    fn unique_sorted(&mut self, element: &str) {
+        for pair in self.keys.keys.windows(2) {
+            if let [first, second] = pair
+                && self.keys.key(first) == self.keys.key(second)
+            {
+                let (key, record) = (self.keys.key(second), &self.elements.record);
+                self.elements.report.add(&rules::DUPLICATE_KEY, second.3, || record.clone(), || format!("a second {} in one {element}", quoted(key)));
+            }
+        }
+    }
+
+    fn has_globals(&mut self, of_events: bool, at: Position) {
+        let globals = &self.globals[usize::from(of_events)];
+        let wrong = |(key, kind): &(&String, &Kind)| self.keys.kind(key) != Some(**kind);
+        if !globals.iter().any(|global| wrong(&global)) {
+            return;
+        }
+        // In the order of the keys, not of the hashes.
+        let mut missing: Vec<_> = globals.iter().filter(wrong).collect();
+        missing.sort_unstable_by_key(|(key, _)| *key);
+        let record = &self.elements.record;
+        for (key, kind) in missing {
+            self.elements.report.add(&rules::MISSING_GLOBAL, at, || record.clone(), || match self.keys.kind(key) {
+                None => format!("the global attribute {} is missing", quoted(key)),
+                Some(found) => format!("the global attribute {} is a {} here, and a {} in its declaration", quoted(key), found.word(), kind.word()),
+            });
+        }
+    }
+
+    /// An attribute, to its end.
+    fn attribute(&mut self, kind: Kind, level: Level) -> Result<(), Fault> {
+        self.elements.check_size()?;
+        let at = self.elements.xml.at;
+        let has_value = !matches!(kind, Kind::List | Kind::Container);
+        self.elements.allow(if has_value { &["key", "value"] } else { &["key"] });
+        if kind == Kind::Container {
+            self.elements.misplaced(&rules::CONTAINER, |_| "a container, which the schema does not have".into());
+        }
+        if has_value && self.elements.xml.attribute("value").is_none() {
+            self.elements.required("value");
+        }
+        if self.elements.xml.attribute("key").is_none() {
+            self.elements.required("key");
+        }
+        self.key(kind, level);
+        if has_value {
+            self.value(kind, level);
+        }
+        if let Some(key) = self.elements.xml.attribute("key") {
+            self.keys.push(&key.value, kind, at);
+        }
+        self.content(kind)
+    }
+
+    /// The attributes below an attribute, and its end.
+    fn content(&mut self, kind: Kind) -> Result<(), Fault> {
+        let begin = self.elements.xml.at;
+        let mut nested: Option<Keys> = None;
+        let mut values = 0;
+        while self.elements.child(false)? {
+            match Kind::of(&self.elements.xml.name) {
+                Some(inner) => {
+                    if values > 0 {
+                        self.elements.misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} stands behind values"));
+                    }
+                    let mut keys = nested.take().unwrap_or_else(|| self.spare.pop().unwrap_or_default());
+                    std::mem::swap(&mut keys, &mut self.keys);
+                    let result = self.attribute(inner, Level::Meta);
+                    std::mem::swap(&mut keys, &mut self.keys);
+                    nested = Some(keys);
+                    result?;
+                }
+                None if kind == Kind::List && self.elements.xml.name == "values" => {
+                    values += 1;
+                    if values == 2 {
+                        self.elements.misplaced(&rules::REPEATED_ELEMENT, |name| format!("a second element {name}"));
+                    }
+                    self.values()?;
+                }
+                None => self.elements.unknown()?,
+            }
+        }
+        if kind == Kind::List && values == 0 {
+            self.elements.missing("values", "list", begin);
+        }
+        if let Some(mut keys) = nested {
+            std::mem::swap(&mut keys, &mut self.keys);
+            self.unique("attribute");
+            std::mem::swap(&mut keys, &mut self.keys);
+            keys.clear();
+            self.spare.push(keys);
+        }
+        Ok(())
+    }
+
+    /// The items of a list; the same key can stand in it more than once.
+    fn values(&mut self) -> Result<(), Fault> {
+        self.elements.allow(&["key"]);
+        if self.elements.xml.attribute("key").is_none() {
+            self.elements.misplaced(&rules::LIST_VALUES_KEY, |_| "the values of a list have no key, as in the final schema and in all tools".into());
+        }
+        let mut keys = self.spare.pop().unwrap_or_default();
+        std::mem::swap(&mut keys, &mut self.keys);
+        while self.elements.child(false)? {
+            match Kind::of(&self.elements.xml.name) {
+                Some(kind) => self.attribute(kind, Level::Meta)?,
+                None => self.elements.unknown()?,
+            }
+            self.keys.clear();
+        }
+        std::mem::swap(&mut keys, &mut self.keys);
+        keys.clear();
+        self.spare.push(keys);
+        Ok(())
+    }
+
+    fn key(&mut self, kind: Kind, level: Level) {
+        let Some(attribute) = self.elements.xml.attribute("key") else { return };
+        let (key, at) = (attribute.value.as_str(), attribute.value_at);
+        let (report, record, xml) = (&mut *self.elements.report, &self.elements.record, &self.elements.xml);
+        let place = || place(record, xml);
+        if key.trim().is_empty() {
+            report.add(&rules::EMPTY_KEY, at, place, || "the key is empty".into());
+            return;
+        }
+        if !lexical::name(key) {
+            report.add(&rules::KEY_FORM, at, place, || format!("the key {} is no xs:Name: letters, digits, `.`, `-`, `_`, `:`, no spaces", quoted(key)));
+        }
+        let Some((prefix, _)) = key.split_once(':') else { return };
+        if !self.extensions.contains(prefix) {
+            report.once(&rules::UNDECLARED_PREFIX, prefix, at, place, || {
+                format!("no extension with the prefix {} is declared, which the key {} has", quoted(prefix), quoted(key))
+            });
+        }
+        if !EXTENSIONS.iter().any(|(known, _)| *known == prefix) {
+            return;
+        }
+        let Some(standard) = standard_key(key) else {
+            report.once(&rules::EXTENSION_KEY, key, at, place, || format!("the standard extension {} has no key {}", quoted(prefix), quoted(key)));
+            return;
+        };
+        if standard.kind != kind {
+            report.add(&rules::EXTENSION_KEY_TYPE, at, place, || format!("{} is a {}, not a {}", quoted(key), standard.kind.word(), kind.word()));
+        }
+        if !standard.levels.contains(&level) {
+            report.once(&rules::EXTENSION_KEY_LEVEL, &format!("{key} {}", level.word()), at, place, || {
+                format!("the standard has no {} in a {}", quoted(key), level.word())
+            });
+        }
+    }
+
+    fn value(&mut self, kind: Kind, level: Level) {
+        let Some(attribute) = self.elements.xml.attribute("value") else { return };
+        let (text, at) = (attribute.value.as_str(), attribute.value_at);
+        let key = self.elements.xml.attribute("key").map_or("", |key| key.value.as_str());
+        let (report, record, xml) = (&mut *self.elements.report, &self.elements.record, &self.elements.xml);
+        let place = || place(record, xml);
+        let form = match kind {
+            Kind::Date => lexical::date_time(text),
+            Kind::Int => lexical::integer(text),
+            Kind::Float => lexical::float(text),
+            Kind::Boolean => lexical::boolean(text),
+            _ => Form::Good,
+        };
+        match form {
+            Form::Good => {}
+            Form::Allowed if kind == Kind::Date => {
+                report.add(&rules::NO_ZONE, at, place, || format!("the time {} of {} has no zone", quoted(text), quoted(key)));
+            }
+            Form::Allowed => report.add(&rules::VALUE_FORM, at, place, || format!("{} for true or false; some readers want the words", quoted(text))),
+            Form::Readable | Form::Bad => report.add(&rules::VALUE, at, place, || {
+                let wanted = match kind {
+                    Kind::Date => "an xs:dateTime, like 2026-11-20T13:04:05.123+00:00",
+                    Kind::Int => "a whole number of 64 bits",
+                    Kind::Float => "a number, INF, -INF or NaN",
+                    _ => "true or false",
+                };
+                format!("the {} {} of {} is not {wanted}", kind.word(), quoted(text), quoted(key))
+            }),
+        }
+        match kind {
+            Kind::Date if form != Form::Bad => match parse(text) {
+                Ok(time) if level == Level::Event && key == "time:timestamp" => self.time_ns = Some(time),
+                Err(NotATime::Range) => {
+                    report.add(&rules::TIME_RANGE, at, place, || format!("the time {} does not fit into 64 bits of nanoseconds", quoted(text)));
+                }
+                _ => {}
+            },
+            Kind::Id if !lexical::uuid(text) => report.add(&rules::ID_FORM, at, place, || format!("the id {} is no UUID", quoted(text))),
+            Kind::String => match (level, key) {
+                (Level::Log, "lifecycle:model") => self.standard_model = text.eq_ignore_ascii_case("standard"),
+                (Level::Trace, "concept:name") => self.trace_name = Some(quoted(text)),
+                (Level::Event, "lifecycle:transition") if self.standard_model && !TRANSITIONS.contains(&text) => {
+                    let lower = text.to_ascii_lowercase();
+                    report.add(&rules::TRANSITION, at, place, || match TRANSITIONS.contains(&lower.as_str()) {
+                        true => format!("the standard writes the transition {} as {lower}", quoted(text)),
+                        false => format!("{} is no transition of the standard model: {}", quoted(text), TRANSITIONS.join(", ")),
+                    });
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+/// The keys that a classifier names: divided by white space, or between single quotes. A key can have spaces itself, so the longest
+/// sequence of words that is `known` is taken for one.
+fn split_keys(text: &str, known: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut keys = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        if let Some((key, behind)) = rest.strip_prefix('\'').and_then(|inside| inside.split_once('\'')) {
+            keys.push(key.to_owned());
+            rest = behind.trim_start();
+            continue;
+        }
+        let ends = rest.match_indices(char::is_whitespace).map(|(at, _)| at).take(WORDS_A_KEY).chain([rest.len()]);
+        let parts: Vec<_> = ends.filter_map(|end| rest.split_at_checked(end)).collect();
+        let Some(&(key, behind)) = parts.iter().rev().find(|(key, _)| known(key)).or(parts.first()) else { break };
+        keys.push(key.to_owned());
+        rest = behind.trim_start();
+    }
+    keys
+}
+
+/// A key with more spaces is not looked for.
+const WORDS_A_KEY: usize = 16;
