@@ -49,10 +49,22 @@ pub enum Cut {
     UnquotedNames,
     /// SQLite has no negative zero.
     NoNegativeZero,
+    /// process_mining writes carriage returns in XML as they are, which makes newlines of them.
+    LineEnds,
+    /// process_mining writes tabs and newlines in XML attributes as they are, which makes spaces of them.
+    Spaces,
+    /// process_mining knows no ids but UUIDs: others become zeros.
+    OnlyUuids,
+    /// process_mining reads an empty list as one with an attribute without key and value.
+    EmptyListHasItem,
     /// PM4Py knows no ids: they are text.
     IdsAsText,
     /// PM4Py skips containers.
     NoContainers,
+    /// PM4Py keeps the last of several attributes with one key, at the place of the first.
+    LastOfKey,
+    /// PM4Py writes an empty list as the text `None`.
+    EmptyListIsNone,
 }
 
 impl Cut {
@@ -175,6 +187,44 @@ impl Cut {
             Self::NoNegativeZero => each_value(ours, |value| {
                 if *value == Value::Float(Number(-0.0)) {
                     *value = Value::Float(Number(0.0));
+                }
+            }),
+            Self::LineEnds => each_value(ours, |value| {
+                if let Value::String(text) = value {
+                    *text = text.replace("\r\n", "\n").replace('\r', "\n");
+                }
+            }),
+            Self::Spaces => each_value(ours, |value| {
+                if let Value::String(text) = value {
+                    *text = text.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
+                }
+            }),
+            Self::OnlyUuids => each_value(ours, |value| {
+                if let Value::Id(text) = value
+                    && !(text.len() == 36 && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit()))
+                {
+                    *text = "00000000-0000-0000-0000-000000000000".to_owned();
+                }
+            }),
+            Self::EmptyListHasItem => each_value(ours, |value| {
+                if *value == Value::List(Vec::new()) {
+                    let item = Entry { key: String::new(), since: None, value: Value::Null, children: Vec::new() };
+                    *value = Value::List(vec![item]);
+                }
+            }),
+            Self::LastOfKey => ours.each_entries(&mut |entries| {
+                let mut last: Vec<Entry> = Vec::new();
+                for entry in entries.drain(..) {
+                    match last.iter_mut().find(|other| other.key == entry.key) {
+                        Some(other) => *other = entry,
+                        None => last.push(entry),
+                    }
+                }
+                *entries = last;
+            }),
+            Self::EmptyListIsNone => each_value(ours, |value| {
+                if *value == Value::List(Vec::new()) {
+                    *value = Value::String("None".to_owned());
                 }
             }),
             Self::IdsAsText => each_value(ours, |value| {

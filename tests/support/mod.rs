@@ -2,6 +2,10 @@
 
 #![allow(dead_code, reason = "each test file uses another part")]
 
+pub mod cuts;
+pub mod dump;
+pub mod logs;
+pub mod peers;
 pub mod require;
 pub mod truth;
 
