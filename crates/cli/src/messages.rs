@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
+use flowmine_eventlog::read::{self, Finding};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics, Severity};
 use flowmine_schema::text::visible;
 
@@ -56,6 +57,33 @@ pub fn diagnostics(input: &str, diagnostics: &Diagnostics) {
     if more > 0 {
         note(&format!("{input}: and {more} more; all stand in the table `diagnostics` of the dataset"));
     }
+}
+
+/// Shows a finding about a log with its place.
+pub fn finding(input: &str, found: &Finding) {
+    note(&finding_text(input, found));
+}
+
+/// A finding in one line.
+pub fn finding_text(input: &str, found: &Finding) -> String {
+    let mut text = visible(input).into_owned();
+    if let Some(line) = found.line {
+        text.push_str(&format!(":{line}"));
+        if let Some(column) = found.column {
+            text.push_str(&format!(":{column}"));
+        }
+    }
+    let severity = match found.severity {
+        read::Severity::Note => "note",
+        read::Severity::Warning => "warning",
+        read::Severity::Error => "error",
+    };
+    text.push_str(&format!(": {severity}: "));
+    if !found.place.is_empty() {
+        text.push_str(&format!("{}: ", visible(&found.place)));
+    }
+    text.push_str(&format!("{} ({})", visible(&found.message), found.rule));
+    text
 }
 
 fn one(input: &str, d: &Diagnostic) -> String {

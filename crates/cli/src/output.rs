@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use flowmine_eventlog::{Counts, LogError};
 
 /// Writes a result to `path`, or to standard output when there is none (or it is `-`).
 ///
@@ -43,6 +44,38 @@ pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::
             result.with_context(|| path.display().to_string())
         }
     }
+}
+
+/// Writes a log to `path` or standard output, as [`write`] does.
+pub fn write_log(
+    path: Option<&Path>,
+    log: impl FnOnce(&mut dyn Write) -> Result<Counts, LogError>,
+) -> anyhow::Result<Counts> {
+    let mut counts = Counts::default();
+    write(path, |out| {
+        counts = log(out)?;
+        Ok(())
+    })?;
+    Ok(counts)
+}
+
+/// Has a file written by its name, for what cannot be written as a stream: under a hidden name beside its place, renamed when complete.
+pub fn write_beside(path: Option<&Path>, log: impl FnOnce(&Path) -> Result<Counts, LogError>) -> anyhow::Result<Counts> {
+    let path = path.context("say where to with -o FILE")?;
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
+        anyhow::bail!("{}: a database can only be a file", path.display());
+    }
+    let hidden = hidden_name(&target);
+    let result = log(&hidden).map_err(anyhow::Error::from).and_then(|counts| {
+        File::open(&hidden)?.sync_all()?;
+        fs::rename(&hidden, &target)?;
+        Ok(counts)
+    });
+    if result.is_err() {
+        let _ = fs::remove_file(&hidden);
+    }
+    result.with_context(|| path.display().to_string())
 }
 
 fn hidden_name(path: &Path) -> PathBuf {

@@ -2,12 +2,11 @@
 
 pub mod dfg;
 pub mod draw;
+pub mod flat_parquet;
 pub mod job_log;
 pub mod layout;
 pub mod log;
 pub mod log_file;
-pub mod ocel;
 pub mod summary;
-pub mod xes;
 
 pub use flowmine_correlate::hostlist;

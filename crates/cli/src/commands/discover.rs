@@ -1,22 +1,22 @@
 //! `flowmine discover`.
 
+use anyhow::Context;
 use flowmine_correlate::cases::CaseNotion;
+use flowmine_correlate::rules::RowRules;
 use flowmine_correlate::{Classifier, EventLog, Filter, Jobs};
 use flowmine_discover::dfg::Dfg;
 use flowmine_discover::draw::{self, dot, json, svg};
-use flowmine_discover::log::{Which, directly_follows};
+use flowmine_discover::log::{Which, directly_follows, directly_follows_of_cases};
+use flowmine_eventlog::CaseLog;
 
 use super::jobs;
+use super::source::{self, Notion, Source, Wanted};
 use crate::args::{ActivityArg, Discover, EventsArg, FilterArgs, Model, ModelFormat, TimeArg};
 use crate::progress::Stage;
-use crate::{Outcome, output};
+use crate::{Outcome, messages, output};
 
 /// Discovers a model and writes it.
 pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
-    let notion = jobs::notion(&args.case_notion)?;
-    let (_, jobs) = jobs::read(&args.dataset, args.timestamp)?;
-    let filter = jobs::filter(&args.filter, &jobs)?;
-    let _stage = Stage::new("discovering");
     let Model::Dfg = args.model;
     let which = match args.events {
         EventsArg::All => Which::All,
@@ -27,7 +27,26 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         ActivityArg::Command => Classifier::Activity,
         ActivityArg::CommandState => Classifier::ActivityState,
     };
-    let dfg = graph(&jobs, notion, &filter, classifier, which, &args.filter)?;
+    let name = args.case_notion.as_deref();
+    let dfg = match source::open(&args.source, &args.filter)? {
+        Source::Jobs(dataset) => match source::notion(name)? {
+            Notion::Jobs(notion) => {
+                let jobs = jobs::of(&dataset, args.timestamp)?;
+                let filter = jobs::filter(&args.filter, &jobs)?;
+                let _stage = Stage::new("discovering");
+                graph(&jobs, notion, &filter, classifier, which, &args.filter)?
+            }
+            Notion::Objects(kind) => {
+                let rules = RowRules::default();
+                let timestamp = jobs::timestamp(args.timestamp);
+                let wanted = Wanted { objects: true, notions: &[], filter: &args.filter, timestamp, rules: &rules };
+                let objects = source::job_logs(&dataset, &wanted)?.objects.context("no object-centric log was made")?;
+                let log = source::objects_as_cases(&objects, &format!("object:{kind}"))?;
+                graph_of_log(&*log, classifier, which, &format!("object:{kind}"), &args.filter)?
+            }
+        },
+        Source::Log(file) => graph_of_log(&*source::as_cases(file, name)?, classifier, which, name.unwrap_or("trace"), &args.filter)?,
+    };
     let time = match args.time {
         TimeArg::Median => draw::Time::Median,
         TimeArg::Mean => draw::Time::Mean,
@@ -45,6 +64,21 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
+/// The directly-follows graph of a log of cases.
+fn graph_of_log(log: &dyn CaseLog, classifier: Classifier, which: Which, notion: &str, typed: &FilterArgs) -> anyhow::Result<Dfg> {
+    let _stage = Stage::new("discovering");
+    let (mut dfg, left_out) = directly_follows_of_cases(log, classifier, which)?;
+    if left_out > 0 {
+        messages::warning(&format!("{left_out} events without time:timestamp are not in the graph"));
+    }
+    dfg.notion = match notion.strip_prefix("object:") {
+        Some(kind) => format!("objects of type {kind}"),
+        None => "the traces of the log".to_owned(),
+    };
+    words(&mut dfg, classifier, which, typed);
+    Ok(dfg)
+}
+
 /// The directly-follows graph with the words that its picture needs.
 pub fn graph(
     jobs: &Jobs,
@@ -56,15 +90,19 @@ pub fn graph(
 ) -> anyhow::Result<Dfg> {
     let log = EventLog::build(jobs, notion, filter);
     let mut dfg = directly_follows(&log, classifier, which)?;
+    dfg.notion = format!("{}: {}", notion.name(), notion.description());
+    words(&mut dfg, classifier, which, typed);
+    Ok(dfg)
+}
+
+fn words(dfg: &mut Dfg, classifier: Classifier, which: Which, typed: &FilterArgs) {
     dfg.title = match which {
         Which::All => "Directly-follows graph of all events".to_owned(),
         Which::Starts => "Directly-follows graph of job starts".to_owned(),
         Which::Ends => "Directly-follows graph of job ends".to_owned(),
     };
-    dfg.notion = format!("{}: {}", notion.name(), notion.description());
     dfg.filters = jobs::filter_words(typed);
     if classifier == Classifier::ActivityState {
         dfg.abstraction = "an activity is a command in a state".to_owned();
     }
-    Ok(dfg)
 }

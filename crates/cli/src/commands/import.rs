@@ -1,19 +1,40 @@
 //! `flowmine import`.
 
 use anyhow::Context;
+use flowmine_discover::log_file::{self, Content, stored};
+use flowmine_eventlog::read::Severity;
 use flowmine_extract_slurm::import;
 use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
 use flowmine_schema::Dataset;
 use flowmine_schema::text::visible;
 
-use crate::args::{Import, ImportSlurm};
+use super::source;
+use crate::args::{Import, ImportLog, ImportSlurm};
 use crate::progress::Stage;
 use crate::{Outcome, messages};
 
 /// Imports files.
 pub fn run(args: &Import) -> anyhow::Result<Outcome> {
-    let Import::Squeue(args) = args;
-    slurm(args)
+    match args {
+        Import::Squeue(args) => slurm(args),
+        Import::Log(args) => logs(args),
+    }
+}
+
+fn logs(args: &ImportLog) -> anyhow::Result<Outcome> {
+    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let mut odd = false;
+    for path in &args.files {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let _stage = Stage::new("reading the log");
+        let log = log_file::read(path).map_err(|error| source::in_file(path, error))?;
+        source::findings(&path.display().to_string(), &log.findings);
+        odd |= log.findings.iter().any(|finding| finding.severity == Severity::Error);
+        let counts = stored::store(&dataset, &name, &log)?;
+        let what = if matches!(log.content, Content::Traces(_)) { "traces" } else { "objects" };
+        messages::note(&format!("{name}: {} {what} and {} events imported", counts.objects, counts.events));
+    }
+    Ok(if odd { Outcome::WithLosses } else { Outcome::Clean })
 }
 
 /// How many files with warnings or errors are shown.

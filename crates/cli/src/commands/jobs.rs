@@ -13,13 +13,20 @@ use crate::progress::Stage;
 /// Opens a dataset and folds its rows into jobs.
 pub fn read(dir: &Path, timestamp: TimestampArg) -> anyhow::Result<(Dataset, Jobs)> {
     let dataset = Dataset::open(dir)?;
-    let _stage = Stage::new("reading the dataset");
-    let jobs = Jobs::read(&dataset, self::timestamp(timestamp))?;
-    messages::diagnostics("dataset", &jobs.diagnostics);
+    let jobs = of(&dataset, timestamp)?;
     Ok((dataset, jobs))
 }
 
-fn timestamp(arg: TimestampArg) -> Timestamp {
+/// Folds a dataset's rows into jobs.
+pub fn of(dataset: &Dataset, timestamp: TimestampArg) -> anyhow::Result<Jobs> {
+    let _stage = Stage::new("reading the dataset");
+    let jobs = Jobs::read(dataset, self::timestamp(timestamp))?;
+    messages::diagnostics("dataset", &jobs.diagnostics);
+    Ok(jobs)
+}
+
+/// The moment that counts as an event's time.
+pub fn timestamp(arg: TimestampArg) -> Timestamp {
     match arg {
         TimestampArg::Reported => Timestamp::Reported,
         TimestampArg::ObservedAt => Timestamp::ObservedAt,
@@ -29,23 +36,58 @@ fn timestamp(arg: TimestampArg) -> Timestamp {
 
 /// The filter that was asked for; names that no job has are said, because an empty result would look like an empty cluster.
 pub fn filter(args: &FilterArgs, jobs: &Jobs) -> anyhow::Result<Filter> {
+    let filter = Filter { accounts: args.account.clone(), users: args.user.clone(), ..time_filter(args)? };
+    let mut unknown = Unknown::new(&filter);
+    unknown.look(jobs);
+    unknown.say(args);
+    Ok(filter)
+}
+
+/// The times of the filter that was asked for.
+pub fn time_filter(args: &FilterArgs) -> anyhow::Result<Filter> {
     if let (Some(from), Some(to)) = (args.from, args.to)
         && from >= to
     {
         anyhow::bail!("--from {} is not before --to {}: no event can be between them", time::rfc3339(from), time::rfc3339(to));
     }
-    for (option, names) in [("--account", &args.account), ("--user", &args.user)] {
-        for name in names {
-            let known = jobs.attempts.iter().any(|attempt| {
-                let of_attempt = if option == "--user" { attempt.user } else { attempt.account };
-                jobs.text_of(of_attempt) == Some(name.as_str())
-            });
-            if !known {
+    Ok(Filter { from_ns: args.from, to_ns: args.to, ..Filter::default() })
+}
+
+/// Names of a filter that no job has had so far.
+pub struct Unknown {
+    accounts: Vec<Option<String>>,
+    users: Vec<Option<String>>,
+}
+
+impl Unknown {
+    /// All names of a filter.
+    pub fn new(filter: &Filter) -> Self {
+        let all = |names: &[String]| names.iter().cloned().map(Some).collect();
+        Self { accounts: all(&filter.accounts), users: all(&filter.users) }
+    }
+
+    /// Looks for them.
+    pub fn look(&mut self, jobs: &Jobs) {
+        for (users, names) in [(false, &mut self.accounts), (true, &mut self.users)] {
+            for name in names {
+                let known = name.as_deref().is_some_and(|name| {
+                    jobs.attempts.iter().any(|a| jobs.text_of(if users { a.user } else { a.account }) == Some(name))
+                });
+                if known {
+                    *name = None;
+                }
+            }
+        }
+    }
+
+    /// Says which remain, as they were typed.
+    pub fn say(&self, typed: &FilterArgs) {
+        for (option, typed, left) in [("--account", &typed.account, &self.accounts), ("--user", &typed.user, &self.users)] {
+            for (name, _) in typed.iter().zip(left).filter(|(_, left)| left.is_some()) {
                 messages::warning(&format!("{option} {name:?}: no job in the dataset has it"));
             }
         }
     }
-    Ok(Filter { accounts: args.account.clone(), users: args.user.clone(), from_ns: args.from, to_ns: args.to })
 }
 
 /// A filter in words, for pictures.

@@ -8,6 +8,8 @@ mod jobs;
 mod observe;
 mod pages;
 mod run;
+mod source;
+mod validate;
 
 use crate::Outcome;
 use crate::args::{Cli, Command};
@@ -19,6 +21,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Import(args) => import::run(&args),
         Command::Correlate(args) => correlate::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Validate(args) => validate::run(&args),
         Command::Discover(args) => discover::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Completions { shell } => pages::completions(shell),

@@ -5,14 +5,15 @@ use std::io::ErrorKind;
 
 use anyhow::Context;
 use flowmine_correlate::cases;
-use flowmine_correlate::{Classifier, CorrelateError, EventLog};
+use flowmine_correlate::{Classifier, CorrelateError};
 use flowmine_discover::draw::{Options, svg};
 use flowmine_discover::log::Which;
 use flowmine_discover::summary::{Summary, diagnostic_counts};
-use flowmine_discover::{ocel, xes};
+use flowmine_discover::job_log::JobLogs;
+use flowmine_eventlog::{Counts, ocel, xes};
 use flowmine_schema::DatasetError;
 
-use super::{discover, jobs};
+use super::{discover, export, jobs};
 use crate::args::Run;
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
@@ -41,13 +42,19 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     drop(stage);
 
     let mut written = Vec::new();
-    for notion in cases::ALL {
+    let stage = Stage::new("making logs");
+    let mut logs = JobLogs::new(filter.clone(), true, cases::ALL);
+    logs.add(&jobs)?;
+    let logs = logs.finish()?;
+    messages::diagnostics("log", &logs.diagnostics);
+    drop(stage);
+    let mut counts = Counts::default();
+    for (notion, log) in cases::ALL.iter().zip(&logs.cases) {
         // log.xes and dfg.svg are those of the first notion; each other notion's name is in its files' names.
         let suffix = if notion.name() == cases::ALL[0].name() { String::new() } else { format!("-{}", notion.name()) };
         let _stage = Stage::new("writing logs and pictures");
-        let log = EventLog::build(&jobs, *notion, &filter);
         let name = format!("log{suffix}.xes");
-        output::write(Some(&args.out.join(&name)), |out| Ok(xes::write(&log, out)?))?;
+        counts += output::write_log(Some(&args.out.join(&name)), |out| xes::write(log, out))?;
         written.push((name, format!("event log, a case is: {}", notion.description())));
         for (which, what, picture) in [(Which::All, "", "all events"), (Which::Starts, "-starts", "job starts")] {
             let graph = discover::graph(&jobs, *notion, &filter, Classifier::Activity, which, &args.filter)?;
@@ -58,13 +65,11 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         }
     }
     let stage = Stage::new("writing the object-centric log");
-    let mut said = Default::default();
-    output::write(Some(&args.out.join("log.ocel.json")), |out| {
-        said = ocel::write(&jobs, &filter, out)?.diagnostics;
-        Ok(())
-    })?;
+    if let Some(log) = &logs.objects {
+        counts += output::write_log(Some(&args.out.join("log.ocel.json")), |out| ocel::json::write(log, out))?;
+    }
     drop(stage);
-    messages::diagnostics("log.ocel.json", &said);
+    export::tell(counts);
     written.push(("log.ocel.json".to_owned(), "object-centric event log, OCEL 2.0".to_owned()));
 
     let counts = diagnostic_counts(&dataset)?;

@@ -1,0 +1,185 @@
+//! Where `export` and `discover` take their log from: the jobs of a dataset, a log that was imported into it, or a log file.
+
+use std::path::Path;
+
+use flowmine_correlate::cases::{self, CaseNotion};
+use flowmine_correlate::parts::{self, ROWS_AT_ONCE};
+use flowmine_correlate::rules::RowRules;
+use flowmine_correlate::{CorrelateError, Filter, Timestamp};
+use flowmine_discover::job_log::{Finished, JobLogs};
+use flowmine_discover::log_file::{self, Content, FileObjectLog, LogFile, TraceLog, stored};
+use flowmine_eventlog::read::Finding;
+use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
+use flowmine_schema::tables::JobState;
+use flowmine_schema::{Dataset, text::visible};
+
+use crate::args::{FilterArgs, SourceArgs};
+use crate::messages;
+use crate::progress::Stage;
+
+/// Where a log comes from.
+pub enum Source {
+    /// Jobs.
+    Jobs(Dataset),
+    /// Somebody else's log.
+    Log(LogFile),
+}
+
+/// Opens what was asked for. A dataset without jobs and with one imported log is that log.
+pub fn open(args: &SourceArgs, filter: &FilterArgs) -> anyhow::Result<Source> {
+    let log = match (&args.dataset, &args.log) {
+        (None, Some(path)) => {
+            let _stage = Stage::new("reading the log");
+            let log = log_file::read(path).map_err(|error| in_file(path, error))?;
+            findings(&path.display().to_string(), &log.findings);
+            log
+        }
+        (Some(dir), None) => {
+            let dataset = Dataset::open(dir)?;
+            if dataset.row_count::<JobState<'static>>()? > 0 {
+                return Ok(Source::Jobs(dataset));
+            }
+            match &stored::names(&dataset)?[..] {
+                [] => return Ok(Source::Jobs(dataset)),
+                [name] => load(&dataset, name)?,
+                names => {
+                    let names: Vec<_> = names.iter().map(|name| visible(name)).collect();
+                    anyhow::bail!("the dataset has {} imported logs: choose one with --log ({})", names.len(), names.join(", "))
+                }
+            }
+        }
+        (Some(dir), Some(name)) => load(&Dataset::open(dir)?, &name.to_string_lossy())?,
+        (None, None) => anyhow::bail!("nothing to look at: give --dataset DIR or --log FILE"),
+    };
+    let filtered = !filter.account.is_empty() || !filter.user.is_empty() || filter.from.is_some() || filter.to.is_some();
+    anyhow::ensure!(!filtered, "--account, --user, --from and --to choose among the jobs of a dataset; a log of others is taken whole");
+    Ok(Source::Log(log))
+}
+
+fn load(dataset: &Dataset, name: &str) -> anyhow::Result<LogFile> {
+    let _stage = Stage::new("reading the imported log");
+    let log = stored::load(dataset, name)?;
+    findings(name, &log.findings);
+    Ok(log)
+}
+
+/// An error with the file's name before its place.
+pub fn in_file(path: &Path, error: LogError) -> anyhow::Error {
+    match error {
+        LogError::Refused { line, column, message } => anyhow::anyhow!("{}:{line}:{column}: {message}", path.display()),
+        other => anyhow::Error::from(other).context(path.display().to_string()),
+    }
+}
+
+/// Shows what was odd about a log.
+pub fn findings(name: &str, findings: &[Finding]) {
+    for finding in findings {
+        messages::finding(name, finding);
+    }
+}
+
+/// What a case is.
+pub enum Notion {
+    /// A notion of jobs.
+    Jobs(&'static dyn CaseNotion),
+    /// The objects of a type.
+    Objects(String),
+}
+
+/// What the beginning of a notion's name says when a type of objects follows.
+const OBJECT: &str = "object:";
+
+/// The notion of that name; the first one when there is none.
+pub fn notion(name: Option<&str>) -> anyhow::Result<Notion> {
+    let name = name.unwrap_or(cases::ALL[0].name());
+    if let Some(kind) = name.strip_prefix(OBJECT) {
+        return Ok(Notion::Objects(kind.to_owned()));
+    }
+    Ok(Notion::Jobs(super::jobs::notion(name)?))
+}
+
+/// What is made of jobs.
+pub struct Wanted<'a> {
+    /// Whether an object-centric log.
+    pub objects: bool,
+    /// Logs of cases.
+    pub notions: &'a [&'static dyn CaseNotion],
+    /// Of which events.
+    pub filter: &'a FilterArgs,
+    /// Which moment counts.
+    pub timestamp: Timestamp,
+    /// What is done to rows before.
+    pub rules: &'a RowRules,
+}
+
+/// Makes logs of a dataset's jobs.
+pub fn job_logs(dataset: &Dataset, wanted: &Wanted<'_>) -> anyhow::Result<Finished> {
+    let _stage = Stage::new("reading the dataset");
+    let filter = super::jobs::time_filter(wanted.filter)?;
+    // What the user typed are the names as they are; the rows have theirs replaced by now.
+    let pseudonymiser = wanted.rules.pseudonymiser.as_ref();
+    let account = |name: &String| pseudonymiser.map_or_else(|| name.clone(), |p| p.account(name));
+    let user = |name: &String| pseudonymiser.map_or_else(|| name.clone(), |p| p.user(name));
+    let filter = Filter {
+        accounts: wanted.filter.account.iter().map(account).collect(),
+        users: wanted.filter.user.iter().map(user).collect(),
+        ..filter
+    };
+    let mut unknown = super::jobs::Unknown::new(&filter);
+    let mut logs = JobLogs::new(filter, wanted.objects, wanted.notions);
+    parts::for_each::<MakingLogs>(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE, |jobs| {
+        messages::diagnostics("dataset", &jobs.diagnostics);
+        unknown.look(&jobs);
+        Ok(logs.add(&jobs)?)
+    })?;
+    unknown.say(wanted.filter);
+    let finished = logs.finish()?;
+    messages::diagnostics("log", &finished.diagnostics);
+    Ok(finished)
+}
+
+#[derive(Debug, thiserror::Error)]
+enum MakingLogs {
+    #[error(transparent)]
+    Correlate(#[from] CorrelateError),
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+/// A log file as objects.
+pub fn as_objects(file: LogFile, name: Option<&str>) -> anyhow::Result<Box<dyn ObjectLog>> {
+    anyhow::ensure!(name.is_none(), "an object-centric log has no case notion: leave --case-notion out, or choose a format with cases");
+    Ok(match file.content {
+        Content::Objects(log) => Box::new(log),
+        Content::Traces(log) => {
+            let (log, odd) = FileObjectLog::of_cases(&log)?;
+            findings("log", &odd);
+            Box::new(log)
+        }
+    })
+}
+
+/// A log file as cases.
+pub fn as_cases(file: LogFile, name: Option<&str>) -> anyhow::Result<Box<dyn CaseLog>> {
+    match (file.content, name) {
+        (Content::Traces(log), None) => Ok(Box::new(log)),
+        (Content::Traces(log), Some(name)) => {
+            let (log, _) = FileObjectLog::of_cases(&log)?;
+            objects_as_cases(&log, name)
+        }
+        (Content::Objects(log), name) => objects_as_cases(&log, name.unwrap_or_default()),
+    }
+}
+
+/// The objects of a type as cases; the type is said as `object:TYPE`.
+pub fn objects_as_cases(log: &dyn ObjectLog, name: &str) -> anyhow::Result<Box<dyn CaseLog>> {
+    let kinds: Vec<&str> = log.types().objects.iter().map(|def| def.name.as_str()).collect();
+    let kind = name.strip_prefix(OBJECT).filter(|kind| kinds.contains(kind));
+    let Some(kind) = kind else {
+        let known: Vec<String> = kinds.iter().map(|kind| format!("{OBJECT}{}", visible(kind))).collect();
+        anyhow::bail!("which objects are the cases of this object-centric log? Say --case-notion with one of: {}", known.join(", "));
+    };
+    let (log, odd) = TraceLog::of_objects(log, kind)?;
+    findings("log", &odd);
+    Ok(Box::new(log))
+}
