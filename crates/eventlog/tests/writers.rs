@@ -1,7 +1,7 @@
 //! The writers of text formats: small logs of hostile text against the bytes they must become, and large ones that are cut in
 //! different places.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
 use std::io::{self, Read, Write};
 
@@ -319,6 +319,25 @@ fn xes_document() {
 }
 
 #[test]
+fn xes_for_readers_that_know_milliseconds_only() {
+    let times = [T, T + 1_000_000, T + 1_999_999, -1, i64::MIN, i64::MAX];
+    let event = Record::CaseEvent(times.iter().map(|&ns| Attribute::time("t", ns)).collect());
+    let log = cases(&[Record::Trace(Vec::new()), event, Record::TraceEnd]);
+    let (text, counts) = written(|out| xes::write_with(&log, xes::Options { milliseconds: true }, out));
+    let written: Vec<_> = text.split("<date key=\"t\" value=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let expected = [
+        "2026-11-20T13:04:05.000+00:00",
+        "2026-11-20T13:04:05.001+00:00",
+        "2026-11-20T13:04:05.001+00:00",
+        "1969-12-31T23:59:59.999+00:00",
+        "1677-09-21T00:12:43.146+00:00",
+        "2262-04-11T23:47:16.854+00:00",
+    ];
+    assert_eq!(written, expected);
+    assert_eq!(counts.simplified_values, 4);
+}
+
+#[test]
 fn csv_table() {
     let (text, counts) = written(|out| csv::write(&cases(&hostile_cases()), out));
     let names: Vec<&str> = vec![
@@ -465,7 +484,9 @@ fn long_cases() -> Vec<Record<'static>> {
     let mut records = Vec::new();
     for case in 0..15_i64 {
         let name = (case % 7 != 3).then(|| Attribute::text("concept:name", format!("case {case}")));
-        records.push(Record::Trace(name.into_iter().chain([Attribute::integer("priority", case)]).collect()));
+        // A batch ends behind the head of a trace without events.
+        let note = (case == 9).then(|| Attribute::text("note", "n".repeat(300_000)));
+        records.push(Record::Trace(name.into_iter().chain([Attribute::integer("priority", case)]).chain(note).collect()));
         let events = if case % 5 == 4 { 0 } else { (case * case * 29) % 900 };
         for event in 0..events {
             records.push(Record::CaseEvent(vec![

@@ -5,8 +5,9 @@
 //! - The root carries `xmlns="http://www.xes-standard.org/"`. OpenXES, PM4Py and process_mining write it and some readers look for it;
 //!   the standard's schema has no namespace, so whoever validates takes it off first.
 //! - `xes.features` is `nested-attributes`, because any event can have them and the root is written before the first.
-//! - Dates are `2026-11-20T13:04:05.000+00:00`, in UTC with 3, 6 or 9 digits as they need; all that is there is written. Readers with
-//!   less (Java's dates have milliseconds, Python's microseconds) cut it themselves.
+//! - Dates are `2026-11-20T13:04:05.000+00:00`, in UTC with 3, 6 or 9 digits as they need; all that is there is written, as `xs:dateTime`
+//!   allows. PM4Py cuts it to microseconds. **OpenXES, and so ProM, on Java 7 and 8 takes any number of digits for milliseconds**:
+//!   `.123456789` is one and a half days later to it. For such readers there is [`Options::milliseconds`].
 //! - Numbers that are not finite are `NaN`, `INF` and `-INF`, as `xs:double` has them.
 //! - A list is `<list key="…"><values>…</values></list>`, with children of the list before its values, as the schema has it (which also
 //!   wants a key in `values`, a slip that no reader follows). A container, which the standard dropped and OpenXES and process_mining
@@ -31,44 +32,52 @@ use crate::record::{Batch, Record};
 use crate::time;
 use crate::xml::escape;
 
-/// Writes a log. The caller buffers `out` if small writes cost, and flushes it.
+/// What can be chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Cuts times to milliseconds, downwards, and counts those that lost something as simplified.
+    pub milliseconds: bool,
+}
+
+/// Writes a log with nothing cut. The caller buffers `out` if small writes cost, and flushes it.
 ///
 /// # Errors
 /// Those of the log and of `out`.
 pub fn write(log: &dyn CaseLog, out: &mut dyn Write) -> Result<Counts, LogError> {
-    let mut text = Vec::new();
-    let replaced = header(log.header(), &mut text);
-    out.write_all(&text)?;
-    let mut counts = pieces::write(log.traces(), out, 0, traces)?;
-    counts.replaced_characters += replaced;
+    write_with(log, Options::default(), out)
+}
+
+/// The same with options.
+///
+/// # Errors
+/// Those of the log and of `out`.
+pub fn write_with(log: &dyn CaseLog, options: Options, out: &mut dyn Write) -> Result<Counts, LogError> {
+    let mut head = Vec::new();
+    let mut counts = header(log.header(), options, &mut head);
+    out.write_all(&head)?;
+    counts += pieces::write(log.traces(), out, 0, |batch, piece| traces(batch, options, piece))?;
     out.write_all(b"</log>\n")?;
     Ok(counts)
 }
 
-fn header(header: &CaseHeader, out: &mut Vec<u8>) -> u64 {
-    let mut replaced = 0;
-    out.extend_from_slice(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<log xes.version=\"1849.2016\" xes.features=\"nested-attributes\"");
-    out.extend_from_slice(b" xmlns=\"http://www.xes-standard.org/\">\n");
-    let quoted = |before: &[u8], text: &str, out: &mut Vec<u8>| {
-        out.extend_from_slice(before);
-        let replaced = escape(text, out);
-        out.push(b'"');
-        replaced
-    };
+fn header(header: &CaseHeader, options: Options, out: &mut Vec<u8>) -> Counts {
+    let mut elements = Elements { options, counts: Counts::default(), out };
+    elements.raw(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<log xes.version=\"1849.2016\" xes.features=\"nested-attributes\"");
+    elements.raw(b" xmlns=\"http://www.xes-standard.org/\">\n");
     for extension in &header.extensions {
-        replaced += quoted(b"\t<extension name=\"", &extension.name, out);
-        replaced += quoted(b" prefix=\"", &extension.prefix, out);
-        replaced += quoted(b" uri=\"", &extension.uri, out);
-        out.extend_from_slice(b"/>\n");
+        elements.quoted(b"\t<extension name=\"", &extension.name);
+        elements.quoted(b" prefix=\"", &extension.prefix);
+        elements.quoted(b" uri=\"", &extension.uri);
+        elements.raw(b"/>\n");
     }
     for (scope, attributes) in [("trace", &header.trace_globals), ("event", &header.event_globals)] {
         if attributes.is_empty() {
             continue;
         }
-        replaced += quoted(b"\t<global scope=\"", scope, out);
-        out.extend_from_slice(b">\n");
-        replaced += elements(attributes, 2, out);
-        out.extend_from_slice(b"\t</global>\n");
+        elements.quoted(b"\t<global scope=\"", scope);
+        elements.raw(b">\n");
+        elements.all(attributes, 2);
+        elements.raw(b"\t</global>\n");
     }
     for classifier in &header.classifiers {
         let keys = if classifier.keys.iter().any(|key| key.contains(' ')) {
@@ -76,89 +85,122 @@ fn header(header: &CaseHeader, out: &mut Vec<u8>) -> u64 {
         } else {
             classifier.keys.join(" ")
         };
-        replaced += quoted(b"\t<classifier name=\"", &classifier.name, out);
-        replaced += quoted(b" scope=\"event\" keys=\"", &keys, out);
-        out.extend_from_slice(b"/>\n");
+        elements.quoted(b"\t<classifier name=\"", &classifier.name);
+        elements.quoted(b" scope=\"event\" keys=\"", &keys);
+        elements.raw(b"/>\n");
     }
-    replaced + elements(&header.attributes, 1, out)
+    elements.all(&header.attributes, 1);
+    elements.counts
 }
 
-fn traces(batch: &Batch, out: &mut Vec<u8>) -> Result<Counts, LogError> {
-    let mut counts = Counts::default();
+fn traces(batch: &Batch, options: Options, out: &mut Vec<u8>) -> Result<Counts, LogError> {
+    let mut elements = Elements { options, counts: Counts::default(), out };
     for record in batch.records() {
         match record? {
             Record::Trace(attributes) => {
-                out.extend_from_slice(b"\t<trace>\n");
-                counts.replaced_characters += elements(&attributes, 2, out);
-                counts.traces += 1;
+                elements.raw(b"\t<trace>\n");
+                elements.all(&attributes, 2);
+                elements.counts.traces += 1;
             }
             Record::CaseEvent(attributes) => {
-                out.extend_from_slice(b"\t\t<event>\n");
-                counts.replaced_characters += elements(&attributes, 3, out);
-                out.extend_from_slice(b"\t\t</event>\n");
-                counts.events += 1;
+                elements.raw(b"\t\t<event>\n");
+                elements.all(&attributes, 3);
+                elements.raw(b"\t\t</event>\n");
+                elements.counts.events += 1;
             }
-            Record::TraceEnd => out.extend_from_slice(b"\t</trace>\n"),
+            Record::TraceEnd => elements.raw(b"\t</trace>\n"),
             Record::Object(_) | Record::Event(_) => return Err(pieces::misplaced("traces")),
         }
     }
-    Ok(counts)
+    Ok(elements.counts)
 }
 
-fn elements(attributes: &[Attribute<'_>], depth: usize, out: &mut Vec<u8>) -> u64 {
-    attributes.iter().map(|attribute| element(attribute, depth, out)).sum()
+/// Writes attributes as elements and counts what became of them.
+struct Elements<'a> {
+    options: Options,
+    counts: Counts,
+    out: &'a mut Vec<u8>,
 }
 
-/// Appends an attribute's element. Returns how many characters had to be replaced.
-fn element(attribute: &Attribute<'_>, depth: usize, out: &mut Vec<u8>) -> u64 {
-    let name: &[u8] = match attribute.value {
-        Value::String(_) => b"string",
-        Value::Time(_) => b"date",
-        Value::Integer(_) => b"int",
-        Value::Float(_) => b"float",
-        Value::Boolean(_) => b"boolean",
-        Value::Id(_) => b"id",
-        Value::List(_) => b"list",
-        Value::Container => b"container",
-    };
-    indent(depth, out);
-    out.push(b'<');
-    out.extend_from_slice(name);
-    out.extend_from_slice(b" key=\"");
-    let mut replaced = escape(&attribute.key, out);
-    if !matches!(attribute.value, Value::List(_) | Value::Container) {
-        out.extend_from_slice(b"\" value=\"");
+impl Elements<'_> {
+    fn raw(&mut self, bytes: &[u8]) {
+        self.out.extend_from_slice(bytes);
     }
-    match &attribute.value {
-        Value::String(text) | Value::Id(text) => replaced += escape(text, out),
-        Value::Time(ns) => time::write(*ns, 3, "+00:00", out),
-        Value::Integer(number) => nested::integer(*number, out),
-        Value::Float(number) => nested::double(*number, out),
-        Value::Boolean(truth) => out.extend_from_slice(if *truth { b"true" } else { b"false" }),
-        Value::List(_) | Value::Container => {}
-    }
-    if !nested::is_nested(attribute) {
-        out.extend_from_slice(b"\"/>\n");
-        return replaced;
-    }
-    out.extend_from_slice(b"\">\n");
-    replaced += elements(&attribute.children, depth + 1, out);
-    if let Value::List(items) = &attribute.value {
-        indent(depth + 1, out);
-        out.extend_from_slice(b"<values>\n");
-        replaced += elements(items, depth + 2, out);
-        indent(depth + 1, out);
-        out.extend_from_slice(b"</values>\n");
-    }
-    indent(depth, out);
-    out.extend_from_slice(b"</");
-    out.extend_from_slice(name);
-    out.extend_from_slice(b">\n");
-    replaced
-}
 
-fn indent(depth: usize, out: &mut Vec<u8>) {
-    // Whoever nests a thousand levels deep gets no thousand tabs.
-    const TABS: [u8; 16] = [b'\t'; 16];
-    out.extend_from_slice(&TABS[..depth.min(TABS.len())]);
+    fn text(&mut self, text: &str) {
+        self.counts.replaced_characters += escape(text, self.out);
+    }
+
+    fn quoted(&mut self, before: &[u8], text: &str) {
+        self.raw(before);
+        self.text(text);
+        self.out.push(b'"');
+    }
+
+    fn all(&mut self, attributes: &[Attribute<'_>], depth: usize) {
+        attributes.iter().for_each(|attribute| self.one(attribute, depth));
+    }
+
+    fn one(&mut self, attribute: &Attribute<'_>, depth: usize) {
+        let name: &[u8] = match attribute.value {
+            Value::String(_) => b"string",
+            Value::Time(_) => b"date",
+            Value::Integer(_) => b"int",
+            Value::Float(_) => b"float",
+            Value::Boolean(_) => b"boolean",
+            Value::Id(_) => b"id",
+            Value::List(_) => b"list",
+            Value::Container => b"container",
+        };
+        self.indent(depth);
+        self.out.push(b'<');
+        self.raw(name);
+        self.raw(b" key=\"");
+        self.text(&attribute.key);
+        if !matches!(attribute.value, Value::List(_) | Value::Container) {
+            self.raw(b"\" value=\"");
+        }
+        match &attribute.value {
+            Value::String(text) | Value::Id(text) => self.text(text),
+            Value::Time(ns) => self.time(*ns),
+            Value::Integer(number) => nested::integer(*number, self.out),
+            Value::Float(number) => nested::double(*number, self.out),
+            Value::Boolean(truth) => self.raw(if *truth { b"true" } else { b"false" }),
+            Value::List(_) | Value::Container => {}
+        }
+        if !nested::is_nested(attribute) {
+            self.raw(b"\"/>\n");
+            return;
+        }
+        self.raw(b"\">\n");
+        self.all(&attribute.children, depth + 1);
+        if let Value::List(items) = &attribute.value {
+            self.indent(depth + 1);
+            self.raw(b"<values>\n");
+            self.all(items, depth + 2);
+            self.indent(depth + 1);
+            self.raw(b"</values>\n");
+        }
+        self.indent(depth);
+        self.raw(b"</");
+        self.raw(name);
+        self.raw(b">\n");
+    }
+
+    fn time(&mut self, ns: i64) {
+        let fraction = ns.rem_euclid(1_000_000);
+        if self.options.milliseconds && fraction != 0 {
+            self.counts.simplified_values += 1;
+            // The first millisecond of all is not within the numbers: that one moment goes up.
+            time::write(ns.checked_sub(fraction).unwrap_or_else(|| ns + (1_000_000 - fraction)), 3, "+00:00", self.out);
+        } else {
+            time::write(ns, 3, "+00:00", self.out);
+        }
+    }
+
+    fn indent(&mut self, depth: usize) {
+        // Whoever nests a thousand levels deep gets no thousand tabs.
+        const TABS: [u8; 16] = [b'\t'; 16];
+        self.raw(&TABS[..depth.min(TABS.len())]);
+    }
 }
