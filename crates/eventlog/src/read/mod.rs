@@ -3,6 +3,8 @@
 //! A file is taken for hostile: nothing of it is believed before it is read, no text, nesting or number of types can be so large that
 //! memory fills, entities are not expanded, and an error says where. What can be kept is kept, and a [`Finding`] says what was odd.
 
+pub mod ocel_sqlite;
+
 use crate::error::LogError;
 use crate::log::{CaseHeader, Types};
 use crate::record::Record;
