@@ -51,7 +51,8 @@ pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
     )?;
     database.set_prepared_statement_cache_capacity(256);
     database.execute_batch("BEGIN EXCLUSIVE")?;
-    let mut writer = Writer { database: &database, tables: &tables, dir: path.parent().unwrap_or(&path).to_owned(), counts: Counts::default() };
+    let mut writer =
+        Writer { database: &database, tables: &tables, dir: path.parent().unwrap_or(&path).to_owned(), counts: Counts::default() };
     writer.create()?;
     writer.load(log.objects())?;
     writer.load(log.events())?;
@@ -137,7 +138,13 @@ impl Writer<'_> {
         self.execute(table, 1, rest, text)
     }
 
-    fn execute<'c>(&self, table: &rows::Table, rows: usize, chunks: impl ExactSizeIterator<Item = &'c [Cell]>, text: &[u8]) -> Result<(), LogError> {
+    fn execute<'c>(
+        &self,
+        table: &rows::Table,
+        rows: usize,
+        chunks: impl ExactSizeIterator<Item = &'c [Cell]>,
+        text: &[u8],
+    ) -> Result<(), LogError> {
         if chunks.len() == 0 {
             return Ok(());
         }
@@ -145,7 +152,9 @@ impl Writer<'_> {
         let sql = format!("INSERT INTO {} VALUES {}", names::quoted(&table.name), vec![row; rows].join(","));
         let mut insert = self.database.prepare_cached(&sql)?;
         for chunk in chunks {
-            insert.execute(params_from_iter(chunk.iter().map(|&cell| Bound(cell, text)))).map_err(|error| twice(error, table, chunk, text))?;
+            insert
+                .execute(params_from_iter(chunk.iter().map(|&cell| Bound(cell, text))))
+                .map_err(|error| twice(error, table, chunk, text))?;
         }
         Ok(())
     }
@@ -231,9 +240,8 @@ fn put_aside(rows: &Rows, tables: &Tables, later: &mut Sorter) -> Result<(), Log
 }
 
 fn take_back(value: &[u8], cells: &mut Vec<Cell>) -> Result<(), LogError> {
-    let eight = |at: usize| -> Result<[u8; 8], LogError> {
-        value.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).ok_or(LogError::Damaged)
-    };
+    let eight =
+        |at: usize| -> Result<[u8; 8], LogError> { value.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).ok_or(LogError::Damaged) };
     cells.clear();
     let count = value.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)).ok_or(LogError::Damaged)?;
     let mut at = 4;

@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 //! OCEL 2.0 SQLite in, records out.
 
 use std::path::Path;
@@ -12,3 +13,312 @@ use crate::read::{Limits, Sink};
 pub fn read(_path: &Path, _limits: &Limits, _sink: &mut dyn Sink) -> Result<(), LogError> {
     Err(LogError::RefusedAt { place: "database".into(), message: "not yet read".into() })
 }
+=======
+//! An OCEL 2.0 file in the form of an SQLite database in, its types, objects and events out, each in the order of their ids.
+//!
+//! Files of PM4Py, process_mining, ours and others differ: keys and indexes are missing, ids are numbers, columns have no types, tables of relations
+//! are missing. So each table is only scanned from its beginning to its end, what belongs to one id is brought together by sorting (in bounded memory,
+//! with a temporary file as large as the input where it does not fit), and what can be kept is kept, with a [`Finding`].
+//!
+//! Refused, with the table and the row: what is no SQLite file or is damaged or being written; a file without `event` and `object`; views and virtual
+//! tables in the place of tables; rows larger than the limits. Left out with a finding: rows without an id, events without a time, relations without
+//! their event or source. A relation to an object that does not exist is given as it is; the checks ([`crate::validate::ocel_sqlite`]) find it.
+//!
+//! Values that an object has since 1970-01-01 00:00 it has always had. Its attributes come in the order of the table's columns, then of their times.
+
+mod database;
+mod rows;
+mod values;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rusqlite::types::ValueRef;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::values::{Seen, Taken};
+use crate::attribute::ValueType;
+use crate::error::LogError;
+use crate::log::{TypeDef, Types};
+use crate::read::{Finding, Limits, Severity, Sink};
+
+pub(crate) use self::database::{Database, Table, refused, table_place};
+
+/// Findings of one rule that are given one by one; the rest is counted.
+pub(crate) const FINDINGS_A_RULE: u64 = 100;
+
+/// Reads a file.
+///
+/// # Errors
+/// Of the sink; when nothing more of the file can be used: [`LogError::RefusedAt`] says where and why; when a temporary file cannot be written.
+pub fn read(path: &Path, limits: &Limits, sink: &mut dyn Sink) -> Result<(), LogError> {
+    let database = Database::open(path, limits)?;
+    let mut report = Report::default();
+    let result = read_from(&database, limits, sink, &mut report);
+    report.end(&mut |finding| sink.finding(finding));
+    result
+}
+
+pub(crate) fn read_from(database: &Database, limits: &Limits, sink: &mut dyn Sink, report: &mut Report) -> Result<(), LogError> {
+    let mut events = Side::of(database, &EVENTS, limits, report)?;
+    let mut objects = Side::of(database, &OBJECTS, limits, report)?;
+    report.pass(sink);
+    sink.types(Types { events: events.types.clone(), objects: objects.types.clone() })?;
+    objects.read(database, limits, sink, report)?;
+    events.read(database, limits, sink, report)?;
+    report.pass(sink);
+    Ok(())
+}
+
+/// What differs between events and objects.
+pub(crate) struct Kind {
+    /// `event`: also the name of the table.
+    pub name: &'static str,
+    /// The table of types.
+    pub map: &'static str,
+    /// The table of relations, with its columns.
+    pub relations: &'static str,
+    /// Where they come from.
+    pub from: &'static str,
+    /// Where they lead.
+    pub to: &'static str,
+}
+
+pub(crate) const EVENTS: Kind =
+    Kind { name: "event", map: "event_map_type", relations: "event_object", from: "ocel_event_id", to: "ocel_object_id" };
+pub(crate) const OBJECTS: Kind =
+    Kind { name: "object", map: "object_map_type", relations: "object_object", from: "ocel_source_id", to: "ocel_target_id" };
+
+/// Findings on their way to the sink.
+#[derive(Default)]
+pub(crate) struct Report {
+    waiting: Vec<Finding>,
+    /// How many there were, by rule.
+    seen: BTreeMap<&'static str, (u64, Option<Severity>)>,
+}
+
+impl Report {
+    pub fn add(&mut self, severity: Severity, rule: &'static str, place: impl FnOnce() -> String, message: impl FnOnce() -> String) {
+        let (count, worst) = self.seen.entry(rule).or_default();
+        *count += 1;
+        *worst = (*worst).max(Some(severity));
+        if *count <= FINDINGS_A_RULE {
+            self.waiting.push(Finding { severity, rule, line: None, column: None, place: place(), message: message() });
+        }
+    }
+
+    /// Counts some more of a rule that was reported.
+    pub fn count(&mut self, rule: &'static str, more: u64) {
+        self.seen.entry(rule).or_default().0 += more;
+    }
+
+    pub fn pass(&mut self, sink: &mut dyn Sink) {
+        self.waiting.drain(..).for_each(|finding| sink.finding(finding));
+    }
+
+    /// Gives what waits, and how many there were of which only the first were given.
+    pub fn end(&mut self, give: &mut dyn FnMut(Finding)) {
+        self.waiting.drain(..).for_each(&mut *give);
+        for (rule, (count, worst)) in std::mem::take(&mut self.seen) {
+            if let (Some(more @ 1..), Some(severity)) = (count.checked_sub(FINDINGS_A_RULE), worst) {
+                give(Finding {
+                    severity,
+                    rule,
+                    line: None,
+                    column: None,
+                    place: String::new(),
+                    message: format!("{more} more of this kind"),
+                });
+            }
+        }
+    }
+}
+
+/// A table of one or more types.
+pub(crate) struct TypeTable {
+    pub table: Table,
+    pub id: usize,
+    pub time: Option<usize>,
+    pub changed_field: Option<usize>,
+    /// Place and type of each attribute's column.
+    pub attributes: Vec<(usize, ValueType)>,
+}
+
+/// Events or objects.
+pub(crate) struct Side {
+    pub kind: &'static Kind,
+    /// The types of the file, then those that only the records have.
+    pub types: Vec<TypeDef>,
+    /// The place of a type in `types`.
+    pub by_name: FxHashMap<String, usize>,
+    /// The place of a type's table in `tables`.
+    pub table_of: Vec<Option<usize>>,
+    pub tables: Vec<TypeTable>,
+}
+
+impl Side {
+    fn of(database: &Database, kind: &'static Kind, limits: &Limits, report: &mut Report) -> Result<Self, LogError> {
+        let mut side = Self { kind, types: Vec::new(), by_name: FxHashMap::default(), table_of: Vec::new(), tables: Vec::new() };
+        let mut by_table = FxHashMap::default();
+        for (name, map) in type_names(database, kind, limits, report)? {
+            if side.by_name.contains_key(&name) {
+                let message = || format!("the type \"{name}\" is there twice; remove one of the rows");
+                report.add(Severity::Error, "duplicate_type", || table_place(kind.map), message);
+                continue;
+            }
+            let table_name = format!("{}_{map}", kind.name);
+            let place = match by_table.get(&table_name.to_ascii_lowercase()) {
+                Some(&place) => Some(place),
+                None => match database.table(&table_name)? {
+                    Some(table) => {
+                        let table = type_table(database, table, limits, report)?;
+                        by_table.insert(table_name.to_ascii_lowercase(), side.tables.len());
+                        side.tables.push(table);
+                        Some(side.tables.len() - 1)
+                    }
+                    None => {
+                        let message =
+                            || format!("the type \"{name}\" has no table \"{table_name}\"; its times and attributes are not in the file");
+                        report.add(Severity::Error, "type_without_table", || table_place(kind.map), message);
+                        None
+                    }
+                },
+            };
+            let attributes = place.and_then(|place| side.tables.get(place)).map(TypeTable::definitions).unwrap_or_default();
+            side.by_name.insert(name.clone(), side.types.len());
+            side.types.push(TypeDef { name, attributes });
+            side.table_of.push(place);
+        }
+        Ok(side)
+    }
+}
+
+impl TypeTable {
+    fn definitions(&self) -> Vec<(String, ValueType)> {
+        let named = |&(place, kind): &(usize, ValueType)| Some((self.table.columns.get(place)?.name.clone(), kind));
+        self.attributes.iter().filter_map(named).collect()
+    }
+}
+
+/// The types with the second part of their tables' names, in the order of the file.
+fn type_names(database: &Database, kind: &Kind, limits: &Limits, report: &mut Report) -> Result<Vec<(String, String)>, LogError> {
+    let mut names = Vec::new();
+    let Some(table) = database.table(kind.map)? else {
+        let message = || format!("it is missing; the types are those in {0}, and their tables those with like names; add it", kind.name);
+        report.add(Severity::Error, "missing_table", || table_place(kind.map), message);
+        names = names_without_map(database, kind, limits)?;
+        return Ok(names);
+    };
+    let name = needed(&table, "ocel_type")?;
+    let map = needed(&table, "ocel_type_map")?;
+    database.scan(&table, &[name, map], |number, row| {
+        let place = || format!("{}, row {number}", table_place(&table.name));
+        let Some(name) = id(row.get_ref(0)?, report, place) else { return Ok(()) };
+        let map = id(row.get_ref(1)?, report, place).unwrap_or_else(|| name.clone());
+        names.push((name, map));
+        if names.len() > limits.definitions {
+            return Err(refused(&place(), &format!("more than {} types", limits.definitions)));
+        }
+        Ok(())
+    })?;
+    Ok(names)
+}
+
+/// The types that events or objects have, each with the table whose name has the same letters and digits.
+fn names_without_map(database: &Database, kind: &Kind, limits: &Limits) -> Result<Vec<(String, String)>, LogError> {
+    let Some(table) = database.table(kind.name)? else { return Ok(Vec::new()) };
+    let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let mut tables: FxHashMap<String, &str> = FxHashMap::default();
+    for name in database.tables() {
+        if let Some((start, map)) = name.split_at_checked(kind.name.len() + 1)
+            && start.eq_ignore_ascii_case(&format!("{}_", kind.name))
+        {
+            tables.insert(bare(map), map);
+        }
+    }
+    let mut names: Vec<(String, String)> = Vec::new();
+    let mut seen = FxHashSet::default();
+    database.scan(&table, &[needed(&table, "ocel_type")?], |number, row| {
+        let Ok(name) = row.get_ref(0)?.as_str() else { return Ok(()) };
+        if seen.contains(name) {
+            return Ok(());
+        }
+        if names.len() >= limits.definitions {
+            return Err(refused(&format!("{}, row {number}", table_place(kind.name)), &format!("more than {} types", limits.definitions)));
+        }
+        seen.insert(name.to_owned());
+        names.push((name.to_owned(), tables.get(&bare(name)).map_or(name, |map| map).to_owned()));
+        Ok(())
+    })?;
+    Ok(names)
+}
+
+pub(crate) fn needed(table: &Table, column: &str) -> Result<usize, LogError> {
+    table.column(column).ok_or_else(|| refused(&table_place(&table.name), &format!("the column {column} is missing")))
+}
+
+fn type_table(database: &Database, table: Table, limits: &Limits, report: &mut Report) -> Result<TypeTable, LogError> {
+    let id = needed(&table, "ocel_id")?;
+    let time = table.column("ocel_time");
+    let changed_field = table.column("ocel_changed_field");
+    let mut attributes = Vec::new();
+    let mut unclear = Vec::new();
+    for (place, column) in table.columns.iter().enumerate() {
+        if [Some(id), time, changed_field].contains(&Some(place)) {
+            continue;
+        }
+        match values::declared(&column.declared) {
+            Some(kind) => attributes.push((place, kind)),
+            None => {
+                unclear.push((attributes.len(), place));
+                attributes.push((place, ValueType::String));
+            }
+        }
+    }
+    if attributes.len() > limits.definitions {
+        return Err(refused(&table_place(&table.name), &format!("more than {} columns", limits.definitions)));
+    }
+    if !unclear.is_empty() {
+        let mut seen = vec![Seen::default(); unclear.len()];
+        let columns: Vec<_> = unclear.iter().map(|&(_, place)| place).collect();
+        database.scan(&table, &columns, |_, row| {
+            for (column, seen) in seen.iter_mut().enumerate() {
+                seen.see(row.get_ref(column)?);
+            }
+            Ok(())
+        })?;
+        for (&(attribute, _), seen) in unclear.iter().zip(seen) {
+            if let Some((_, kind)) = attributes.get_mut(attribute) {
+                *kind = seen.kind();
+            }
+        }
+        let message = || format!("{} columns are declared without a type; it was taken from their values", unclear.len());
+        report.add(Severity::Note, "column_type", || table_place(&table.name), message);
+    }
+    Ok(TypeTable { table, id, time, changed_field, attributes })
+}
+
+/// An id, a type's name, a qualifier: text, or a number as text.
+pub(crate) fn id(value: ValueRef<'_>, report: &mut Report, place: impl Fn() -> String) -> Option<String> {
+    match values::take(value, ValueType::String) {
+        Taken::Fits(crate::Value::String(text)) => Some(text.into_owned()),
+        Taken::NotUtf8(crate::Value::String(text)) => {
+            report.add(Severity::Error, "not_utf8", place, || "bytes that are no UTF-8; they are shown as U+FFFD".to_owned());
+            Some(text.into_owned())
+        }
+        Taken::Differs(crate::Value::Integer(number)) => Some(number.to_string()),
+        Taken::Differs(crate::Value::Float(number)) => Some(number.to_string()),
+        Taken::Absent => {
+            report.add(Severity::Error, "null_id", place, || "an id or name is NULL, and the row is left out; give it one".to_owned());
+            None
+        }
+        _ => {
+            report.add(Severity::Error, "not_text", place, || "an id or name is a BLOB, and the row is left out; make it text".to_owned());
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
+>>>>>>> h-b

@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn no_two_tables_have_one_name() {
-        let types = ["job submitted", "Job Submitted", "jobsubmitted_2", "object", "map_type", "", "作业", "\"; drop table event; --", "a\nb"];
+        let types =
+            ["job submitted", "Job Submitted", "jobsubmitted_2", "object", "map_type", "", "作业", "\"; drop table event; --", "a\nb"];
         let expected = ["JobSubmitted", "JobSubmitted_2", "Jobsubmitted2", "Object_2", "MapType", "Type", "Type_2", "DropTableEvent", "AB"];
         assert_eq!(tables(types.into_iter()), expected);
     }

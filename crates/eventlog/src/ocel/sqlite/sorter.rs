@@ -281,7 +281,11 @@ impl Sorted {
     #[allow(clippy::should_implement_trait, reason = "the entries are borrowed and can fail")]
     pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>, LogError> {
         if let Some((file, merge)) = &mut self.merge {
-            return Ok(if merge.step(file)? { Some(merge.entry.split_at_checked(merge.key_bytes).ok_or(LogError::Damaged)?) } else { None });
+            return Ok(if merge.step(file)? {
+                Some(merge.entry.split_at_checked(merge.key_bytes).ok_or(LogError::Damaged)?)
+            } else {
+                None
+            });
         }
         let Some(entry) = self.entries.next() else { return Ok(None) };
         self.current = entry;
@@ -310,9 +314,8 @@ mod tests {
 
     #[test]
     fn it_is_a_stable_sort_however_many_runs() {
-        let mut expected: Vec<_> = (0..5000_u32)
-            .map(|n| (format!("{}", n.wrapping_mul(2_654_435_761) % 97).into_bytes(), n.to_be_bytes().to_vec()))
-            .collect();
+        let mut expected: Vec<_> =
+            (0..5000_u32).map(|n| (format!("{}", n.wrapping_mul(2_654_435_761) % 97).into_bytes(), n.to_be_bytes().to_vec())).collect();
         expected.sort_by(|a, b| a.0.cmp(&b.0));
         // In memory, in three runs, in 5000 runs that are merged in steps.
         for run_bytes in [usize::MAX, 60_000, 1] {
