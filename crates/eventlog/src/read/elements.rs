@@ -13,7 +13,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use crate::error::LogError;
 use crate::read::input::{Input, Position};
-use crate::read::{Finding, Limits, Severity, found, shown};
+use crate::read::{Finding, Limits, Severity, found, printable, shown};
 
 /// Longer names mean nothing, and those of the open elements are kept.
 const NAME_BYTES: usize = 1024;
@@ -57,14 +57,15 @@ impl Tag<'_> {
     pub(crate) fn read<const N: usize>(&self, names: [&str; N]) -> Result<Found<'_, N>, String> {
         let mut found = Found { values: [const { None }; N], forbidden: false };
         for attribute in self.start.attributes().with_checks(false) {
-            let attribute = attribute.map_err(|error| format!("in <{}>: {error}", shown(self.name())))?;
+            let attribute = attribute.map_err(|error| format!("in <{}>: {error}", printable(self.name(), 60)))?;
             let Some(at) = names.iter().position(|name| *name == attribute.key.0) else { continue };
             let Some(slot) = found.values.get_mut(at) else { continue };
             if slot.is_some() {
-                return Err(format!("<{}> has two attributes {}", shown(self.name()), shown(attribute.key.0)));
+                return Err(format!("<{}> has two attributes {}", printable(self.name(), 60), printable(attribute.key.0, 60)));
             }
             let value = attribute.normalized_value_with(XmlVersion::Implicit1_0, 1, resolve_xml_entity);
-            let value = value.map_err(|error| format!("in attribute {}: {error}", shown(attribute.key.0)))?;
+            let value = value
+                .map_err(|error| format!("in attribute {}: {}", printable(attribute.key.0, 60), printable(&error.to_string(), 200)))?;
             found.forbidden |= has_forbidden(&value);
             *slot = Some(value);
         }
@@ -118,7 +119,7 @@ impl<'r> Elements<'r> {
         let event = match self.reader.read_event_into(buffer) {
             Ok(event) => event,
             Err(quick_xml::Error::Io(error)) => return Err(self.reader.get_mut().explain(error)),
-            Err(error) => return Err(self.reader.get_mut().explain(shown(&error.to_string()))),
+            Err(error) => return Err(self.reader.get_mut().explain(printable(&error.to_string(), 200))),
         };
         Ok(match event {
             Event::Start(start) => Node::Start(self.start(start)?),

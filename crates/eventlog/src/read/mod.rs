@@ -139,11 +139,8 @@ pub fn detect(path: &Path) -> Result<Format, LogError> {
         // It is opened more than once.
         return Err(no_log("it is no regular file"));
     }
-    let mut magic = [0; 16];
     let mut file = std::io::BufReader::new(file);
-    let known = file.fill_buf()?.len().min(magic.len());
-    file.fill_buf()?.take(known as u64).read_exact(magic.get_mut(..known).unwrap_or_default())?;
-    if magic == *b"SQLite format 3\0" {
+    if file.fill_buf()?.starts_with(b"SQLite format 3\0") {
         return Ok(Format::OcelSqlite);
     }
     detect_text(file)
@@ -173,24 +170,32 @@ pub fn detect_text(source: impl Read) -> Result<Format, LogError> {
     }
     let mut elements = Elements::new(input, &limits);
     let mut buffer = Vec::new();
+    // How many elements are open, without comments and the like.
     let mut depth = 0;
     loop {
         let told = match elements.next(true, &mut buffer)? {
-            Node::Start(tag) if depth == 0 && tag.name() != "log" => {
-                return Err(no_log(&format!("its outermost element is <{}>", tag.name().escape_debug())));
+            Node::Start(tag) => {
+                depth += 1;
+                let name = tag.name();
+                match depth {
+                    1 if name != "log" => return Err(no_log(&format!("its outermost element is <{}>", printable(name, 60)))),
+                    // Both are a <log>; only XES says so.
+                    1 => tag.any(|key, value| key.contains("xes.") || value.contains("xes-standard")).then_some(Format::Xes),
+                    2 => match name {
+                        "object-types" | "event-types" | "objects" | "events" => Some(Format::OcelXml),
+                        // OCEL 1.0, of which the other reader knows.
+                        "global" if tag.any(|key, value| key == "scope" && !matches!(value, "event" | "trace")) => Some(Format::OcelXml),
+                        "extension" | "classifier" | "trace" | "event" => Some(Format::Xes),
+                        _ => None,
+                    },
+                    _ => None,
+                }
             }
-            Node::Start(tag) if depth == 0 => {
-                depth = 1;
-                // Both are a <log>; only XES says so.
-                tag.any(|key, value| key.starts_with("xes.") || key.starts_with("openxes.") || value.contains("xes-standard"))
-                    .then_some(Format::Xes)
+            Node::End => {
+                depth -= 1;
+                None
             }
-            Node::Start(tag) => Some(match tag.name() {
-                "object-types" | "event-types" | "objects" | "events" => Format::OcelXml,
-                "global" if tag.any(|key, value| key == "scope" && !matches!(value, "event" | "trace")) => Format::OcelXml,
-                _ => Format::Xes,
-            }),
-            Node::End | Node::Eof => Some(Format::Xes),
+            Node::Eof => Some(Format::Xes),
             Node::Text(_) | Node::Other(_) => None,
         };
         if let Some(format) = told {
@@ -212,15 +217,18 @@ fn found(severity: Severity, rule: &'static str, place: Position, message: Strin
 
 /// Text of a file as it can stand in a message: between quotes, without control characters, and not much of it.
 fn shown(text: &str) -> String {
-    const MOST: usize = 60;
-    let mut out = String::from("\"");
+    format!("\"{}\"", printable(text, 60))
+}
+
+/// So many characters of a text, those that do something to a terminal escaped.
+fn printable(text: &str, most: usize) -> String {
+    let mut out = String::new();
     for (at, character) in text.chars().enumerate() {
-        if at == MOST {
+        if at == most {
             out.push('…');
             break;
         }
         out.extend(character.escape_debug());
     }
-    out.push('"');
     out
 }

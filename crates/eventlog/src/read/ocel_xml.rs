@@ -17,7 +17,7 @@ use crate::log::{TypeDef, Types};
 use crate::read::elements::{Elements, Node, Tag, has_forbidden};
 use crate::read::input::{Input, Position};
 use crate::read::values::{self, Declared};
-use crate::read::{Limits, Severity, Sink, found, shown};
+use crate::read::{Limits, Severity, Sink, found, printable, shown};
 use crate::record::{Event, Object, Record, Relation};
 
 /// Reads a file to its end.
@@ -135,7 +135,7 @@ impl<'s> Reader<'s> {
         let open = match (self.open.last().copied(), name) {
             (None, "log") => Open::Log,
             (None, _) => {
-                return Err(self.place.refuse(format!("the outermost element is <{}>, not the <log> of OCEL", tag.name().escape_debug())));
+                return Err(self.place.refuse(format!("the outermost element is <{}>, not the <log> of OCEL", printable(tag.name(), 60))));
             }
             (Some(Open::Skipped), _) => Open::Skipped,
             (Some(Open::Log), "global") | (Some(Open::Record { .. }), "string" | "date" | "list") => {
@@ -156,7 +156,7 @@ impl<'s> Reader<'s> {
             (Some(Open::Attributes { of_events }), "attribute") => self.value(tag, of_events)?,
             (Some(Open::Relations), "relationship" | "object") => self.relation(tag)?,
             _ => {
-                self.odd(Severity::Warning, "unknown_element", format!("<{}> is not known here and left out", tag.name().escape_debug()));
+                self.odd(Severity::Warning, "unknown_element", format!("<{}> is not known here and left out", printable(tag.name(), 60)));
                 Open::Skipped
             }
         };

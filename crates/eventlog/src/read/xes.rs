@@ -19,7 +19,7 @@ use crate::log::{CaseHeader, Classifier, Extension};
 use crate::read::elements::{Elements, Node, Tag};
 use crate::read::input::{Input, Position};
 use crate::read::values::{self, first_duplicate};
-use crate::read::{Limits, Severity, Sink, found, shown};
+use crate::read::{Limits, Severity, Sink, found, printable, shown};
 use crate::record::Record;
 
 /// Reads a file to its end.
@@ -140,7 +140,7 @@ impl<'s> Reader<'s> {
         let open = match (self.open.last().copied(), name) {
             (None, "log") => Open::Log,
             (None, _) => {
-                return Err(self.place.refuse(format!("the outermost element is <{}>, not the <log> of XES", tag.name().escape_debug())));
+                return Err(self.place.refuse(format!("the outermost element is <{}>, not the <log> of XES", printable(tag.name(), 60))));
             }
             (Some(Open::Skipped), _) => Open::Skipped,
             (Some(Open::Log), "trace") => {
@@ -167,6 +167,11 @@ impl<'s> Reader<'s> {
                 self.owner = self.place;
                 Open::Event
             }
+            (Some(Open::Log), "events" | "objects" | "event-types" | "object-types") => {
+                return Err(self
+                    .place
+                    .refuse("this is OCEL and no XES; OCEL 1.0 is not read and has to be converted to OCEL 2.0, with PM4Py for example"));
+            }
             (Some(Open::Log), "extension") => self.extension(tag)?,
             (Some(Open::Log), "classifier") => self.classifier(tag)?,
             (Some(Open::Log), "global") => self.global(tag)?,
@@ -185,7 +190,7 @@ impl<'s> Reader<'s> {
                 self.attribute(name, tag)?
             }
             _ => {
-                self.odd(Severity::Warning, "unknown_element", format!("<{}> is not known here and left out", tag.name().escape_debug()));
+                self.odd(Severity::Warning, "unknown_element", format!("<{}> is not known here and left out", printable(tag.name(), 60)));
                 Open::Skipped
             }
         };

@@ -1,0 +1,496 @@
+//! The readers of files of others: what comes out of each fixture, with what is said about it, or why and where it is refused.
+
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flowmine_eventlog::read::input::Input;
+use flowmine_eventlog::read::{Finding, Format, Limits, Sink, detect, detect_text, ocel_json, ocel_xml, read_file, xes};
+use flowmine_eventlog::{Attribute, CaseHeader, LogError, Record, Types, Value};
+use proptest::prelude::*;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// Writes down what comes, a line each.
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn attributes(&mut self, attributes: &[Attribute<'_>]) {
+        for one in attributes {
+            write!(self.0, " {}=", one.key).unwrap();
+            match &one.value {
+                Value::List(items) => {
+                    self.0.push('[');
+                    self.attributes(items);
+                    self.0.push_str(" ]");
+                }
+                other => write!(self.0, "{other:?}").unwrap(),
+            }
+            if let Some(ns) = one.since_ns {
+                write!(self.0, "@{ns}").unwrap();
+            }
+            if !one.children.is_empty() {
+                self.0.push('{');
+                self.attributes(&one.children);
+                self.0.push_str(" }");
+            }
+        }
+    }
+}
+
+impl Sink for Lines {
+    fn types(&mut self, types: Types) -> Result<(), LogError> {
+        for (what, all) in [("event", types.events), ("object", types.objects)] {
+            for one in all {
+                writeln!(self.0, "{what} type {} {:?}", one.name, one.attributes).unwrap();
+            }
+        }
+        Ok(())
+    }
+
+    fn header(&mut self, header: CaseHeader) -> Result<(), LogError> {
+        for one in &header.extensions {
+            writeln!(self.0, "extension {} {} {}", one.name, one.prefix, one.uri).unwrap();
+        }
+        for (what, all) in [("trace", &header.trace_globals), ("event", &header.event_globals), ("log", &header.attributes)] {
+            if !all.is_empty() {
+                self.0.push_str(what);
+                self.0.push(':');
+                self.attributes(all);
+                self.0.push('\n');
+            }
+        }
+        for one in &header.classifiers {
+            writeln!(self.0, "classifier {} {:?}", one.name, one.keys).unwrap();
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record<'_>) -> Result<(), LogError> {
+        let relations = match record {
+            Record::Trace(attributes) => {
+                self.0.push_str("trace");
+                self.attributes(attributes);
+                &[][..]
+            }
+            Record::CaseEvent(attributes) => {
+                self.0.push_str(" event");
+                self.attributes(attributes);
+                &[]
+            }
+            Record::TraceEnd => {
+                self.0.push_str("end");
+                &[]
+            }
+            Record::Object(object) => {
+                write!(self.0, "{} {}", object.kind, object.id).unwrap();
+                self.attributes(&object.attributes);
+                &object.relations
+            }
+            Record::Event(event) => {
+                write!(self.0, "{} {} at {}", event.kind, event.id, event.time_ns).unwrap();
+                self.attributes(&event.attributes);
+                &event.relations
+            }
+        };
+        for relation in relations {
+            write!(self.0, " -{}-> {}", relation.qualifier, relation.object).unwrap();
+        }
+        self.0.push('\n');
+        Ok(())
+    }
+
+    fn finding(&mut self, finding: Finding) {
+        let Finding { severity, rule, line, column, .. } = finding;
+        writeln!(self.0, "! {severity:?} {rule} {}:{}", line.unwrap(), column.unwrap()).unwrap();
+    }
+}
+
+/// All that comes out of a fixture.
+fn lines(name: &str) -> String {
+    let mut lines = Lines::default();
+    if let Err(error) = read_file(&fixture(name), &Limits::default(), &mut lines) {
+        writeln!(lines.0, "refused: {error}").unwrap();
+    }
+    lines.0
+}
+
+/// The last line is what was refused, nothing else went wrong.
+fn refused(name: &str) -> String {
+    lines(name).lines().last().unwrap().strip_prefix("refused: ").unwrap().to_owned()
+}
+
+const ALL_XES: &str = r#"! Note trace_classifier 16:3
+trace concept:name=String("order of attributes is free")
+ event concept:name=String("tabs\tand\nlines") time:timestamp=Time(1795179770123456789) int=Integer(-9223372036854775808) float=Float(-0.0015) nan=Float(NaN) boolean=Boolean(true) id=Id("0f8fad5b-d9cb-469f-a165-70867728950e") old list=[ a=String("1") a=String("2") ] new list=[ a=String("1") c=Container{ i=Integer(3) } ] container=Container{ inside=String("x"){ deeper=String("y") } }
+ event
+end
+trace
+end
+! Warning event_without_trace 36:3
+trace
+ event concept:name=String("loose")
+ event concept:name=String("loose too")
+end
+extension Concept concept http://www.xes-standard.org/concept.xesext
+extension Time time http://www.xes-standard.org/time.xesext
+trace: concept:name=String("none")
+event: concept:name=String("none") Job State=String("none") time:timestamp=Time(0)
+log: concept:name=String("a <log> & more") of the log=[ n=Integer(1) n=Integer(2) ]{ meta=String("m") }
+classifier Activity ["concept:name", "Job State", "x y", "z"]
+classifier Unquoted ["concept:name", "Job State"]
+"#;
+
+#[test]
+fn xes_has_all_this() {
+    assert_eq!(lines("all_constructs.xes"), ALL_XES);
+    assert_eq!(lines("complete.xes.gz"), ALL_XES);
+    assert_eq!(lines("prefixed.xes"), "trace\n! Warning unknown_element 2:65\n event concept:name=String(\"a\")\nend\n");
+    assert_eq!(lines("byte_order_mark.xes"), "trace\n event\nend\n");
+    assert_eq!(lines("external_doctype.xes"), "! Note document_type 1:1\ntrace\n event\nend\n");
+}
+
+#[test]
+fn odd_xes_is_kept_as_far_as_it_goes() {
+    let expected = r#"! Note duplicate_key 2:1
+trace twice=String("1") twice=String("2")
+! Error not_a_time 6:1
+! Error time_range 7:1
+! Error not_a_number 8:1
+! Error number_range 9:1
+! Error number_range 10:1
+! Error not_a_number 11:1
+! Warning unusual_boolean 12:1
+! Error not_a_boolean 13:1
+! Error missing_value 14:1
+! Error missing_value 15:1
+! Error missing_key 16:1
+! Warning unknown_element 17:1
+! Error xml_character 18:1
+ event d=String("yesterday") d9999=String("9999-12-31T00:00:00Z") i=String("1.5") big=String("9223372036854775808") f=String("1e999") comma=String("1,5") b=Boolean(true) maybe=String("maybe") only children=Container{ i=Integer(1) } =String("no key") control=String("\u{1}")
+! Warning text 20:1
+! Error late_trace_attribute 21:1
+end
+! Warning unknown_element 23:1
+"#;
+    assert_eq!(lines("odd_values.xes"), expected);
+}
+
+#[test]
+fn ocel_is_the_same_in_json_and_xml() {
+    let types = r#"event type sent [("due", Time), ("n", Integer)]"#;
+    let objects =
+        concat!("order o1 price=Float(1.5) price=Float(2.0)@1795179600000000000 open=Boolean(true)", "{}", " -next-> o2\norder o2\n");
+    let event = "sent e1 at 1795179770500000000 due=Time(1795179600000000000) n=Integer(12) -of-> o1";
+    let json = lines("types_last.json");
+    let order = r#"object type order [("price", Float), ("open", Boolean)]"#;
+    assert_eq!(json, format!("{types}\n{order}\n{event}\n{}", objects.replace("{}", "")));
+    let xml = lines("all_constructs.xml");
+    let order = r#"object type order [("price", Float), ("open", Boolean), ("note", String)]"#;
+    let note = r#" note=String(" a <b> & <c>\nd ") note=String("")@1795179600000000000"#;
+    assert_eq!(xml, format!("{order}\n{types}\n{}{event} -also of-> o2\n", objects.replace("{}", note)));
+}
+
+#[test]
+fn types_that_come_last_are_not_known_to_who_reads_once() {
+    let mut lines = Lines::default();
+    let limits = Limits::default();
+    let text = std::fs::read(fixture("types_last.json")).unwrap();
+    ocel_json::read(Input::records(text.as_slice(), &limits).unwrap(), &limits, None, &mut lines).unwrap();
+    let event = "sent e1 at 1795179770500000000 due=String(\"2026-11-20T13:00:00Z\") n=String(\"12\") -of-> o1\n";
+    assert!(lines.0.starts_with(event), "{}", lines.0);
+    assert!(lines.0.ends_with("event type sent [(\"due\", Time), (\"n\", Integer)]\n"), "{}", lines.0);
+}
+
+#[test]
+fn odd_json_is_kept_as_far_as_it_goes() {
+    let expected = r#"event type e [("i", Integer), ("f", Float), ("t", Time), ("b", Boolean)]
+object type t [("s", String), ("old", Integer), ("x", String)]
+object type t []
+! Warning unknown_value_type 1:80
+! Error unknown_value_type 1:112
+! Error missing_name 1:180
+! Error wrong_type 1:200
+! Error duplicate_type 1:2
+! Warning unknown_key 3:1
+! Note whole_float 6:25
+! Error value_type 7:25
+! Error number_range 8:25
+! Error number_range 9:25
+! Error not_finite 10:25
+! Error not_a_time 11:25
+! Error value_type 12:25
+! Error not_a_boolean 13:25
+! Warning null_value 14:25
+! Error number_range 15:34
+! Error nested_value 16:30
+! Error null_value 17:2
+! Error missing_name 18:2
+! Error wrong_type 19:2
+! Error number_as_text 19:37
+! Error missing_qualifier 19:24
+! Error missing_object 19:41
+! Error wrong_type 19:61
+! Error duplicate_key 5:1
+e e1 at 1795179770000000000 i=Integer(3) i=Float(3.5) i=String("9223372036854775808") f=String("1e999") f=Float(NaN) t=String("soon") t=Integer(5) b=String("perhaps") undeclared=String("12345678901234567890123") nested=String("{\"a\": [1, \"x\"]}") --> 5
+! Error missing_type 20:1
+! Error missing_id 21:1
+! Error missing_time 22:1
+! Error time_range 23:36
+! Error missing_time 23:1
+! Error duplicate_key 24:23
+! Warning wrong_type 24:94
+e twice at 1795179770000000000
+! Error wrong_type 25:1
+! Error number_as_text 27:20
+! Error missing_value_time 27:51
+! Warning value_type 27:74
+! Error duplicate_key 27:147
+! Warning value_type 27:101
+t 1 s=String("5") s=String("true")
+"#;
+    assert_eq!(lines("odd_values.json"), expected);
+}
+
+#[test]
+fn odd_xml_is_kept_as_far_as_it_goes() {
+    let expected = r#"! Warning unknown_element 2:1
+t early i=String("1")
+! Error late_types 4:1
+! Error unknown_value_type 4:85
+! Error missing_name 4:120
+! Error missing_name 4:173
+! Error duplicate_type 4:210
+object type t [("i", Integer), ("x", String)]
+object type t []
+! Error duplicate_key 5:1
+! Error missing_value_time 7:1
+! Error not_a_time 8:1
+! Error missing_name 9:1
+! Warning text 10:1
+! Error missing_object 11:10
+! Error missing_qualifier 11:39
+! Error not_a_number 7:1
+! Error number_range 8:1
+t o i=String("one") i=String("99999999999999999999") --> early
+! Error missing_id 12:1
+! Error missing_type 13:1
+! Error missing_time 15:9
+! Error missing_section 16:1
+"#;
+    assert_eq!(lines("odd_values.xml"), expected);
+}
+
+#[test]
+fn a_forged_record_stays_a_text() {
+    assert_eq!(lines("forged_record.json"), "]} o\"}], \"events\": [{\"id\": \"forged\n");
+}
+
+#[test]
+fn refusals_have_their_place() {
+    for (name, expected) in [
+        ("billion_laughs.xes", "line 2, column 1: a document type with declarations"),
+        ("unknown_entity.xes", "line 3, column 1: in attribute value: "),
+        ("unknown_entity_in_text.xml", "line 2, column 96: the entity \"laugh\" is not one of XML's own five"),
+        ("deep_nesting.xes", "line 2, column 1587: nested deeper than 64"),
+        ("deep_nesting.json", "line 2, column 97: nested deeper than 64"),
+        ("latin1.xes", "line 1, column 31: the file is in ISO-8859-1, "),
+        ("latin1_undeclared.xes", "line 2, column 42: byte 0xe4 is not UTF-8"),
+        ("latin1.json", "line 2, column 54: byte 0xe4 is not UTF-8"),
+        ("utf16.xes", "line 1, column 1: the file is in UTF-16LE, "),
+        ("truncated.xes", "line 3, column 9: the file ends here, 2 elements deep: it is cut"),
+        ("truncated_in_tag.xes", "line 2, column 15: "),
+        ("wrong_end_tag.xes", "line 2, column 15: "),
+        ("two_logs.xes", "line 2, column 1: a second outermost element"),
+        ("repeated_xml_attribute.xes", "line 2, column 1: <string> has two attributes key"),
+        ("ocel1.xml", "line 3, column 1: this is OCEL 1.0"),
+        ("ocel1.json", "line 1, column 2: this is OCEL 1.0"),
+        ("half_surrogate.json", "line 2, column 21: half of a surrogate pair"),
+        ("control_character.json", "line 2, column 22: '\\n' stands where "),
+        ("trailing_comma.json", "line 2, column 25: '}' stands where a string should be"),
+        ("unquoted.json", "line 2, column 20: 'o' stands where a value should be"),
+        ("cut_escape.json", "line 2, column 25: '\"' stands where a hexadecimal digit should be"),
+        ("leading_zero.json", "line 2, column 78: '1' stands where ',' or '}' should be"),
+        ("truncated.json", "line 3, column 16: the file ends where the end of a string should be"),
+        ("truncated_between.json", "line 3, column 1: the file ends where a value should be"),
+        ("text_behind.json", "line 2, column 1: '{' stands where the end of the file should be"),
+        ("not_an_array.json", "line 2, column 11: events is no array"),
+        ("empty.json", "line 1, column 1: this is no log that can be read: it is empty."),
+    ] {
+        let error = refused(name);
+        assert!(error.starts_with(expected), "{name}: {error}");
+    }
+    for (name, expected) in
+        [("truncated.xes.gz", "the gz file ends here, in the middle: it is cut"), ("damaged.xes.gz", "the gz file is damaged here")]
+    {
+        let error = refused(name);
+        assert!(error.starts_with("line ") && error.contains(expected), "{error}");
+    }
+    // What stands before is read.
+    assert!(lines("truncated.json").starts_with("t o\n"));
+    assert!(lines("truncated.xes.gz").len() > 100);
+}
+
+#[test]
+fn formats_are_told_by_content() {
+    for (text, expected) in [
+        (&b"<!-- no hint --><log/>"[..], Format::Xes),
+        (b"<log><trace/></log>", Format::Xes),
+        (b"<log><object-types/></log>", Format::OcelXml),
+        (b"  \n{", Format::OcelJson),
+    ] {
+        assert_eq!(detect_text(text).unwrap(), expected);
+    }
+    for text in [&b"PAR1"[..], b"a,b\n1,2\n", b"<html></html>", b"[]", b"SQLite format 3\0", b""] {
+        assert!(detect_text(text).unwrap_err().to_string().contains("What can be read: XES and OCEL 2.0 JSON or XML"));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.xes");
+    std::fs::write(&path, b"SQLite format 3\0...").unwrap();
+    assert_eq!(detect(&path).unwrap(), Format::OcelSqlite);
+    assert!(detect(dir.path()).unwrap_err().to_string().contains("no regular file"));
+    assert!(matches!(detect(&dir.path().join("none")), Err(LogError::Io(_))));
+}
+
+/// A beginning, then the same again and again, 2 GiB of it.
+struct Endless {
+    begin: Vec<u8>,
+    again: &'static [u8],
+    given: u64,
+}
+
+impl Endless {
+    fn new(begin: &str, again: &'static str) -> Self {
+        Self { begin: begin.into(), again: again.as_bytes(), given: 0 }
+    }
+}
+
+impl Read for &mut Endless {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let mut n = 0;
+        while n < into.len() && self.given < 2 << 30 {
+            let at = self.given as usize;
+            into[n] = self.begin.get(at).copied().unwrap_or_else(|| self.again[(at - self.begin.len()) % self.again.len()]);
+            n += 1;
+            self.given += 1;
+        }
+        Ok(n)
+    }
+}
+
+#[test]
+fn two_gibibytes_are_refused_after_the_limit() {
+    let limits = Limits { text_bytes: 1 << 20, record_bytes: 2 << 20, ..Limits::default() };
+    let json = r#"{"eventTypes": [], "objectTypes": [], "#;
+    type Reader = fn(&mut Endless, &Limits) -> Result<(), LogError>;
+    let xes: Reader = |source, limits| xes::read(Input::xml(source, limits)?, limits, &mut Lines::default());
+    let xml: Reader = |source, limits| ocel_xml::read(Input::xml(source, limits)?, limits, &mut Lines::default());
+    let ocel: Reader = |source, limits| ocel_json::read(Input::records(source, limits)?, limits, None, &mut Lines::default());
+    let cases: [(Reader, Endless, &str); 17] = [
+        (xes, Endless::new("<log>\n<trace><string value='", "a"), "line 2, column 8: what begins here is longer than 1048576 bytes"),
+        (xes, Endless::new("<log>\n<trace><string ", "a='b' "), "line 2, column 8: what begins"),
+        (xes, Endless::new("<log>\n<", "a"), "line 2, column 1: what begins"),
+        (xes, Endless::new("<log>\n<!--", "a"), "line 2, column 1: what begins"),
+        (xes, Endless::new("<log>\n<trace>", "a"), "line 2, column 8: what begins"),
+        (xes, Endless::new("<!DOCTYPE log [\n", "<!ENTITY a 'b'>"), "line 1, column 1: what begins"),
+        (xes, Endless::new("<log>\n<trace>", "<int key='a' value='1'/>"), "line 2, column "),
+        (xes, Endless::new("<log>", "<int key='a' value='1'/>"), "line 1, column "),
+        (xes, Endless::new("<log>", "<extension name='a' prefix='b' uri='c'/>"), "line 1, column "),
+        (xes, Endless::new("<log>", "<a>"), "line 1, column 195: nested deeper than 64"),
+        (
+            xml,
+            Endless::new("<log><objects><object id='a' type='b'><attributes><attribute name='a'>", "&amp;"),
+            "line 1, column 51: a text is longer",
+        ),
+        (
+            xml,
+            Endless::new("<log><objects><object id='a' type='b'><objects>", "<object object-id='a' qualifier='b'/>"),
+            "line 1, column 15: a record takes more",
+        ),
+        (
+            xml,
+            Endless::new("<log><object-types><object-type name='a'><attributes>", "<attribute name='a' type='string'/>"),
+            "line 1, column ",
+        ),
+        (
+            ocel,
+            Endless::new(&format!("{json}\n\"events\": [{{\"id\": \""), "a"),
+            "line 2, column 12: what begins here is longer than 2097152 bytes",
+        ),
+        (ocel, Endless::new(&format!("{json}\n\"unknown\": "), "[[],"), "line 2, column 12: what begins"),
+        (ocel, Endless::new(&format!("{json}\n\"objects\": ["), "1"), "line 2, column 13: what begins"),
+        (ocel, Endless::new("{\n\"", "a"), "line 2, column 1: what begins"),
+    ];
+    for (read, mut source, expected) in cases {
+        let error = read(&mut source, &limits).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+        // No more was read than the limit and what lies ready.
+        assert!(source.given < (2 << 20) + (1 << 18), "{} bytes read: {error}", source.given);
+    }
+    // White space needs no memory, and a gz bomb of it only time.
+    let mut white = Endless::new("", " ");
+    let mut short = (&mut white).take(16 << 20);
+    assert!(detect_text(&mut short).unwrap_err().to_string().contains("it is empty"));
+}
+
+#[test]
+fn a_text_of_the_limit_is_read() {
+    let limits = Limits { text_bytes: 100, ..Limits::default() };
+    for (length, fits) in [(100, true), (101, false)] {
+        let json = format!(
+            r#"{{"objects": [{{"id": "{}", "type": "t"}}], "events": [], "eventTypes": [], "objectTypes": []}}"#,
+            "a".repeat(length)
+        );
+        let read = ocel_json::read(Input::records(json.as_bytes(), &limits).unwrap(), &limits, None, &mut Lines::default());
+        assert_eq!(read.is_ok(), fits);
+        assert!(fits || read.unwrap_err().to_string() == "line 1, column 21: a string is longer than 100 bytes");
+    }
+}
+
+fn all_readers(bytes: &[u8], limits: &Limits) {
+    let _ = detect_text(bytes);
+    let mut lines = Lines::default();
+    let _ = Input::xml(bytes, limits).map(|input| xes::read(input, limits, &mut lines));
+    let _ = Input::xml(bytes, limits).map(|input| ocel_xml::read(input, limits, &mut lines));
+    let types = Input::records(bytes, limits).and_then(|input| ocel_json::types(input, limits)).ok();
+    let _ = Input::records(bytes, limits).map(|input| ocel_json::read(input, limits, types, &mut lines));
+}
+
+fn fixtures() -> Vec<Vec<u8>> {
+    let mut paths: Vec<_> = std::fs::read_dir(fixture("")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.into_iter().map(|path| std::fs::read(path).unwrap()).collect()
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        all_readers(&bytes, &Limits::default());
+    }
+
+    #[test]
+    fn no_mutation_panics(which in any::<prop::sample::Index>(), edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..6), small: bool) {
+        let all = fixtures();
+        let mut bytes = all[which.index(all.len())].clone();
+        for (at, other, byte, edit) in edits {
+            if bytes.is_empty() {
+                break;
+            }
+            let (at, other) = (at.index(bytes.len()), other.index(bytes.len()));
+            match edit {
+                0 => bytes[at] = byte,
+                1 => bytes.truncate(at),
+                2 => drop(bytes.drain(at.min(other)..at.max(other))),
+                _ => {
+                    let piece = bytes[at.min(other)..at.max(other)].to_vec();
+                    bytes.splice(at..at, piece);
+                }
+            }
+        }
+        let limits = Limits { text_bytes: 60, record_bytes: 2000, depth: 9, definitions: 3 };
+        all_readers(&bytes, &if small { limits } else { Limits::default() });
+    }
+}
