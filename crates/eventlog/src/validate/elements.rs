@@ -88,10 +88,15 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
 
     /// An attribute of the last tag that has to be there.
     pub(super) fn required(&mut self, name: &str) -> Option<Placed> {
+        self.required_by(&rules::MISSING, name)
+    }
+
+    /// The same for a rule of its own.
+    pub(super) fn required_by(&mut self, rule: &'static rules::Rule, name: &str) -> Option<Placed> {
         let found = self.optional(name);
         if found.is_none() {
             let (record, xml) = (&self.record, &self.xml);
-            self.report.add(&rules::MISSING, xml.at, || place(record, xml), || {
+            self.report.add(rule, xml.at, || place(record, xml), || {
                 format!("the attribute \"{name}\" of {} is missing", quoted(&xml.name))
             });
         }

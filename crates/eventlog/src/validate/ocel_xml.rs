@@ -271,8 +271,8 @@ impl Walk<'_, '_, '_> {
                 self.elements.required("type");
             }
             self.elements.allow(&["object-id", "qualifier", "id", "type"]);
-            let object = self.elements.required("object-id");
-            let qualifier = self.elements.required("qualifier").map(|(text, _)| text);
+            let object = self.elements.required_by(&rules::INCOMPLETE_RELATION, "object-id");
+            let qualifier = self.elements.required_by(&rules::INCOMPLETE_RELATION, "qualifier").map(|(text, _)| text);
             seen.relations.push(SeenRelation { object, qualifier, index: seen.relations.len() as u64 });
             // The schema allows all that objects have here; it means nothing.
             if is_relationship { self.elements.empty()? } else { self.elements.skip()? }

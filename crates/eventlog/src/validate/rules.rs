@@ -66,6 +66,7 @@ rules! {
     REPEATED_ATTRIBUTE "repeated_attribute" Error SHOWN, "OCEL 2.0; SQLite: one cell: an event has one value of an attribute, an object one at a time";
     DANGLING_RELATION "dangling_relation" Error SHOWN, "OCEL 2.0 XSD, `objectObjectRef`, `eventObjectRef`; SQLite: foreign key to `object`: a relation leads to an object that the file has";
     REPEATED_RELATION "repeated_relation" Error SHOWN, "SQLite: primary key of `event_object`, `object_object`: an object is related with the same qualifier once";
+    INCOMPLETE_RELATION "incomplete_relation" Error SHOWN, "SQLite: primary key of `event_object`, `object_object`: a relation has an object and a qualifier (the XSD lets them be missing, the JSON schema does not: `missing`)";
     VALUE_NOT_STRING "value_not_string" Note 1, "OCEL 2.0 JSON schema: an attribute's value is a JSON string. Known deviation: tools write numbers and booleans as such, and PM4Py reads strings as text only";
     VALUE "value" Error SHOWN, "OCEL 2.0: a value is of its declared type. XES XSD: xs:dateTime, xs:long, xs:double, xs:boolean";
     VALUE_FORM "value_form" Warning SHOWN, "OCEL 2.0, XES: the value can be read, and is not in the form of its type: `True`, `1` for true, `nan`, a number declared as a string";

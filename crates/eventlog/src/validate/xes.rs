@@ -477,6 +477,8 @@ impl Walk<'_, '_, '_> {
         if self.elements.xml.attribute("key").is_none() {
             self.elements.misplaced(&rules::LIST_VALUES_KEY, |_| "the values of a list have no key, as in the final schema and in all tools".into());
         }
+        let key = self.elements.optional("key");
+        self.form(&rules::KEY_FORM, &key, lexical::name, "xs:Name");
         let mut keys = self.spare.pop().unwrap_or_default();
         std::mem::swap(&mut keys, &mut self.keys);
         while self.elements.child(false)? {
