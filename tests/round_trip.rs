@@ -191,7 +191,7 @@ fn process_mining_exchanges_ocel() {
     exchange(&peer, "process_mining", &PROCESS_MINING, &OBJECT_LOGS);
 }
 
-const PROCESS_MINING_XES: [Exchange; 2] = xes_exchanges(&[Cut::OnlyUuids, Cut::EmptyListHasItem], &[Cut::Spaces]);
+const PROCESS_MINING_XES: [Exchange; 2] = xes_exchanges(&[Cut::OnlyUuids], &[Cut::Spaces]);
 
 #[test]
 fn process_mining_exchanges_xes() {
@@ -239,7 +239,7 @@ fn pm4py_exchanges_ocel() {
 }
 
 const PM4PY_XES: [Exchange; 2] =
-    xes_exchanges(&[Cut::Microseconds, Cut::IdsAsText, Cut::NoContainers, Cut::LastOfKey, Cut::EmptyListIsNone], &[]);
+    xes_exchanges(&[Cut::Microseconds, Cut::IdsAsText, Cut::NoContainers, Cut::LastOfKey], &[]);
 
 #[test]
 fn pm4py_exchanges_xes() {

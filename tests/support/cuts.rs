@@ -55,16 +55,12 @@ pub enum Cut {
     Spaces,
     /// process_mining knows no ids but UUIDs: others become zeros.
     OnlyUuids,
-    /// process_mining reads an empty list as one with an attribute without key and value.
-    EmptyListHasItem,
     /// PM4Py knows no ids: they are text.
     IdsAsText,
     /// PM4Py skips containers.
     NoContainers,
     /// PM4Py keeps the last of several attributes with one key, at the place of the first.
     LastOfKey,
-    /// PM4Py writes an empty list as the text `None`.
-    EmptyListIsNone,
 }
 
 impl Cut {
@@ -206,13 +202,7 @@ impl Cut {
                     *text = "00000000-0000-0000-0000-000000000000".to_owned();
                 }
             }),
-            Self::EmptyListHasItem => each_value(ours, |value| {
-                if *value == Value::List(Vec::new()) {
-                    let item = Entry { key: String::new(), since: None, value: Value::Null, children: Vec::new() };
-                    *value = Value::List(vec![item]);
-                }
-            }),
-            Self::LastOfKey => ours.each_entries(&mut |entries| {
+            Self::LastOfKey => ours.each_attributes(&mut |entries| {
                 let mut last: Vec<Entry> = Vec::new();
                 for entry in entries.drain(..) {
                     match last.iter_mut().find(|other| other.key == entry.key) {
@@ -221,11 +211,6 @@ impl Cut {
                     }
                 }
                 *entries = last;
-            }),
-            Self::EmptyListIsNone => each_value(ours, |value| {
-                if *value == Value::List(Vec::new()) {
-                    *value = Value::String("None".to_owned());
-                }
             }),
             Self::IdsAsText => each_value(ours, |value| {
                 if let Value::Id(text) = value {

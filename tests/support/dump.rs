@@ -190,12 +190,22 @@ impl Dump {
         self.globals.sort_by_cached_key(|(scope, entry)| (scope.clone(), entry.key.clone()));
     }
 
-    /// Calls `change` with every list of attributes of objects, events, traces and the log; nested ones after what they are part of.
+    /// Calls `change` with all attributes of an object, an event, a trace, the log, an attribute or a list, for each of them; nested ones after
+    /// what they are part of.
     pub fn each_entries(&mut self, change: &mut impl FnMut(&mut Vec<Entry>)) {
+        self.each_nested(true, change);
+    }
+
+    /// The same without those of lists.
+    pub fn each_attributes(&mut self, change: &mut impl FnMut(&mut Vec<Entry>)) {
+        self.each_nested(false, change);
+    }
+
+    fn each_nested(&mut self, lists: bool, change: &mut impl FnMut(&mut Vec<Entry>)) {
         let things = self.objects.values_mut().chain(self.events.values_mut()).map(|thing| &mut thing.attributes);
         let traces = self.traces.iter_mut().flat_map(|trace| std::iter::once(&mut trace.attributes).chain(&mut trace.events));
         for entries in things.chain(traces).chain([&mut self.log]) {
-            nested(entries, change);
+            nested(entries, true, lists, change);
         }
     }
 
@@ -210,14 +220,14 @@ impl Dump {
         lists("classifier", &self.classifiers, &other.classifiers, &mut found);
         lists("global", &self.globals, &other.globals, &mut found);
         lists("attribute of the log", &self.log, &other.log, &mut found);
+        counts("traces", &self.traces, &other.traces, &mut found);
         for (number, (ours, theirs)) in self.traces.iter().zip(&other.traces).enumerate() {
             lists(&format!("attribute of trace {number}"), &ours.attributes, &theirs.attributes, &mut found);
+            counts(&format!("events of trace {number}"), &ours.events, &theirs.events, &mut found);
             for (place, (one, another)) in ours.events.iter().zip(&theirs.events).enumerate() {
                 lists(&format!("attribute of event {place} of trace {number}"), one, another, &mut found);
             }
-            lists(&format!("event of trace {number}"), &ours.events, &theirs.events, &mut found);
         }
-        lists("trace", &self.traces, &other.traces, &mut found);
         assert_eq!(found.is_empty(), self == other, "the comparison overlooks something");
         (!found.is_empty()).then(|| format!("{} differences\n{}", found.len(), found[..found.len().min(8)].join("\n")))
     }
@@ -290,14 +300,16 @@ impl Value {
     }
 }
 
-fn nested(entries: &mut Vec<Entry>, change: &mut impl FnMut(&mut Vec<Entry>)) {
-    change(entries);
+fn nested(entries: &mut Vec<Entry>, these: bool, lists: bool, change: &mut impl FnMut(&mut Vec<Entry>)) {
+    if these {
+        change(entries);
+    }
     for entry in entries {
         if let Value::List(items) = &mut entry.value {
-            nested(items, change);
+            nested(items, lists, lists, change);
         }
         if !entry.children.is_empty() {
-            nested(&mut entry.children, change);
+            nested(&mut entry.children, true, lists, change);
         }
     }
 }
@@ -332,13 +344,14 @@ fn maps<T: PartialEq + fmt::Debug>(what: &str, ours: &BTreeMap<String, T>, their
 }
 
 fn lists<T: PartialEq + fmt::Debug>(what: &str, ours: &[T], theirs: &[T], found: &mut Vec<String>) {
-    if ours == theirs {
-        return;
-    }
-    if ours.len() != theirs.len() {
-        found.push(format!("{what}: {} in ours, {} in theirs", ours.len(), theirs.len()));
-    }
+    counts(what, ours, theirs, found);
     for (place, (one, another)) in ours.iter().zip(theirs).enumerate().filter(|(_, (one, another))| one != another) {
         found.push(format!("{what}, number {place}\n  ours   {one:?}\n  theirs {another:?}"));
+    }
+}
+
+fn counts<T>(what: &str, ours: &[T], theirs: &[T], found: &mut Vec<String>) {
+    if ours.len() != theirs.len() {
+        found.push(format!("{what}: {} in ours, {} in theirs", ours.len(), theirs.len()));
     }
 }
