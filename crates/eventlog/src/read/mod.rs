@@ -3,7 +3,6 @@
 //! A file is taken for hostile: nothing of it is believed before it is read, no text, nesting or number of types can be so large that
 //! memory fills, entities are not expanded, and an error says where. What can be kept is kept, and a [`Finding`] says what was odd.
 
-<<<<<<< HEAD
 mod elements;
 pub mod input;
 mod json;
@@ -16,9 +15,6 @@ pub mod xes;
 use std::fs::File;
 use std::io::{BufRead, Read};
 use std::path::Path;
-=======
-pub mod ocel_sqlite;
->>>>>>> h-b
 
 use crate::error::LogError;
 use crate::log::{CaseHeader, Types};

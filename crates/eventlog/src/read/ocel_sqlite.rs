@@ -1,19 +1,3 @@
-<<<<<<< HEAD
-//! OCEL 2.0 SQLite in, records out.
-
-use std::path::Path;
-
-use crate::error::LogError;
-use crate::read::{Limits, Sink};
-
-/// To be written.
-///
-/// # Errors
-/// Always.
-pub fn read(_path: &Path, _limits: &Limits, _sink: &mut dyn Sink) -> Result<(), LogError> {
-    Err(LogError::RefusedAt { place: "database".into(), message: "not yet read".into() })
-}
-=======
 //! An OCEL 2.0 file in the form of an SQLite database in, its types, objects and events out, each in the order of their ids.
 //!
 //! Files of PM4Py, process_mining, ours and others differ: keys and indexes are missing, ids are numbers, columns have no types, tables of relations
@@ -321,4 +305,3 @@ pub(crate) fn id(value: ValueRef<'_>, report: &mut Report, place: impl Fn() -> S
 
 #[cfg(test)]
 mod tests;
->>>>>>> h-b

@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 //! Whether a log file keeps to its standard, and if not, what is wrong and where.
 //!
 //! In goes a file in any of the formats of [`Format`]; out come [`Finding`]s, each with its rule's word and its place: line and column in
@@ -72,7 +71,7 @@ pub fn validate_with(path: &Path, limits: &Limits, found: &mut dyn FnMut(Finding
     let mut summary = Summary::default();
     let format = detect(path, limits)?;
     if format == Format::OcelSqlite {
-        ocel_sqlite::check(path, &mut count)?;
+        ocel_sqlite::check(path, limits, &mut count)?;
     } else {
         let mut report = Report::new(&mut count);
         match format {
@@ -128,8 +127,3 @@ fn detect(path: &Path, limits: &Limits) -> Result<Format, LogError> {
 fn not_a_log(at: Position) -> LogError {
     at.refuse("this is no log: neither XES, nor OCEL 2.0 in JSON, XML or SQLite, also in gz, begins like this")
 }
-=======
-//! To be written.
-
-pub mod ocel_sqlite;
->>>>>>> h-b

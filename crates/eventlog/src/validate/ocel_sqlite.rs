@@ -1,28 +1,12 @@
-<<<<<<< HEAD
-//! To be written.
-=======
 //! An OCEL 2.0 file in the form of an SQLite database in, what is wrong with it out: each finding with its table and row, and what to do.
 //!
 //! Checked are the pages of the file, the relational rules of the standard (which tables, columns, primary and foreign keys there are), and what the
 //! rows say: ids are unique and no NULLs, types are known, each event and object has its row in the table of its type and no row is there without
 //! them, relations lead to what exists, times can be read. Of each rule the first findings are given, the rest is counted.
->>>>>>> h-b
 
 use std::path::Path;
 
 use crate::error::LogError;
-<<<<<<< HEAD
-use crate::read::Finding;
-
-/// To be written.
-///
-/// # Errors
-/// From SQLite.
-pub fn check(path: &Path, found: &mut dyn FnMut(Finding)) -> Result<(), LogError> {
-    let _ = (path, found);
-    Ok(())
-}
-=======
 use crate::log::{CaseHeader, Types};
 use crate::ocel::sqlite::sorter::Sorter;
 use crate::read::ocel_sqlite::{Database, EVENTS, Kind, OBJECTS, Report, Table, read_from, table_place};
@@ -249,4 +233,3 @@ fn dangling(sorter: Sorter, report: &mut Report) -> Result<(), LogError> {
         }
     }
 }
->>>>>>> h-b
