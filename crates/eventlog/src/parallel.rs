@@ -85,14 +85,10 @@ mod tests {
         in_order(batches(100), |batch| Ok(batch.len()), |n| Ok(seen += n)).unwrap();
         assert_eq!(seen, 100);
         let mut left = 10;
-        let stopped = in_order(
-            batches(10_000),
-            |batch| Ok(batch.len()),
-            |_| {
-                left -= 1;
-                if left == 0 { Err(LogError::Damaged) } else { Ok(()) }
-            },
-        );
+        let stopped = in_order(batches(10_000), |batch| Ok(batch.len()), |_| {
+            left -= 1;
+            if left == 0 { Err(LogError::Damaged) } else { Ok(()) }
+        });
         assert!(matches!(stopped, Err(LogError::Damaged)) && left == 0);
         let broken: Batches<'_> = Box::new(batches(3).chain([Err(LogError::Worker)]).chain(batches(3)));
         let mut seen = 0;

@@ -525,7 +525,7 @@ fn where_batches_are_cut_does_not_show() {
     }));
     let (counts, plain) = same("xes", &logs, |log, out| xes::write(log, out));
     assert_eq!(counts.traces, 15);
-    let (packed_counts, packed) = same("xes.gz", &logs, |log, out| xes::gzip::write(log, out));
+    let (packed_counts, packed) = same("xes.gz", &logs[1..3], |log, out| xes::gzip::write(log, out));
     assert_eq!(packed_counts, counts);
     let mut decoder = GzDecoder::new(packed.as_slice());
     let mut back = Vec::new();
