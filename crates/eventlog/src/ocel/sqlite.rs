@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use self::rows::{Bound, Cell, EVENT_OBJECT, Group, OBJECT_OBJECT, Rows, Tables};
+use self::rows::{Bound, Cell, EVENT, EVENT_OBJECT, Group, OBJECT, OBJECT_OBJECT, Rows, Tables};
 use self::sorter::Sorter;
 use crate::error::LogError;
 use crate::log::{Batches, Counts, ObjectLog};
@@ -32,6 +32,9 @@ use crate::parallel;
 
 /// Parameters of one INSERT. More rows at once spare starting and ending statements; beyond some hundreds nothing is gained.
 const PARAMETERS: usize = 240;
+
+/// Text of rows that were put aside, in one statement.
+const PUT_ASIDE_BYTES: usize = 1 << 20;
 
 /// Writes a log into a file that does not exist yet.
 ///
@@ -50,9 +53,10 @@ pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
          PRAGMA cache_size = -24576; PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE;",
     )?;
     database.set_prepared_statement_cache_capacity(256);
+    let dir = path.parent().unwrap_or(&path).to_owned();
+    let beside = SortedBeside::new(&database, &dir);
     database.execute_batch("BEGIN EXCLUSIVE")?;
-    let mut writer =
-        Writer { database: &database, tables: &tables, dir: path.parent().unwrap_or(&path).to_owned(), counts: Counts::default() };
+    let mut writer = Writer { database: &database, tables: &tables, dir, counts: Counts::default() };
     writer.create()?;
     writer.load(log.objects())?;
     writer.load(log.events())?;
@@ -60,6 +64,7 @@ pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
     writer.prove()?;
     let counts = writer.counts;
     database.execute_batch("COMMIT")?;
+    drop(beside);
     database.close().map_err(|(_, error)| error)?;
     Ok(counts)
 }
@@ -120,13 +125,20 @@ impl Writer<'_> {
         )?;
         let mut later = later.finish()?;
         let mut group = Group { table: 0, cells: Vec::new() };
+        let mut text = Vec::new();
         while let Some((key, value)) = later.next()? {
             let table = key.first_chunk().map(|bytes| u32::from_be_bytes(*bytes)).ok_or(LogError::Damaged)?;
-            group.table = usize::try_from(table).map_err(|_| LogError::Damaged)?;
-            take_back(value, &mut group.cells)?;
-            self.insert(&group, value)?;
+            let table = usize::try_from(table).map_err(|_| LogError::Damaged)?;
+            // Ids that are there twice meet in these tables, and one row in a statement says which.
+            let alone = matches!(table, EVENT | OBJECT);
+            if table != group.table || alone || group.cells.len() >= PARAMETERS || text.len() >= PUT_ASIDE_BYTES {
+                self.insert(&group, &text)?;
+                group = Group { table, cells: Vec::new() };
+                text.clear();
+            }
+            take_back(value, &mut group.cells, &mut text)?;
         }
-        Ok(())
+        self.insert(&group, &text)
     }
 
     fn insert(&self, group: &Group, text: &[u8]) -> Result<(), LogError> {
@@ -239,29 +251,51 @@ fn put_aside(rows: &Rows, tables: &Tables, later: &mut Sorter) -> Result<(), Log
     Ok(())
 }
 
-fn take_back(value: &[u8], cells: &mut Vec<Cell>) -> Result<(), LogError> {
-    let eight =
-        |at: usize| -> Result<[u8; 8], LogError> { value.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).ok_or(LogError::Damaged) };
-    cells.clear();
-    let count = value.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)).ok_or(LogError::Damaged)?;
-    let mut at = 4;
+/// Adds a row that was put aside.
+fn take_back(value: &[u8], cells: &mut Vec<Cell>, text: &mut Vec<u8>) -> Result<(), LogError> {
+    let mut rest = value;
+    let mut take = |length: usize| -> Result<&[u8], LogError> {
+        let (taken, left) = rest.split_at_checked(length).ok_or(LogError::Damaged)?;
+        rest = left;
+        Ok(taken)
+    };
+    let count = take(4)?.try_into().map(u32::from_le_bytes).map_err(|_| LogError::Damaged)?;
     for _ in 0..count {
-        let kind = *value.get(at).ok_or(LogError::Damaged)?;
-        at += 1;
+        let kind = take(1)?.first().copied();
+        if kind == Some(0) {
+            cells.push(Cell::Null);
+            continue;
+        }
+        let eight: [u8; 8] = take(8)?.try_into().map_err(|_| LogError::Damaged)?;
         cells.push(match kind {
-            0 => Cell::Null,
-            1 => Cell::Integer(i64::from_le_bytes(eight(at)?)),
-            2 => Cell::Real(f64::from_le_bytes(eight(at)?)),
+            Some(1) => Cell::Integer(i64::from_le_bytes(eight)),
+            Some(2) => Cell::Real(f64::from_le_bytes(eight)),
             _ => {
-                let length = u64::from_le_bytes(eight(at)?) as usize;
-                Cell::Text(at + 8, at + 8 + length)
+                let start = text.len();
+                text.extend_from_slice(take(usize::try_from(u64::from_le_bytes(eight)).map_err(|_| LogError::Damaged)?)?);
+                Cell::Text(start, text.len())
             }
         });
-        at = match cells.last() {
-            Some(Cell::Text(_, to)) => *to,
-            Some(Cell::Null) => at,
-            _ => at + 8,
-        };
     }
     Ok(())
+}
+
+/// Says where SQLite's own sorting has its files, for as long as this lives. It is one place for the whole process, guarded by SQLite; another writer
+/// can end this early, and the files of the time after that are where SQLite has them by default.
+struct SortedBeside<'a>(&'a Connection);
+
+impl<'a> SortedBeside<'a> {
+    fn new(database: &'a Connection, dir: &Path) -> Self {
+        // A directory whose name is no UTF-8 cannot be said.
+        if let Some(dir) = dir.to_str() {
+            let _ = database.pragma_update(None, "temp_store_directory", dir);
+        }
+        Self(database)
+    }
+}
+
+impl Drop for SortedBeside<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.pragma_update(None, "temp_store_directory", "");
+    }
 }

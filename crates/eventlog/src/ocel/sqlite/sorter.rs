@@ -129,7 +129,7 @@ impl Sorter {
             for runs in spill.runs.chunks(MOST_RUNS) {
                 let start = merged.end;
                 let mut out = BufWriter::with_capacity(READ_BYTES, &merged.file);
-                let mut merge = Merge::of(&spill.file, runs)?;
+                let mut merge = Merge::of(runs);
                 while merge.step(&mut spill.file)? {
                     merged.end += write_entry(&mut out, merge.key_bytes, &merge.entry)?;
                 }
@@ -139,7 +139,7 @@ impl Sorter {
             }
             spill = merged;
         }
-        let merge = Merge::of(&spill.file, &spill.runs)?;
+        let merge = Merge::of(&spill.runs);
         Ok(Sorted { memory: Vec::new(), entries: Vec::new().into_iter(), merge: Some((spill.file, merge)), current: (0, 0, 0) })
     }
 }
@@ -174,6 +174,9 @@ fn unnamed(dir: &Path) -> Result<File, LogError> {
         }
     }
 }
+
+/// A key and its value.
+type Entry = (Vec<u8>, Vec<u8>);
 
 struct Run {
     at: u64,
@@ -210,7 +213,7 @@ impl Run {
     }
 
     /// The next entry's key and value.
-    fn next(&mut self, file: &mut File) -> Result<Option<(Vec<u8>, Vec<u8>)>, LogError> {
+    fn next(&mut self, file: &mut File) -> Result<Option<Entry>, LogError> {
         if self.at == self.end && self.used == self.buffer.len() {
             return Ok(None);
         }
@@ -225,21 +228,24 @@ impl Run {
     }
 }
 
+/// Key, number of the run, value: of one key, what came earlier lies in an earlier run.
+type Head = (Vec<u8>, usize, Vec<u8>);
+
 struct Merge {
     runs: Vec<Run>,
-    /// The next entry of each run: key, number of the run, value. Earlier runs came earlier.
-    heap: BinaryHeap<Reverse<(Vec<u8>, usize, Vec<u8>)>>,
+    /// The next entry of each run.
+    heap: BinaryHeap<Reverse<Head>>,
     started: bool,
     entry: Vec<u8>,
     key_bytes: usize,
 }
 
 impl Merge {
-    fn of(_: &File, runs: &[(u64, u64)]) -> Result<Self, LogError> {
+    fn of(runs: &[(u64, u64)]) -> Self {
         let window = (MERGE_BYTES / runs.len().max(1)).min(READ_BYTES);
         let run = |&(at, end): &(u64, u64)| Run { at, end, buffer: Vec::new(), used: 0, window };
         let runs = runs.iter().map(run).collect();
-        Ok(Self { runs, heap: BinaryHeap::new(), started: false, entry: Vec::new(), key_bytes: 0 })
+        Self { runs, heap: BinaryHeap::new(), started: false, entry: Vec::new(), key_bytes: 0 }
     }
 
     fn step(&mut self, file: &mut File) -> Result<bool, LogError> {
@@ -265,6 +271,9 @@ impl Merge {
     }
 }
 
+/// A key and its value.
+pub type Borrowed<'a> = (&'a [u8], &'a [u8]);
+
 /// Entries by key.
 pub struct Sorted {
     memory: Vec<u8>,
@@ -279,7 +288,7 @@ impl Sorted {
     /// # Errors
     /// When the temporary file cannot be read.
     #[allow(clippy::should_implement_trait, reason = "the entries are borrowed and can fail")]
-    pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>, LogError> {
+    pub fn next(&mut self) -> Result<Option<Borrowed<'_>>, LogError> {
         if let Some((file, merge)) = &mut self.merge {
             return Ok(if merge.step(file)? {
                 Some(merge.entry.split_at_checked(merge.key_bytes).ok_or(LogError::Damaged)?)
