@@ -181,7 +181,7 @@ fn pm4py() -> Option<Peer> {
 
 const PROCESS_MINING: [Exchange; 3] = [
     Exchange { format: Format::Json, reading: &[Cut::TextLikeTimes], writing: &[] },
-    Exchange { format: Format::Xml, reading: &[Cut::TrimmedText], writing: &[Cut::LineEnds] },
+    Exchange { format: Format::Xml, reading: &[Cut::EmptyIsNothing], writing: &[Cut::LineEnds] },
     Exchange { format: Format::Sqlite, reading: &[], writing: &[Cut::UnquotedNames] },
 ];
 
@@ -211,16 +211,17 @@ const PM4PY: [Exchange; 3] = [
             Cut::IntegersAsFloats,
             Cut::InferredTypes,
         ],
-        writing: &[Cut::Seconds],
+        writing: &[Cut::Seconds, Cut::OnlyTextAndFloats],
     },
     Exchange {
         format: Format::Xml,
         reading: &[
             Cut::OnlyRelated,
+            // Times that become text keep their nanoseconds.
+            Cut::OnlyTextAndFloats,
             Cut::FirstValueAlways,
             Cut::Microseconds,
             Cut::EmptyIsNone,
-            Cut::OnlyTextAndFloats,
             Cut::InferredTypes,
         ],
         writing: &[],
@@ -228,7 +229,7 @@ const PM4PY: [Exchange; 3] = [
     Exchange {
         format: Format::Sqlite,
         reading: &[Cut::OnlyRelated, Cut::IntegersAsFloats, Cut::BooleansAsNumbers, Cut::TimesAsText, Cut::CountColumn, Cut::InferredTypes],
-        writing: &[Cut::ActivityAttribute],
+        writing: &[Cut::Microseconds, Cut::ActivityAttribute],
     },
 ];
 

@@ -29,7 +29,7 @@ pub enum Cut {
     FirstValueAlways,
     /// PM4Py takes the text `null` for no value.
     NullText,
-    /// PM4Py takes no type from XML but float and `date`: the rest becomes text.
+    /// PM4Py takes no type from XML but `float` and `date`, and writes no other but `string` into JSON and XML: the rest becomes text.
     OnlyTextAndFloats,
     /// PM4Py reads an empty element as the text `None`.
     EmptyIsNone,
@@ -43,8 +43,8 @@ pub enum Cut {
     CountColumn,
     /// process_mining takes a text that looks like a time for one.
     TextLikeTimes,
-    /// process_mining trims texts in XML; of an empty one nothing is left.
-    TrimmedText,
+    /// process_mining takes an empty text in XML for no value.
+    EmptyIsNothing,
     /// process_mining reads and writes quotes and backslashes in the names of columns as `_`.
     UnquotedNames,
     /// SQLite has no negative zero.
@@ -156,7 +156,8 @@ impl Cut {
                     let again = Value::String(event.kind.clone());
                     event.attributes.retain(|entry| entry.key != "ocel:activity" || entry.value != again);
                 }
-                theirs.event_types.values_mut().for_each(|of| of.retain(|name, _| name != "ocel:activity"));
+                // A type that the other cut has left with nothing else goes too.
+                theirs.event_types.retain(|kind, of| of.remove("ocel:activity").is_none() || !of.is_empty() || ours.event_types.contains_key(kind));
             }
             Self::CountColumn => {
                 let column = "@@cumcount";
@@ -167,12 +168,7 @@ impl Cut {
                 (Value::String(text), Value::Time(ns)) => time::parse(text) == Ok(*ns),
                 _ => false,
             }),
-            Self::TrimmedText => each_value(ours, |value| {
-                if let Value::String(text) = value {
-                    let trimmed = text.trim_matches([' ', '\t', '\r', '\n']);
-                    *value = if trimmed.is_empty() { Value::Null } else { Value::String(trimmed.to_owned()) };
-                }
-            }),
+            Self::EmptyIsNothing => both(ours, theirs, |one, another| (one, another) == (&Value::String(String::new()), &Value::Null)),
             Self::UnquotedNames => {
                 let unquoted = |name: &str| name.replace(['\'', '"', '\\'], "_");
                 ours.each_entries(&mut |entries| entries.iter_mut().for_each(|entry| entry.key = unquoted(&entry.key)));
@@ -242,11 +238,13 @@ fn each_value(dump: &mut Dump, mut change: impl FnMut(&mut Value)) {
     dump.globals.iter_mut().for_each(|(_, entry)| change(&mut entry.value));
 }
 
-/// Takes over the value of their attribute of the same thing, name and time where `same` says that it means the same.
+/// Takes over the value of their attribute of the same thing, name and time (to the microsecond, since that may not be cut yet) where `same` says
+/// that it means the same.
 fn both(ours: &mut Dump, theirs: &Dump, same: impl Fn(&Value, &Value) -> bool) {
+    let micros = |entry: &Entry| entry.since.map(|ns| ns.div_euclid(1000));
     let all = |ours: &mut Vec<Entry>, theirs: &[Entry]| {
         for one in ours {
-            let key = |entry: &&Entry| entry.key == one.key && entry.since == one.since;
+            let key = |entry: &&Entry| entry.key == one.key && micros(entry) == micros(one);
             if !theirs.iter().filter(key).any(|another| another.value == one.value)
                 && let Some(another) = theirs.iter().filter(key).find(|another| same(&one.value, &another.value))
             {

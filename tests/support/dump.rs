@@ -214,8 +214,8 @@ impl Dump {
         let mut found = Vec::new();
         maps("event type", &self.event_types, &other.event_types, &mut found);
         maps("object type", &self.object_types, &other.object_types, &mut found);
-        maps("object", &self.objects, &other.objects, &mut found);
-        maps("event", &self.events, &other.events, &mut found);
+        things("object", &self.objects, &other.objects, &mut found);
+        things("event", &self.events, &other.events, &mut found);
         lists("extension", &self.extensions, &other.extensions, &mut found);
         lists("classifier", &self.classifiers, &other.classifiers, &mut found);
         lists("global", &self.globals, &other.globals, &mut found);
@@ -341,6 +341,28 @@ fn maps<T: PartialEq + fmt::Debug>(what: &str, ours: &BTreeMap<String, T>, their
     for (name, another) in theirs.iter().filter(|(name, _)| !ours.contains_key(*name)) {
         found.push(format!("{what} {name:?} is only in theirs: {another:?}"));
     }
+}
+
+/// Of a thing that both have, only what differs.
+fn things(what: &str, ours: &BTreeMap<String, Thing>, theirs: &BTreeMap<String, Thing>, found: &mut Vec<String>) {
+    let mut rest = (ours.clone(), theirs.clone());
+    for (id, one) in ours {
+        let Some(another) = theirs.get(id) else { continue };
+        let head = |thing: &Thing| format!("{:?}, {:?}", thing.kind, thing.time);
+        let lines = |thing: &Thing| {
+            let attributes = thing.attributes.iter().map(|entry| format!("{entry:?}"));
+            attributes.chain(thing.relations.iter().map(|relation| format!("{relation:?}"))).chain([head(thing)]).collect::<Vec<_>>()
+        };
+        let (one, another) = (lines(one), lines(another));
+        let only = |these: &[String], those: &[String]| these.iter().filter(|line| !those.contains(line)).cloned().collect::<Vec<_>>();
+        if one != another {
+            let (one, another) = (only(&one, &another).join("\n         "), only(&another, &one).join("\n         "));
+            found.push(format!("{what} {id:?}\n  ours   {one}\n  theirs {another}"));
+        }
+        rest.0.remove(id);
+        rest.1.remove(id);
+    }
+    maps(what, &rest.0, &rest.1, found);
 }
 
 fn lists<T: PartialEq + fmt::Debug>(what: &str, ours: &[T], theirs: &[T], found: &mut Vec<String>) {
