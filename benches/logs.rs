@@ -14,8 +14,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use flowmine_eventlog::{
-    Attribute, Batch, BatchBuilder, Batches, CaseHeader, CaseLog, Classifier, Event, Extension, LogError, Object, ObjectLog, Record, Relation,
-    TypeDef, Types, Value, ValueType, ocel, xes,
+    Attribute, Batch, BatchBuilder, Batches, CaseHeader, CaseLog, Classifier, Event, Extension, LogError, Object, ObjectLog, Record,
+    Relation, TypeDef, Types, Value, ValueType, ocel, xes,
 };
 
 #[path = "../tests/support/peers.rs"]
@@ -317,7 +317,9 @@ fn main() -> Outcome<()> {
     Stored::make(&few_dir, few)?;
 
     println!("{events} events; PM4Py: {few} events, its ratio is that of the times an event takes");
-    println!("\n| format | file | flowmine | peak | process_mining | peak | ratio | PM4Py | peak | ratio |\n|---|---|---|---|---|---|---|---|---|---|");
+    println!(
+        "\n| format | file | flowmine | peak | process_mining | peak | ratio | PM4Py | peak | ratio |\n|---|---|---|---|---|---|---|---|---|---|"
+    );
     let cells = |taken: Taken, than: f64, of: usize| {
         let ratio = taken.0 / of as f64 / (than / events as f64);
         format!(" {:.2} s | {:.0} MB | {ratio:.1} × |", taken.0, taken.1)
@@ -353,7 +355,10 @@ fn main() -> Outcome<()> {
         {
             let (from, to) = (dir.path().join("many.xes"), dir.path().join("theirs.xes.gz"));
             let slow = theirs(peer, &["--default-gz"], &from, &to)?;
-            println!("\nprocess_mining's gz above is that of its XES module (level 1); through `Exportable` (level 6) it takes {:.2} s.", slow.0);
+            println!(
+                "\nprocess_mining's gz above is that of its XES module (level 1); through `Exportable` (level 6) it takes {:.2} s.",
+                slow.0
+            );
         }
     }
     Ok(())

@@ -120,7 +120,8 @@ fn exchange(peer: &Peer, name: &str, exchanges: &[Exchange], logs: &[&str]) {
             let what = format!("{source} as {format:?} and {name}");
             let log = fixture(source);
             let ours = Dump::of(&log);
-            let (written, back) = (format.file(dir.path(), &format!("{source}-ours")), format.file(dir.path(), &format!("{source}-{name}")));
+            let (written, back) =
+                (format.file(dir.path(), &format!("{source}-ours")), format.file(dir.path(), &format!("{source}-{name}")));
             format.write(&log, &written);
 
             let theirs = Dump::parse(&peer.dump(&written).unwrap_or_else(|e| panic!("{what}: {e}")));
@@ -132,7 +133,9 @@ fn exchange(peer: &Peer, name: &str, exchanges: &[Exchange], logs: &[&str]) {
 
             // Of the cuts in reading, those that neither comparison needs; of the others, those that the second does not need.
             let (first, second) = (cuts::needless(&ours, &theirs, &of_format), cuts::needless(&ours, &again, &of_both));
-            needless.push(of_both.iter().copied().filter(|cut| second.contains(cut) && (first.contains(cut) || writing.contains(cut))).collect());
+            needless.push(
+                of_both.iter().copied().filter(|cut| second.contains(cut) && (first.contains(cut) || writing.contains(cut))).collect(),
+            );
         }
         let never = needless.iter().flatten().filter(|cut| needless.iter().all(|list| list.contains(cut)));
         assert_eq!(never.collect::<Vec<_>>(), Vec::<&Cut>::new(), "{format:?} and {name}: cuts that no log needs");
@@ -239,8 +242,7 @@ fn pm4py_exchanges_ocel() {
     exchange(&peer, "pm4py", &PM4PY, &OBJECT_LOGS);
 }
 
-const PM4PY_XES: [Exchange; 2] =
-    xes_exchanges(&[Cut::Microseconds, Cut::IdsAsText, Cut::NoContainers, Cut::LastOfKey], &[]);
+const PM4PY_XES: [Exchange; 2] = xes_exchanges(&[Cut::Microseconds, Cut::IdsAsText, Cut::NoContainers, Cut::LastOfKey], &[]);
 
 #[test]
 fn pm4py_exchanges_xes() {

@@ -157,7 +157,9 @@ impl Cut {
                     event.attributes.retain(|entry| entry.key != "ocel:activity" || entry.value != again);
                 }
                 // A type that the other cut has left with nothing else goes too.
-                theirs.event_types.retain(|kind, of| of.remove("ocel:activity").is_none() || !of.is_empty() || ours.event_types.contains_key(kind));
+                theirs
+                    .event_types
+                    .retain(|kind, of| of.remove("ocel:activity").is_none() || !of.is_empty() || ours.event_types.contains_key(kind));
             }
             Self::CountColumn => {
                 let column = "@@cumcount";

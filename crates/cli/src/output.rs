@@ -47,10 +47,7 @@ pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::
 }
 
 /// Writes a log to `path` or standard output, as [`write`] does.
-pub fn write_log(
-    path: Option<&Path>,
-    log: impl FnOnce(&mut dyn Write) -> Result<Counts, LogError>,
-) -> anyhow::Result<Counts> {
+pub fn write_log(path: Option<&Path>, log: impl FnOnce(&mut dyn Write) -> Result<Counts, LogError>) -> anyhow::Result<Counts> {
     let mut counts = Counts::default();
     write(path, |out| {
         counts = log(out)?;

@@ -82,17 +82,37 @@ mod tests {
     #[test]
     fn everything_comes_and_an_error_ends_it() {
         let mut seen = 0;
-        in_order(batches(100), |batch| Ok(batch.len()), |n| Ok(seen += n)).unwrap();
+        in_order(
+            batches(100),
+            |batch| Ok(batch.len()),
+            |n| {
+                seen += n;
+                Ok(())
+            },
+        )
+        .unwrap();
         assert_eq!(seen, 100);
         let mut left = 10;
-        let stopped = in_order(batches(10_000), |batch| Ok(batch.len()), |_| {
-            left -= 1;
-            if left == 0 { Err(LogError::Damaged) } else { Ok(()) }
-        });
+        let stopped = in_order(
+            batches(10_000),
+            |batch| Ok(batch.len()),
+            |_| {
+                left -= 1;
+                if left == 0 { Err(LogError::Damaged) } else { Ok(()) }
+            },
+        );
         assert!(matches!(stopped, Err(LogError::Damaged)) && left == 0);
         let broken: Batches<'_> = Box::new(batches(3).chain([Err(LogError::Worker)]).chain(batches(3)));
         let mut seen = 0;
-        assert!(matches!(in_order(broken, |batch| Ok(batch.len()), |n| Ok(seen += n)), Err(LogError::Worker)));
+        let stopped = in_order(
+            broken,
+            |batch| Ok(batch.len()),
+            |n| {
+                seen += n;
+                Ok(())
+            },
+        );
+        assert!(matches!(stopped, Err(LogError::Worker)));
         assert_eq!(seen, 3);
     }
 }

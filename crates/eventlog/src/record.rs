@@ -104,12 +104,9 @@ impl<'a> Record<'a> {
     pub fn decode(bytes: &'a [u8]) -> Result<Self, LogError> {
         let mut rest = Rest(bytes);
         let record = match rest.byte()? {
-            OBJECT => Self::Object(Object {
-                id: rest.text()?,
-                kind: rest.text()?,
-                attributes: rest.attributes()?,
-                relations: rest.relations()?,
-            }),
+            OBJECT => {
+                Self::Object(Object { id: rest.text()?, kind: rest.text()?, attributes: rest.attributes()?, relations: rest.relations()? })
+            }
             EVENT => Self::Event(Event {
                 id: rest.text()?,
                 kind: rest.text()?,
@@ -154,8 +151,7 @@ fn put_attributes(attributes: &[Attribute<'_>], out: &mut Vec<u8>) {
     put_length(attributes.len(), out);
     for attribute in attributes {
         put_text(&attribute.key, out);
-        let flags = if attribute.since_ns.is_some() { HAS_SINCE } else { 0 }
-            | if attribute.children.is_empty() { 0 } else { HAS_CHILDREN };
+        let flags = if attribute.since_ns.is_some() { HAS_SINCE } else { 0 } | if attribute.children.is_empty() { 0 } else { HAS_CHILDREN };
         match &attribute.value {
             Value::String(text) => {
                 out.push(flags);

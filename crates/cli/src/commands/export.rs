@@ -7,8 +7,8 @@ use flowmine_correlate::rules::RowRules;
 use flowmine_discover::flat_parquet;
 use flowmine_eventlog::{CaseLog, Counts, LogError, ObjectLog, csv, ocel, xes};
 
-use super::source::{self, Notion, Source, Wanted};
 use super::jobs;
+use super::source::{self, Notion, Source, Wanted};
 use crate::args::{Export, LogFormat};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
@@ -40,7 +40,9 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
             let finished = source::job_logs(&dataset, &wanted)?;
             match (finished.objects, finished.cases.first(), &notion) {
                 (_, Some(log), _) => write_cases(args, log)?,
-                (Some(log), None, Notion::Objects(kind)) => write_cases(args, &*source::objects_as_cases(&log, &format!("object:{kind}"))?)?,
+                (Some(log), None, Notion::Objects(kind)) => {
+                    write_cases(args, &*source::objects_as_cases(&log, &format!("object:{kind}"))?)?
+                }
                 (Some(log), None, _) => write_objects(args, &log)?,
                 (None, None, _) => Counts::default(),
             }

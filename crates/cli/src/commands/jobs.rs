@@ -70,9 +70,9 @@ impl Unknown {
     pub fn look(&mut self, jobs: &Jobs) {
         for (users, names) in [(false, &mut self.accounts), (true, &mut self.users)] {
             for name in names {
-                let known = name.as_deref().is_some_and(|name| {
-                    jobs.attempts.iter().any(|a| jobs.text_of(if users { a.user } else { a.account }) == Some(name))
-                });
+                let known = name
+                    .as_deref()
+                    .is_some_and(|name| jobs.attempts.iter().any(|a| jobs.text_of(if users { a.user } else { a.account }) == Some(name)));
                 if known {
                     *name = None;
                 }

@@ -7,9 +7,9 @@ use anyhow::Context;
 use flowmine_correlate::cases;
 use flowmine_correlate::{Classifier, CorrelateError};
 use flowmine_discover::draw::{Options, svg};
+use flowmine_discover::job_log::JobLogs;
 use flowmine_discover::log::Which;
 use flowmine_discover::summary::{Summary, diagnostic_counts};
-use flowmine_discover::job_log::JobLogs;
 use flowmine_eventlog::{Counts, ocel, xes};
 use flowmine_schema::DatasetError;
 

@@ -1,9 +1,9 @@
 //! Rows made by hand. Times are in seconds.
 
 use flowmine_schema::dataset::Role;
-use flowmine_schema::{Builder, Dataset};
 use flowmine_schema::tables::{JobDependency, JobState, change, source};
 use flowmine_schema::time::SECOND_NS;
+use flowmine_schema::{Builder, Dataset};
 
 use crate::cases::{self, CaseNotion};
 use crate::jobs::{Jobs, JobsBuilder};

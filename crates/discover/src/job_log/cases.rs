@@ -131,10 +131,11 @@ impl Builder {
 }
 
 fn header(notion: &dyn CaseNotion) -> CaseHeader {
-    use xes::extensions::{CONCEPT, IDENTITY, IO, LIFECYCLE, ORGANIZATIONAL, TIME};
-    let classifier = |name: &str, keys: &[&str]| Classifier { name: name.to_owned(), keys: keys.iter().map(|&key| key.to_owned()).collect() };
+    use xes::extensions::{CONCEPT, IDENTITY, IO, LIFECYCLE, ORGANIZATIONAL, SLURM, TIME};
+    let classifier =
+        |name: &str, keys: &[&str]| Classifier { name: name.to_owned(), keys: keys.iter().map(|&key| key.to_owned()).collect() };
     CaseHeader {
-        extensions: [CONCEPT, LIFECYCLE, TIME, ORGANIZATIONAL, IDENTITY, IO].iter().map(|known| known.extension()).collect(),
+        extensions: [CONCEPT, LIFECYCLE, TIME, ORGANIZATIONAL, IDENTITY, IO, SLURM].iter().map(|known| known.extension()).collect(),
         trace_globals: vec![Attribute::text("concept:name", "")],
         event_globals: vec![
             Attribute::text("concept:name", ""),
@@ -162,9 +163,33 @@ macro_rules! slurm {
 }
 
 const KEYS: &[(&str, &str)] = &slurm!(
-    "cluster", "job", "name", "account", "partition", "qos", "comment", "activity", "command", "arguments", "work_dir", "job_id", "attempt",
-    "array_job_id", "array_task_id", "het_job_id", "het_offset", "nodes", "cpus", "memory_bytes", "time_limit_s", "exit_code", "exit_signal",
-    "cancelled_by_uid", "submit", "start", "end"
+    "cluster",
+    "job",
+    "name",
+    "account",
+    "partition",
+    "qos",
+    "comment",
+    "activity",
+    "command",
+    "arguments",
+    "work_dir",
+    "job_id",
+    "attempt",
+    "array_job_id",
+    "array_task_id",
+    "het_job_id",
+    "het_offset",
+    "nodes",
+    "cpus",
+    "memory_bytes",
+    "time_limit_s",
+    "exit_code",
+    "exit_signal",
+    "cancelled_by_uid",
+    "submit",
+    "start",
+    "end"
 );
 
 fn key(name: &'static str) -> &'static str {
@@ -213,8 +238,7 @@ fn attributes<'j>(jobs: &'j Jobs, a: &Attempt, event: &Event, number: usize) -> 
 }
 
 /// The namespace of the identities of job events: the UUID of `urn:flowmine:job-event` in the URL namespace of RFC 9562.
-const NAMESPACE: [u8; 16] =
-    [0x75, 0xb4, 0x8a, 0x54, 0xb4, 0x79, 0x5f, 0xcd, 0x95, 0x8b, 0x9e, 0xb3, 0xe1, 0xd5, 0x1b, 0x51];
+const NAMESPACE: [u8; 16] = [0x75, 0xb4, 0x8a, 0x54, 0xb4, 0x79, 0x5f, 0xcd, 0x95, 0x8b, 0x9e, 0xb3, 0xe1, 0xd5, 0x1b, 0x51];
 
 fn uuid(attempt: &str, number: usize) -> String {
     let mut hash = Sha1::new();

@@ -18,7 +18,7 @@
 //! `submitted by`, `of group`, `charged to`, `in partition` and `ran on`; jobs to objects as `attempt of` (the first attempt at the job), `member of array`,
 //! `part of` (the workflow run), `component of` (the first component of a heterogeneous job), `submitted by` and `depends on (afterok)`, … as declared.
 //!
-//! State, reason and node list of a job change: they carry the time of each change. The interval of an observed change is `not_before` and
+//! State, reason and node list of a job change: they carry the time of each change; of several values at one moment the last counts, the events tell all. The interval of an observed change is `not_before` and
 //! `observed_at` of its event; `reported` is the time that Slurm tells.
 //!
 //! A host list with more than [`MAX_NODES`] nodes, or one that is none, stays one object of type `node`, which a diagnostic says.
@@ -26,18 +26,16 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use flowmine_correlate::hostlist;
 use flowmine_correlate::cases::{CaseNotion, Dependency, escape};
 use flowmine_correlate::dependencies::Target;
+use flowmine_correlate::hostlist;
 use flowmine_correlate::log::ResolvedFilter;
 use flowmine_correlate::state::{LEFT, PENDING, RUNNING};
 use flowmine_correlate::write::written;
 use flowmine_correlate::{Assignment, Attempt, Event as JobEvent, Filter, Jobs, Lifecycle, Maybe, Submission, Sym};
 use flowmine_eventlog::record::give_event_id;
 use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
-use flowmine_eventlog::{
-    Attribute, Batches, Event, LogError, Object, ObjectLog, Record, Relation, TypeDef, Types, ValueType,
-};
+use flowmine_eventlog::{Attribute, Batches, Event, LogError, Object, ObjectLog, Record, Relation, TypeDef, Types, ValueType};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text::visible;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -216,7 +214,11 @@ impl Builder {
             .collect();
         let events =
             self.event_types.into_iter().map(|name| TypeDef { name: name.into_owned(), attributes: event_attributes.clone() }).collect();
-        Ok(JobObjectLog { types: Types { events, objects: object_types() }, objects: self.objects.finish()?, events: self.events.finish()? })
+        Ok(JobObjectLog {
+            types: Types { events, objects: object_types() },
+            objects: self.objects.finish()?,
+            events: self.events.finish()?,
+        })
     }
 }
 
@@ -335,15 +337,11 @@ impl<'j> Part<'j> {
             attributes.extend(pick(attempt).get().map(|time| Attribute::time(name, time)));
         }
         for (name, pick) in CHANGING {
-            let mut before = None;
-            for event in filter.events(attempt) {
+            let values = filter.events(attempt).filter_map(|event| {
                 let event = &jobs.events[event as usize];
-                if let Some(now) = pick(event)
-                    && before.replace(now) != Some(now)
-                {
-                    attributes.push(Attribute::text(name, jobs.text(now)).since(event.time_ns));
-                }
-            }
+                pick(event).map(|value| (event.time_ns, value))
+            });
+            attributes.extend(changes(values).into_iter().map(|(time, value)| Attribute::text(name, jobs.text(value)).since(time)));
         }
         let mut relations: Vec<Relation<'_>> = Vec::new();
         let mut relate = |object: String, qualifier: Cow<'static, str>| relations.push(Relation { object: object.into(), qualifier });
@@ -421,7 +419,8 @@ impl<'j> Part<'j> {
             attributes.extend(pick(event).get().map(|time| Attribute::time(name, time)));
         }
         let mut relations = vec![Relation { object: self.job_id(event.attempt).into(), qualifier: "job".into() }];
-        let mut relate = |object: String, qualifier: &'static str| relations.push(Relation { object: object.into(), qualifier: qualifier.into() });
+        let mut relate =
+            |object: String, qualifier: &'static str| relations.push(Relation { object: object.into(), qualifier: qualifier.into() });
         if self.is_of_array(attempt) {
             relate(self.array_id(&jobs.submissions[attempt.submission as usize]), "member of array");
         }
@@ -445,7 +444,8 @@ impl<'j> Part<'j> {
                 relate(self.on_cluster("node", attempt.cluster, node), "ran on");
             }
         }
-        let submission = attempt.number == 1 && index == attempt.events.0 && event.reported_ns == attempt.submit_ns && attempt.submit_ns.is_known();
+        let submission =
+            attempt.number == 1 && index == attempt.events.0 && event.reported_ns == attempt.submit_ns && attempt.submit_ns.is_known();
         // The number of an event in the log is known only when all are in order; it becomes its id then.
         Event {
             id: Cow::Borrowed(""),
@@ -455,6 +455,18 @@ impl<'j> Part<'j> {
             relations,
         }
     }
+}
+
+/// The values that last, of values in the order of their times: at one time an attribute has one, the last of them.
+fn changes(values: impl Iterator<Item = (i64, Sym)>) -> Vec<(i64, Sym)> {
+    let mut lasting: Vec<(i64, Sym)> = Vec::new();
+    for (time, value) in values {
+        lasting.pop_if(|(before, _)| *before == time);
+        if lasting.last().is_none_or(|(_, before)| *before != value) {
+            lasting.push((time, value));
+        }
+    }
+    lasting
 }
 
 fn is_of_array(jobs: &Jobs, attempt: &Attempt) -> bool {

@@ -92,7 +92,11 @@ impl TraceLog {
         let mut findings = Findings::default();
         for (count, rule, what) in [
             (in_none, "event_in_no_case", format!("events are related to no object of type {kind:?} and are in no trace")),
-            (in_several, "event_in_several_cases", format!("events are related to several objects of type {kind:?} and are in the trace of each")),
+            (
+                in_several,
+                "event_in_several_cases",
+                format!("events are related to several objects of type {kind:?} and are in the trace of each"),
+            ),
         ] {
             if count > 0 {
                 findings.push(found(Severity::Note, rule, "", format!("{count} {what}")));

@@ -131,7 +131,10 @@ pub(super) fn dangling(events: &Sorted, known: &FxHashSet<u128>, findings: &mut 
         for relation in &event.relations {
             if !known.contains(&fingerprint(&relation.object)) {
                 count += 1;
-                let message = format!("event {:?} is related to an object {:?} that there is not; the relation is left out", event.id, relation.object);
+                let message = format!(
+                    "event {:?} is related to an object {:?} that there is not; the relation is left out",
+                    event.id, relation.object
+                );
                 findings.push(found(Severity::Error, "relation_to_no_object", &event.id, message));
             }
         }
@@ -147,7 +150,9 @@ impl ObjectLog for FileObjectLog {
     fn objects(&self) -> Batches<'_> {
         let change = self.table.is_mixed(false) || self.known.is_some();
         self.objects.batches(move |bytes, out| {
-            let Ok(Record::Object(mut object)) = (if change { Record::decode(bytes) } else { Err(LogError::Damaged) }) else { return false };
+            let Ok(Record::Object(mut object)) = (if change { Record::decode(bytes) } else { Err(LogError::Damaged) }) else {
+                return false;
+            };
             self.table.conform_object(&mut object);
             if let Some(known) = &self.known {
                 object.relations.retain(|relation| known.contains(&fingerprint(&relation.object)));

@@ -120,7 +120,10 @@ pub fn read_attributes(json: &str) -> Result<Vec<Attribute<'_>>, LogError> {
 
 /// Relations as JSON.
 pub fn relations(relations: &[Relation<'_>]) -> Result<String, LogError> {
-    let json = |r: &Relation<'_>| JsonRelation { object_id: r.object.as_ref().to_owned().into(), qualifier: r.qualifier.as_ref().to_owned().into() };
+    let json = |r: &Relation<'_>| JsonRelation {
+        object_id: r.object.as_ref().to_owned().into(),
+        qualifier: r.qualifier.as_ref().to_owned().into(),
+    };
     text(&relations.iter().map(json).collect::<Vec<_>>())
 }
 

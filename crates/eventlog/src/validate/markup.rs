@@ -326,7 +326,11 @@ impl<'r> Xml<'r> {
             if !begin {
                 return Self::wrong(at, "the XML declaration can stand only at the very beginning of the file");
             }
-            return if xml_declaration(rest) { Ok(()) } else { Self::wrong(at, "the XML declaration is not like <?xml version=\"1.0\" encoding=\"UTF-8\"?>") };
+            return if xml_declaration(rest) {
+                Ok(())
+            } else {
+                Self::wrong(at, "the XML declaration is not like <?xml version=\"1.0\" encoding=\"UTF-8\"?>")
+            };
         }
         if !lexical::ncname(target) || target.eq_ignore_ascii_case("xml") {
             return Self::wrong(at, "the name of a processing instruction is no name");
@@ -431,7 +435,9 @@ impl<'r> Xml<'r> {
             let (name, behind) = rest.split_at_checked(split(rest)).unwrap_or_default();
             let name = qualified(name).ok_or_else(|| Fault::Found(&NOT_XML, here, "the name of an attribute is no name".into()))?;
             let behind = skip_blank(behind);
-            let Some(behind) = behind.strip_prefix(b"=") else { return Self::wrong(place(behind), "= and a value are missing behind the name of an attribute") };
+            let Some(behind) = behind.strip_prefix(b"=") else {
+                return Self::wrong(place(behind), "= and a value are missing behind the name of an attribute");
+            };
             let behind = skip_blank(behind);
             let Some((&quote @ (b'"' | b'\''), behind)) = behind.split_first() else {
                 return Self::wrong(place(behind), "the value of an attribute stands between quotes");
@@ -641,7 +647,10 @@ mod tests {
                 Tag::Start => {
                     out.push_str(&format!("<{}", xml.name));
                     for attribute in xml.attributes() {
-                        out.push_str(&format!(" {}@{}:{}={}", attribute.name, attribute.value_at.line, attribute.value_at.column, attribute.value));
+                        out.push_str(&format!(
+                            " {}@{}:{}={}",
+                            attribute.name, attribute.value_at.line, attribute.value_at.column, attribute.value
+                        ));
                     }
                     out.push('>');
                 }

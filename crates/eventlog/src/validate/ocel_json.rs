@@ -92,9 +92,12 @@ impl Walk<'_, '_, '_> {
             return Ok(true);
         }
         let path = &self.path;
-        self.report.add(&rules::WRONG_JSON_TYPE, self.json.at, || path_text(path), || {
-            format!("a JSON {} stands here, where the schema wants one of type {}", token.name(), wanted.name())
-        });
+        self.report.add(
+            &rules::WRONG_JSON_TYPE,
+            self.json.at,
+            || path_text(path),
+            || format!("a JSON {} stands here, where the schema wants one of type {}", token.name(), wanted.name()),
+        );
         self.json.skip(token)?;
         Ok(false)
     }
@@ -113,9 +116,13 @@ impl Walk<'_, '_, '_> {
             let Some(index) = names.iter().position(|&name| name == self.json.key) else {
                 let (key, path) = (&self.json.key, &self.path);
                 let kind: String = path.iter().map(|step| if let Step::Member(name) = step { name } else { "[]" }).collect();
-                self.report.once(&rules::UNKNOWN_MEMBER, &format!("{kind} {key}"), self.json.at, || path_text(path), || {
-                    format!("the schema has no member {} here; it means nothing (shown once)", super::report::quoted(key))
-                });
+                self.report.once(
+                    &rules::UNKNOWN_MEMBER,
+                    &format!("{kind} {key}"),
+                    self.json.at,
+                    || path_text(path),
+                    || format!("the schema has no member {} here; it means nothing (shown once)", super::report::quoted(key)),
+                );
                 let token = self.json.value()?;
                 self.json.skip(token)?;
                 continue;
@@ -178,7 +185,11 @@ impl Walk<'_, '_, '_> {
                     let (mut name, mut kind) = (None, None);
                     walk.members(&TYPE_ATTRIBUTE, 2, |walk, member| {
                         let text = walk.string()?;
-                        if member == 0 { name = text } else { kind = text }
+                        if member == 0 {
+                            name = text
+                        } else {
+                            kind = text
+                        }
                         Ok(())
                     })?;
                     seen.attributes.push((name, kind));
@@ -287,9 +298,12 @@ impl Walk<'_, '_, '_> {
         };
         if token != Token::String {
             let path = &self.path;
-            self.report.add(&rules::VALUE_NOT_STRING, at, || path_text(path), || {
-                format!("values are written as JSON {}s, where the schema wants strings; tools want it this way", token.name())
-            });
+            self.report.add(
+                &rules::VALUE_NOT_STRING,
+                at,
+                || path_text(path),
+                || format!("values are written as JSON {}s, where the schema wants strings; tools want it this way", token.name()),
+            );
         }
         Ok(Some((given, at)))
     }
@@ -300,7 +314,11 @@ impl Walk<'_, '_, '_> {
             let mut relation = SeenRelation { object: None, qualifier: None, index };
             walk.members(&RELATION, 2, |walk, member| {
                 let text = walk.string()?;
-                if member == 0 { relation.object = text } else { relation.qualifier = text.map(|(text, _)| text) }
+                if member == 0 {
+                    relation.object = text
+                } else {
+                    relation.qualifier = text.map(|(text, _)| text)
+                }
                 Ok(())
             })?;
             seen.relations.push(relation);

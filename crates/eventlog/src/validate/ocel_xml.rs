@@ -57,7 +57,8 @@ impl Walk<'_, '_, '_> {
             if seen.get_mut(section).is_some_and(|seen| std::mem::replace(seen, true)) {
                 self.elements.misplaced(&rules::REPEATED_ELEMENT, |name| format!("a second element {name}"));
             } else if section < last {
-                self.elements.misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} stands too late; the order is {}", SECTIONS.join(", ")));
+                self.elements
+                    .misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} stands too late; the order is {}", SECTIONS.join(", ")));
             }
             last = last.max(section);
             self.elements.allow(&[]);
@@ -230,7 +231,9 @@ impl Walk<'_, '_, '_> {
             let begin = self.elements.xml.at;
             let time = self.elements.optional("time");
             if side == Side::Object && time.is_none() {
-                self.elements.misplaced(&rules::NO_ATTRIBUTE_TIME, |_| "the value has no time; 1970-01-01T00:00:00Z says that it holds from the beginning".into());
+                self.elements.misplaced(&rules::NO_ATTRIBUTE_TIME, |_| {
+                    "the value has no time; 1970-01-01T00:00:00Z says that it holds from the beginning".into()
+                });
             }
             if let Some((word, at)) = self.elements.optional("type")
                 && !VALUE_TYPES.contains(&word.as_str())

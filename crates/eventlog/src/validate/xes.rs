@@ -121,7 +121,11 @@ impl Walk<'_, '_, '_> {
             };
             if phase < last {
                 self.elements.misplaced(&rules::ELEMENT_ORDER, |name| {
-                    format!("{name} stands too late, behind the first {}; the order is {}", ORDER.get(last).unwrap_or(&""), ORDER.join(", "))
+                    format!(
+                        "{name} stands too late, behind the first {}; the order is {}",
+                        ORDER.get(last).unwrap_or(&""),
+                        ORDER.join(", ")
+                    )
                 });
             }
             if phase >= 4 && !std::mem::replace(&mut no_globals, true) {
@@ -166,16 +170,18 @@ impl Walk<'_, '_, '_> {
             && !lexical::decimal(&version)
         {
             let rule = if version == "1849-2016" { &rules::XES_VERSION_DASH } else { &rules::XES_VERSION };
-            self.elements.report.add(rule, at, String::new, || format!("the version {} is no decimal number; write 1849.2016", quoted(&version)));
+            self.elements
+                .report
+                .add(rule, at, String::new, || format!("the version {} is no decimal number; write 1849.2016", quoted(&version)));
         }
     }
 
     fn globals_are_there(&mut self, root: Position) {
         for (globals, scope) in self.globals.iter().zip(["trace", "event"]) {
             if globals.is_empty() {
-                self.elements.report.add(&rules::NO_GLOBALS, root, String::new, || {
-                    format!("no <global scope=\"{scope}\"> says what every {scope} has")
-                });
+                self.elements
+                    .report
+                    .add(&rules::NO_GLOBALS, root, String::new, || format!("no <global scope=\"{scope}\"> says what every {scope} has"));
             }
         }
     }
@@ -221,7 +227,9 @@ impl Walk<'_, '_, '_> {
         self.form(&rules::NAME_FORM, &scope, lexical::ncname, "xs:NCName, a name without spaces and colons");
         match scope {
             Some((scope, at)) if scope != "event" && scope != "trace" => {
-                self.elements.report.add(&rules::SCOPE, at, String::new, || format!("the scope {} is neither trace nor event", quoted(&scope)));
+                self.elements
+                    .report
+                    .add(&rules::SCOPE, at, String::new, || format!("the scope {} is neither trace nor event", quoted(&scope)));
                 true
             }
             Some((scope, _)) => scope == "event",
@@ -303,7 +311,9 @@ impl Walk<'_, '_, '_> {
             match kind {
                 Some(kind) => {
                     if checked {
-                        self.elements.misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} stands behind the first event; a trace's attributes stand before"));
+                        self.elements.misplaced(&rules::ELEMENT_ORDER, |name| {
+                            format!("{name} stands behind the first event; a trace's attributes stand before")
+                        });
                         // It counts with nothing: the trace's attributes were dealt with.
                         self.keys.clear();
                     }
@@ -382,7 +392,12 @@ impl Walk<'_, '_, '_> {
                 && self.keys.key(first) == self.keys.key(second)
             {
                 let (key, record) = (self.keys.key(second), &self.elements.record);
-                self.elements.report.add(&rules::DUPLICATE_KEY, second.3, || record.clone(), || format!("a second {} in one {element}", quoted(key)));
+                self.elements.report.add(
+                    &rules::DUPLICATE_KEY,
+                    second.3,
+                    || record.clone(),
+                    || format!("a second {} in one {element}", quoted(key)),
+                );
             }
         }
     }
@@ -398,10 +413,17 @@ impl Walk<'_, '_, '_> {
         missing.sort_unstable_by_key(|(key, _)| *key);
         let record = &self.elements.record;
         for (key, kind) in missing {
-            self.elements.report.add(&rules::MISSING_GLOBAL, at, || record.clone(), || match self.keys.kind(key) {
-                None => format!("the global attribute {} is missing", quoted(key)),
-                Some(found) => format!("the global attribute {} is a {} here, and a {} in its declaration", quoted(key), found.word(), kind.word()),
-            });
+            self.elements.report.add(
+                &rules::MISSING_GLOBAL,
+                at,
+                || record.clone(),
+                || match self.keys.kind(key) {
+                    None => format!("the global attribute {} is missing", quoted(key)),
+                    Some(found) => {
+                        format!("the global attribute {} is a {} here, and a {} in its declaration", quoted(key), found.word(), kind.word())
+                    }
+                },
+            );
         }
     }
 
@@ -475,7 +497,8 @@ impl Walk<'_, '_, '_> {
     fn values(&mut self) -> Result<(), Fault> {
         self.elements.allow(&["key"]);
         if self.elements.xml.attribute("key").is_none() {
-            self.elements.misplaced(&rules::LIST_VALUES_KEY, |_| "the values of a list have no key, as in the final schema and in all tools".into());
+            self.elements
+                .misplaced(&rules::LIST_VALUES_KEY, |_| "the values of a list have no key, as in the final schema and in all tools".into());
         }
         let key = self.elements.optional("key");
         self.form(&rules::KEY_FORM, &key, lexical::name, "xs:Name");
@@ -504,7 +527,9 @@ impl Walk<'_, '_, '_> {
             return;
         }
         if !lexical::name(key) {
-            report.add(&rules::KEY_FORM, at, place, || format!("the key {} is no xs:Name: letters, digits, `.`, `-`, `_`, `:`, no spaces", quoted(key)));
+            report.add(&rules::KEY_FORM, at, place, || {
+                format!("the key {} is no xs:Name: letters, digits, `.`, `-`, `_`, `:`, no spaces", quoted(key))
+            });
         }
         let Some((prefix, _)) = key.split_once(':') else { return };
         if !self.extensions.contains(prefix) {
@@ -516,11 +541,15 @@ impl Walk<'_, '_, '_> {
             return;
         }
         let Some(standard) = standard_key(key) else {
-            report.once(&rules::EXTENSION_KEY, key, at, place, || format!("the standard extension {} has no key {}", quoted(prefix), quoted(key)));
+            report.once(&rules::EXTENSION_KEY, key, at, place, || {
+                format!("the standard extension {} has no key {}", quoted(prefix), quoted(key))
+            });
             return;
         };
         if standard.kind != kind {
-            report.add(&rules::EXTENSION_KEY_TYPE, at, place, || format!("{} is a {}, not a {}", quoted(key), standard.kind.word(), kind.word()));
+            report.add(&rules::EXTENSION_KEY_TYPE, at, place, || {
+                format!("{} is a {}, not a {}", quoted(key), standard.kind.word(), kind.word())
+            });
         }
         if !standard.levels.contains(&level) {
             report.once(&rules::EXTENSION_KEY_LEVEL, &format!("{key} {}", level.word()), at, place, || {
@@ -547,7 +576,9 @@ impl Walk<'_, '_, '_> {
             Form::Allowed if kind == Kind::Date => {
                 report.add(&rules::NO_ZONE, at, place, || format!("the time {} of {} has no zone", quoted(text), quoted(key)));
             }
-            Form::Allowed => report.add(&rules::VALUE_FORM, at, place, || format!("{} for true or false; some readers want the words", quoted(text))),
+            Form::Allowed => {
+                report.add(&rules::VALUE_FORM, at, place, || format!("{} for true or false; some readers want the words", quoted(text)))
+            }
             Form::Readable | Form::Bad => report.add(&rules::VALUE, at, place, || {
                 let wanted = match kind {
                     Kind::Date => "an xs:dateTime, like 2026-11-20T13:04:05.123+00:00",
@@ -562,7 +593,9 @@ impl Walk<'_, '_, '_> {
             Kind::Date if form != Form::Bad => match parse(text) {
                 Ok(time) if level == Level::Event && key == "time:timestamp" => self.time_ns = Some(time),
                 Err(NotATime::Range) => {
-                    report.add(&rules::TIME_RANGE, at, place, || format!("the time {} does not fit into 64 bits of nanoseconds", quoted(text)));
+                    report.add(&rules::TIME_RANGE, at, place, || {
+                        format!("the time {} does not fit into 64 bits of nanoseconds", quoted(text))
+                    });
                 }
                 _ => {}
             },

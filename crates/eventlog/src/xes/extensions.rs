@@ -1,7 +1,7 @@
 //! The XES extensions that flowmine uses: what they are called, where they are defined, which attributes they have.
 //!
-//! Six are those of IEEE 1849-2016. The seventh, [`IO`], is ours: bytes, operations and files, for which there is no published one. Its
-//! definition is `extensions/io.xesext` in this crate ([`IO_XESEXT`]).
+//! Six are those of IEEE 1849-2016. Two are ours: [`IO`], bytes, operations and files, for which there is no published one, and [`SLURM`]. Their
+//! definitions are `extensions/io.xesext` and `extensions/slurm.xesext` in this crate ([`IO_XESEXT`], [`SLURM_XESEXT`]).
 
 use crate::attribute::ValueType;
 use crate::log::Extension;
@@ -131,11 +131,61 @@ pub const IO: Definition = Definition {
     ],
 };
 
+/// What Slurm says of a job, under the names of the table `job_states`.
+pub const SLURM: Definition = Definition {
+    name: "Slurm",
+    prefix: "slurm",
+    uri: "urn:uuid:687dfd29-1a8e-50b7-9466-59c8762d75db#/slurm.xesext",
+    attributes: &[
+        (Log, "case_notion", String),
+        (Trace, "cluster", String),
+        (Trace, "account", String),
+        (Trace, "user", String),
+        (Trace, "group", String),
+        (Event, "state", String),
+        (Event, "cluster", String),
+        (Event, "job", String),
+        (Event, "name", String),
+        (Event, "account", String),
+        (Event, "partition", String),
+        (Event, "qos", String),
+        (Event, "comment", String),
+        (Event, "command", String),
+        (Event, "arguments", String),
+        (Event, "work_dir", String),
+        (Event, "reason", String),
+        (Event, "node_list", String),
+        (Event, "source", String),
+        (Event, "job_id", Integer),
+        (Event, "attempt", Integer),
+        (Event, "array_job_id", Integer),
+        (Event, "array_task_id", Integer),
+        (Event, "het_job_id", Integer),
+        (Event, "het_offset", Integer),
+        (Event, "nodes", Integer),
+        (Event, "cpus", Integer),
+        (Event, "memory_bytes", Integer),
+        (Event, "time_limit_s", Integer),
+        (Event, "exit_code", Integer),
+        (Event, "exit_signal", Integer),
+        (Event, "cancelled_by_uid", Integer),
+        (Event, "not_before", Time),
+        (Event, "observed_at", Time),
+        (Event, "reported", Time),
+        (Event, "submit", Time),
+        (Event, "start", Time),
+        (Event, "end", Time),
+    ],
+};
+
 /// All of them.
-pub const ALL: [Definition; 7] = [CONCEPT, LIFECYCLE, TIME, ORGANIZATIONAL, IDENTITY, COST, IO];
+pub const ALL: [Definition; 8] = [CONCEPT, LIFECYCLE, TIME, ORGANIZATIONAL, IDENTITY, COST, IO, SLURM];
 
 /// The file that defines [`IO`].
 pub const IO_XESEXT: &str = include_str!("../../extensions/io.xesext");
+
+/// The file that defines [`SLURM`].
+pub const SLURM_XESEXT: &str = include_str!("../../extensions/slurm.xesext");
 
 /// The extension to which a key belongs: that of its prefix, if it defines the rest.
 pub fn of_key(key: &str) -> Option<&'static Definition> {
@@ -156,7 +206,12 @@ mod tests {
 
     #[test]
     fn file_and_table_agree() {
-        let mut reader = Reader::from_str(IO_XESEXT);
+        agree(IO_XESEXT, &IO);
+        agree(SLURM_XESEXT, &SLURM);
+    }
+
+    fn agree(file: &str, known: &Definition) {
+        let mut reader = Reader::from_str(file);
         let (mut level, mut aliases, mut found) = (None, 0, Vec::new());
         loop {
             match reader.read_event().unwrap() {
@@ -164,7 +219,7 @@ mod tests {
                     let kind = match element.name().as_ref() {
                         "xesextension" => {
                             let named = [value(&element, "name"), value(&element, "prefix"), value(&element, "uri")];
-                            assert_eq!(named, [IO.name, IO.prefix, IO.uri]);
+                            assert_eq!(named, [known.name, known.prefix, known.uri]);
                             continue;
                         }
                         "log" => {
@@ -201,7 +256,7 @@ mod tests {
                 _ => {}
             }
         }
-        let table: Vec<_> = IO.attributes.iter().map(|&(level, key, kind)| (level, key.to_string(), kind)).collect();
+        let table: Vec<_> = known.attributes.iter().map(|&(level, key, kind)| (level, key.to_string(), kind)).collect();
         assert_eq!(found, table);
         assert_eq!(aliases, table.len());
     }
@@ -211,6 +266,6 @@ mod tests {
         assert_eq!(of_key("io:read_bytes"), Some(&ALL[6]));
         assert_eq!(of_key("concept:name").map(|found| found.name), Some("Concept"));
         assert_eq!(of_key("concept:bytes"), None);
-        assert_eq!(of_key("slurm:job"), None);
+        assert_eq!(of_key("slurm:job"), Some(&ALL[7]));
     }
 }
