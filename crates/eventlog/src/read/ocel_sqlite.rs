@@ -24,6 +24,7 @@ use self::values::{Seen, Taken};
 use crate::attribute::ValueType;
 use crate::error::LogError;
 use crate::log::{TypeDef, Types};
+use crate::ocel::sqlite::names::OF_PM4PY;
 use crate::read::{Finding, Limits, Severity, Sink};
 
 pub(crate) use self::database::{Database, Table, refused, table_place};
@@ -249,6 +250,11 @@ fn type_table(database: &Database, table: Table, limits: &Limits, report: &mut R
     let mut unclear = Vec::new();
     for (place, column) in table.columns.iter().enumerate() {
         if [Some(id), time, changed_field].contains(&Some(place)) {
+            continue;
+        }
+        if OF_PM4PY.contains(&column.name.as_str()) {
+            let message = || format!("the column {} is one that PM4Py adds for itself, and is left out", column.name);
+            report.add(Severity::Note, "not_an_attribute", || table_place(&table.name), message);
             continue;
         }
         match values::declared(&column.declared) {

@@ -266,12 +266,12 @@ const LIKE_PM4PY: &str = "
     CREATE TABLE event_map_type (ocel_type TEXT, ocel_type_map TEXT); CREATE TABLE object_map_type (ocel_type TEXT, ocel_type_map TEXT);
     CREATE TABLE event_object (ocel_event_id TEXT, ocel_object_id TEXT, ocel_qualifier TEXT);
     CREATE TABLE object_object (ocel_source_id TEXT, ocel_target_id TEXT, ocel_qualifier TEXT);
-    CREATE TABLE event_Start (ocel_id TEXT, ocel_time TIMESTAMP, n INTEGER, free);
+    CREATE TABLE event_Start (ocel_id TEXT, ocel_time TIMESTAMP, n INTEGER, free, 'ocel:activity' TEXT);
     CREATE TABLE object_Job (ocel_id TEXT, ocel_time TIMESTAMP, ocel_changed_field TEXT, state TEXT);
     INSERT INTO event_map_type VALUES ('start', 'Start'); INSERT INTO object_map_type VALUES ('job', 'Job');
     INSERT INTO object VALUES ('o1', 'job'); INSERT INTO object_Job VALUES ('o1', NULL, NULL, 'new');
     INSERT INTO object_Job VALUES ('o1', '2026-11-20 10:00:00+01:00', 'state', 'done'), ('o1', '2026-11-20T08:00:00Z', 'state', 'runs');
-    INSERT INTO event VALUES ('e1', 'start'); INSERT INTO event_Start VALUES ('e1', '1970-01-01 00:00:01.5', 7, 0.5);
+    INSERT INTO event VALUES ('e1', 'start'); INSERT INTO event_Start VALUES ('e1', '1970-01-01 00:00:01.5', 7, 0.5, 'start');
     INSERT INTO event_object VALUES ('e1', 'o1', 'q');";
 
 #[test]
@@ -284,11 +284,11 @@ fn files_of_others_are_read() {
     assert_eq!(kept.records[0], object("o1", "job", states, vec![]));
     let attributes = vec![Attribute::integer("n", 7), Attribute::new("free", Value::Float(0.5))];
     assert_eq!(kept.records[1], event("e1", "start", 1_500_000_000, attributes, vec![relation("o1", "q")]));
-    assert_eq!(kept.findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), ["column_type"]);
+    assert_eq!(kept.findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), ["not_an_attribute", "column_type"]);
     // Its tables have no keys at all.
     let found = findings(&path);
     let count = |rule| found.iter().filter(|finding| finding.rule == rule).count();
-    assert_eq!((count("primary_key"), count("foreign_key"), count("column_type"), found.len()), (11, 8, 1, 20));
+    assert_eq!((count("primary_key"), count("foreign_key"), count("column_type"), found.len()), (11, 8, 1, 21));
 }
 
 #[test]
@@ -302,8 +302,8 @@ fn each_rule_is_found() {
         ("INSERT INTO event_map_type VALUES ('start', 'X')", "duplicate_type", "table event_map_type", 2),
         ("INSERT INTO event_map_type VALUES ('end', 'X')", "type_without_table", "table event_map_type", 2),
         ("CREATE TABLE event_X (ocel_id)", "table_without_type", "table event_X", 2),
-        ("INSERT INTO event_Start VALUES ('e2', '1970-01-01', 1, 1)", "row_without_id", "table event_Start, ocel_id \"e2\"", 3),
-        ("INSERT INTO event_Start VALUES ('e1', '1970-01-01', 1, 1)", "duplicate_event_row", "table event_Start, ocel_id \"e1\"", 2),
+        ("INSERT INTO event_Start VALUES ('e2', '1970-01-01', 1, 1, '')", "row_without_id", "table event_Start, ocel_id \"e2\"", 3),
+        ("INSERT INTO event_Start VALUES ('e1', '1970-01-01', 1, 1, '')", "duplicate_event_row", "table event_Start, ocel_id \"e1\"", 2),
         ("UPDATE event_Start SET ocel_time = 'soon'", "time", "table event_Start, row 1 (ocel_id \"e1\")", 1),
         ("UPDATE event_Start SET ocel_time = 5", "time", "table event_Start, row 1 (ocel_id \"e1\")", 1),
         ("UPDATE event_Start SET n = 'x'", "value_type", "table event_Start, row 1 (ocel_id \"e1\")", 2),
