@@ -426,8 +426,8 @@ fn damaged_files_end_in_an_error_or_a_log() {
         std::fs::write(&damaged, bytes).unwrap();
         let read = read_all(&damaged);
         refused += u32::from(matches!(read, Err(LogError::RefusedAt { .. })));
-        assert!(matches!(read, Ok(_) | Err(LogError::RefusedAt { .. } | LogError::Sqlite(_))), "{:?}", read.err());
-        check(&damaged, &Limits::default(), &mut |_| {}).unwrap_or_else(|error| assert!(matches!(error, LogError::Sqlite(_)), "{error}"));
+        assert!(matches!(read, Ok(_) | Err(LogError::RefusedAt { .. })), "{:?}", read.err());
+        check(&damaged, &Limits::default(), &mut |_| {}).unwrap();
     };
     for part in 0..20 {
         look(&whole[..whole.len() * part / 20]);
@@ -450,4 +450,41 @@ fn damaged_files_end_in_an_error_or_a_log() {
         look(&bytes);
     }
     assert!(refused > 20, "{refused}");
+}
+
+/// Pages that refer to each other: twenty lines of forty references each would be more rows than atoms.
+#[test]
+fn an_endless_table_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = made(dir.path(), &format!("PRAGMA page_size = 512; {LIKE_PM4PY}"));
+    let database = Connection::open(&path).unwrap();
+    let pages: u32 = database.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    let leaf: u32 = database.query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'event_object'", [], |row| row.get(0)).unwrap();
+    let sql = "UPDATE sqlite_schema SET rootpage = ?1 WHERE name = 'event_object'";
+    database.pragma_update(None, "writable_schema", true).unwrap();
+    database.execute(sql, [pages + 1]).unwrap();
+    drop(database);
+    let mut bytes = std::fs::read(&path).unwrap();
+    for level in 1..=18 {
+        let child = if level == 18 { leaf } else { pages + level + 1 };
+        // An interior page of a table (file format, section 1.6): forty cells of a page number and a key.
+        let mut page = vec![0; 512];
+        let content = 512 - 40 * 5;
+        page[0] = 5;
+        page[3..5].copy_from_slice(&40_u16.to_be_bytes());
+        page[5..7].copy_from_slice(&(content as u16).to_be_bytes());
+        page[8..12].copy_from_slice(&child.to_be_bytes());
+        for cell in 0..40 {
+            let at = content + cell * 5;
+            page[12 + cell * 2..][..2].copy_from_slice(&(at as u16).to_be_bytes());
+            page[at..at + 4].copy_from_slice(&child.to_be_bytes());
+            page[at + 4] = cell as u8 + 1;
+        }
+        bytes.extend(page);
+    }
+    bytes[28..32].copy_from_slice(&(pages + 18).to_be_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    let error = read_all(&path).err().unwrap().to_string();
+    assert!(error.starts_with("table event_object") && error.contains("pages refer to each other"), "{error}");
+    assert!(findings(&path).iter().any(|finding| finding.place.starts_with("table event_object") && finding.message.contains("damaged")));
 }
