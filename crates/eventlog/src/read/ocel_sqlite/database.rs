@@ -274,7 +274,9 @@ pub(crate) fn refused(place: &str, message: &str) -> LogError {
 
 /// An error of SQLite with its place, in words where it has a known meaning.
 fn broken(place: &str, error: rusqlite::Error) -> LogError {
+    let short = error.sqlite_error().is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ);
     let message = match error.sqlite_error_code() {
+        Some(ErrorCode::SystemIoFailure) if short => "the file ends too early; get it again".to_owned(),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             format!("the file is damaged ({error}); get it again, or save what is left with the `.recover` of the sqlite3 shell")
         }

@@ -225,6 +225,22 @@ fn what_the_form_cannot_hold_is_counted() {
 }
 
 #[test]
+fn a_log_without_records_and_names_that_collide() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = small();
+    log.types.events[0].attributes = ["a", "A", "ocel_id", "x\0"].map(|name| (name.to_owned(), ValueType::String)).into();
+    log.objects.clear();
+    log.events.clear();
+    let (path, counts) = written(&log, dir.path());
+    assert_eq!(counts, Counts { replaced_characters: 1, ..Counts::default() });
+    let kept = read_all(&path).unwrap();
+    assert_eq!((kept.records.len(), kept.findings.len()), (0, 0));
+    let names: Vec<_> = kept.types.events[0].attributes.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["a", "A_2", "ocel_id_2", "x\\x00"]);
+    assert_eq!(findings(&path), []);
+}
+
+#[test]
 fn a_log_that_breaks_its_contract_is_refused_by_name() {
     let refusal = |log: &Log| {
         let dir = tempfile::tempdir().unwrap();
