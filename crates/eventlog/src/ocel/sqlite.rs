@@ -13,7 +13,7 @@
 //! do not exist.
 //!
 //! Records whose ids ascend go straight into place; others are sorted first, in bounded memory with a temporary file beside the output. There is no
-//! journal and no fsync: the file is of use only when [`write`] has come back without an error.
+//! journal and no fsync: the file is of use only when [`write()`] has come back without an error.
 
 pub mod names;
 pub(crate) mod rows;
@@ -27,7 +27,7 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 use self::rows::{Bound, Cell, EVENT, EVENT_OBJECT, Group, OBJECT, OBJECT_OBJECT, Rows, Tables};
 use self::sorter::Sorter;
 use crate::error::LogError;
-use crate::log::{Batches, Counts, ObjectLog};
+use crate::log::{Batches, Counts, ObjectLog, Types};
 use crate::parallel;
 
 /// Parameters of one INSERT. More rows at once spare starting and ending statements; beyond some hundreds nothing is gained.
@@ -56,7 +56,7 @@ pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
     let dir = path.parent().unwrap_or(&path).to_owned();
     let beside = SortedBeside::new(&database, &dir);
     database.execute_batch("BEGIN EXCLUSIVE")?;
-    let mut writer = Writer { database: &database, tables: &tables, dir, counts: Counts::default() };
+    let mut writer = Writer { database: &database, tables: &tables, dir, counts: replaced(log.types()) };
     writer.create()?;
     writer.load(log.objects())?;
     writer.load(log.events())?;
@@ -67,6 +67,13 @@ pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
     drop(beside);
     database.close().map_err(|(_, error)| error)?;
     Ok(counts)
+}
+
+/// NULs in the names of attributes, which columns cannot have in theirs.
+fn replaced(types: &Types) -> Counts {
+    let names = types.events.iter().chain(&types.objects).flat_map(|def| &def.attributes).map(|(name, _)| name);
+    let replaced_characters = names.map(|name| name.matches('\0').count() as u64).sum();
+    Counts { replaced_characters, ..Counts::default() }
 }
 
 struct Writer<'a> {

@@ -24,12 +24,16 @@ use self::values::{Seen, Taken};
 use crate::attribute::ValueType;
 use crate::error::LogError;
 use crate::log::{TypeDef, Types};
+use crate::ocel::sqlite::names::OF_PM4PY;
 use crate::read::{Finding, Limits, Severity, Sink};
 
 pub(crate) use self::database::{Database, Table, refused, table_place};
 
 /// Findings of one rule that are given one by one; the rest is counted.
 pub(crate) const FINDINGS_A_RULE: u64 = 100;
+
+/// Columns that as many types as are allowed may have on average.
+const COLUMNS_A_TYPE: usize = 10;
 
 /// Reads a file.
 ///
@@ -144,6 +148,7 @@ impl Side {
     fn of(database: &Database, kind: &'static Kind, limits: &Limits, report: &mut Report) -> Result<Self, LogError> {
         let mut side = Self { kind, types: Vec::new(), by_name: FxHashMap::default(), table_of: Vec::new(), tables: Vec::new() };
         let mut by_table = FxHashMap::default();
+        let mut columns = 0_usize;
         for (name, map) in type_names(database, kind, limits, report)? {
             if side.by_name.contains_key(&name) {
                 let message = || format!("the type \"{name}\" is there twice; remove one of the rows");
@@ -156,6 +161,12 @@ impl Side {
                 None => match database.table(&table_name)? {
                     Some(table) => {
                         let table = type_table(database, table, limits, report)?;
+                        columns += table.attributes.len();
+                        if columns > limits.definitions.saturating_mul(COLUMNS_A_TYPE) {
+                            let message =
+                                format!("more than {} columns in all tables of types", limits.definitions.saturating_mul(COLUMNS_A_TYPE));
+                            return Err(refused(&table_place(kind.map), &message));
+                        }
                         by_table.insert(table_name.to_ascii_lowercase(), side.tables.len());
                         side.tables.push(table);
                         Some(side.tables.len() - 1)
@@ -249,6 +260,11 @@ fn type_table(database: &Database, table: Table, limits: &Limits, report: &mut R
     let mut unclear = Vec::new();
     for (place, column) in table.columns.iter().enumerate() {
         if [Some(id), time, changed_field].contains(&Some(place)) {
+            continue;
+        }
+        if OF_PM4PY.contains(&column.name.as_str()) {
+            let message = || format!("the column {} is one that PM4Py adds for itself, and is left out", column.name);
+            report.add(Severity::Note, "not_an_attribute", || table_place(&table.name), message);
             continue;
         }
         match values::declared(&column.declared) {

@@ -32,11 +32,6 @@ pub fn check(path: &Path, limits: &Limits, give: &mut dyn FnMut(Finding)) -> Res
 
 fn check_all(path: &Path, limits: &Limits, report: &mut Report, sink: &mut Targets<'_>) -> Result<(), LogError> {
     let database = Database::open(path, limits)?;
-    for said in database.quick_check()? {
-        let message =
-            || format!("{said}: the file is damaged; get it again, or save what is left with the `.recover` of the sqlite3 shell");
-        report.add(Severity::Error, "damaged", || "the file".to_owned(), message);
-    }
     for kind in [&EVENTS, &OBJECTS] {
         structure(&database, kind, report)?;
     }
@@ -76,6 +71,7 @@ fn structure(database: &Database, kind: &Kind, report: &mut Report) -> Result<()
         })?;
     }
     mapped.sort_unstable();
+    mapped.dedup();
     let prefix = format!("{}_", kind.name);
     for name in database.tables() {
         let ours = name.split_at_checked(prefix.len()).is_some_and(|(start, _)| start.eq_ignore_ascii_case(&prefix));
@@ -121,6 +117,11 @@ fn table_rules(
     report: &mut Report,
 ) -> Result<(), LogError> {
     let place = || table_place(&table.name);
+    for said in database.quick_check(table)? {
+        let message =
+            || format!("{said}: the file is damaged; get it again, or save what is left with the `.recover` of the sqlite3 shell");
+        report.add(Severity::Error, "damaged", place, message);
+    }
     for name in columns {
         match table.column(name).and_then(|place| table.columns.get(place)) {
             None => report.add(Severity::Error, "missing_column", place, || format!("the column {name} is missing; add it")),

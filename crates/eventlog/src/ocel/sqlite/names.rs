@@ -10,20 +10,12 @@
 
 use rustc_hash::FxHashSet;
 
-/// Columns of the standard, and names that PM4Py gives to its own columns beside the attributes.
-const TAKEN_COLUMNS: [&str; 11] = [
-    "ocel_id",
-    "ocel_time",
-    "ocel_changed_field",
-    "ocel:eid",
-    "ocel:oid",
-    "ocel:activity",
-    "ocel:timestamp",
-    "ocel:type",
-    "ocel:field",
-    "@@index",
-    "@@cumcount",
-];
+/// Columns of the standard.
+const STANDARD: [&str; 3] = ["ocel_id", "ocel_time", "ocel_changed_field"];
+
+/// Columns that PM4Py has beside the attributes; some it writes into its files too.
+pub const OF_PM4PY: [&str; 8] =
+    ["ocel:eid", "ocel:oid", "ocel:activity", "ocel:timestamp", "ocel:type", "ocel:field", "@@index", "@@cumcount"];
 
 /// What follows `event_` or `object_` in the names of the tables, one for each type, in order.
 pub fn tables<'a>(types: impl Iterator<Item = &'a str>) -> Vec<String> {
@@ -34,7 +26,7 @@ pub fn tables<'a>(types: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 /// The columns of attributes, one for each, in order.
 pub fn columns<'a>(attributes: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut names = Names::taking(&TAKEN_COLUMNS);
+    let mut names = Names::taking(&[&STANDARD[..], &OF_PM4PY].concat());
     attributes.map(|name| names.free(name.replace('\0', "\\x00"))).collect()
 }
 

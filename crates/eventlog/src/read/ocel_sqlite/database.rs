@@ -111,10 +111,6 @@ impl Database {
         ] {
             connection.set_limit(limit, value)?;
         }
-        connection.execute_batch(
-            "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON; PRAGMA ignore_check_constraints = ON;
-             PRAGMA cache_size = -8192; PRAGMA temp_store = FILE;",
-        )?;
         let instructions = Arc::new(AtomicI64::new(0));
         let left = Arc::clone(&instructions);
         connection.progress_handler(
@@ -123,6 +119,15 @@ impl Database {
         )?;
         let mut database =
             Self { connection, file_bytes: metadata.len(), text_bytes: limits.text_bytes, instructions, names: FxHashMap::default() };
+        database.refill();
+        // These read the schema, so the budget is there before.
+        database
+            .connection
+            .execute_batch(
+                "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON; PRAGMA ignore_check_constraints = ON;
+             PRAGMA cache_size = -8192; PRAGMA temp_store = FILE;",
+            )
+            .map_err(|error| broken("the schema", error))?;
         database.read_names(limits)?;
         Ok(database)
     }
@@ -133,7 +138,7 @@ impl Database {
         let most = limits.definitions.saturating_mul(8);
         let mut statement =
             self.connection.prepare("SELECT type, name, rootpage FROM main.sqlite_schema").map_err(|error| broken(place, error))?;
-        let mut rows = statement.query([])?;
+        let mut rows = statement.query([]).map_err(|error| broken(place, error))?;
         let mut names = FxHashMap::default();
         while let Some(row) = rows.next().map_err(|error| broken(place, error))? {
             let (Ok(kind), Ok(name)) = (row.get::<_, String>(0), row.get::<_, String>(1)) else {
@@ -179,13 +184,15 @@ impl Database {
             return Err(refused(&place, "it is a view or a virtual table, and what they compute is not read; make it a table"));
         }
         self.refill();
-        let mut statement = self.connection.prepare("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?1, 'main')")?;
-        let mut rows = statement.query([name])?;
+        let at = |error| broken(&place, error);
+        let mut statement = self.connection.prepare("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?1, 'main')").map_err(at)?;
+        let mut rows = statement.query([name]).map_err(at)?;
         let mut columns = Vec::new();
-        while let Some(row) = rows.next().map_err(|error| broken(&place, error))? {
+        while let Some(row) = rows.next().map_err(at)? {
             // Generated columns would be computed by what the file says.
-            if row.get::<_, i64>(3)? == 0 {
-                columns.push(Column { name: row.get(0)?, declared: row.get::<_, String>(1)?.to_ascii_uppercase(), key: row.get(2)? });
+            if row.get::<_, i64>(3).map_err(at)? == 0 {
+                let declared = row.get::<_, String>(1).map_err(at)?.to_ascii_uppercase();
+                columns.push(Column { name: row.get(0).map_err(at)?, declared, key: row.get(2).map_err(at)? });
             }
         }
         Ok(Some(Table { name: name.clone(), columns }))
@@ -206,7 +213,7 @@ impl Database {
         let sql = format!("SELECT {} FROM main.{} NOT INDEXED", columns.join(", "), quoted(&table.name));
         self.refill();
         let mut statement = self.connection.prepare(&sql).map_err(|error| broken(&place, error))?;
-        let mut rows = statement.query([])?;
+        let mut rows = statement.query([]).map_err(|error| broken(&place, error))?;
         // Text can become half as long again when the file has UTF-16.
         let mut bytes_left = self.file_bytes.saturating_mul(2);
         let mut number = 0;
@@ -226,20 +233,17 @@ impl Database {
         }
     }
 
-    /// What SQLite itself finds wrong with the file's pages, 100 at most.
+    /// What SQLite itself finds wrong with a table's pages, 100 at most. (For the whole file it would call the code of virtual tables too.)
     ///
     /// # Errors
     /// When it cannot even be looked at.
-    pub fn quick_check(&self) -> Result<Vec<String>, LogError> {
+    pub fn quick_check(&self, table: &Table) -> Result<Vec<String>, LogError> {
         self.refill();
-        let mut statement = self.connection.prepare("PRAGMA main.quick_check(100)")?;
-        let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
-        let mut said = Vec::new();
-        for row in rows {
-            said.push(row.map_err(|error| broken("the file", error))?);
-        }
-        said.retain(|said| said != "ok");
-        Ok(said)
+        let at = |error| broken(&table_place(&table.name), error);
+        let mut statement = self.connection.prepare(&format!("PRAGMA main.quick_check({})", quoted(&table.name))).map_err(at)?;
+        let rows = statement.query_map([], |row| row.get::<_, String>(0)).map_err(at)?;
+        let said: Vec<_> = rows.collect::<Result<_, _>>().map_err(at)?;
+        Ok(said.into_iter().filter(|said| said != "ok").collect())
     }
 
     /// Foreign keys of a table: column, the other table, its column; names in lower case.
@@ -248,7 +252,9 @@ impl Database {
     /// When they cannot be read.
     pub fn foreign_keys(&self, table: &Table) -> Result<Vec<(String, String, Option<String>)>, LogError> {
         self.refill();
-        let mut statement = self.connection.prepare("SELECT \"from\", \"table\", \"to\" FROM pragma_foreign_key_list(?1, 'main')")?;
+        let at = |error| broken(&table_place(&table.name), error);
+        let mut statement =
+            self.connection.prepare("SELECT \"from\", \"table\", \"to\" FROM pragma_foreign_key_list(?1, 'main')").map_err(at)?;
         let lower = |text: String| text.to_ascii_lowercase();
         let rows = statement
             .query_map([&table.name], |row| Ok((lower(row.get(0)?), lower(row.get(1)?), row.get::<_, Option<String>>(2)?.map(lower))))?;
@@ -268,7 +274,9 @@ pub(crate) fn refused(place: &str, message: &str) -> LogError {
 
 /// An error of SQLite with its place, in words where it has a known meaning.
 fn broken(place: &str, error: rusqlite::Error) -> LogError {
+    let short = error.sqlite_error().is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ);
     let message = match error.sqlite_error_code() {
+        Some(ErrorCode::SystemIoFailure) if short => "the file ends too early; get it again".to_owned(),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             format!("the file is damaged ({error}); get it again, or save what is left with the `.recover` of the sqlite3 shell")
         }
