@@ -6,7 +6,8 @@ use flowmine_correlate::jobs::JobsBuilder;
 use flowmine_correlate::{Classifier, EventLog, Filter, Jobs, Timestamp};
 use flowmine_discover::log::{Which, directly_follows};
 use flowmine_discover::summary::Summary;
-use flowmine_discover::{ocel, xes};
+use flowmine_discover::job_log::{Finished, JobLogs};
+use flowmine_eventlog::{Counts, ocel, xes};
 use flowmine_schema::tables::{JobDependency, JobState, change};
 use flowmine_schema::time::SECOND_NS;
 use proptest::prelude::*;
@@ -92,8 +93,14 @@ fn small() -> Jobs {
 
 fn xes_of(jobs: &Jobs) -> String {
     let mut out = Vec::new();
-    xes::write(&EventLog::build(jobs, &Dependency, &Filter::default()), &mut out).unwrap();
+    xes::write(&logs_of(jobs, &Filter::default()).cases[0], &mut out).unwrap();
     String::from_utf8(out).unwrap()
+}
+
+fn logs_of(jobs: &Jobs, filter: &Filter) -> Finished {
+    let mut logs = JobLogs::new(filter.clone(), true, ALL);
+    logs.add(jobs).unwrap();
+    logs.finish().unwrap()
 }
 
 /// Every attribute as `trace|event key value` in the order of the file, read as an XML parser reads it.
@@ -160,7 +167,7 @@ fn the_same_jobs_give_the_same_bytes() {
     assert_eq!(xes_of(&jobs), xes_of(&small()));
     let ocel = |jobs: &Jobs| {
         let mut out = Vec::new();
-        ocel::write(jobs, &Filter::default(), &mut out).unwrap();
+        ocel::json::write(&logs_of(jobs, &Filter::default()).objects.unwrap(), &mut out).unwrap();
         out
     };
     assert_eq!(ocel(&jobs), ocel(&small()));
@@ -169,7 +176,7 @@ fn the_same_jobs_give_the_same_bytes() {
 #[test]
 fn hostile_names_stay_in_their_attribute() {
     let names = ["a\nb", "a\r\tb", "\"/><event><x y='", "]]>&amp;", "\u{1b}[31m", "\u{0}", "\u{fffe}", "naïve 日本 \u{10ffff}"];
-    let read = ["a\nb", "a\r\tb", "\"/><event><x y='", "]]>&amp;", "\\x1b[31m", "\\x00", "\\u{fffe}", "naïve 日本 \u{10ffff}"];
+    let read = ["a\nb", "a\r\tb", "\"/><event><x y='", "]]>&amp;", "\\x1b[31m", "\\x00", "\\xef\\xbf\\xbe", "naïve 日本 \u{10ffff}"];
     let states: Vec<_> = (1i64..)
         .zip(names)
         .map(|(id, name)| JobState { activity: Some(name.into()), ..row(&id.to_string(), id, id, change::NEW, Some("RUNNING"), id + 1) })
@@ -194,10 +201,11 @@ proptest! {
     }
 }
 
-fn ocel_of(jobs: &Jobs, filter: &Filter) -> (serde_json::Value, ocel::Written) {
+fn ocel_of(jobs: &Jobs, filter: &Filter) -> (serde_json::Value, Counts, Vec<&'static str>) {
     let mut out = Vec::new();
-    let written = ocel::write(jobs, filter, &mut out).unwrap();
-    (serde_json::from_slice(&out).unwrap(), written)
+    let logs = logs_of(jobs, filter);
+    let counts = ocel::json::write(&logs.objects.unwrap(), &mut out).unwrap();
+    (serde_json::from_slice(&out).unwrap(), counts, logs.diagnostics.iter().map(|d| d.code).collect())
 }
 
 fn relations(json: &serde_json::Value, of: &str, id: &str) -> Vec<String> {
@@ -208,7 +216,7 @@ fn relations(json: &serde_json::Value, of: &str, id: &str) -> Vec<String> {
 
 #[test]
 fn ocel_objects_and_relations() {
-    let (json, written) = ocel_of(&small(), &Filter::default());
+    let (json, written, said) = ocel_of(&small(), &Filter::default());
     let ids: Vec<&str> = json["objects"].as_array().unwrap().iter().map(|o| o["id"].as_str().unwrap()).collect();
     assert_eq!(
         ids,
@@ -219,7 +227,9 @@ fn ocel_objects_and_relations() {
             "job:lab:8_1@105",
             "job:lab:10@107",
             "job:lab:1@120",
+            "job:lab:4711",
             "array:lab:8",
+            "workflow run:lab:1",
             "user:ann",
             "user:bob",
             "group:physics",
@@ -231,17 +241,24 @@ fn ocel_objects_and_relations() {
             "node:lab:n2"
         ]
     );
-    assert_eq!(relations(&json, "objects", "job:lab:1@120"), ["attempt of job:lab:1@100"]);
-    assert_eq!(relations(&json, "objects", "job:lab:8_*@105"), ["member of array array:lab:8", "depends on (afterok) job:lab:1@100"]);
-    let of_ten = ["depends on (afterok) array:lab:8", "depends on (afterok) job:lab:8_1@105"];
+    assert_eq!(relations(&json, "objects", "job:lab:1@120"), ["attempt of job:lab:1@100", "part of workflow run:lab:1", "submitted by user:ann"]);
+    assert_eq!(relations(&json, "objects", "job:lab:8_*@105"), ["member of array array:lab:8", "depends on (afterok) job:lab:1@100", "part of workflow run:lab:1", "submitted by user:ann"]);
+    let of_ten = [
+        "depends on (afterok) array:lab:8",
+        "depends on (afterok) job:lab:4711",
+        "depends on (afterok) job:lab:8_1@105",
+        "part of workflow run:lab:1",
+        "submitted by user:bob",
+    ];
     let mut found = relations(&json, "objects", "job:lab:10@107");
     found.sort();
     assert_eq!(found, of_ten);
-    assert_eq!(written.diagnostics.warnings(), 1);
+    assert_eq!(said, [""; 0]);
     assert_eq!(
         relations(&json, "events", "e4"),
         [
             "job job:lab:1@100",
+            "part of workflow run:lab:1",
             "submitted by user:ann",
             "of group group:physics",
             "charged to account:lab:proj",
@@ -249,11 +266,11 @@ fn ocel_objects_and_relations() {
             "ran on node:lab:n2"
         ]
     );
-    assert_eq!((written.events, written.objects), (9, 16));
+    assert_eq!((written.events, written.objects), (9, 18));
     let types: Vec<&str> = json["events"].as_array().unwrap().iter().map(|e| e["type"].as_str().unwrap()).collect();
-    assert_eq!((types[0], types[3], types[5], types[8]), ("job pending", "job running", "job failed", "job left queue"));
+    assert_eq!((types[0], types[3], types[5], types[8]), ("job pending", "job started", "job failed", "job left queue"));
     let declared: Vec<&str> = json["eventTypes"].as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap()).collect();
-    assert_eq!(declared, ["job failed", "job left queue", "job pending", "job running"]);
+    assert_eq!(declared, ["job failed", "job left queue", "job pending", "job started"]);
     // Numbers are numbers; what changes carries its time.
     let job = &json["objects"][5];
     let values: Vec<(&serde_json::Value, &serde_json::Value, &str)> = job["attributes"]
@@ -278,10 +295,11 @@ fn every_ocel_relation_leads_to_an_object_also_in_a_filtered_log() {
         Filter { from_ns: Some(135 * SECOND_NS), ..Filter::default() },
         Filter { to_ns: Some(0), ..Filter::default() },
     ] {
-        let (json, written) = ocel_of(&small(), &filter);
+        let (json, written, said) = ocel_of(&small(), &filter);
         let objects = json["objects"].as_array().unwrap();
         let events = json["events"].as_array().unwrap();
-        assert_eq!((objects.len(), events.len()), (written.objects, written.events));
+        assert_eq!((objects.len() as u64, events.len() as u64), (written.objects, written.events));
+        assert_eq!(said, [""; 0]);
         let ids: std::collections::HashSet<&str> = objects.iter().map(|o| o["id"].as_str().unwrap()).collect();
         assert_eq!(ids.len(), objects.len());
         for item in objects.iter().chain(events) {
@@ -295,8 +313,8 @@ fn every_ocel_relation_leads_to_an_object_also_in_a_filtered_log() {
 #[test]
 fn a_host_list_that_is_none_is_one_object_and_counted() {
     let state = JobState { node_list: Some("n[1-999999999]".into()), ..row("1", 1, 1, change::NEW, Some("RUNNING"), 2) };
-    let (json, written) = ocel_of(&jobs(&[state], &[]), &Filter::default());
-    assert_eq!(written.diagnostics.iter().map(|d| d.code).collect::<Vec<_>>(), ["ocel_host_list"]);
+    let (json, written, said) = ocel_of(&jobs(&[state], &[]), &Filter::default());
+    assert_eq!((said, written.objects), (vec!["ocel_host_list"], 6));
     assert!(json["objects"].as_array().unwrap().iter().any(|o| o["id"] == "node:lab:n[1-999999999]"));
 }
 

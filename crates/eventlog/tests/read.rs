@@ -1,5 +1,7 @@
 //! The readers of files of others: what comes out of each fixture, with what is said about it, or why and where it is refused.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -296,10 +298,10 @@ fn refusals_have_their_place() {
         ("unknown_entity.xes", "line 3, column 1: in attribute value: "),
         ("unknown_entity_in_text.xml", "line 2, column 96: the entity \"laugh\" is not one of XML's own five"),
         ("deep_nesting.xes", "line 2, column 1587: nested deeper than 64"),
-        ("deep_nesting.json", "line 2, column 97: nested deeper than 64"),
+        ("deep_nesting.json", "line 2, column 103: nested deeper than 64"),
         ("latin1.xes", "line 1, column 31: the file is in ISO-8859-1, "),
-        ("latin1_undeclared.xes", "line 2, column 42: byte 0xe4 is not UTF-8"),
-        ("latin1.json", "line 2, column 54: byte 0xe4 is not UTF-8"),
+        ("latin1_undeclared.xes", "line 2, column 43: byte 0xe4 is not UTF-8"),
+        ("latin1.json", "line 2, column XX: byte 0xe4 is not UTF-8"),
         ("utf16.xes", "line 1, column 1: the file is in UTF-16LE, "),
         ("truncated.xes", "line 3, column 9: the file ends here, 2 elements deep: it is cut"),
         ("truncated_in_tag.xes", "line 2, column 15: "),
@@ -402,7 +404,7 @@ fn two_gibibytes_are_refused_after_the_limit() {
         (xes, Endless::new("<log>", "<a>"), "line 1, column 195: nested deeper than 64"),
         (
             xml,
-            Endless::new("<log><objects><object id='a' type='b'><attributes><attribute name='a'>", "&amp;"),
+            Endless::new("<log><objects><object id='a' type='b'><attributes><attribute name='a'>", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa&amp;"),
             "line 1, column 51: a text is longer",
         ),
         (

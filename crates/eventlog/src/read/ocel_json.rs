@@ -118,7 +118,9 @@ impl Reader<'_> {
             }
             let Some(section) = SECTIONS.iter().position(|known| *known == key) else {
                 self.odd(Severity::Warning, "unknown_key", place, format!("{} is not known here and left out", shown(&key)));
-                document.item()?.skip()?;
+                let mut cursor = document.item()?;
+                cursor.skip()?;
+                cursor.end()?;
                 continue;
             };
             self.section(document, section, place)?;

@@ -1,0 +1,15 @@
+#![no_main]
+
+use flowmine_eventlog::read::input::Input;
+use flowmine_eventlog::read::{Limits, detect_text, xes};
+use flowmine_fuzz::{Checker, SMALL};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = detect_text(bytes);
+    for limits in [Limits::default(), SMALL] {
+        let mut checker = Checker::new(limits);
+        let result = Input::xml(bytes, &limits).and_then(|input| xes::read(input, &limits, &mut checker));
+        checker.end(&result);
+    }
+});
