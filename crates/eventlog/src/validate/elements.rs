@@ -44,12 +44,14 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
         self.xml.next()?;
         if self.xml.name != "log" {
             let name = &self.xml.name;
-            self.report.add(&rules::UNKNOWN_ELEMENT, self.xml.at, String::new, || format!("the outermost element is {}, not log", quoted(name)));
+            self.report
+                .add(&rules::UNKNOWN_ELEMENT, self.xml.at, String::new, || format!("the outermost element is {}, not log", quoted(name)));
             return Ok(false);
         }
         if let Some(XmlAttribute { value, at, .. }) = self.xml.attribute("xmlns") {
             if value.trim_end_matches('/') == known && !known.is_empty() {
-                self.report.add(&rules::XES_NAMESPACE, *at, String::new, || format!("the namespace {}, as all tools write it", quoted(value)));
+                self.report
+                    .add(&rules::XES_NAMESPACE, *at, String::new, || format!("the namespace {}, as all tools write it", quoted(value)));
             } else if !value.is_empty() {
                 self.report.add(&rules::NAMESPACE, *at, String::new, || format!("the elements are in the namespace {}", quoted(value)));
             }
@@ -96,9 +98,12 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
         let found = self.optional(name);
         if found.is_none() {
             let (record, xml) = (&self.record, &self.xml);
-            self.report.add(rule, xml.at, || place(record, xml), || {
-                format!("the attribute \"{name}\" of {} is missing", quoted(&xml.name))
-            });
+            self.report.add(
+                rule,
+                xml.at,
+                || place(record, xml),
+                || format!("the attribute \"{name}\" of {} is missing", quoted(&xml.name)),
+            );
         }
         found
     }
@@ -137,7 +142,12 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
             && !mixed
         {
             let (record, xml) = (&self.record, &self.xml);
-            self.report.add(&rules::UNEXPECTED_TEXT, at, || place(record, xml), || format!("the text {} means nothing here", quoted(xml.text.trim())));
+            self.report.add(
+                &rules::UNEXPECTED_TEXT,
+                at,
+                || place(record, xml),
+                || format!("the text {} means nothing here", quoted(xml.text.trim())),
+            );
         }
         Ok(tag == Tag::Start)
     }

@@ -1,7 +1,7 @@
 //! What ends a check before the end of the file.
 
-use super::rules::{REFUSED, Rule};
 use super::report::Report;
+use super::rules::{REFUSED, Rule};
 use crate::error::LogError;
 use crate::read::Format;
 use crate::read::input::Position;

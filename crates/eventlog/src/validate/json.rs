@@ -220,7 +220,11 @@ impl<'r> Json<'r> {
                     }
                 }
                 let Some(character) = char::from_u32(code) else {
-                    return Err(Fault::Found(&NOT_JSON, at, "half a surrogate pair is no character, and no reader agrees with another about it".into()));
+                    return Err(Fault::Found(
+                        &NOT_JSON,
+                        at,
+                        "half a surrogate pair is no character, and no reader agrees with another about it".into(),
+                    ));
                 };
                 self.bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 return Ok(());
@@ -308,9 +312,8 @@ impl<'r> Json<'r> {
                 open.pop();
                 continue;
             }
-            match self.value()? {
-                inner @ (Token::Object | Token::Array) => open.push((inner, true)),
-                _ => {}
+            if let inner @ (Token::Object | Token::Array) = self.value()? {
+                open.push((inner, true));
             }
         }
         Ok(())

@@ -140,9 +140,10 @@ fn rest_of_date_time(year: u32, text: &str, between: &[char], hours: u32, second
 /// A UUID in its usual form.
 pub(super) fn uuid(text: &str) -> bool {
     let mut groups = text.split('-');
-    [8, 4, 4, 4, 12].iter().all(|&length| {
-        groups.next().is_some_and(|group| group.len() == length && group.bytes().all(|byte| byte.is_ascii_hexdigit()))
-    }) && groups.next().is_none()
+    [8, 4, 4, 4, 12]
+        .iter()
+        .all(|&length| groups.next().is_some_and(|group| group.len() == length && group.bytes().all(|byte| byte.is_ascii_hexdigit())))
+        && groups.next().is_none()
 }
 
 /// NameStartChar of XML 1.0, fifth edition, without the colon.
@@ -179,9 +180,10 @@ pub(super) fn any_uri(text: &str) -> bool {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
     });
-    let escapes_good = bytes.iter().enumerate().all(|(at, &byte)| {
-        byte != b'%' || bytes.get(at + 1..at + 3).is_some_and(|pair| pair.iter().all(u8::is_ascii_hexdigit))
-    });
+    let escapes_good = bytes
+        .iter()
+        .enumerate()
+        .all(|(at, &byte)| byte != b'%' || bytes.get(at + 1..at + 3).is_some_and(|pair| pair.iter().all(u8::is_ascii_hexdigit)));
     scheme_good && escapes_good && bytes.iter().filter(|&&byte| byte == b'#').count() < 2
 }
 
@@ -214,7 +216,7 @@ mod tests {
         ] {
             assert_eq!(date_time(text), xml, "{text}");
             let rfc_found = rfc3339(text);
-            assert!(rfc_found == rfc || (rfc == Form::Bad && rfc_found == Form::Readable && text != ""), "{text} {rfc_found:?}");
+            assert!(rfc_found == rfc || (rfc == Form::Bad && rfc_found == Form::Readable && !text.is_empty()), "{text} {rfc_found:?}");
         }
     }
 

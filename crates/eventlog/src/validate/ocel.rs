@@ -79,6 +79,28 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// Takes an attribute.
+    pub(super) fn push_attribute(&mut self, attribute: SeenAttribute, at: Position) -> Result<(), Fault> {
+        if self.attributes.len() >= PARTS {
+            return Err(Fault::too_large(at, format!("a record has more than {PARTS} attributes")));
+        }
+        if attribute.name.is_some() || attribute.time.is_some() {
+            self.attributes.push(attribute);
+        }
+        Ok(())
+    }
+
+    /// Takes a relation.
+    pub(super) fn push_relation(&mut self, relation: SeenRelation, at: Position) -> Result<(), Fault> {
+        if self.relations.len() >= PARTS {
+            return Err(Fault::too_large(at, format!("a record has more than {PARTS} relations")));
+        }
+        if relation.object.is_some() {
+            self.relations.push(relation);
+        }
+        Ok(())
+    }
+
     pub(super) fn clear(&mut self) {
         (self.id, self.kind, self.time) = (None, None, None);
         self.attributes.clear();
@@ -112,6 +134,9 @@ pub(super) enum Purpose {
     Texts(Vec<(Position, Option<String>)>),
 }
 
+/// More attributes or relations of one record are refused: the smallest take more memory than their text.
+pub(super) const PARTS: usize = 1_000_000;
+
 /// So many attributes there can be in all types for each definition that there can be.
 const ATTRIBUTES_A_DEFINITION: usize = 10;
 
@@ -129,6 +154,8 @@ pub(super) struct Ocel {
     names: HashSet<(bool, String)>,
     /// How many attributes are declared.
     attributes: usize,
+    /// Bytes of all declared names.
+    name_bytes: usize,
 }
 
 impl Ocel {
@@ -143,6 +170,7 @@ impl Ocel {
             objects_complete: false,
             names: HashSet::new(),
             attributes: 0,
+            name_bytes: 0,
         }
     }
 
@@ -180,23 +208,18 @@ impl Ocel {
         }
     }
 
-    /// Says that all objects have been declared.
-    pub(super) fn objects_end(&mut self) {
-        self.objects_complete = true;
+    /// Says whether all objects have been declared.
+    pub(super) fn objects_complete(&mut self, complete: bool) {
+        self.objects_complete = complete;
     }
 
     /// Declares a type.
-    pub(super) fn declare(
-        &mut self,
-        side: Side,
-        seen: SeenType,
-        report: &mut Report<'_>,
-        place: &dyn Fn() -> String,
-    ) -> Result<(), Fault> {
+    pub(super) fn declare(&mut self, side: Side, seen: SeenType, report: &mut Report<'_>, place: &dyn Fn() -> String) -> Result<(), Fault> {
         let Some((name, at)) = seen.name else { return Ok(()) };
         if name.is_empty() {
             report.add(&rules::EMPTY_NAME, at, place, || format!("an {} type has an empty name", side.word()));
         }
+        self.name_bytes += name.len();
         let mut attributes = HashMap::new();
         for (attribute, kind) in seen.attributes {
             let Some((attribute, at)) = attribute else { continue };
@@ -206,7 +229,8 @@ impl Ocel {
             }
             let kind = self.value_type(&attribute, at, kind, report, &place);
             self.attributes += 1;
-            if self.attributes > ATTRIBUTES_A_DEFINITION * self.limits.definitions {
+            self.name_bytes += attribute.len();
+            if self.attributes > ATTRIBUTES_A_DEFINITION * self.limits.definitions || self.name_bytes > self.limits.record_bytes {
                 return Err(Fault::too_large(at, "the types declare too many attributes"));
             }
             if attributes.insert(attribute.clone(), kind).is_some() {
@@ -228,7 +252,9 @@ impl Ocel {
         let types = &mut self.side(side).types;
         if let Some(first) = types.get_mut(&name) {
             if !std::mem::replace(&mut first.looked_up, false) {
-                report.add(&rules::DUPLICATE_TYPE, at, place, || format!("the {} type {} is declared a second time", side.word(), quoted(&name)));
+                report.add(&rules::DUPLICATE_TYPE, at, place, || {
+                    format!("the {} type {} is declared a second time", side.word(), quoted(&name))
+                });
             }
             first.attributes.extend(attributes);
         } else if types.len() >= most {
@@ -292,9 +318,12 @@ impl Ocel {
             }
             let rule = if side == Side::Event { &rules::DUPLICATE_EVENT_ID } else { &rules::DUPLICATE_OBJECT_ID };
             if let Some(first) = self.side(side).ids.declare(id, *at) {
-                report.add(rule, *at, || place(Part::Id), || {
-                    format!("the id {} was given in line {}, column {} before", quoted(id), first.line, first.column)
-                });
+                report.add(
+                    rule,
+                    *at,
+                    || place(Part::Id),
+                    || format!("the id {} was given in line {}, column {} before", quoted(id), first.line, first.column),
+                );
             }
         }
         if let Some((time, at)) = &seen.time {
@@ -304,9 +333,12 @@ impl Ocel {
             Some((kind, at)) => {
                 let declared = self.sides[usize::from(side == Side::Object)].types.get(kind);
                 if declared.is_none() {
-                    report.add(&rules::UNDECLARED_TYPE, *at, || place(Part::Kind), || {
-                        format!("the {} type {} is not declared", side.word(), quoted(kind))
-                    });
+                    report.add(
+                        &rules::UNDECLARED_TYPE,
+                        *at,
+                        || place(Part::Kind),
+                        || format!("the {} type {} is not declared", side.word(), quoted(kind)),
+                    );
                 }
                 declared
             }
@@ -322,17 +354,27 @@ impl Ocel {
             // Values of an object's attribute differ in their times; two forms of one moment are rare enough.
             let time = attribute.time.as_ref().filter(|_| side == Side::Object).map(|(time, _)| time.as_str());
             if !names.insert((name.as_str(), time)) {
-                report.add(&rules::REPEATED_ATTRIBUTE, *at, || place(Part::Attribute(index)), || match time {
-                    Some(time) => format!("the attribute {} has a second value for the time {}", quoted(name), quoted(time)),
-                    None => format!("the attribute {} has a second value", quoted(name)),
-                });
+                report.add(
+                    &rules::REPEATED_ATTRIBUTE,
+                    *at,
+                    || place(Part::Attribute(index)),
+                    || match time {
+                        Some(time) => format!("the attribute {} has a second value for the time {}", quoted(name), quoted(time)),
+                        None => format!("the attribute {} has a second value", quoted(name)),
+                    },
+                );
             }
             let declared = kind.map(|kind| kind.attributes.get(name));
             if declared == Some(None) {
-                report.add(&rules::UNDECLARED_ATTRIBUTE, *at, || place(Part::Attribute(index)), || {
-                    let kind = seen.kind.as_ref().map_or("", |(kind, _)| kind);
-                    format!("the {} type {} does not declare the attribute {}", side.word(), quoted(kind), quoted(name))
-                });
+                report.add(
+                    &rules::UNDECLARED_ATTRIBUTE,
+                    *at,
+                    || place(Part::Attribute(index)),
+                    || {
+                        let kind = seen.kind.as_ref().map_or("", |(kind, _)| kind);
+                        format!("the {} type {} does not declare the attribute {}", side.word(), quoted(kind), quoted(name))
+                    },
+                );
             }
             if let (Some(Some(&kind)), Some((value, at))) = (declared, &attribute.value) {
                 self.check_value(name, kind, value, *at, report, &|| place(Part::Value(index)));
@@ -362,7 +404,9 @@ impl Ocel {
     fn check_time(&self, time: &str, at: Position, report: &mut Report<'_>, place: &dyn Fn() -> String) {
         match (self.date_time)(time) {
             Form::Good => in_range(time, at, report, place),
-            Form::Allowed => report.add(&rules::NO_ZONE, at, place, || format!("the time {} has no zone; it is taken for UTC", quoted(time))),
+            Form::Allowed => {
+                report.add(&rules::NO_ZONE, at, place, || format!("the time {} has no zone; it is taken for UTC", quoted(time)))
+            }
             Form::Readable | Form::Bad => report.add(&rules::TIME, at, place, || {
                 let form = if self.is_xml { "xs:dateTime" } else { "an RFC 3339 time with a zone" };
                 format!("{} is not {form}; write it like 2026-11-20T13:04:05.123Z", quoted(time))
@@ -370,15 +414,7 @@ impl Ocel {
         }
     }
 
-    fn check_value(
-        &self,
-        name: &str,
-        kind: ValueType,
-        value: &Given,
-        at: Position,
-        report: &mut Report<'_>,
-        place: &dyn Fn() -> String,
-    ) {
+    fn check_value(&self, name: &str, kind: ValueType, value: &Given, at: Position, report: &mut Report<'_>, place: &dyn Fn() -> String) {
         let form = match value {
             Given::Text(text) => match kind {
                 ValueType::Integer => match lexical::integer(text) {
@@ -426,15 +462,10 @@ impl Ocel {
             _ => format!("{what} {shown} is not in the form of the attribute {}, which is declared as {declared}", quoted(name)),
         });
     }
-
 }
 
 /// Reports the relations to objects that never came. The ids of the first are looked up in a second walk through the file.
-pub(super) fn report_dangling(
-    ocel: &Ocel,
-    report: &mut Report<'_>,
-    walk: &mut dyn FnMut(&mut Ocel, &mut Report<'_>) -> Result<(), Fault>,
-) {
+pub(super) fn report_dangling(ocel: &Ocel, report: &mut Report<'_>, walk: &mut dyn FnMut(&mut Ocel, &mut Report<'_>) -> Result<(), Fault>) {
     let places = ocel.sides[1].ids.dangling();
     if places.is_empty() {
         return;
@@ -447,7 +478,9 @@ pub(super) fn report_dangling(
     for (index, at) in places.into_iter().enumerate() {
         let text = texts.get(index).and_then(|(_, text)| text.as_deref());
         let name = || text.map_or_else(|| "with the id that stands here".into(), quoted);
-        report.add(&rules::DANGLING_RELATION, at, String::new, || format!("there is no object {}; other relations to it are not shown", name()));
+        report.add(&rules::DANGLING_RELATION, at, String::new, || {
+            format!("there is no object {}; other relations to it are not shown", name())
+        });
     }
 }
 

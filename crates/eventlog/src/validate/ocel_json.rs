@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::fault::Fault;
 use super::json::{Json, Token};
-use super::ocel::{self, Given, Ocel, Part, Placed, Purpose, Seen, SeenAttribute, SeenRelation, SeenType, Side};
-use super::report::Report;
+use super::ocel::{self, Given, Ocel, PARTS, Part, Placed, Purpose, Seen, SeenAttribute, SeenRelation, SeenType, Side};
+use super::report::{Report, quoted};
 use super::rules;
 use crate::error::LogError;
 use crate::read::Limits;
@@ -92,9 +92,12 @@ impl Walk<'_, '_, '_> {
             return Ok(true);
         }
         let path = &self.path;
-        self.report.add(&rules::WRONG_JSON_TYPE, self.json.at, || path_text(path), || {
-            format!("a JSON {} stands here, where the schema wants one of type {}", token.name(), wanted.name())
-        });
+        self.report.add(
+            &rules::WRONG_JSON_TYPE,
+            self.json.at,
+            || path_text(path),
+            || format!("a JSON {} stands here, where the schema wants one of type {}", token.name(), wanted.name()),
+        );
         self.json.skip(token)?;
         Ok(false)
     }
@@ -113,9 +116,16 @@ impl Walk<'_, '_, '_> {
             let Some(index) = names.iter().position(|&name| name == self.json.key) else {
                 let (key, path) = (&self.json.key, &self.path);
                 let kind: String = path.iter().map(|step| if let Step::Member(name) = step { name } else { "[]" }).collect();
-                self.report.once(&rules::UNKNOWN_MEMBER, &format!("{kind} {key}"), self.json.at, || path_text(path), || {
-                    format!("the schema has no member {} here; it means nothing (shown once)", super::report::quoted(key))
-                });
+                self.report.once(
+                    &rules::UNKNOWN_MEMBER,
+                    &format!("{kind} {key}"),
+                    self.json.at,
+                    || path_text(path),
+                    || {
+                        let advice = if key.starts_with("ocel:") { "; it is of OCEL 1, another format" } else { "" };
+                        format!("the schema has no member {} here; it means nothing (shown once){advice}", quoted(key))
+                    },
+                );
                 let token = self.json.value()?;
                 self.json.skip(token)?;
                 continue;
@@ -178,9 +188,16 @@ impl Walk<'_, '_, '_> {
                     let (mut name, mut kind) = (None, None);
                     walk.members(&TYPE_ATTRIBUTE, 2, |walk, member| {
                         let text = walk.string()?;
-                        if member == 0 { name = text } else { kind = text }
+                        if member == 0 {
+                            name = text
+                        } else {
+                            kind = text
+                        }
                         Ok(())
                     })?;
+                    if seen.attributes.len() >= PARTS {
+                        return Err(Fault::too_large(walk.json.at, format!("a type has more than {PARTS} attributes")));
+                    }
                     seen.attributes.push((name, kind));
                     Ok(())
                 })
@@ -210,6 +227,10 @@ impl Walk<'_, '_, '_> {
             return self.json.skip(token);
         }
         self.borrow_types(side)?;
+        if side == Side::Object {
+            // Where a file has them twice, more come.
+            self.ocel.objects_complete(false);
+        }
         let mut seen = Seen::default();
         self.objects(|walk, _| {
             seen.clear();
@@ -245,7 +266,7 @@ impl Walk<'_, '_, '_> {
             })
         })?;
         if side == Side::Object {
-            self.ocel.objects_end();
+            self.ocel.objects_complete(true);
         }
         Ok(())
     }
@@ -268,8 +289,7 @@ impl Walk<'_, '_, '_> {
                 }
                 Ok(())
             })?;
-            seen.attributes.push(attribute);
-            Ok(())
+            seen.push_attribute(attribute, walk.json.at)
         })
     }
 
@@ -287,9 +307,12 @@ impl Walk<'_, '_, '_> {
         };
         if token != Token::String {
             let path = &self.path;
-            self.report.add(&rules::VALUE_NOT_STRING, at, || path_text(path), || {
-                format!("values are written as JSON {}s, where the schema wants strings; tools want it this way", token.name())
-            });
+            self.report.add(
+                &rules::VALUE_NOT_STRING,
+                at,
+                || path_text(path),
+                || format!("values are written as JSON {}s, where the schema wants strings; tools want it this way", token.name()),
+            );
         }
         Ok(Some((given, at)))
     }
@@ -300,11 +323,14 @@ impl Walk<'_, '_, '_> {
             let mut relation = SeenRelation { object: None, qualifier: None, index };
             walk.members(&RELATION, 2, |walk, member| {
                 let text = walk.string()?;
-                if member == 0 { relation.object = text } else { relation.qualifier = text.map(|(text, _)| text) }
+                if member == 0 {
+                    relation.object = text
+                } else {
+                    relation.qualifier = text.map(|(text, _)| text)
+                }
                 Ok(())
             })?;
-            seen.relations.push(relation);
-            Ok(())
+            seen.push_relation(relation, walk.json.at)
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::ids::IdHash;
 use super::rules::Rule;
 use crate::read::input::Position;
 use crate::read::{Finding, Severity};
@@ -17,7 +18,7 @@ pub(super) struct Report<'a> {
     found: &'a mut dyn FnMut(Finding),
     /// In the order of their words, so that what comes at the end has an order.
     counts: BTreeMap<&'static str, (&'static Rule, u64)>,
-    said: HashSet<(&'static str, String)>,
+    said: HashSet<(&'static str, IdHash)>,
 }
 
 impl<'a> Report<'a> {
@@ -35,6 +36,16 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Whether no more findings of this rule are shown.
+    pub(super) fn is_full(&self, rule: &'static Rule) -> bool {
+        self.counts.get(rule.word).is_some_and(|(_, count)| *count >= rule.shown)
+    }
+
+    /// Counts what is not shown any more.
+    pub(super) fn count(&mut self, rule: &'static Rule, more: u64) {
+        self.counts.entry(rule.word).or_insert((rule, 0)).1 += more;
+    }
+
     /// Reports something once for each `key`.
     pub(super) fn once(
         &mut self,
@@ -44,7 +55,7 @@ impl<'a> Report<'a> {
         place: impl FnOnce() -> String,
         message: impl FnOnce() -> String,
     ) {
-        if self.said.len() < REMEMBERED && self.said.insert((rule.word, key.to_owned())) {
+        if self.said.len() < REMEMBERED && self.said.insert((rule.word, IdHash::of(key))) {
             self.add(rule, at, place, message);
         }
     }

@@ -7,6 +7,7 @@ use super::elements::{Elements, place};
 use super::fault::Fault;
 use super::lexical::{self, Form};
 use super::markup::Xml;
+use super::ocel::PARTS;
 use super::report::{Report, quoted};
 use super::rules::{self, Rule};
 use super::xes_keys::{EXTENSIONS, Kind, Level, TRANSITIONS, standard_key};
@@ -38,7 +39,8 @@ fn walk<'r>(source: impl Read + 'r, limits: &Limits, report: &mut Report<'_>, co
         trace_name: None,
         time_ns: None,
         previous_ns: None,
-        definitions: 0,
+        definitions: [0; 4],
+        definition_bytes: 0,
     };
     walk.file()
 }
@@ -96,7 +98,9 @@ struct Walk<'r, 'a, 'f> {
     /// The time of the event that is being read, and of the one before in its trace.
     time_ns: Option<i64>,
     previous_ns: Option<i64>,
-    definitions: usize,
+    /// How many of each of the first four in [`ORDER`] there were.
+    definitions: [usize; 4],
+    definition_bytes: u64,
 }
 
 const ORDER: [&str; 6] = ["extension", "global", "classifier", "attributes", "trace", "event"];
@@ -121,20 +125,25 @@ impl Walk<'_, '_, '_> {
             };
             if phase < last {
                 self.elements.misplaced(&rules::ELEMENT_ORDER, |name| {
-                    format!("{name} stands too late, behind the first {}; the order is {}", ORDER.get(last).unwrap_or(&""), ORDER.join(", "))
+                    format!(
+                        "{name} stands too late, behind the first {}; the order is {}",
+                        ORDER.get(last).unwrap_or(&""),
+                        ORDER.join(", ")
+                    )
                 });
             }
             if phase >= 4 && !std::mem::replace(&mut no_globals, true) {
                 self.globals_are_there(root);
             }
             last = last.max(phase);
-            if phase < 4 {
-                self.definitions += 1;
-                if self.definitions > self.elements.limits.definitions {
+            if let Some(count) = self.definitions.get_mut(phase) {
+                *count += 1;
+                if *count > self.elements.limits.definitions {
                     return Err(Fault::too_large(self.elements.xml.at, "there are too many definitions"));
                 }
                 self.elements.begin_record();
             }
+            let before = self.elements.xml.offset();
             match phase {
                 0 => self.extension()?,
                 1 => self.global()?,
@@ -153,6 +162,12 @@ impl Walk<'_, '_, '_> {
                     self.event(None)?;
                 }
             }
+            if phase < 4 {
+                self.definition_bytes += self.elements.xml.offset() - before;
+                if self.definition_bytes > self.elements.limits.record_bytes as u64 {
+                    return Err(Fault::too_large(self.elements.xml.at, "the definitions are too large"));
+                }
+            }
             self.elements.record.clear();
         }
         self.keys = keys;
@@ -166,16 +181,18 @@ impl Walk<'_, '_, '_> {
             && !lexical::decimal(&version)
         {
             let rule = if version == "1849-2016" { &rules::XES_VERSION_DASH } else { &rules::XES_VERSION };
-            self.elements.report.add(rule, at, String::new, || format!("the version {} is no decimal number; write 1849.2016", quoted(&version)));
+            self.elements
+                .report
+                .add(rule, at, String::new, || format!("the version {} is no decimal number; write 1849.2016", quoted(&version)));
         }
     }
 
     fn globals_are_there(&mut self, root: Position) {
         for (globals, scope) in self.globals.iter().zip(["trace", "event"]) {
             if globals.is_empty() {
-                self.elements.report.add(&rules::NO_GLOBALS, root, String::new, || {
-                    format!("no <global scope=\"{scope}\"> says what every {scope} has")
-                });
+                self.elements
+                    .report
+                    .add(&rules::NO_GLOBALS, root, String::new, || format!("no <global scope=\"{scope}\"> says what every {scope} has"));
             }
         }
     }
@@ -221,7 +238,9 @@ impl Walk<'_, '_, '_> {
         self.form(&rules::NAME_FORM, &scope, lexical::ncname, "xs:NCName, a name without spaces and colons");
         match scope {
             Some((scope, at)) if scope != "event" && scope != "trace" => {
-                self.elements.report.add(&rules::SCOPE, at, String::new, || format!("the scope {} is neither trace nor event", quoted(&scope)));
+                self.elements
+                    .report
+                    .add(&rules::SCOPE, at, String::new, || format!("the scope {} is neither trace nor event", quoted(&scope)));
                 true
             }
             Some((scope, _)) => scope == "event",
@@ -303,7 +322,9 @@ impl Walk<'_, '_, '_> {
             match kind {
                 Some(kind) => {
                     if checked {
-                        self.elements.misplaced(&rules::ELEMENT_ORDER, |name| format!("{name} stands behind the first event; a trace's attributes stand before"));
+                        self.elements.misplaced(&rules::ELEMENT_ORDER, |name| {
+                            format!("{name} stands behind the first event; a trace's attributes stand before")
+                        });
                         // It counts with nothing: the trace's attributes were dealt with.
                         self.keys.clear();
                     }
@@ -382,26 +403,49 @@ impl Walk<'_, '_, '_> {
                 && self.keys.key(first) == self.keys.key(second)
             {
                 let (key, record) = (self.keys.key(second), &self.elements.record);
-                self.elements.report.add(&rules::DUPLICATE_KEY, second.3, || record.clone(), || format!("a second {} in one {element}", quoted(key)));
+                self.elements.report.add(
+                    &rules::DUPLICATE_KEY,
+                    second.3,
+                    || record.clone(),
+                    || format!("a second {} in one {element}", quoted(key)),
+                );
             }
         }
     }
 
     fn has_globals(&mut self, of_events: bool, at: Position) {
         let globals = &self.globals[usize::from(of_events)];
-        let wrong = |(key, kind): &(&String, &Kind)| self.keys.kind(key) != Some(**kind);
-        if !globals.iter().any(|global| wrong(&global)) {
+        // However many globals there are, an event costs no more than its own keys.
+        let mut present = 0;
+        let mut before = None;
+        for entry in &self.keys.keys {
+            let key = self.keys.key(entry);
+            present += usize::from(globals.get(key) == Some(&entry.2) && before != Some(key));
+            before = Some(key);
+        }
+        if present == globals.len() {
+            return;
+        }
+        if self.elements.report.is_full(&rules::MISSING_GLOBAL) {
+            self.elements.report.count(&rules::MISSING_GLOBAL, (globals.len() - present) as u64);
             return;
         }
         // In the order of the keys, not of the hashes.
-        let mut missing: Vec<_> = globals.iter().filter(wrong).collect();
+        let mut missing: Vec<_> = globals.iter().filter(|(key, kind)| self.keys.kind(key) != Some(**kind)).collect();
         missing.sort_unstable_by_key(|(key, _)| *key);
         let record = &self.elements.record;
         for (key, kind) in missing {
-            self.elements.report.add(&rules::MISSING_GLOBAL, at, || record.clone(), || match self.keys.kind(key) {
-                None => format!("the global attribute {} is missing", quoted(key)),
-                Some(found) => format!("the global attribute {} is a {} here, and a {} in its declaration", quoted(key), found.word(), kind.word()),
-            });
+            self.elements.report.add(
+                &rules::MISSING_GLOBAL,
+                at,
+                || record.clone(),
+                || match self.keys.kind(key) {
+                    None => format!("the global attribute {} is missing", quoted(key)),
+                    Some(found) => {
+                        format!("the global attribute {} is a {} here, and a {} in its declaration", quoted(key), found.word(), kind.word())
+                    }
+                },
+            );
         }
     }
 
@@ -426,6 +470,9 @@ impl Walk<'_, '_, '_> {
         }
         if let Some(key) = self.elements.xml.attribute("key") {
             self.keys.push(&key.value, kind, at);
+            if self.keys.keys.len() > PARTS {
+                return Err(Fault::too_large(at, format!("more than {PARTS} attributes in one element")));
+            }
         }
         self.content(kind)
     }
@@ -475,7 +522,8 @@ impl Walk<'_, '_, '_> {
     fn values(&mut self) -> Result<(), Fault> {
         self.elements.allow(&["key"]);
         if self.elements.xml.attribute("key").is_none() {
-            self.elements.misplaced(&rules::LIST_VALUES_KEY, |_| "the values of a list have no key, as in the final schema and in all tools".into());
+            self.elements
+                .misplaced(&rules::LIST_VALUES_KEY, |_| "the values of a list have no key, as in the final schema and in all tools".into());
         }
         let key = self.elements.optional("key");
         self.form(&rules::KEY_FORM, &key, lexical::name, "xs:Name");
@@ -504,7 +552,9 @@ impl Walk<'_, '_, '_> {
             return;
         }
         if !lexical::name(key) {
-            report.add(&rules::KEY_FORM, at, place, || format!("the key {} is no xs:Name: letters, digits, `.`, `-`, `_`, `:`, no spaces", quoted(key)));
+            report.add(&rules::KEY_FORM, at, place, || {
+                format!("the key {} is no xs:Name: letters, digits, `.`, `-`, `_`, `:`, no spaces", quoted(key))
+            });
         }
         let Some((prefix, _)) = key.split_once(':') else { return };
         if !self.extensions.contains(prefix) {
@@ -516,11 +566,14 @@ impl Walk<'_, '_, '_> {
             return;
         }
         let Some(standard) = standard_key(key) else {
-            report.once(&rules::EXTENSION_KEY, key, at, place, || format!("the standard extension {} has no key {}", quoted(prefix), quoted(key)));
+            report.once(&rules::EXTENSION_KEY, key, at, place, || {
+                format!("the standard extension {} has no key {}", quoted(prefix), quoted(key))
+            });
             return;
         };
-        if standard.kind != kind {
-            report.add(&rules::EXTENSION_KEY_TYPE, at, place, || format!("{} is a {}, not a {}", quoted(key), standard.kind.word(), kind.word()));
+        if !standard.kinds.contains(&kind) {
+            let wanted = standard.kinds.first().map_or("", |kind| kind.word());
+            report.add(&rules::EXTENSION_KEY_TYPE, at, place, || format!("{} is a {wanted}, not a {}", quoted(key), kind.word()));
         }
         if !standard.levels.contains(&level) {
             report.once(&rules::EXTENSION_KEY_LEVEL, &format!("{key} {}", level.word()), at, place, || {
@@ -547,7 +600,9 @@ impl Walk<'_, '_, '_> {
             Form::Allowed if kind == Kind::Date => {
                 report.add(&rules::NO_ZONE, at, place, || format!("the time {} of {} has no zone", quoted(text), quoted(key)));
             }
-            Form::Allowed => report.add(&rules::VALUE_FORM, at, place, || format!("{} for true or false; some readers want the words", quoted(text))),
+            Form::Allowed => {
+                report.add(&rules::VALUE_FORM, at, place, || format!("{} for true or false; some readers want the words", quoted(text)))
+            }
             Form::Readable | Form::Bad => report.add(&rules::VALUE, at, place, || {
                 let wanted = match kind {
                     Kind::Date => "an xs:dateTime, like 2026-11-20T13:04:05.123+00:00",
@@ -562,7 +617,9 @@ impl Walk<'_, '_, '_> {
             Kind::Date if form != Form::Bad => match parse(text) {
                 Ok(time) if level == Level::Event && key == "time:timestamp" => self.time_ns = Some(time),
                 Err(NotATime::Range) => {
-                    report.add(&rules::TIME_RANGE, at, place, || format!("the time {} does not fit into 64 bits of nanoseconds", quoted(text)));
+                    report.add(&rules::TIME_RANGE, at, place, || {
+                        format!("the time {} does not fit into 64 bits of nanoseconds", quoted(text))
+                    });
                 }
                 _ => {}
             },
