@@ -419,3 +419,20 @@ fn what_is_no_log_is_refused() {
     assert!(matches!(validate(Path::new("/dev/null"), &mut |_| {}), Err(LogError::RefusedAt { .. })));
     assert!(matches!(validate(Path::new("/nowhere/at/all"), &mut |_| {}), Err(LogError::Io(_))));
 }
+
+proptest::proptest! {
+    /// Whatever is put into a good file, the check ends, and what it says has a place in the file.
+    #[test]
+    fn any_bytes_are_checked(which in 0..3_usize, at in 0..3000_usize, cut in 0..40_usize, bytes in r#"[<>&"'/=\[\]{}:,\\! a1é\x00-]{0,6}"#) {
+        let mut text = [XES, OCEL_XML, OCEL_JSON][which].as_bytes().to_vec();
+        let at = at.min(text.len());
+        let end = (at + cut).min(text.len());
+        text.splice(at..end, bytes.bytes());
+        let (_, found) = findings(&text, &Limits { depth: 20, ..Limits::default() });
+        let lines: Vec<_> = text.split(|&byte| byte == b'\n').collect();
+        for finding in found.iter().filter(|finding| finding.line.is_some()) {
+            let line = lines.get(finding.line.unwrap() as usize - 1).unwrap();
+            proptest::prop_assert!((1..=line.len() as u64 + 1).contains(&finding.column.unwrap()), "{:?}", finding);
+        }
+    }
+}
