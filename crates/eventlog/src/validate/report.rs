@@ -99,7 +99,12 @@ pub(super) fn quoted(text: &str) -> String {
             out.push('…');
             break;
         }
-        if character.is_control() { out.extend(character.escape_default()) } else { out.push(character) }
+        // A quote within would let the text forge the rest of the message.
+        if character.is_control() || matches!(character, '"' | '\\') {
+            out.extend(character.escape_default());
+        } else {
+            out.push(character);
+        }
     }
     out.push('"');
     out
@@ -123,6 +128,6 @@ mod tests {
         assert_eq!(findings.len(), 103);
         assert_eq!(findings[101].message, "5 more of the same; 100 shown, 105 in all");
         assert_eq!((findings[102].rule, findings[102].line), ("value_not_string", None));
-        assert_eq!(quoted("a\u{1b}\n\"ä"), "\"a\\u{1b}\\n\"ä\"");
+        assert_eq!(quoted("a\u{1b}\n\"ä"), "\"a\\u{1b}\\n\\\"ä\"");
     }
 }
