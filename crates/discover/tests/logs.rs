@@ -4,9 +4,9 @@
 use flowmine_correlate::cases::{ALL, AccountGroup, Dependency};
 use flowmine_correlate::jobs::JobsBuilder;
 use flowmine_correlate::{Classifier, EventLog, Filter, Jobs, Timestamp};
+use flowmine_discover::job_log::{Finished, JobLogs};
 use flowmine_discover::log::{Which, directly_follows};
 use flowmine_discover::summary::Summary;
-use flowmine_discover::job_log::{Finished, JobLogs};
 use flowmine_eventlog::{Counts, ocel, xes};
 use flowmine_schema::tables::{JobDependency, JobState, change};
 use flowmine_schema::time::SECOND_NS;
@@ -241,8 +241,14 @@ fn ocel_objects_and_relations() {
             "node:lab:n2"
         ]
     );
-    assert_eq!(relations(&json, "objects", "job:lab:1@120"), ["attempt of job:lab:1@100", "part of workflow run:lab:1", "submitted by user:ann"]);
-    assert_eq!(relations(&json, "objects", "job:lab:8_*@105"), ["member of array array:lab:8", "depends on (afterok) job:lab:1@100", "part of workflow run:lab:1", "submitted by user:ann"]);
+    assert_eq!(
+        relations(&json, "objects", "job:lab:1@120"),
+        ["attempt of job:lab:1@100", "part of workflow run:lab:1", "submitted by user:ann"]
+    );
+    assert_eq!(
+        relations(&json, "objects", "job:lab:8_*@105"),
+        ["member of array array:lab:8", "depends on (afterok) job:lab:1@100", "part of workflow run:lab:1", "submitted by user:ann"]
+    );
     let of_ten = [
         "depends on (afterok) array:lab:8",
         "depends on (afterok) job:lab:4711",

@@ -404,7 +404,10 @@ fn two_gibibytes_are_refused_after_the_limit() {
         (xes, Endless::new("<log>", "<a>"), "line 1, column 195: nested deeper than 64"),
         (
             xml,
-            Endless::new("<log><objects><object id='a' type='b'><attributes><attribute name='a'>", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa&amp;"),
+            Endless::new(
+                "<log><objects><object id='a' type='b'><attributes><attribute name='a'>",
+                "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa&amp;",
+            ),
             "line 1, column 51: a text is longer",
         ),
         (

@@ -73,7 +73,7 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
                 "xsi:schemaLocation" | "xsi:noNamespaceSchemaLocation" => {}
                 "xmlns" if *value == self.namespace => {}
                 "xmlns" => self.report.add(&rules::NAMESPACE, *at, place, || format!("the element is in the namespace {}", quoted(value))),
-                "openxes.version" if xml.depth() == 1 => {
+                "openxes.version" if xml.depth() == 1 && allowed.contains(&"xes.version") => {
                     self.report.add(&rules::OPENXES_VERSION, *at, place, || "the version of OpenXES means nothing to readers".into());
                 }
                 _ => self.report.add(&rules::UNKNOWN_XML_ATTRIBUTE, *at, place, || {

@@ -312,9 +312,8 @@ impl<'r> Json<'r> {
                 open.pop();
                 continue;
             }
-            match self.value()? {
-                inner @ (Token::Object | Token::Array) => open.push((inner, true)),
-                _ => {}
+            if let inner @ (Token::Object | Token::Array) = self.value()? {
+                open.push((inner, true));
             }
         }
         Ok(())

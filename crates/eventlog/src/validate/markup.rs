@@ -422,6 +422,9 @@ impl<'r> Xml<'r> {
         self.name.clear();
         self.name.push_str(&qualified(name).ok_or_else(|| Fault::Found(&NOT_XML, at, "the name of an element is no name".into()))?);
         self.used = 0;
+        for slot in self.attributes.iter_mut().filter(|slot| slot.value.capacity() > KEPT_BYTES) {
+            slot.value = String::new();
+        }
         loop {
             let before = rest;
             rest = skip_blank(rest);
@@ -509,16 +512,22 @@ impl<'r> Xml<'r> {
 }
 
 /// More attributes in a tag take too long to compare; no schema has more than five.
-const MOST_ATTRIBUTES: usize = 1000;
+const MOST_ATTRIBUTES: usize = 100;
+
+/// Names are kept while elements are open; no schema has one of more than 20 bytes.
+const NAME_BYTES: usize = 1000;
+
+/// Values that need more memory do not keep it for the next tag.
+const KEPT_BYTES: usize = 1 << 16;
 
 fn skip_blank(text: &[u8]) -> &[u8] {
     let blanks = text.iter().take_while(|&&byte| blank(byte)).count();
     text.get(blanks..).unwrap_or_default()
 }
 
-/// A name, with at most one colon.
+/// A name of bearable length, with at most one colon.
 fn qualified(name: &[u8]) -> Option<String> {
-    let name = std::str::from_utf8(name).ok()?;
+    let name = std::str::from_utf8(name).ok().filter(|name| name.len() <= NAME_BYTES)?;
     let good = match name.split_once(':') {
         None => strict_ncname(name),
         Some((prefix, local)) => strict_ncname(prefix) && strict_ncname(local),

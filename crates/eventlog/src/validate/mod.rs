@@ -63,6 +63,11 @@ pub fn validate(path: &Path, found: &mut dyn FnMut(Finding)) -> Result<(Format, 
 /// # Errors
 /// From the operating system or SQLite, and when it is none of the formats.
 pub fn validate_with(path: &Path, limits: &Limits, found: &mut dyn FnMut(Finding)) -> Result<(Format, Summary), LogError> {
+    // It is read more than once: to know its format, its types, the ids of relations that lead nowhere.
+    if !std::fs::metadata(path)?.is_file() {
+        let place = path.display().to_string();
+        return Err(LogError::RefusedAt { place, message: "this is no regular file; write what it gives into one first".into() });
+    }
     let mut tally = Tally::default();
     let mut count = |finding: Finding| {
         tally.count(finding.severity);
@@ -127,3 +132,6 @@ fn detect(path: &Path, limits: &Limits) -> Result<Format, LogError> {
 fn not_a_log(at: Position) -> LogError {
     at.refuse("this is no log: neither XES, nor OCEL 2.0 in JSON, XML or SQLite, also in gz, begins like this")
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,6 +79,28 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// Takes an attribute.
+    pub(super) fn push_attribute(&mut self, attribute: SeenAttribute, at: Position) -> Result<(), Fault> {
+        if self.attributes.len() >= PARTS {
+            return Err(Fault::too_large(at, format!("a record has more than {PARTS} attributes")));
+        }
+        if attribute.name.is_some() || attribute.time.is_some() {
+            self.attributes.push(attribute);
+        }
+        Ok(())
+    }
+
+    /// Takes a relation.
+    pub(super) fn push_relation(&mut self, relation: SeenRelation, at: Position) -> Result<(), Fault> {
+        if self.relations.len() >= PARTS {
+            return Err(Fault::too_large(at, format!("a record has more than {PARTS} relations")));
+        }
+        if relation.object.is_some() {
+            self.relations.push(relation);
+        }
+        Ok(())
+    }
+
     pub(super) fn clear(&mut self) {
         (self.id, self.kind, self.time) = (None, None, None);
         self.attributes.clear();
@@ -112,6 +134,9 @@ pub(super) enum Purpose {
     Texts(Vec<(Position, Option<String>)>),
 }
 
+/// More attributes or relations of one record are refused: the smallest take more memory than their text.
+pub(super) const PARTS: usize = 1_000_000;
+
 /// So many attributes there can be in all types for each definition that there can be.
 const ATTRIBUTES_A_DEFINITION: usize = 10;
 
@@ -129,6 +154,8 @@ pub(super) struct Ocel {
     names: HashSet<(bool, String)>,
     /// How many attributes are declared.
     attributes: usize,
+    /// Bytes of all declared names.
+    name_bytes: usize,
 }
 
 impl Ocel {
@@ -143,6 +170,7 @@ impl Ocel {
             objects_complete: false,
             names: HashSet::new(),
             attributes: 0,
+            name_bytes: 0,
         }
     }
 
@@ -180,9 +208,9 @@ impl Ocel {
         }
     }
 
-    /// Says that all objects have been declared.
-    pub(super) fn objects_end(&mut self) {
-        self.objects_complete = true;
+    /// Says whether all objects have been declared.
+    pub(super) fn objects_complete(&mut self, complete: bool) {
+        self.objects_complete = complete;
     }
 
     /// Declares a type.
@@ -191,6 +219,7 @@ impl Ocel {
         if name.is_empty() {
             report.add(&rules::EMPTY_NAME, at, place, || format!("an {} type has an empty name", side.word()));
         }
+        self.name_bytes += name.len();
         let mut attributes = HashMap::new();
         for (attribute, kind) in seen.attributes {
             let Some((attribute, at)) = attribute else { continue };
@@ -200,7 +229,8 @@ impl Ocel {
             }
             let kind = self.value_type(&attribute, at, kind, report, &place);
             self.attributes += 1;
-            if self.attributes > ATTRIBUTES_A_DEFINITION * self.limits.definitions {
+            self.name_bytes += attribute.len();
+            if self.attributes > ATTRIBUTES_A_DEFINITION * self.limits.definitions || self.name_bytes > self.limits.record_bytes {
                 return Err(Fault::too_large(at, "the types declare too many attributes"));
             }
             if attributes.insert(attribute.clone(), kind).is_some() {

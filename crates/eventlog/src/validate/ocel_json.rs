@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::fault::Fault;
 use super::json::{Json, Token};
-use super::ocel::{self, Given, Ocel, Part, Placed, Purpose, Seen, SeenAttribute, SeenRelation, SeenType, Side};
-use super::report::Report;
+use super::ocel::{self, Given, Ocel, PARTS, Part, Placed, Purpose, Seen, SeenAttribute, SeenRelation, SeenType, Side};
+use super::report::{Report, quoted};
 use super::rules;
 use crate::error::LogError;
 use crate::read::Limits;
@@ -121,7 +121,10 @@ impl Walk<'_, '_, '_> {
                     &format!("{kind} {key}"),
                     self.json.at,
                     || path_text(path),
-                    || format!("the schema has no member {} here; it means nothing (shown once)", super::report::quoted(key)),
+                    || {
+                        let advice = if key.starts_with("ocel:") { "; it is of OCEL 1, another format" } else { "" };
+                        format!("the schema has no member {} here; it means nothing (shown once){advice}", quoted(key))
+                    },
                 );
                 let token = self.json.value()?;
                 self.json.skip(token)?;
@@ -192,6 +195,9 @@ impl Walk<'_, '_, '_> {
                         }
                         Ok(())
                     })?;
+                    if seen.attributes.len() >= PARTS {
+                        return Err(Fault::too_large(walk.json.at, format!("a type has more than {PARTS} attributes")));
+                    }
                     seen.attributes.push((name, kind));
                     Ok(())
                 })
@@ -221,6 +227,10 @@ impl Walk<'_, '_, '_> {
             return self.json.skip(token);
         }
         self.borrow_types(side)?;
+        if side == Side::Object {
+            // Where a file has them twice, more come.
+            self.ocel.objects_complete(false);
+        }
         let mut seen = Seen::default();
         self.objects(|walk, _| {
             seen.clear();
@@ -256,7 +266,7 @@ impl Walk<'_, '_, '_> {
             })
         })?;
         if side == Side::Object {
-            self.ocel.objects_end();
+            self.ocel.objects_complete(true);
         }
         Ok(())
     }
@@ -279,8 +289,7 @@ impl Walk<'_, '_, '_> {
                 }
                 Ok(())
             })?;
-            seen.attributes.push(attribute);
-            Ok(())
+            seen.push_attribute(attribute, walk.json.at)
         })
     }
 
@@ -321,8 +330,7 @@ impl Walk<'_, '_, '_> {
                 }
                 Ok(())
             })?;
-            seen.relations.push(relation);
-            Ok(())
+            seen.push_relation(relation, walk.json.at)
         })
     }
 }

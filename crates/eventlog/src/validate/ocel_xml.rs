@@ -7,7 +7,7 @@ use super::elements::Elements;
 use super::fault::Fault;
 use super::lexical::{self, Form};
 use super::markup::Xml;
-use super::ocel::{Given, Ocel, Part, Purpose, Seen, SeenAttribute, SeenRelation, SeenType, Side};
+use super::ocel::{Given, Ocel, PARTS, Part, Purpose, Seen, SeenAttribute, SeenRelation, SeenType, Side};
 use super::report::{Report, quoted};
 use super::{ocel, rules};
 use crate::error::LogError;
@@ -105,6 +105,9 @@ impl Walk<'_, '_, '_> {
                     let name = self.elements.required("name");
                     let kind = self.elements.optional("type");
                     self.form_of_time();
+                    if seen.attributes.len() >= PARTS {
+                        return Err(Fault::too_large(self.elements.xml.at, format!("a type has more than {PARTS} attributes")));
+                    }
                     seen.attributes.push((name, kind));
                     while self.elements.child(true)? {
                         self.elements.unknown()?;
@@ -154,6 +157,10 @@ impl Walk<'_, '_, '_> {
             return self.elements.skip();
         }
         self.borrow_types(side);
+        if side == Side::Object {
+            // Where a file has them twice, more come.
+            self.ocel.objects_complete(false);
+        }
         let mut seen = Seen::default();
         while self.elements.child(false)? {
             if self.elements.xml.name != side.word() {
@@ -172,7 +179,7 @@ impl Walk<'_, '_, '_> {
             self.elements.record.clear();
         }
         if side == Side::Object {
-            self.ocel.objects_end();
+            self.ocel.objects_complete(true);
         }
         Ok(())
     }
@@ -220,6 +227,7 @@ impl Walk<'_, '_, '_> {
     }
 
     fn attributes(&mut self, side: Side, seen: &mut Seen) -> Result<(), Fault> {
+        let mut index = 0;
         while self.elements.child(true)? {
             if self.elements.xml.name != "attribute" {
                 self.elements.unknown()?;
@@ -253,12 +261,14 @@ impl Walk<'_, '_, '_> {
                 self.elements.unknown()?;
             }
             let value = Some((Given::Text(text), text_at.unwrap_or(begin)));
-            seen.attributes.push(SeenAttribute { name, value, time, index: seen.attributes.len() as u64 });
+            seen.push_attribute(SeenAttribute { name, value, time, index }, begin)?;
+            index += 1;
         }
         Ok(())
     }
 
     fn relations(&mut self, seen: &mut Seen) -> Result<(), Fault> {
+        let mut index = 0;
         while self.elements.child(false)? {
             let is_relationship = self.elements.xml.name == "relationship";
             if !is_relationship && self.elements.xml.name != "object" {
@@ -276,7 +286,8 @@ impl Walk<'_, '_, '_> {
             self.elements.allow(&["object-id", "qualifier", "id", "type"]);
             let object = self.elements.required_by(&rules::INCOMPLETE_RELATION, "object-id");
             let qualifier = self.elements.required_by(&rules::INCOMPLETE_RELATION, "qualifier").map(|(text, _)| text);
-            seen.relations.push(SeenRelation { object, qualifier, index: seen.relations.len() as u64 });
+            seen.push_relation(SeenRelation { object, qualifier, index }, self.elements.xml.at)?;
+            index += 1;
             // The schema allows all that objects have here; it means nothing.
             if is_relationship { self.elements.empty()? } else { self.elements.skip()? }
         }

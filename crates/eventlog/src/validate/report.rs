@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::ids::IdHash;
 use super::rules::Rule;
 use crate::read::input::Position;
 use crate::read::{Finding, Severity};
@@ -17,7 +18,7 @@ pub(super) struct Report<'a> {
     found: &'a mut dyn FnMut(Finding),
     /// In the order of their words, so that what comes at the end has an order.
     counts: BTreeMap<&'static str, (&'static Rule, u64)>,
-    said: HashSet<(&'static str, String)>,
+    said: HashSet<(&'static str, IdHash)>,
 }
 
 impl<'a> Report<'a> {
@@ -35,6 +36,16 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Whether no more findings of this rule are shown.
+    pub(super) fn is_full(&self, rule: &'static Rule) -> bool {
+        self.counts.get(rule.word).is_some_and(|(_, count)| *count >= rule.shown)
+    }
+
+    /// Counts what is not shown any more.
+    pub(super) fn count(&mut self, rule: &'static Rule, more: u64) {
+        self.counts.entry(rule.word).or_insert((rule, 0)).1 += more;
+    }
+
     /// Reports something once for each `key`.
     pub(super) fn once(
         &mut self,
@@ -44,7 +55,7 @@ impl<'a> Report<'a> {
         place: impl FnOnce() -> String,
         message: impl FnOnce() -> String,
     ) {
-        if self.said.len() < REMEMBERED && self.said.insert((rule.word, key.to_owned())) {
+        if self.said.len() < REMEMBERED && self.said.insert((rule.word, IdHash::of(key))) {
             self.add(rule, at, place, message);
         }
     }
@@ -88,7 +99,12 @@ pub(super) fn quoted(text: &str) -> String {
             out.push('…');
             break;
         }
-        if character.is_control() { out.extend(character.escape_default()) } else { out.push(character) }
+        // A quote within would let the text forge the rest of the message.
+        if character.is_control() || matches!(character, '"' | '\\') {
+            out.extend(character.escape_default());
+        } else {
+            out.push(character);
+        }
     }
     out.push('"');
     out
@@ -112,6 +128,6 @@ mod tests {
         assert_eq!(findings.len(), 103);
         assert_eq!(findings[101].message, "5 more of the same; 100 shown, 105 in all");
         assert_eq!((findings[102].rule, findings[102].line), ("value_not_string", None));
-        assert_eq!(quoted("a\u{1b}\n\"ä"), "\"a\\u{1b}\\n\"ä\"");
+        assert_eq!(quoted("a\u{1b}\n\"ä"), "\"a\\u{1b}\\n\\\"ä\"");
     }
 }

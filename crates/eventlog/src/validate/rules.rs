@@ -71,12 +71,12 @@ rules! {
     VALUE "value" Error SHOWN, "OCEL 2.0: a value is of its declared type. XES XSD: xs:dateTime, xs:long, xs:double, xs:boolean";
     VALUE_FORM "value_form" Warning SHOWN, "OCEL 2.0, XES: the value can be read, and is not in the form of its type: `True`, `1` for true, `nan`, a number declared as a string";
     TIME "time" Error SHOWN, "OCEL 2.0 JSON schema, `format: date-time`: RFC 3339, with its zone. XSD: xs:dateTime";
-    TIME_RANGE "time_range" Note SHOWN, "Times before 1677-09-21 and after 2262-04-11 do not fit into 64 bits of nanoseconds, which readers use";
+    TIME_RANGE "time_range" Warning SHOWN, "Times before 1677-09-21 and after 2262-04-11 do not fit into 64 bits of nanoseconds, which readers use";
     NO_ZONE "no_zone" Warning SHOWN, "xs:dateTime can be without a zone: ProM has refused such logs, others guess; write Z or an offset";
     NO_ATTRIBUTE_TIME "no_attribute_time" Warning SHOWN, "OCEL 2.0: the value of an object's attribute has a time, 1970-01-01T00:00:00Z if it holds from the beginning (the XSD lets it be missing)";
     RELATIONSHIP_ELEMENT "relationship_element" Note 1, "OCEL 2.0 XSD: a relation is an element `object` with a required `type`. Known deviation: the standard's example and all tools write `relationship` without one";
     // XES.
-    XES_NAMESPACE "xes_namespace" Note SHOWN, "XES XSD: no target namespace. Known deviation: OpenXES, PM4Py and process_mining write xmlns=\"http://www.xes-standard.org/\", and no reader minds";
+    XES_NAMESPACE "xes_namespace" Note SHOWN, "XES XSD: no target namespace. Known deviation: OpenXES, PM4Py and process_mining write `xmlns=\"http://www.xes-standard.org/\"`, and no reader minds";
     XES_VERSION "xes_version" Error SHOWN, "XES XSD: xes.version is an xs:decimal: 1849.2016";
     XES_VERSION_DASH "xes_version_dash" Note SHOWN, "XES XSD: xes.version is an xs:decimal. Known deviation: PM4Py writes 1849-2016, the standard's number";
     OPENXES_VERSION "openxes_version" Note SHOWN, "XES XSD: `log` has no attribute openxes.version, which OpenXES writes";
@@ -90,7 +90,7 @@ rules! {
     DUPLICATE_EXTENSION "duplicate_extension" Warning SHOWN, "XES: an extension and its prefix are declared once";
     DUPLICATE_GLOBAL "duplicate_global" Warning SHOWN, "XES: one `global` a scope, one default a key";
     DUPLICATE_CLASSIFIER "duplicate_classifier" Warning SHOWN, "XES: names of classifiers of one scope are unique";
-    EXTENSION_URI "extension_uri" Warning SHOWN, "XES: the prefixes of the standard extensions belong to their URIs, http://www.xes-standard.org/….xesext";
+    EXTENSION_URI "extension_uri" Warning SHOWN, "XES: the prefixes of the standard extensions belong to their URIs, `http://www.xes-standard.org/….xesext`";
     UNDECLARED_PREFIX "undeclared_prefix" Warning SHOWN, "XES: the prefix of a key belongs to an extension that the log declares (shown once a prefix)";
     EXTENSION_KEY "extension_key" Warning SHOWN, "XES: a key with a standard extension's prefix is one that the extension defines (shown once a key)";
     EXTENSION_KEY_TYPE "extension_key_type" Error SHOWN, "XES: the keys of the standard extensions have the types that the extensions define: concept:name string, time:timestamp date, …";

@@ -7,6 +7,7 @@ use super::elements::{Elements, place};
 use super::fault::Fault;
 use super::lexical::{self, Form};
 use super::markup::Xml;
+use super::ocel::PARTS;
 use super::report::{Report, quoted};
 use super::rules::{self, Rule};
 use super::xes_keys::{EXTENSIONS, Kind, Level, TRANSITIONS, standard_key};
@@ -38,7 +39,8 @@ fn walk<'r>(source: impl Read + 'r, limits: &Limits, report: &mut Report<'_>, co
         trace_name: None,
         time_ns: None,
         previous_ns: None,
-        definitions: 0,
+        definitions: [0; 4],
+        definition_bytes: 0,
     };
     walk.file()
 }
@@ -96,7 +98,9 @@ struct Walk<'r, 'a, 'f> {
     /// The time of the event that is being read, and of the one before in its trace.
     time_ns: Option<i64>,
     previous_ns: Option<i64>,
-    definitions: usize,
+    /// How many of each of the first four in [`ORDER`] there were.
+    definitions: [usize; 4],
+    definition_bytes: u64,
 }
 
 const ORDER: [&str; 6] = ["extension", "global", "classifier", "attributes", "trace", "event"];
@@ -132,13 +136,14 @@ impl Walk<'_, '_, '_> {
                 self.globals_are_there(root);
             }
             last = last.max(phase);
-            if phase < 4 {
-                self.definitions += 1;
-                if self.definitions > self.elements.limits.definitions {
+            if let Some(count) = self.definitions.get_mut(phase) {
+                *count += 1;
+                if *count > self.elements.limits.definitions {
                     return Err(Fault::too_large(self.elements.xml.at, "there are too many definitions"));
                 }
                 self.elements.begin_record();
             }
+            let before = self.elements.xml.offset();
             match phase {
                 0 => self.extension()?,
                 1 => self.global()?,
@@ -155,6 +160,12 @@ impl Walk<'_, '_, '_> {
                     self.elements.misplaced(&rules::LOG_EVENT, |_| "an event outside of traces".into());
                     self.previous_ns = None;
                     self.event(None)?;
+                }
+            }
+            if phase < 4 {
+                self.definition_bytes += self.elements.xml.offset() - before;
+                if self.definition_bytes > self.elements.limits.record_bytes as u64 {
+                    return Err(Fault::too_large(self.elements.xml.at, "the definitions are too large"));
                 }
             }
             self.elements.record.clear();
@@ -404,12 +415,23 @@ impl Walk<'_, '_, '_> {
 
     fn has_globals(&mut self, of_events: bool, at: Position) {
         let globals = &self.globals[usize::from(of_events)];
-        let wrong = |(key, kind): &(&String, &Kind)| self.keys.kind(key) != Some(**kind);
-        if !globals.iter().any(|global| wrong(&global)) {
+        // However many globals there are, an event costs no more than its own keys.
+        let mut present = 0;
+        let mut before = None;
+        for entry in &self.keys.keys {
+            let key = self.keys.key(entry);
+            present += usize::from(globals.get(key) == Some(&entry.2) && before != Some(key));
+            before = Some(key);
+        }
+        if present == globals.len() {
+            return;
+        }
+        if self.elements.report.is_full(&rules::MISSING_GLOBAL) {
+            self.elements.report.count(&rules::MISSING_GLOBAL, (globals.len() - present) as u64);
             return;
         }
         // In the order of the keys, not of the hashes.
-        let mut missing: Vec<_> = globals.iter().filter(wrong).collect();
+        let mut missing: Vec<_> = globals.iter().filter(|(key, kind)| self.keys.kind(key) != Some(**kind)).collect();
         missing.sort_unstable_by_key(|(key, _)| *key);
         let record = &self.elements.record;
         for (key, kind) in missing {
@@ -448,6 +470,9 @@ impl Walk<'_, '_, '_> {
         }
         if let Some(key) = self.elements.xml.attribute("key") {
             self.keys.push(&key.value, kind, at);
+            if self.keys.keys.len() > PARTS {
+                return Err(Fault::too_large(at, format!("more than {PARTS} attributes in one element")));
+            }
         }
         self.content(kind)
     }
@@ -546,10 +571,9 @@ impl Walk<'_, '_, '_> {
             });
             return;
         };
-        if standard.kind != kind {
-            report.add(&rules::EXTENSION_KEY_TYPE, at, place, || {
-                format!("{} is a {}, not a {}", quoted(key), standard.kind.word(), kind.word())
-            });
+        if !standard.kinds.contains(&kind) {
+            let wanted = standard.kinds.first().map_or("", |kind| kind.word());
+            report.add(&rules::EXTENSION_KEY_TYPE, at, place, || format!("{} is a {wanted}, not a {}", quoted(key), kind.word()));
         }
         if !standard.levels.contains(&level) {
             report.once(&rules::EXTENSION_KEY_LEVEL, &format!("{key} {}", level.word()), at, place, || {

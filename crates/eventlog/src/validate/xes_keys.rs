@@ -78,7 +78,8 @@ pub(super) const EXTENSIONS: [(&str, &str); 8] = [
 
 /// A key of a standard extension.
 pub(super) struct StandardKey {
-    pub(super) kind: Kind,
+    /// The first is what the standard says, others are older forms of it.
+    pub(super) kinds: &'static [Kind],
     pub(super) levels: &'static [Level],
 }
 
@@ -87,24 +88,24 @@ const EVERYWHERE: &[Level] = &[Level::Log, Level::Trace, Level::Event, Level::Me
 /// What the standard says of a key; `None` for keys of its extensions that it does not have.
 pub(super) fn standard_key(key: &str) -> Option<StandardKey> {
     use Level::{Event, Log, Meta, Trace};
-    let (kind, levels): (_, &'static [Level]) = match key {
-        "concept:name" => (Kind::String, &[Log, Trace, Event]),
-        "concept:instance" | "lifecycle:transition" | "lifecycle:state" => (Kind::String, &[Event]),
-        "lifecycle:model" => (Kind::String, &[Log, Trace]),
-        "org:resource" | "org:role" | "org:group" => (Kind::String, &[Event]),
-        "time:timestamp" => (Kind::Date, &[Event]),
-        "identity:id" => (Kind::Id, EVERYWHERE),
-        "semantic:modelReference" => (Kind::String, EVERYWHERE),
-        "cost:total" => (Kind::Float, &[Trace, Event]),
-        "cost:currency" => (Kind::String, &[Trace, Event]),
-        "cost:drivers" => (Kind::List, &[Trace, Event]),
-        "cost:amount" => (Kind::Float, &[Meta]),
-        "cost:driver" | "cost:type" => (Kind::String, &[Meta]),
-        "micro:level" | "micro:length" => (Kind::Int, &[Event]),
-        "micro:parentId" => (Kind::Id, &[Event]),
+    let (kinds, levels): (&'static [Kind], &'static [Level]) = match key {
+        "concept:name" => (&[Kind::String], &[Log, Trace, Event]),
+        "concept:instance" | "lifecycle:transition" | "lifecycle:state" => (&[Kind::String], &[Event]),
+        "lifecycle:model" => (&[Kind::String], &[Log, Trace]),
+        "org:resource" | "org:role" | "org:group" => (&[Kind::String], &[Event]),
+        "time:timestamp" => (&[Kind::Date], &[Event]),
+        "identity:id" => (&[Kind::Id], EVERYWHERE),
+        "semantic:modelReference" => (&[Kind::String], EVERYWHERE),
+        "cost:total" => (&[Kind::Float], &[Trace, Event]),
+        "cost:currency" => (&[Kind::String], &[Trace, Event]),
+        "cost:drivers" => (&[Kind::List], &[Trace, Event]),
+        "cost:amount" => (&[Kind::Float], &[Meta]),
+        "cost:driver" | "cost:type" => (&[Kind::String], &[Meta]),
+        "micro:level" | "micro:length" => (&[Kind::Int], &[Event]),
+        "micro:parentId" => (&[Kind::Id, Kind::String], &[Event]),
         _ => return None,
     };
-    Some(StandardKey { kind, levels })
+    Some(StandardKey { kinds, levels })
 }
 
 /// The transitions of the standard lifecycle model.
