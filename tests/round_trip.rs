@@ -299,3 +299,21 @@ fn a_recorded_dataset_survives_the_peers() {
         }
     }
 }
+
+/// Names that differ only in what SQLite does not tell apart, or that are those of its tables and columns.
+#[test]
+fn names_that_collide_in_sqlite_stay_apart() {
+    let log = fixture("twins.json");
+    let ours = Dump::of(&log);
+    let dir = tempfile::tempdir().unwrap();
+    for (format, cuts) in [(Format::Json, &[][..]), (Format::Xml, &[]), (Format::Sqlite, &[Cut::NumberedNames])] {
+        let file = format.file(dir.path(), "twins");
+        format.write(&log, &file);
+        same(&format!("{format:?}"), &ours, &Dump::of(&read(&file).0), cuts);
+        for (peer, name, more) in [(process_mining(), "process_mining", None), (pm4py(), "pm4py", Some(Cut::InferredTypes))] {
+            let Some(peer) = peer else { continue };
+            let cuts: Vec<Cut> = cuts.iter().copied().chain(more).collect();
+            same(&format!("{name} reads {format:?}"), &ours, &Dump::parse(&peer.dump(&file).unwrap()), &cuts);
+        }
+    }
+}

@@ -4,7 +4,7 @@
 //! fails a test. Only where the peer decides from the whole of a table (whether an integer becomes a float) does the cut
 //! look at both sides, and then it takes over the peer's value only if it means the same as ours.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_eventlog::time;
 
@@ -47,6 +47,8 @@ pub enum Cut {
     EmptyIsNothing,
     /// process_mining reads and writes quotes and backslashes in the names of columns as `_`.
     UnquotedNames,
+    /// SQLite does not tell apart columns by case, and some names are taken: those get a number.
+    NumberedNames,
     /// SQLite has no negative zero.
     NoNegativeZero,
     /// process_mining writes carriage returns in XML as they are, which makes newlines of them.
@@ -178,6 +180,12 @@ impl Cut {
                     *of = of.iter().map(|(name, of)| (unquoted(name), of.clone())).collect();
                 }
             }
+            Self::NumberedNames => {
+                let (types, things) = (&mut ours.event_types, &mut ours.events);
+                numbered_names(types, things);
+                let (types, things) = (&mut ours.object_types, &mut ours.objects);
+                numbered_names(types, things);
+            }
             Self::NoNegativeZero => each_value(ours, |value| {
                 if *value == Value::Float(Number(-0.0)) {
                     *value = Value::Float(Number(0.0));
@@ -260,6 +268,30 @@ fn both(ours: &mut Dump, theirs: &Dump, same: impl Fn(&Value, &Value) -> bool) {
                 all(&mut thing.attributes, &theirs.attributes);
             }
         }
+    }
+}
+
+fn numbered_names(types: &mut BTreeMap<String, BTreeMap<String, String>>, things: &mut BTreeMap<String, Thing>) {
+    for (kind, of) in types {
+        let mut taken = BTreeSet::from(["ocel_id", "ocel_time", "ocel_changed_field"].map(str::to_owned));
+        let mut renamed = BTreeMap::new();
+        for (name, value_type) in &*of {
+            let mut column = name.clone();
+            for number in 2.. {
+                if taken.insert(column.to_ascii_lowercase()) {
+                    break;
+                }
+                column = format!("{name}_{number}");
+            }
+            renamed.insert(name.clone(), (column, value_type.clone()));
+        }
+        let of_kind = things.values_mut().filter(|thing| thing.kind == *kind);
+        for entry in of_kind.flat_map(|thing| &mut thing.attributes) {
+            if let Some((column, _)) = renamed.get(&entry.key) {
+                entry.key.clone_from(column);
+            }
+        }
+        *of = renamed.into_values().collect();
     }
 }
 
