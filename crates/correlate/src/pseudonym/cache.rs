@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The most bytes of text in a cache.
-const MOST_BYTES: usize = 16 << 20;
+/// The most bytes of text in a cache: the names of a large site, yet not much more than a processor's own cache.
+const MOST_BYTES: usize = 4 << 20;
 
 /// How a text is replaced. Each has results of its own.
 pub(super) const WAYS: usize = 16;

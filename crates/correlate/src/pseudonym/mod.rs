@@ -40,7 +40,6 @@ use words::{DEPENDENCIES, OURS, REASONS, SENTENCES, STATES, Words};
 #[derive(Clone, Copy)]
 enum Way {
     Path = Kind::Word as isize + 1,
-    Words,
     Hosts,
 }
 const _: () = assert!((Way::Hosts as usize) < cache::WAYS);
@@ -254,10 +253,6 @@ impl Pseudonymiser {
 
     fn named<'r>(&self, kind: Kind, text: Cow<'r, str>) -> Cow<'r, str> {
         Cow::Owned(self.code(kind, &text))
-    }
-
-    fn words(&self, line: &str) -> String {
-        self.cache.get(Way::Words as usize, line, || self.words_uncached(line))
     }
 
     fn hosts(&self, list: &str) -> String {
