@@ -26,6 +26,9 @@ pub enum ParquetError {
     /// The reader gave up in a way that it should not.
     #[error("the file is damaged")]
     Damaged,
+    /// Something that a column file cannot hold.
+    #[error("no Parquet file can hold this table: {0}")]
+    Misfit(&'static str),
 }
 
 /// How many rows a row group has, and so how many a reader of a large file holds at once.
@@ -42,10 +45,7 @@ pub fn write<R: Row>(file: &File, rows: &mut Rows<R>) -> Result<(), ParquetError
 pub(crate) fn write_frame(file: &File, frame: &mut DataFrame) -> Result<(), ParquetError> {
     // Made in memory first: what the file system says (a full disk) then comes as it is, not wrapped in words of the format.
     let mut bytes = Vec::new();
-    ParquetWriter::new(&mut bytes)
-        .with_compression(ParquetCompression::Zstd(None))
-        .with_row_group_size(Some(GROUP_ROWS))
-        .finish(frame)?;
+    ParquetWriter::new(&mut bytes).with_compression(ParquetCompression::Zstd(None)).with_row_group_size(Some(GROUP_ROWS)).finish(frame)?;
     let mut file = file;
     Ok(file.write_all(&bytes)?)
 }
