@@ -7,6 +7,7 @@
 //! This crate knows no source: nothing here parses `squeue`, a trace or a log, and nothing here decides which
 //! event belongs to which case.
 
+pub mod column_file;
 pub mod dataset;
 pub mod diagnostic;
 pub mod parquet;

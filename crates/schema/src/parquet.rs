@@ -26,6 +26,9 @@ pub enum ParquetError {
     /// The reader gave up in a way that it should not.
     #[error("the file is damaged")]
     Damaged,
+    /// Something that a column file cannot hold.
+    #[error("no Parquet file can hold this table: {0}")]
+    Misfit(&'static str),
 }
 
 /// How many rows a row group has, and so how many a reader of a large file holds at once.
