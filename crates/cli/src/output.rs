@@ -82,7 +82,14 @@ fn hidden_name(path: &Path) -> PathBuf {
 
 /// Whether an error is somebody closing our output early (`| head`).
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe))
+    error.chain().any(|cause| {
+        let io = match cause.downcast_ref::<LogError>() {
+            // It stands for the error in it, which the chain leaves out.
+            Some(LogError::Io(error)) => Some(error),
+            _ => cause.downcast_ref::<io::Error>(),
+        };
+        io.is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Event logs made of small tables: what is in the XES and the OCEL file, and in the summary.
 #![allow(clippy::unwrap_used)]
 
-use flowmine_correlate::cases::{ALL, AccountGroup, Dependency};
+use flowmine_correlate::cases::{ALL, AccountGroup};
 use flowmine_correlate::jobs::JobsBuilder;
 use flowmine_correlate::{Classifier, EventLog, Filter, Jobs, Timestamp};
 use flowmine_discover::job_log::{Finished, JobLogs};
