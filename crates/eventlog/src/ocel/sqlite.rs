@@ -12,8 +12,8 @@
 //! Refused: what breaks the contract of [`ObjectLog`]: ids that are there twice, types and attributes that are not declared, relations to objects that
 //! do not exist.
 //!
-//! Records whose ids ascend go straight into place; others are sorted first, in bounded memory with a temporary file beside the output. There is no
-//! journal and no fsync: the file is of use only when [`write()`] has come back without an error.
+//! Records whose ids ascend go straight into place; others are sorted first, in bounded memory with a temporary file beside the output, and so
+//! are the indexes. There is no journal and no fsync: the file is of use only when [`write()`] has come back without an error.
 
 pub mod names;
 pub(crate) mod rows;
@@ -48,6 +48,7 @@ pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
     OpenOptions::new().write(true).create_new(true).open(&path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(&path, flags)?;
+    // Pages of 16 KiB: with 4 KiB writing takes a fifth more time, with 64 KiB a log of a few events and thirty tables takes 2 MB.
     database.execute_batch(
         "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
          PRAGMA cache_size = -24576; PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE;",
