@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
 /// What is said of what is JSON and is refused all the same.
-const NOT_OF_JSON: [&str; 7] = ["nested deeper", "longer than", "larger than", "more than", "is no array", "OCEL 1.0", "'{' should be"];
+const NOT_OF_JSON: [&str; 6] = ["nested deeper", "longer than", "larger than", "more than", "is no array", "OCEL 1.0"];
 
 fuzz_target!(|bytes: &[u8]| {
     for limits in [Limits::default(), SMALL] {
@@ -21,7 +21,9 @@ fuzz_target!(|bytes: &[u8]| {
         let beyond = bytes.windows(2).any(|pair| pair == b"Na" || pair == b"In");
         match (result, theirs) {
             // They do not read numbers that are too large.
-            (Ok(()), Err(error)) => assert!(beyond || bytes.starts_with(&[0x1f, 0x8b]) || error.to_string().contains("out of range"), "{error}"),
+            (Ok(()), Err(error)) => {
+                assert!(beyond || bytes.starts_with(&[0x1f, 0x8b]) || error.to_string().contains("out of range"), "{error}")
+            }
             (Err(error), Ok(Value::Object(_))) => {
                 let error = error.to_string();
                 assert!(NOT_OF_JSON.iter().any(|known| error.contains(known)), "{error}");

@@ -162,13 +162,24 @@ impl<'r> Input<'r> {
 
     /// Reads the first bytes: what encoding they are in, and past the byte order mark.
     fn begin(&mut self) -> Result<(), LogError> {
-        // Four bytes tell the encodings apart; a pipe can give them one by one.
-        while self.filled < 4 {
-            let n = self.read_more()?;
-            if n == 0 {
+        // A pipe can give bytes one by one; these are enough for a byte order mark and what follows, and for an XML declaration.
+        const DECLARATION_BYTES: usize = 1024;
+        loop {
+            let head = &self.buffer[..self.filled];
+            let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+            let declaration = text.starts_with(b"<?xml") && head.len() < DECLARATION_BYTES && !head.windows(2).any(|pair| pair == b"?>");
+            if head.len() >= 8 && !declaration {
                 break;
             }
-            self.filled += n;
+            match self.read_more() {
+                Ok(0) => break,
+                Ok(n) => self.filled += n,
+                // What came before it can still be read.
+                Err(error) => {
+                    self.stop = Some(error);
+                    break;
+                }
+            }
         }
         let head = &self.buffer[..self.filled];
         let other = match head {
@@ -340,7 +351,7 @@ fn other_encoding(name: &str) -> String {
 /// The encoding that an XML declaration names, and where in `head`.
 fn declared_encoding(head: &[u8]) -> Option<(usize, String)> {
     let inside = head.strip_prefix(b"<?xml").filter(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))?;
-    let inside = &inside[..inside.windows(2).take(1024).position(|pair| pair == b"?>")?];
+    let inside = &inside[..inside.windows(2).position(|pair| pair == b"?>")?];
     let word = inside.windows(8).position(|word| word == b"encoding")?;
     let mut at = word + 8;
     let skip = |at: usize| at + inside[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -590,6 +601,8 @@ mod tests {
         for text in ["<?xml version='1.0' encoding='utf-8'?>", "<?xml?>", "<?xml encoding", "<a encoding='x'/>", "", "<", "\u{feff}"] {
             assert_eq!(drain(Input::xml(text.as_bytes(), &limits).unwrap()).1, None, "{text}");
         }
+        let slow = Drops("<?xml version='1.0' encoding='latin1'?>".as_bytes(), 1);
+        assert!(Input::xml(slow, &limits).err().unwrap().to_string().starts_with("line 1, column 31: the file is in latin1"));
         let (text, error) = drain(Input::json(Drops("\u{feff}ä\n{€\u{10ffff}}".as_bytes(), 1), &limits).unwrap());
         assert_eq!((String::from_utf8(text).unwrap().as_str(), error), ("ä\n{€\u{10ffff}}", None));
         for cut in [&b"a\nb\xe2\x82"[..], b"a\nb\xe2\x82c", b"a\nb\xe2"] {
@@ -623,7 +636,7 @@ mod tests {
         input.consume(10);
         assert_eq!(input.offset(), 15);
         let error = input.fill_buf().unwrap_err();
-        assert_eq!(input.explain(error).to_string(), "line 2, column 3: an element or text is longer than 10 bytes");
+        assert_eq!(input.explain(error).to_string(), "line 2, column 3: what begins here is longer than 10 bytes");
         assert!(input.fill_buf().is_err());
     }
 

@@ -503,3 +503,118 @@ impl<'a> Cursor<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Map, Value, json};
+
+    const LIMITS: Limits = Limits { text_bytes: 1000, record_bytes: 10_000, depth: 20, definitions: 1 };
+
+    /// The value, as a tree.
+    fn tree(cursor: &mut Cursor<'_>) -> Result<Value, LogError> {
+        Ok(match cursor.kind()? {
+            Kind::Object => {
+                let mut map = Map::new();
+                cursor.object(|cursor, key| {
+                    map.insert(key.into_owned(), tree(cursor)?);
+                    Ok(())
+                })?;
+                map.into()
+            }
+            Kind::Array => {
+                let mut all = Vec::new();
+                cursor.array(|cursor| {
+                    all.push(tree(cursor)?);
+                    Ok(())
+                })?;
+                all.into()
+            }
+            Kind::String => cursor.string()?.into(),
+            Kind::Number => serde_json::from_str(cursor.number()?).unwrap(),
+            Kind::Boolean => cursor.boolean()?.into(),
+            Kind::Null => {
+                cursor.null()?;
+                Value::Null
+            }
+        })
+    }
+
+    /// The first value of a text as the cursor has it, once as a tree and once skipped, and what is left of the text.
+    fn ours(text: &str) -> Result<(Value, String), LogError> {
+        let mut document = Document::new(Input::records(text.as_bytes(), &LIMITS)?, &LIMITS);
+        let mut cursor = document.item()?;
+        let skipped = cursor.clone().skip().map(str::to_owned);
+        let value = tree(&mut cursor).inspect_err(|error| assert_eq!(skipped.as_ref().unwrap_err().to_string(), error.to_string()))?;
+        cursor.end()?;
+        assert_eq!(serde_json::from_str::<Value>(&skipped?).unwrap(), value);
+        let mut rest = String::new();
+        while let Some(byte) = document.peek()? {
+            document.expect(byte)?;
+            rest.push(char::from(byte));
+        }
+        Ok((value, rest))
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "\\PC*|[\u{0}-\u{7f}]*".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 30, 5, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                proptest::collection::vec(("[a-c\"\\\\\n]*", inner), 0..5).prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_what_serde_json_reads(value in any_json(), pretty: bool) {
+            let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
+            prop_assume!(text.len() < LIMITS.text_bytes);
+            let (read, rest) = ours(&text).unwrap();
+            // Printing and reading a number can change its last bit there.
+            prop_assert_eq!(read, serde_json::from_str::<Value>(&text).unwrap());
+            prop_assert!(rest.is_empty());
+        }
+
+        /// What one of both refuses, the other does too.
+        #[test]
+        fn mistakes_are_mistakes(text in r#"([\[\]{},: ]|"|\\|1|-|0|\.|e5|null|true|"a":|"\\n"|"\\ud83d\\ude00"|\\u00|\n|é){0,12}"#) {
+            let theirs = serde_json::from_str::<Value>(&text);
+            match ours(&text) {
+                Ok((value, rest)) if rest.is_empty() => prop_assert_eq!(value, theirs.unwrap()),
+                _ => prop_assert!(theirs.is_err(), "{}", text),
+            }
+        }
+    }
+
+    #[test]
+    fn escapes() {
+        let (value, _) = ours(r#""\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00 ä""#).unwrap();
+        assert_eq!(value, json!("\"\\/\u{8}\u{c}\n\r\tä\u{1f600} ä"));
+        for text in [r#""\ud83d""#, r#""\ud83dx""#, r#""\ud83d\u0041""#, r#""\ude00""#, r#""\u00g0""#, r#""\x""#, "\"\u{1}\"", "\"\\"] {
+            assert!(ours(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_place_is_that_of_the_mistake() {
+        for (text, expected) in [
+            (" [1,\n 2,, 3]", "line 2, column 4: ',' stands where a value should be"),
+            ("{\"a\"\n\n1}", "line 3, column 1: '1' stands where ':' should be"),
+            ("[é§]", "line 1, column 2: 'é' stands where a value should be"),
+            ("\n12x", "line 2, column 3: 'x' stands where the end of the value should be"),
+            ("[[[[[[[[[[[[[[[[[[[[[", "line 1, column 21: nested deeper than 20"),
+            ("", "line 1, column 1: the file ends where a value should be: it is cut"),
+        ] {
+            assert_eq!(ours(text).unwrap_err().to_string(), expected);
+        }
+    }
+}

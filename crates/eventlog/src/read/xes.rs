@@ -353,10 +353,8 @@ impl<'s> Reader<'s> {
     }
 
     fn check_size(&self) -> Result<(), LogError> {
-        let kept = match self.open.first() {
-            Some(Open::Log) if self.trace == Trace::None => self.header_bytes,
-            _ => 0,
-        };
+        let of_record = matches!(self.open.get(1), Some(Open::Trace | Open::Event));
+        let kept = if of_record { 0 } else { self.header_bytes };
         if kept + self.text.len() + self.flat.len() * ATTRIBUTE_BYTES > self.limits.record_bytes {
             let message =
                 format!("the attributes of one event, of one trace or of the log take more than {} bytes", self.limits.record_bytes);
