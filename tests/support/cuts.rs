@@ -37,8 +37,6 @@ pub enum Cut {
     BooleansAsNumbers,
     /// PM4Py reads times of attributes from SQLite as text.
     TimesAsText,
-    /// PM4Py writes the type of an event once more, as an attribute `ocel:activity`.
-    ActivityAttribute,
     /// PM4Py adds a column of its own to objects that change.
     CountColumn,
     /// process_mining takes a text that looks like a time for one.
@@ -153,14 +151,6 @@ impl Cut {
                 (Value::Time(ns), Value::String(text)) => time::parse(text) == Ok(*ns),
                 _ => false,
             }),
-            Self::ActivityAttribute => {
-                for event in theirs.events.values_mut() {
-                    let again = Value::String(event.kind.clone());
-                    event.attributes.retain(|entry| entry.key != "ocel:activity" || entry.value != again);
-                }
-                // A type that the other cut has left with nothing else goes too.
-                theirs.event_types.retain(|kind, of| of.remove("ocel:activity").is_none() || !of.is_empty() || ours.event_types.contains_key(kind));
-            }
             Self::CountColumn => {
                 let column = "@@cumcount";
                 theirs.object_types.values_mut().for_each(|of| of.retain(|name, _| name != column));
