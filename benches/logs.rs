@@ -14,8 +14,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use flowmine_eventlog::{
-    Attribute, Batch, BatchBuilder, Batches, CaseHeader, CaseLog, Classifier, Event, Extension, LogError, Object, ObjectLog, Record, Relation,
-    TypeDef, Types, Value, ValueType, ocel, xes,
+    Attribute, Batch, BatchBuilder, Batches, CaseHeader, CaseLog, Classifier, Event, Extension, LogError, Object, ObjectLog, Record,
+    Relation, TypeDef, Types, Value, ValueType, ocel, xes,
 };
 
 #[allow(dead_code, reason = "the tests use the rest")]

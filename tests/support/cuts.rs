@@ -89,7 +89,7 @@ impl Cut {
                     }
                 }
             }
-            Self::IntegersAsFloats => both(ours, theirs, |one, another| match (&*one, another) {
+            Self::IntegersAsFloats => both(ours, theirs, |one, another| match (one, another) {
                 (Value::Integer(number), Value::Float(float)) => Number(*number as f64) == *float,
                 _ => false,
             }),
@@ -131,7 +131,7 @@ impl Cut {
                 let null = |value: &Value| matches!(value, Value::String(text) if text.trim().eq_ignore_ascii_case("null"));
                 entries.retain(|entry| !null(&entry.value));
             }),
-            Self::OnlyTextAndFloats => both(ours, theirs, |one, another| match (&*one, another) {
+            Self::OnlyTextAndFloats => both(ours, theirs, |one, another| match (one, another) {
                 (Value::Integer(number), Value::String(text)) => text.parse() == Ok(*number),
                 (Value::Boolean(truth), Value::String(text)) => text.to_lowercase().parse() == Ok(*truth),
                 (Value::Time(ns), Value::String(text)) => time::parse(text) == Ok(*ns),
@@ -142,12 +142,12 @@ impl Cut {
                     *value = Value::String("None".to_owned());
                 }
             }),
-            Self::BooleansAsNumbers => both(ours, theirs, |one, another| match (&*one, another) {
+            Self::BooleansAsNumbers => both(ours, theirs, |one, another| match (one, another) {
                 (Value::Boolean(truth), Value::Integer(number)) => *number == i64::from(*truth),
                 (Value::Boolean(truth), Value::Float(number)) => *number == Number(f64::from(u8::from(*truth))),
                 _ => false,
             }),
-            Self::TimesAsText => both(ours, theirs, |one, another| match (&*one, another) {
+            Self::TimesAsText => both(ours, theirs, |one, another| match (one, another) {
                 (Value::Time(ns), Value::String(text)) => time::parse(text) == Ok(*ns),
                 _ => false,
             }),
@@ -156,7 +156,7 @@ impl Cut {
                 theirs.object_types.values_mut().for_each(|of| of.retain(|name, _| name != column));
                 theirs.objects.values_mut().for_each(|object| object.attributes.retain(|entry| entry.key != column));
             }
-            Self::TextLikeTimes => both(ours, theirs, |one, another| match (&*one, another) {
+            Self::TextLikeTimes => both(ours, theirs, |one, another| match (one, another) {
                 (Value::String(text), Value::Time(ns)) => time::parse(text) == Ok(*ns),
                 _ => false,
             }),
