@@ -2,6 +2,7 @@
 
     peers.py dump FILE          the log as it stands in PM4Py's memory, in the form that tests/support/dump.rs describes
     peers.py convert IN OUT     reads one file and writes another; prints as JSON how long both took and the largest memory after each
+    peers.py exchange IN OUT    the dump of one file, which is then written as another
     peers.py checks FILE        the relational checks of an OCEL SQLite file: as JSON the names of those passed and failed
 
 Formats go by extension: .xes, .xes.gz, .json, .xml, .sqlite. Nothing is repaired here: what PM4Py cuts, the dump lacks.
@@ -111,6 +112,10 @@ def rows(table):
         yield {column: of[number] for column, of in zip(columns, values) if not is_null(of[number])}
 
 
+def dump(log, path):
+    dump_xes(log) if is_xes(path) else dump_ocel(log)
+
+
 def dump_ocel(log):
     event_types, object_types = attributes_per_type.get(log)
     # Types that only have rows: the function knows no others.
@@ -196,15 +201,18 @@ def main():
     options = [argument for argument in sys.argv[1:] if argument.startswith("--")]
     match [argument for argument in sys.argv[1:] if not argument.startswith("--")]:
         case ["dump", file]:
-            log = read(file)
-            dump_xes(log) if is_xes(file) else dump_ocel(log)
+            dump(read(file), file)
+        case ["exchange", source, target]:
+            log = read(source)
+            dump(log, source)
+            write(log, target, options)
         case ["convert", source, target]:
             convert(source, target, options)
         case ["checks", file]:
             passed, failed = ocel20_rel_validation.apply(file)
             print(json.dumps({"passed": sorted(passed), "failed": sorted(failed)}))
         case _:
-            sys.exit("usage: peers.py dump FILE | convert [--etree] IN OUT | checks FILE.sqlite")
+            sys.exit("usage: peers.py dump FILE | exchange IN OUT | convert [--etree] IN OUT | checks FILE.sqlite")
 
 
 if __name__ == "__main__":

@@ -37,8 +37,6 @@ pub enum Cut {
     BooleansAsNumbers,
     /// PM4Py reads times of attributes from SQLite as text.
     TimesAsText,
-    /// PM4Py writes the type of an event once more, as an attribute `ocel:activity`.
-    ActivityAttribute,
     /// PM4Py adds a column of its own to objects that change.
     CountColumn,
     /// process_mining takes a text that looks like a time for one.
@@ -91,7 +89,7 @@ impl Cut {
                     }
                 }
             }
-            Self::IntegersAsFloats => both(ours, theirs, |one, another| match (&*one, another) {
+            Self::IntegersAsFloats => both(ours, theirs, |one, another| match (one, another) {
                 (Value::Integer(number), Value::Float(float)) => Number(*number as f64) == *float,
                 _ => false,
             }),
@@ -133,7 +131,7 @@ impl Cut {
                 let null = |value: &Value| matches!(value, Value::String(text) if text.trim().eq_ignore_ascii_case("null"));
                 entries.retain(|entry| !null(&entry.value));
             }),
-            Self::OnlyTextAndFloats => both(ours, theirs, |one, another| match (&*one, another) {
+            Self::OnlyTextAndFloats => both(ours, theirs, |one, another| match (one, another) {
                 (Value::Integer(number), Value::String(text)) => text.parse() == Ok(*number),
                 (Value::Boolean(truth), Value::String(text)) => text.to_lowercase().parse() == Ok(*truth),
                 (Value::Time(ns), Value::String(text)) => time::parse(text) == Ok(*ns),
@@ -144,31 +142,21 @@ impl Cut {
                     *value = Value::String("None".to_owned());
                 }
             }),
-            Self::BooleansAsNumbers => both(ours, theirs, |one, another| match (&*one, another) {
+            Self::BooleansAsNumbers => both(ours, theirs, |one, another| match (one, another) {
                 (Value::Boolean(truth), Value::Integer(number)) => *number == i64::from(*truth),
                 (Value::Boolean(truth), Value::Float(number)) => *number == Number(f64::from(u8::from(*truth))),
                 _ => false,
             }),
-            Self::TimesAsText => both(ours, theirs, |one, another| match (&*one, another) {
+            Self::TimesAsText => both(ours, theirs, |one, another| match (one, another) {
                 (Value::Time(ns), Value::String(text)) => time::parse(text) == Ok(*ns),
                 _ => false,
             }),
-            Self::ActivityAttribute => {
-                for event in theirs.events.values_mut() {
-                    let again = Value::String(event.kind.clone());
-                    event.attributes.retain(|entry| entry.key != "ocel:activity" || entry.value != again);
-                }
-                // A type that the other cut has left with nothing else goes too.
-                theirs
-                    .event_types
-                    .retain(|kind, of| of.remove("ocel:activity").is_none() || !of.is_empty() || ours.event_types.contains_key(kind));
-            }
             Self::CountColumn => {
                 let column = "@@cumcount";
                 theirs.object_types.values_mut().for_each(|of| of.retain(|name, _| name != column));
                 theirs.objects.values_mut().for_each(|object| object.attributes.retain(|entry| entry.key != column));
             }
-            Self::TextLikeTimes => both(ours, theirs, |one, another| match (&*one, another) {
+            Self::TextLikeTimes => both(ours, theirs, |one, another| match (one, another) {
                 (Value::String(text), Value::Time(ns)) => time::parse(text) == Ok(*ns),
                 _ => false,
             }),

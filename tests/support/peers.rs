@@ -70,6 +70,11 @@ impl Peer {
         self.run(&["dump".as_ref(), file])
     }
 
+    /// What it reads from a file, which it then writes as another.
+    pub fn exchange(&self, from: &Path, to: &Path) -> Result<String, String> {
+        self.run(&["exchange".as_ref(), from, to])
+    }
+
     /// Reads a file and writes another; `options` are those of the program.
     pub fn convert(&self, options: &[&str], from: &Path, to: &Path) -> Result<Converted, String> {
         let mut args: Vec<&Path> = vec!["convert".as_ref()];

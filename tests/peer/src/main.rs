@@ -1,8 +1,8 @@
 //! process_mining as a program: what it reads from a log, and how long it takes to write one.
 //!
 //! `flowmine-peer dump FILE` prints the log as it stands in process_mining's memory, in the form that tests/support/dump.rs describes, one
-//! JSON array a line. `flowmine-peer convert IN OUT` reads one file, writes another and prints as JSON how long both took and the
-//! largest memory after each. Formats go by extension: `.xes`, `.xes.gz`, `.json`, `.xml`, `.sqlite`. Never for files from elsewhere.
+//! JSON array a line. `flowmine-peer exchange IN OUT` does the same and then writes the log to another file. `flowmine-peer convert IN OUT` reads one
+//! file, writes another and prints as JSON how long both took and the largest memory after each. Formats go by extension: `.xes`, `.xes.gz`, `.json`, `.xml`, `.sqlite`. Never for files from elsewhere.
 
 mod dump;
 mod ocel;
@@ -23,10 +23,11 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match args.as_slice() {
-        ["dump", file] => print(Path::new(file)),
+        ["dump", file] => print(Path::new(file), None),
+        ["exchange", from, to] => print(Path::new(from), Some(Path::new(to))),
         ["convert", from, to] => convert(Path::new(from), Path::new(to), false),
         ["convert", "--default-gz", from, to] => convert(Path::new(from), Path::new(to), true),
-        _ => Err("usage: flowmine-peer dump FILE | convert [--default-gz] IN OUT".into()),
+        _ => Err("usage: flowmine-peer dump FILE | exchange IN OUT | convert [--default-gz] IN OUT".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -42,12 +43,16 @@ fn is_xes(path: &Path) -> bool {
     name.ends_with(".xes") || name.ends_with(".xes.gz")
 }
 
-fn print(file: &Path) -> Outcome {
+fn print(file: &Path, to: Option<&Path>) -> Outcome {
     let mut out = BufWriter::new(std::io::stdout().lock());
     if is_xes(file) {
-        xes::dump(&EventLog::import_from_path(file)?, &mut out)?;
+        let log = EventLog::import_from_path(file)?;
+        xes::dump(&log, &mut out)?;
+        to.map(|to| log.export_to_path(to)).transpose()?;
     } else {
-        ocel::dump(&OCEL::import_from_path(file)?, &mut out)?;
+        let log = OCEL::import_from_path(file)?;
+        ocel::dump(&log, &mut out)?;
+        to.map(|to| log.export_to_path(to)).transpose()?;
     }
     Ok(out.flush()?)
 }
