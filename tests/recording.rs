@@ -7,10 +7,16 @@ mod support;
 use std::fs;
 use std::path::Path;
 
+use flowmine_correlate::cases;
+use flowmine_correlate::rules::RowRules;
+use flowmine_correlate::{Filter, Timestamp, parts};
+use flowmine_discover::job_log::JobLogs;
+use flowmine_eventlog::{ocel, xes};
+use flowmine_schema::Dataset;
 use flowmine_schema::tables::JobState;
 
 use support::truth::{Truth, polls};
-use support::{cases, expect, flowmine, job_states, repository};
+use support::{expect, flowmine, job_states, repository};
 
 /// Kinds whose runs are not one case by their nature: a job that waits for one that never was shares no run, and jobs of which a run has
 /// several without any dependency between them.
@@ -72,7 +78,7 @@ fn every_declared_run_is_exactly_one_case() {
     let dataset = dir.path().join("dataset");
     import(&dataset, true);
     run(&dataset, &dir.path().join("out"));
-    Truth::read(&repository("fixtures/case-study")).check_cases(&cases(&dataset), NOT_CONNECTED);
+    Truth::read(&repository("fixtures/case-study")).check_cases(&support::cases(&dataset), NOT_CONNECTED);
 }
 
 #[test]
@@ -171,5 +177,36 @@ fn hostile_names_are_harmless_everywhere() {
     let xes = fs::read_to_string(out.join("log.xes")).unwrap();
     for name in ["&lt;script&gt;alert(1)&lt;/script&gt;", "bad\\xff\\xfeutf\\xc3"] {
         assert!(xes.contains(name), "{name} is missing");
+    }
+}
+
+#[test]
+fn a_log_made_in_parts_is_the_same_to_the_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("dataset");
+    import(&path, true);
+    let dataset = Dataset::open(&path).unwrap();
+    let logs = |rows_at_once: u64| {
+        let mut logs = JobLogs::new(Filter::default(), true, cases::ALL);
+        let mut parts = 0;
+        let rules = RowRules::default();
+        parts::for_each::<Box<dyn std::error::Error>>(&dataset, Timestamp::Reported, &rules, rows_at_once, |jobs| {
+            parts += 1;
+            Ok(logs.add(&jobs)?)
+        })
+        .unwrap();
+        let logs = logs.finish().unwrap();
+        let mut files = vec![Vec::new(); 3];
+        ocel::json::write(&logs.objects.unwrap(), &mut files[0]).unwrap();
+        xes::write(&logs.cases[0], &mut files[1]).unwrap();
+        xes::write(&logs.cases[1], &mut files[2]).unwrap();
+        (parts, files)
+    };
+    let (one, whole) = logs(u64::MAX);
+    assert_eq!(one, 1);
+    for rows_at_once in [200, 7] {
+        let (parts, files) = logs(rows_at_once);
+        assert!(parts > 2, "{parts}");
+        assert!(files == whole, "{rows_at_once}");
     }
 }
