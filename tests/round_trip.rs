@@ -50,7 +50,8 @@ impl Format {
     fn cuts(self) -> &'static [Cut] {
         match self {
             Self::Sqlite => &[Cut::NoNegativeZero],
-            Self::Json | Self::Xml | Self::Xes | Self::XesGz => &[],
+            Self::Xml => &[Cut::VisibleControls],
+            Self::Json | Self::Xes | Self::XesGz => &[],
         }
     }
 

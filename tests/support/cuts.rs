@@ -45,6 +45,8 @@ pub enum Cut {
     EmptyIsNothing,
     /// process_mining reads and writes quotes and backslashes in the names of columns as `_`.
     UnquotedNames,
+    /// XML has no control characters: they are written visibly, as `\x1b`.
+    VisibleControls,
     /// SQLite does not tell apart columns by case, and some names are taken: those get a number.
     NumberedNames,
     /// SQLite has no negative zero.
@@ -168,6 +170,13 @@ impl Cut {
                     *of = of.iter().map(|(name, of)| (unquoted(name), of.clone())).collect();
                 }
             }
+            Self::VisibleControls => each_value(ours, |value| {
+                if let Value::String(text) = value {
+                    let visible = |c: char| c < ' ' && !matches!(c, '\t' | '\n' | '\r') || matches!(c, '\u{fffe}' | '\u{ffff}');
+                    let bytes = |c: char| c.to_string().bytes().map(|byte| format!("\\x{byte:02x}")).collect::<String>();
+                    *text = text.chars().map(|c| if visible(c) { bytes(c) } else { c.to_string() }).collect();
+                }
+            }),
             Self::NumberedNames => {
                 let (types, things) = (&mut ours.event_types, &mut ours.events);
                 numbered_names(types, things);
