@@ -320,7 +320,10 @@ impl Sink<'_> {
 
 impl Write for Sink<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.keeping(|out| out.write(bytes))
+        self.keeping(|out| match out.write(bytes) {
+            Ok(0) if !bytes.is_empty() => Err(io::ErrorKind::WriteZero.into()),
+            written => written,
+        })
     }
 
     fn flush(&mut self) -> io::Result<()> {
