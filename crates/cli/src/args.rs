@@ -271,6 +271,10 @@ pub struct Export {
     /// XES file are its traces when not given.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
+    /// Cut times to milliseconds in XES, and count how many are cut: for ProM with Java 8, which takes more digits for a larger number and moves the
+    /// event by hours.
+    #[arg(long)]
+    pub milliseconds: bool,
     /// Replace names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …) by codes made with the key in this file.
     #[arg(long, value_name = "KEYFILE")]
     pub pseudonymise: Option<PathBuf>,

@@ -57,9 +57,15 @@ pub fn for_each<E: From<CorrelateError>>(
 type Node = u64;
 
 fn node(cluster: &str, id: i64) -> Node {
+    fingerprint((cluster, id))
+}
+
+fn fingerprint(of: impl Hash) -> Node {
     let mut hasher = FxHasher::default();
-    (cluster, id).hash(&mut hasher);
-    hasher.finish()
+    of.hash(&mut hasher);
+    // The high bits are used to look nodes up: they must not be those of the id.
+    let mixed = hasher.finish().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ (mixed >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// The id of what was submitted as a whole, as far as a job's label tells: `8` of `8_3` and of `8+1`.
@@ -105,12 +111,25 @@ impl Gathered {
 struct Joined {
     nodes: Vec<Node>,
     parent: Vec<u32>,
+    /// Where the nodes with the same highest bits begin, and how many lower bits there are.
+    begins: Vec<u32>,
+    shift: u32,
 }
 
 impl Joined {
     fn new(nodes: Vec<Node>) -> Self {
         let parent = (0..nodes.len() as u32).collect();
-        Self { nodes, parent }
+        let bits = (nodes.len() / 8).max(2).ilog2();
+        let shift = Node::BITS - bits;
+        let begins = (0..=1u64 << bits).map(|high| nodes.partition_point(|node| node >> shift < high) as u32).collect();
+        Self { nodes, parent, begins, shift }
+    }
+
+    fn place(&self, node: Node) -> Option<u32> {
+        let high = (node >> self.shift) as usize;
+        let (begin, end) = (self.begins[high], self.begins[high + 1]);
+        let at = self.nodes[begin as usize..end as usize].binary_search(&node).ok()?;
+        Some(begin + at as u32)
     }
 
     fn find(&mut self, mut at: u32) -> u32 {
@@ -123,8 +142,8 @@ impl Joined {
     }
 
     fn join(&mut self, a: Node, b: Node) {
-        if let (Ok(a), Ok(b)) = (self.nodes.binary_search(&a), self.nodes.binary_search(&b)) {
-            let (a, b) = (self.find(a as u32), self.find(b as u32));
+        if let (Some(a), Some(b)) = (self.place(a), self.place(b)) {
+            let (a, b) = (self.find(a), self.find(b));
             // The smaller one stays on top, whatever the order.
             self.parent[a.max(b) as usize] = a.min(b);
         }
@@ -132,13 +151,9 @@ impl Joined {
 
     /// The node that stands for all that this one is joined to.
     fn representative(&mut self, node: Node) -> Node {
-        match self.nodes.binary_search(&node) {
-            Ok(at) => {
-                let top = self.find(at as u32);
-                self.nodes[top as usize]
-            }
-            Err(_) => node,
-        }
+        let Some(at) = self.place(node) else { return node };
+        let top = self.find(at);
+        self.nodes[top as usize]
     }
 }
 
@@ -169,11 +184,7 @@ fn join(dataset: &Dataset) -> Result<Joined, CorrelateError> {
     // A target can be the raw id of a task or a component, and a job can be known under its raw id before its array is.
     let mut more: FxHashSet<(Node, Node)> = FxHashSet::default();
     let mut names: FxHashSet<Node> = FxHashSet::default();
-    let named = |row: &JobState<'_>| {
-        let mut hasher = FxHasher::default();
-        (&row.cluster, row.user.as_deref()?, row.name.as_deref()?).hash(&mut hasher);
-        Some(hasher.finish())
-    };
+    let named = |row: &JobState<'_>| Some(fingerprint((&row.cluster, row.user.as_deref()?, row.name.as_deref()?)));
     let columns = if singletons.is_empty() { ID_COLUMNS } else { NAME_COLUMNS };
     dataset.read::<JobState<'static>, CorrelateError>(Projection::Only(columns), |row| {
         let root = root(&row);
@@ -242,9 +253,7 @@ struct Dealer {
 impl Dealer {
     fn deal<R: Row>(&mut self, kind: u8, whole: Node, row: &R::Of<'_>) -> Result<(), CorrelateError> {
         let representative = self.joined.representative(whole);
-        // Multiplied, because the low bits of the hash alone are those of the id.
-        let spread = representative.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let part = (spread % self.buffers.len() as u64) as usize;
+        let part = (representative % self.buffers.len() as u64) as usize;
         let buffer = &mut self.buffers[part];
         let start = buffer.len();
         buffer.extend_from_slice(&[0, 0, 0, 0, kind]);

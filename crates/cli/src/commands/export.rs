@@ -5,7 +5,7 @@ use flowmine_correlate::drop::DropColumns;
 use flowmine_correlate::pseudonym::Pseudonymiser;
 use flowmine_correlate::rules::RowRules;
 use flowmine_discover::flat_parquet;
-use flowmine_eventlog::{CaseLog, Counts, LogError, ObjectLog, csv, ocel, xes};
+use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};
 
 use super::jobs;
 use super::source::{self, Notion, Source, Wanted};
@@ -20,6 +20,8 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
         !args.format.has_objects() || name.is_none(),
         "an object-centric log has no case notion: leave --case-notion out, or choose a format with cases, such as xes"
     );
+    let xes = matches!(args.format, LogFormat::Xes | LogFormat::XesGz);
+    anyhow::ensure!(xes || !args.milliseconds, "--milliseconds is for XES; the other formats keep every digit for every reader");
     let to_file = args.output.as_deref().is_some_and(|path| path != "-");
     anyhow::ensure!(args.format != LogFormat::OcelSqlite || to_file, "a database cannot go to standard output: say where to with -o FILE");
     let counts = match source::open(&args.source, &args.filter)? {
@@ -86,13 +88,13 @@ fn write_objects(args: &Export, log: &dyn ObjectLog) -> anyhow::Result<Counts> {
 
 fn write_cases(args: &Export, log: &dyn CaseLog) -> anyhow::Result<Counts> {
     let _stage = Stage::new("writing the log");
-    let write: fn(&dyn CaseLog, &mut dyn std::io::Write) -> Result<Counts, LogError> = match args.format {
-        LogFormat::XesGz => xes::gzip::write,
-        LogFormat::Csv => csv::write,
-        LogFormat::Parquet => flat_parquet::write,
-        _ => xes::write,
-    };
-    output::write_log(args.output.as_deref(), |out| write(log, out))
+    let options = xes::Options { milliseconds: args.milliseconds };
+    output::write_log(args.output.as_deref(), |out| match args.format {
+        LogFormat::XesGz => xes::gzip::write_with(log, options, out),
+        LogFormat::Csv => csv::write(log, out),
+        LogFormat::Parquet => flat_parquet::write(log, out),
+        _ => xes::write_with(log, options, out),
+    })
 }
 
 /// Says what the format could not carry as it was.
