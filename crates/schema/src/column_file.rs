@@ -11,7 +11,7 @@
 //! - No Arrow schema is put beside Parquet's own: with it, readers would be asked for Arrow types that older ones do not have.
 //!
 //! What a group holds is counted by the cells that are there: a table with thousands of columns, of which each row has a few, takes the
-//! memory of the few. Only the footer grows with the file, by less than a kilobyte for each column of each group.
+//! memory of the few. Only the footer grows with the file, by about two kilobytes of memory for each column of each group.
 //!
 //! Refused are two columns of the same name, a value in a column of another type, and a text of more than [`LONGEST_TEXT`].
 
@@ -35,7 +35,7 @@ use crate::parquet::ParquetError;
 
 /// How many rows a row group has at most. With more than 200 000, a dictionary column would have several pages, and polars would write
 /// the number of nulls of all into the statistics of each.
-pub const GROUP_ROWS: usize = 1 << 16;
+pub const GROUP_ROWS: usize = 1 << 17;
 
 /// After how many bytes of values a row group ends.
 pub const GROUP_BYTES: usize = 32 << 20;
