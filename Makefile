@@ -6,6 +6,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 BIN := $(TARGET)/release/flowmine
 OUT := out
 VENV := $(TARGET)/pm4py-venv
+PEER := $(TARGET)/release/flowmine-peer
 # Pinned: what another version counts or writes may differ.
 PM4PY := pm4py==2.7.23.11
 
@@ -14,7 +15,7 @@ TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins
 	mariadb-server munge openssh-server openssh-client python3-venv
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm and mounts need root.
-REQUIRE := ssh,pm4py$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount')
+REQUIRE := ssh,pm4py,process_mining$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount')
 
 .PHONY: demo test build packages bench docs clean
 
@@ -28,12 +29,12 @@ build:
 	@PACKAGES="$(BUILD_PACKAGES)" tests/packages.sh
 	$(CARGO) build --release --locked --workspace
 
-test: $(VENV)/ready
+test: $(VENV)/ready $(PEER)
 	@mkdir -p $(TARGET)
 	@rm -f $(TARGET)/not-run.txt
 	@touch $(TARGET)/not-run.txt
 	FLOWMINE_REQUIRE=$${FLOWMINE_REQUIRE-$(REQUIRE)} FLOWMINE_NOT_RUN=$(abspath $(TARGET))/not-run.txt \
-		FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python $(CARGO) test --release --locked --workspace
+		FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) $(CARGO) test --release --locked --workspace
 	@if [ -s $(TARGET)/not-run.txt ]; then echo "NOT RUN, because something was missing:"; sort -u $(TARGET)/not-run.txt; \
 		else echo "Every test ran."; fi
 
@@ -43,8 +44,16 @@ $(VENV)/ready: Makefile
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check $(PM4PY)
 	@touch $@
 
-bench: build
+# process_mining as a program of its own, for round trips and benchmarks: its dependencies are none of ours.
+$(PEER): tests/peer/Cargo.lock $(wildcard tests/peer/src/*.rs)
+	@PACKAGES="$(BUILD_PACKAGES)" tests/packages.sh
+	CARGO_TARGET_DIR=$(abspath $(TARGET)) $(CARGO) build --release --locked --manifest-path tests/peer/Cargo.toml
+	@touch $@
+
+bench: build $(VENV)/ready $(PEER)
 	$(CARGO) bench --locked --bench poll
+	$(CARGO) bench --locked --bench export
+	FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) $(CARGO) bench --locked --bench logs
 
 # The README's picture, from the demo's dataset, and the manual pages.
 docs: demo
