@@ -29,8 +29,8 @@ use crate::log::{CaseLog, Counts};
 use crate::nested;
 use crate::parallel;
 use crate::pieces;
+use crate::read::shown;
 use crate::record::{Batch, Record};
-use crate::time;
 
 /// How many columns a table may have. A log with more has data in its keys, and no reader takes its table.
 pub const MOST_COLUMNS: usize = 10_000;
@@ -188,7 +188,7 @@ impl Columns {
         for attribute in attributes {
             let Some(&place) = places.get(attribute.key.as_ref()) else {
                 let message = "the log has an attribute that it did not have when its columns were counted".to_string();
-                return Err(LogError::RefusedAt { place: attribute.key.into_owned(), message });
+                return Err(LogError::RefusedAt { place: shown(&attribute.key), message });
             };
             let (Some(cell), Some(column)) = (cells.get_mut(place), self.columns.get(place)) else { continue };
             if *cell != Cell::Missing {
@@ -311,20 +311,6 @@ fn typed<'a>(attribute: Attribute<'a>, kind: ValueType) -> (Cell<'a>, bool) {
         }
         (Value::Float(number), ValueType::Float) => (Cell::Float(number), true),
         (Value::Boolean(truth), ValueType::Boolean) => (Cell::Boolean(truth), true),
-        (value, _) => (Cell::Text(as_text(&value).into()), false),
+        (value, _) => (Cell::Text(nested::value_text(&value).into()), false),
     }
-}
-
-fn as_text(value: &Value<'_>) -> String {
-    let mut out = Vec::new();
-    match value {
-        Value::String(text) | Value::Id(text) => return text.to_string(),
-        Value::Time(ns) => return time::rfc3339(*ns),
-        Value::Integer(number) => nested::integer(*number, &mut out),
-        Value::Float(number) => nested::double(*number, &mut out),
-        Value::Boolean(truth) => return truth.to_string(),
-        Value::List(_) | Value::Container => {}
-    }
-    // Only ASCII was written.
-    String::from_utf8(out).unwrap_or_default()
 }

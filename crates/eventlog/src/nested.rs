@@ -18,7 +18,7 @@ pub fn is_nested(attribute: &Attribute<'_>) -> bool {
     !attribute.children.is_empty() || matches!(attribute.value, Value::List(_) | Value::Container)
 }
 
-/// The attribute without its key, as a JSON object.
+/// The attribute without its key and time, which have their own place, as a JSON object.
 pub fn text(attribute: &Attribute<'_>) -> String {
     let mut out = Vec::with_capacity(128);
     out.push(b'{');
@@ -40,11 +40,6 @@ fn content(attribute: &Attribute<'_>, out: &mut Vec<u8>) {
             plain(value, out);
         }
     }
-    if let Some(ns) = attribute.since_ns {
-        out.extend_from_slice(b",\"since\":\"");
-        time::write(ns, 0, "Z", out);
-        out.push(b'"');
-    }
     if !attribute.children.is_empty() {
         list("children", &attribute.children, out);
     }
@@ -59,9 +54,29 @@ fn list(name: &str, attributes: &[Attribute<'_>], out: &mut Vec<u8>) {
         json_text(&attribute.key, out);
         out.push(b',');
         content(attribute, out);
+        if let Some(ns) = attribute.since_ns {
+            out.extend_from_slice(b",\"since\":\"");
+            time::write(ns, 0, "Z", out);
+            out.push(b'"');
+        }
         out.push(b'}');
     }
     out.push(b']');
+}
+
+/// A plain value as text: the text itself, RFC 3339, digits, `true` or `false`.
+pub(crate) fn value_text(value: &Value<'_>) -> String {
+    let mut out = Vec::new();
+    match value {
+        Value::String(text) | Value::Id(text) => return text.to_string(),
+        Value::Time(ns) => time::write(*ns, 0, "Z", &mut out),
+        Value::Integer(number) => integer(*number, &mut out),
+        Value::Float(number) => double(*number, &mut out),
+        Value::Boolean(truth) => return truth.to_string(),
+        Value::List(_) | Value::Container => {}
+    }
+    // Only ASCII was written.
+    String::from_utf8(out).unwrap_or_default()
 }
 
 /// Appends a plain value as JSON. Returns whether it could not be written as what it is: a number that is not finite.

@@ -1,7 +1,7 @@
 //! Batches in, pieces of text out: what the writers of text formats have in common.
 //!
 //! Each batch becomes one piece of bytes on some thread; the pieces come back in the order of the log. Their memory is used again, so
-//! that it is bounded and the system does not have to clear new pages for every piece.
+//! that the system does not have to clear new pages for every piece; that of a large one is given back.
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -9,7 +9,10 @@ use std::sync::Mutex;
 use crate::error::LogError;
 use crate::log::{Batches, Counts};
 use crate::parallel;
-use crate::record::Batch;
+use crate::record::{BATCH_BYTES, Batch};
+
+/// Pieces of more bytes are rare, and their memory is not kept.
+const KEPT_BYTES: usize = 16 * BATCH_BYTES;
 
 /// Calls `format` for each batch on some thread, with an empty buffer to fill, and `take` on this one with the piece and what `format`
 /// said about it, in order.
@@ -28,7 +31,9 @@ pub(crate) fn each<T: Send>(
     };
     parallel::in_order(batches, formatted, |(piece, said)| {
         take(&piece, said)?;
-        if let Ok(mut used) = used.lock() {
+        if piece.capacity() <= KEPT_BYTES
+            && let Ok(mut used) = used.lock()
+        {
             used.push(piece);
         }
         Ok(())

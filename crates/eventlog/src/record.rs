@@ -4,6 +4,7 @@
 //! (seven bits a byte, lowest first), text as UTF-8. The form is internal and never outlives a run.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::attribute::{Attribute, Value};
 use crate::error::LogError;
@@ -281,8 +282,8 @@ pub fn give_event_id(bytes: &[u8], id: &str, out: &mut Vec<u8>) -> bool {
 pub struct Batch {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// The bytes of the trace that the first record is in the middle of, or nothing.
-    open_trace: Vec<u8>,
+    /// The bytes of the trace that the first record is in the middle of, or nothing. They are shared by all batches of the trace.
+    open_trace: Option<Arc<[u8]>>,
 }
 
 impl Batch {
@@ -294,6 +295,11 @@ impl Batch {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// How many bytes its records take.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     /// The records in order.
@@ -316,10 +322,8 @@ impl Batch {
     /// # Errors
     /// When the batch is damaged.
     pub fn open_trace(&self) -> Result<Option<Vec<Attribute<'_>>>, LogError> {
-        if self.open_trace.is_empty() {
-            return Ok(None);
-        }
-        match Record::decode(&self.open_trace)? {
+        let Some(trace) = &self.open_trace else { return Ok(None) };
+        match Record::decode(trace)? {
             Record::Trace(attributes) => Ok(Some(attributes)),
             _ => Err(LogError::Damaged),
         }
@@ -330,7 +334,10 @@ impl Batch {
 #[derive(Debug, Default)]
 pub struct BatchBuilder {
     batch: Batch,
+    /// The trace that is open.
     trace: Vec<u8>,
+    /// The same, once a batch has ended within it.
+    shared: Option<Arc<[u8]>>,
 }
 
 /// How many bytes a batch has before it goes out. A single record can be larger.
@@ -357,8 +364,12 @@ impl BatchBuilder {
             Some(&TRACE) => {
                 self.trace.clear();
                 self.trace.extend_from_slice(piece);
+                self.shared = None;
             }
-            Some(&TRACE_END) => self.trace.clear(),
+            Some(&TRACE_END) => {
+                self.trace.clear();
+                self.shared = None;
+            }
             _ => {}
         }
         self.batch.ends.push(self.batch.bytes.len());
@@ -369,7 +380,10 @@ impl BatchBuilder {
     }
 
     fn take(&mut self) -> Batch {
-        let next = Batch { bytes: Vec::with_capacity(BATCH_BYTES + BATCH_BYTES / 8), ends: Vec::new(), open_trace: self.trace.clone() };
+        if self.shared.is_none() && !self.trace.is_empty() {
+            self.shared = Some(Arc::from(self.trace.as_slice()));
+        }
+        let next = Batch { bytes: Vec::with_capacity(BATCH_BYTES + BATCH_BYTES / 8), ends: Vec::new(), open_trace: self.shared.clone() };
         std::mem::replace(&mut self.batch, next)
     }
 

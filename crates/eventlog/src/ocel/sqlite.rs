@@ -6,8 +6,9 @@
 //! 1970-01-01, `ocel_changed_field` NULL) and a row for each change. How tables and columns are called is in [`names`]. Columns are typed; times are
 //! text as RFC 3339 in UTC, with as many digits as they need, and their order as text is their order in time. True and false are 1 and 0.
 //!
-//! Written once and counted: a relation that an event has twice. Left out and counted: NaN, which SQLite does not have; a second value of an event's
-//! attribute; attributes of attributes. Written as JSON and counted: lists.
+//! Written once and counted: a relation that is there twice. Left out and counted: NaN, which SQLite does not have; a second value of an event's
+//! attribute. Counted as simplified: the sign of -0.0; lists and attributes of attributes, which become text ([`crate::nested`]); values of another
+//! type than the declared one; attributes whose columns are called otherwise.
 //!
 //! Refused: what breaks the contract of [`ObjectLog`]: ids that are there twice, types and attributes that are not declared, relations to objects that
 //! do not exist.
@@ -29,6 +30,7 @@ use self::sorter::Sorter;
 use crate::error::LogError;
 use crate::log::{Batches, Counts, ObjectLog, Types};
 use crate::parallel;
+use crate::read::shown;
 
 /// Parameters of one INSERT. More rows at once spare starting and ending statements; beyond some hundreds nothing is gained.
 const PARAMETERS: usize = 240;
@@ -57,7 +59,7 @@ pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
     let dir = path.parent().unwrap_or(&path).to_owned();
     let beside = SortedBeside::new(&database, &dir);
     database.execute_batch("BEGIN EXCLUSIVE")?;
-    let mut writer = Writer { database: &database, tables: &tables, dir, counts: replaced(log.types()) };
+    let mut writer = Writer { database: &database, tables: &tables, dir, counts: renamed(log.types()) };
     writer.create()?;
     writer.load(log.objects())?;
     writer.load(log.events())?;
@@ -70,11 +72,18 @@ pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
     Ok(counts)
 }
 
-/// NULs in the names of attributes, which columns cannot have in theirs.
-fn replaced(types: &Types) -> Counts {
-    let names = types.events.iter().chain(&types.objects).flat_map(|def| &def.attributes).map(|(name, _)| name);
-    let replaced_characters = names.map(|name| name.matches('\0').count() as u64).sum();
-    Counts { replaced_characters, ..Counts::default() }
+/// What columns cannot be called as attributes are: those with NUL, and those whose name is taken.
+fn renamed(types: &Types) -> Counts {
+    let mut counts = Counts::default();
+    for def in types.events.iter().chain(&types.objects) {
+        let wanted = || def.attributes.iter().map(|(name, _)| name.as_str());
+        for (name, column) in wanted().zip(names::columns(wanted())) {
+            let nuls = name.matches('\0').count();
+            counts.replaced_characters += nuls as u64;
+            counts.simplified_values += u64::from(column.len() != name.len() + 3 * nuls);
+        }
+    }
+    counts
 }
 
 struct Writer<'a> {
@@ -206,8 +215,8 @@ impl Writer<'_> {
             if let Some(row) = found.next()? {
                 let (to, from): (String, String) = (row.get(0)?, row.get(1)?);
                 return Err(LogError::RefusedAt {
-                    place: format!("\"{from}\""),
-                    message: format!("it is related to the object \"{to}\", which the log does not have"),
+                    place: shown(&from),
+                    message: format!("it is related to the object {}, which the log does not have", shown(&to)),
                 });
             }
         }
@@ -221,7 +230,7 @@ fn twice(error: rusqlite::Error, table: &rows::Table, cells: &[Cell], text: &[u8
         && let Some(&cell) = cells.first()
     {
         let id = String::from_utf8_lossy(Bound(cell, text).bytes());
-        return LogError::RefusedAt { place: format!("table {}", table.name), message: format!("the id \"{id}\" is there twice") };
+        return LogError::RefusedAt { place: format!("table {}", table.name), message: format!("the id {} is there twice", shown(&id)) };
     }
     error.into()
 }

@@ -212,12 +212,12 @@ fn found(severity: Severity, rule: &'static str, place: Position, message: Strin
 }
 
 /// Text of a file as it can stand in a message: between quotes, without control characters, and not much of it.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     format!("\"{}\"", printable(text, 60))
 }
 
 /// So many characters of a text, those that do something to a terminal escaped.
-fn printable(text: &str, most: usize) -> String {
+pub(crate) fn printable(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (at, character) in text.chars().enumerate() {
         if at == most {

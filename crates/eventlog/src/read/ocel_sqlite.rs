@@ -25,7 +25,7 @@ use crate::attribute::ValueType;
 use crate::error::LogError;
 use crate::log::{TypeDef, Types};
 use crate::ocel::sqlite::names::OF_PM4PY;
-use crate::read::{Finding, Limits, Severity, Sink};
+use crate::read::{Finding, Limits, Severity, Sink, shown};
 
 pub(crate) use self::database::{Database, Table, refused, table_place};
 
@@ -151,7 +151,7 @@ impl Side {
         let mut columns = 0_usize;
         for (name, map) in type_names(database, kind, limits, report)? {
             if side.by_name.contains_key(&name) {
-                let message = || format!("the type \"{name}\" is there twice; remove one of the rows");
+                let message = || format!("the type {} is there twice; remove one of the rows", shown(&name));
                 report.add(Severity::Error, "duplicate_type", || table_place(kind.map), message);
                 continue;
             }
@@ -172,8 +172,13 @@ impl Side {
                         Some(side.tables.len() - 1)
                     }
                     None => {
-                        let message =
-                            || format!("the type \"{name}\" has no table \"{table_name}\"; its times and attributes are not in the file");
+                        let message = || {
+                            format!(
+                                "the type {} has no table {}; its times and attributes are not in the file",
+                                shown(&name),
+                                shown(&table_name)
+                            )
+                        };
                         report.add(Severity::Error, "type_without_table", || table_place(kind.map), message);
                         None
                     }

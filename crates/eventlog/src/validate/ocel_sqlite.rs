@@ -10,7 +10,7 @@ use crate::error::LogError;
 use crate::log::{CaseHeader, Types};
 use crate::ocel::sqlite::sorter::Sorter;
 use crate::read::ocel_sqlite::{Database, EVENTS, Kind, OBJECTS, Report, Table, read_from, table_place};
-use crate::read::{Finding, Limits, Severity, Sink};
+use crate::read::{Finding, Limits, Severity, Sink, printable, shown};
 use crate::record::{Record, Relation};
 
 /// Checks a file; what makes it unreadable is a finding too.
@@ -81,7 +81,7 @@ fn structure(database: &Database, kind: &Kind, report: &mut Report) -> Result<()
         if mapped.binary_search_by(|mapped| mapped.as_str().cmp(name)).is_err() {
             // Linear only for tables that break the rule.
             let message = match mapped.iter().find(|mapped| mapped.eq_ignore_ascii_case(name)) {
-                Some(mapped) => format!("{} calls it {mapped}; some tools tell upper from lower case. Rename it", kind.map),
+                Some(mapped) => format!("{} calls it {}; some tools tell upper from lower case. Rename it", kind.map, shown(mapped)),
                 None => format!("no type in {} has this table; add the type, or rename or drop the table", kind.map),
             };
             report.add(Severity::Error, "table_without_type", || table_place(name), || message);
@@ -96,7 +96,7 @@ fn structure(database: &Database, kind: &Kind, report: &mut Report) -> Result<()
         if let Some(time) = table.column("ocel_time").and_then(|place| table.columns.get(place))
             && time.declared != "TIMESTAMP"
         {
-            let message = || format!("the column ocel_time is declared as \"{}\"; declare it as TIMESTAMP", time.declared);
+            let message = || format!("the column ocel_time is declared as {}; declare it as TIMESTAMP", shown(&time.declared));
             report.add(Severity::Error, "time_type", || table_place(&name), message);
         }
         let more_key = table.columns.iter().any(|column| column.key > 0 && !column.name.eq_ignore_ascii_case("ocel_id"));
@@ -118,8 +118,12 @@ fn table_rules(
 ) -> Result<(), LogError> {
     let place = || table_place(&table.name);
     for said in database.quick_check(table)? {
-        let message =
-            || format!("{said}: the file is damaged; get it again, or save what is left with the `.recover` of the sqlite3 shell");
+        let message = || {
+            format!(
+                "{}: the file is damaged; get it again, or save what is left with the `.recover` of the sqlite3 shell",
+                printable(&said, 200)
+            )
+        };
         report.add(Severity::Error, "damaged", place, message);
     }
     for name in columns {
@@ -206,13 +210,13 @@ fn dangling(sorter: Sorter, report: &mut Report) -> Result<(), LogError> {
         let same = matches!((&entry, &id), (Some((key, _)), Some(id)) if *key == id.as_slice());
         if !same {
             if let (Some(id), false) = (&id, is_there) {
-                let to = String::from_utf8_lossy(id);
+                let to = shown(&String::from_utf8_lossy(id));
                 for from in &waiting {
                     let (tag, from) = from.split_first().ok_or(LogError::Damaged)?;
                     let kind = if *tag == FROM_EVENT { &EVENTS } else { &OBJECTS };
-                    let place = || format!("{}, {} \"{}\"", table_place(kind.relations), kind.from, String::from_utf8_lossy(from));
+                    let place = || format!("{}, {} {}", table_place(kind.relations), kind.from, shown(&String::from_utf8_lossy(from)));
                     let message =
-                        || format!("it leads to the object \"{to}\", which is not in the table object; add it or remove the relation");
+                        || format!("it leads to the object {to}, which is not in the table object; add it or remove the relation");
                     report.add(Severity::Error, "dangling_relation", place, message);
                 }
                 report.count("dangling_relation", more);

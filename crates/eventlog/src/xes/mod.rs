@@ -13,7 +13,8 @@
 //!   wants a key in `values`, a slip that no reader follows). A container, which the standard dropped and OpenXES and process_mining
 //!   know, is `<container key="…">…</container>`.
 //! - A trace or event without anything is written with two tags: process_mining stops at `<event/>`.
-//! - Keys of a classifier are put in apostrophes where one of them has a space.
+//! - Keys of a classifier are put in quotes where one of them has white space, begins with a quote or is empty. A double quote beside
+//!   an apostrophe becomes `\x22`.
 //! - For characters that XML does not have see [`crate::xml`].
 //!
 //! Refused is a log that gives objects.
@@ -80,17 +81,30 @@ fn header(header: &CaseHeader, options: Options, out: &mut Vec<u8>) -> Counts {
         elements.raw(b"\t</global>\n");
     }
     for classifier in &header.classifiers {
-        let keys = if classifier.keys.iter().any(|key| key.contains(' ')) {
-            classifier.keys.iter().map(|key| format!("'{key}'")).collect::<Vec<_>>().join(" ")
-        } else {
-            classifier.keys.join(" ")
-        };
+        let keys = classifier_keys(&classifier.keys, &mut elements.counts);
         elements.quoted(b"\t<classifier name=\"", &classifier.name);
         elements.quoted(b" scope=\"event\" keys=\"", &keys);
         elements.raw(b"/>\n");
     }
     elements.all(&header.attributes, 1);
     elements.counts
+}
+
+/// The keys in one text, in quotes where one of them needs it.
+fn classifier_keys(keys: &[String], counts: &mut Counts) -> String {
+    let needs = |key: &String| key.is_empty() || key.starts_with(['\'', '"']) || key.contains(|c: char| c.is_ascii_whitespace());
+    if !keys.iter().any(needs) {
+        return keys.join(" ");
+    }
+    let mut quoted = |key: &String| {
+        if !key.contains('\'') {
+            return format!("'{key}'");
+        }
+        // Nothing in XES says how to write both kinds of quotes.
+        counts.replaced_characters += key.matches('"').count() as u64;
+        format!("\"{}\"", key.replace('"', "\\x22"))
+    };
+    keys.iter().map(&mut quoted).collect::<Vec<_>>().join(" ")
 }
 
 fn traces(batch: &Batch, options: Options, out: &mut Vec<u8>) -> Result<Counts, LogError> {

@@ -8,6 +8,8 @@ use super::names;
 use crate::attribute::{Attribute, Value, ValueType};
 use crate::error::LogError;
 use crate::log::{Counts, TypeDef, Types};
+use crate::nested;
+use crate::read::shown;
 use crate::record::{Batch, Event, Object, Record, Relation};
 use crate::time;
 
@@ -150,7 +152,7 @@ impl Tables {
     fn add(&mut self, def: &TypeDef, name: String, event: bool) -> Result<Kind, LogError> {
         if def.attributes.len() > MOST_ATTRIBUTES {
             return Err(LogError::RefusedAt {
-                place: format!("type \"{}\"", def.name),
+                place: format!("type {}", shown(&def.name)),
                 message: format!("{} attributes, and a table can have {MOST_ATTRIBUTES}; write JSON or XML instead", def.attributes.len()),
             });
         }
@@ -165,8 +167,8 @@ impl Tables {
             sql.push_str(&format!(", {} {}", names::quoted(column), sql_type(*kind)));
             if columns.insert(attribute.clone(), (before + place, *kind)).is_some() {
                 return Err(LogError::RefusedAt {
-                    place: format!("type \"{}\"", def.name),
-                    message: format!("it has the attribute \"{attribute}\" twice"),
+                    place: format!("type {}", shown(&def.name)),
+                    message: format!("it has the attribute {} twice", shown(attribute)),
                 });
             }
         }
@@ -205,7 +207,7 @@ impl Tables {
 }
 
 fn twice(def: &TypeDef) -> LogError {
-    LogError::RefusedAt { place: format!("type \"{}\"", def.name), message: "the log has this type twice".to_owned() }
+    LogError::RefusedAt { place: format!("type {}", shown(&def.name)), message: "the log has this type twice".to_owned() }
 }
 
 fn sql_type(kind: ValueType) -> &'static str {
@@ -355,16 +357,21 @@ impl Making<'_> {
         Cell::Text(start, self.rows.text.len())
     }
 
+    /// The cell of a value in a column of the declared type. What is not that value any more is counted.
     fn cell(&mut self, attribute: &Attribute<'_>, wanted: ValueType) -> Cell {
-        if !attribute.children.is_empty() && attribute.value != Value::Container {
+        if nested::is_nested(attribute) {
             self.rows.counts.simplified_values += 1;
+            return self.text(&nested::text(attribute));
         }
         match (&attribute.value, wanted) {
-            (Value::String(text), ValueType::String | ValueType::Id | ValueType::List | ValueType::Container)
-            | (Value::Id(text), ValueType::String | ValueType::Id) => return self.text(text),
+            (Value::String(text) | Value::Id(text), ValueType::String | ValueType::Id | ValueType::List | ValueType::Container) => {
+                return self.text(text);
+            }
             (Value::Time(ns), ValueType::Time) => return self.time(*ns),
             (Value::Integer(number), ValueType::Integer) => return Cell::Integer(*number),
-            (Value::Float(number), ValueType::Float) if !number.is_nan() => return Cell::Real(*number),
+            (Value::Float(number), ValueType::Float) if !number.is_nan() && !(*number == 0.0 && number.is_sign_negative()) => {
+                return Cell::Real(*number);
+            }
             (Value::Boolean(truth), ValueType::Boolean) => return Cell::Integer(i64::from(*truth)),
             _ => {}
         }
@@ -372,49 +379,27 @@ impl Making<'_> {
         match &attribute.value {
             // SQLite has no NaN; it would store NULL.
             Value::Float(number) if number.is_nan() => Cell::Null,
-            Value::Integer(number) if wanted == ValueType::Float && (*number as f64) as i64 == *number => Cell::Real(*number as f64),
-            Value::String(text) | Value::Id(text) => self.text(text),
-            Value::Time(ns) => self.time(*ns),
-            Value::Integer(number) => self.text(&number.to_string()),
-            Value::Float(number) => self.text(&number.to_string()),
-            Value::Boolean(truth) => self.text(if *truth { "true" } else { "false" }),
-            Value::List(items) => self.text(&as_json(items).to_string()),
-            Value::Container => self.text(&as_json(&attribute.children).to_string()),
+            // Nor a zero with a sign.
+            Value::Float(number) if wanted == ValueType::Float => Cell::Real(number.abs()),
+            // Compared in a type that holds both: 2⁶³ as a float is no i64.
+            Value::Integer(number) if wanted == ValueType::Float && *number as f64 as i128 == i128::from(*number) => {
+                Cell::Real(*number as f64)
+            }
+            value => self.text(&nested::value_text(value)),
         }
     }
 }
 
-/// Nested attributes as `[{"key": …, "value": …, "children": […]}, …]`, which a column can hold as text.
-fn as_json(attributes: &[Attribute<'_>]) -> serde_json::Value {
-    attributes
-        .iter()
-        .map(|attribute| {
-            let value = match &attribute.value {
-                Value::String(text) | Value::Id(text) => text.as_ref().into(),
-                Value::Time(ns) => time::rfc3339(*ns).into(),
-                Value::Integer(number) => (*number).into(),
-                Value::Float(number) if number.is_finite() => (*number).into(),
-                Value::Float(number) => number.to_string().into(),
-                Value::Boolean(truth) => (*truth).into(),
-                Value::List(items) => as_json(items),
-                Value::Container => serde_json::Value::Null,
-            };
-            let mut entry = serde_json::json!({ "key": attribute.key, "value": value });
-            if let (false, Some(entry)) = (attribute.children.is_empty(), entry.as_object_mut()) {
-                entry.insert("children".to_owned(), as_json(&attribute.children));
-            }
-            entry
-        })
-        .collect()
-}
-
 fn column(kind: &Kind, id: &str, type_name: &str, attribute: &Attribute<'_>) -> Result<(usize, ValueType), LogError> {
     kind.columns.get(attribute.key.as_ref()).copied().ok_or_else(|| LogError::RefusedAt {
-        place: format!("\"{id}\""),
-        message: format!("it has the attribute \"{}\", which its type \"{type_name}\" does not have", attribute.key),
+        place: shown(id),
+        message: format!("it has the attribute {}, which its type {} does not have", shown(&attribute.key), shown(type_name)),
     })
 }
 
 fn unknown(what: &str, id: &str, kind: &str) -> LogError {
-    LogError::RefusedAt { place: format!("{what} \"{id}\""), message: format!("it is of the type \"{kind}\", which the log does not have") }
+    LogError::RefusedAt {
+        place: format!("{what} {}", shown(id)),
+        message: format!("it is of the type {}, which the log does not have", shown(kind)),
+    }
 }

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::LogError;
 use crate::ocel::sqlite::names::quoted;
-use crate::read::Limits;
+use crate::read::{Limits, printable};
 
 /// Instructions of SQLite between two looks at how many there were.
 const INSTRUCTIONS_A_LOOK: i32 = 10_000;
@@ -265,7 +265,7 @@ impl Database {
 const ENDLESS: &str = "the table gives more than the file can hold, so its pages refer to each other: the file is damaged or made to harm";
 
 pub(crate) fn table_place(name: &str) -> String {
-    format!("table {name}")
+    format!("table {}", printable(name, 60))
 }
 
 pub(crate) fn refused(place: &str, message: &str) -> LogError {
@@ -278,12 +278,16 @@ fn broken(place: &str, error: rusqlite::Error) -> LogError {
     let message = match error.sqlite_error_code() {
         Some(ErrorCode::SystemIoFailure) if short => "the file ends too early; get it again".to_owned(),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            format!("the file is damaged ({error}); get it again, or save what is left with the `.recover` of the sqlite3 shell")
+            format!(
+                "the file is damaged ({}); get it again, or save what is left with the `.recover` of the sqlite3 shell",
+                printable(&error.to_string(), 200)
+            )
         }
         Some(ErrorCode::OperationInterrupted) => ENDLESS.to_owned(),
         Some(ErrorCode::TooBig) => "a row is larger than the limit".to_owned(),
         Some(ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory | ErrorCode::DiskFull | ErrorCode::CannotOpen) => return error.into(),
-        _ => format!("SQLite cannot read it: {error}"),
+        // It can name what the file calls its columns.
+        _ => format!("SQLite cannot read it: {}", printable(&error.to_string(), 200)),
     };
     LogError::RefusedAt { place: place.to_owned(), message }
 }

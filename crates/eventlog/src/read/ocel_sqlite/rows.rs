@@ -11,7 +11,7 @@ use crate::attribute::{Attribute, Value, ValueType};
 use crate::error::LogError;
 use crate::log::{TypeDef, Types};
 use crate::ocel::sqlite::sorter::{Sorted, Sorter};
-use crate::read::{Limits, Severity, Sink};
+use crate::read::{Limits, Severity, Sink, shown};
 use crate::record::{Event, Object, Record, Relation};
 use crate::time;
 
@@ -75,7 +75,8 @@ impl Side {
                     if self.types.len() >= limits.definitions {
                         return Err(refused(&at(), &format!("more than {} types", limits.definitions)));
                     }
-                    let message = || format!("the type \"{kind}\" of \"{id}\" is not in {}; add it, and a table for it", self.kind.map);
+                    let message =
+                        || format!("the type {} of {} is not in {}; add it, and a table for it", shown(&kind), shown(&id), self.kind.map);
                     report.add(Severity::Error, "unknown_type", at, message);
                     self.types.push(TypeDef { name: kind.clone(), attributes: Vec::new() });
                     self.table_of.push(None);
@@ -138,7 +139,7 @@ impl Side {
                 let since_ns = if events { None } else { ns.filter(|&ns| ns != 0) };
                 let Some(value) = self.value(row.get_ref(first + column)?, wanted, name, report, at) else {
                     if field.is_some() {
-                        let message = || format!("it changes {name} to NULL, which cannot be kept; the value before stays");
+                        let message = || format!("it changes {} to NULL, which cannot be kept; the value before stays", shown(name));
                         report.add(Severity::Warning, "changed_to_null", at, message);
                     }
                     continue;
@@ -148,7 +149,7 @@ impl Side {
             }
             if !known {
                 let message =
-                    || format!("ocel_changed_field is \"{}\", which is no column of the table", field.as_deref().unwrap_or_default());
+                    || format!("ocel_changed_field is {}, which is no column of the table", shown(field.as_deref().unwrap_or_default()));
                 report.add(Severity::Error, "changed_field", at, message);
             }
             let tag = if events && ns.is_none() { NO_TIME } else { VALUES };
@@ -176,18 +177,18 @@ impl Side {
             Taken::Differs(value) => {
                 let message = || {
                     let (wanted, kind) = (wanted.ocel_name(), value.kind().ocel_name());
-                    format!("the column {name} is declared as {wanted}, and the value is {kind}; it is kept as that")
+                    format!("the column {} is declared as {wanted}, and the value is {kind}; it is kept as that", shown(name))
                 };
                 report.add(Severity::Warning, "value_type", at, message);
                 Some(value)
             }
             Taken::NotUtf8(value) => {
-                let message = || format!("the column {name} has bytes that are no UTF-8; they are shown as U+FFFD");
+                let message = || format!("the column {} has bytes that are no UTF-8; they are shown as U+FFFD", shown(name));
                 report.add(Severity::Error, "not_utf8", at, message);
                 Some(value)
             }
             Taken::Bytes => {
-                let message = || format!("the column {name} has a BLOB, which is left out; make it text or a number");
+                let message = || format!("the column {} has a BLOB, which is left out; make it text or a number", shown(name));
                 report.add(Severity::Error, "not_text", at, message);
                 None
             }
@@ -210,7 +211,8 @@ impl Side {
             let (Some(from), Some(to)) = (id(row.get_ref(0)?, report, at), id(row.get_ref(1)?, report, at)) else { return Ok(()) };
             let qualifier = match if qualified { row.get_ref(2)? } else { ValueRef::Text(b"") } {
                 ValueRef::Null => {
-                    let message = || format!("the relation of \"{from}\" to \"{to}\" has the qualifier NULL; write a word or ''");
+                    let message =
+                        || format!("the relation of {} to {} has the qualifier NULL; write a word or ''", shown(&from), shown(&to));
                     report.add(Severity::Error, "null_qualifier", at, message);
                     String::new()
                 }
@@ -233,7 +235,7 @@ impl Side {
         let mut attributes: Vec<(usize, Attribute<'r>)> = Vec::new();
         let mut relations: Vec<Relation<'r>> = Vec::new();
         let mut without_entity = false;
-        let place = || format!("{name} \"{id}\"");
+        let place = || format!("{name} {}", shown(id));
         for entry in entries {
             let (tag, number, rest) = untagged(entry)?;
             match tag {
@@ -261,7 +263,7 @@ impl Side {
                     };
                     if self.table_of.get(of).copied().flatten() != Some(number) {
                         let of = self.types.get(of).map_or("", |def| def.name.as_str());
-                        let message = || format!("its type is \"{of}\", which has another table; the row is left out. Move it there");
+                        let message = || format!("its type is {}, which has another table; the row is left out. Move it there", shown(of));
                         report.add(Severity::Error, "row_in_other_table", || row_of(table, id), message);
                         continue;
                     }
@@ -302,7 +304,7 @@ impl Side {
             report.add(Severity::Warning, "repeated_relation", place, message);
         }
         if table_rows == 0 {
-            let message = || format!("the type \"{kind}\" has no row for it in its table; add one");
+            let message = || format!("the type {} has no row for it in its table; add one", shown(&kind));
             report.add(Severity::Error, "no_row_in_type_table", place, message);
         }
         let id = Cow::Borrowed(id);
@@ -328,11 +330,11 @@ impl TypeTable {
 }
 
 fn row_place(table: &TypeTable, number: u64, id: &str) -> String {
-    format!("{}, row {number} (ocel_id \"{id}\")", table_place(&table.table.name))
+    format!("{}, row {number} (ocel_id {})", table_place(&table.table.name), shown(id))
 }
 
 fn row_of(table: &TypeTable, id: &str) -> String {
-    format!("{}, ocel_id \"{id}\"", table_place(&table.table.name))
+    format!("{}, ocel_id {}", table_place(&table.table.name), shown(id))
 }
 
 fn tagged(tag: u8, number: usize) -> [u8; 9] {
@@ -374,7 +376,7 @@ impl Groups {
                     // An entry costs memory beside its bytes.
                     bytes = bytes.saturating_add(value.len()).saturating_add(32);
                     if bytes > self.most {
-                        let place = format!("{} \"{}\"", self.name, String::from_utf8_lossy(&id));
+                        let place = format!("{} {}", self.name, shown(&String::from_utf8_lossy(&id)));
                         return Err(refused(
                             &place,
                             &format!("all that belongs to it is larger than {} bytes, which is the limit", self.most),
