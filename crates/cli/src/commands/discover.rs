@@ -7,6 +7,7 @@ use flowmine_correlate::{Classifier, EventLog, Filter, Jobs};
 use flowmine_discover::dfg::Dfg;
 use flowmine_discover::draw::{self, dot, json, svg};
 use flowmine_discover::log::{Which, directly_follows, directly_follows_of_cases};
+use flowmine_discover::log_file::LogRules;
 use flowmine_eventlog::CaseLog;
 
 use super::jobs;
@@ -28,7 +29,7 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         ActivityArg::CommandState => Classifier::ActivityState,
     };
     let name = args.case_notion.as_deref();
-    let dfg = match source::open(&args.source, &args.filter)? {
+    let dfg = match source::open(&args.source, &args.filter, LogRules::default())? {
         Source::Jobs(dataset) => match source::notion(name)? {
             Notion::Jobs(notion) => {
                 let jobs = jobs::of(&dataset, args.timestamp)?;

@@ -5,6 +5,7 @@ use flowmine_correlate::drop::DropColumns;
 use flowmine_correlate::pseudonym::Pseudonymiser;
 use flowmine_correlate::rules::RowRules;
 use flowmine_discover::flat_parquet;
+use flowmine_discover::log_file::LogRules;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};
 
 use super::jobs;
@@ -24,9 +25,11 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     anyhow::ensure!(xes || !args.milliseconds, "--milliseconds is for XES; the other formats keep every digit for every reader");
     let to_file = args.output.as_deref().is_some_and(|path| path != "-");
     anyhow::ensure!(args.format != LogFormat::OcelSqlite || to_file, "a database cannot go to standard output: say where to with -o FILE");
-    let counts = match source::open(&args.source, &args.filter)? {
+    let pseudonymiser = pseudonymiser(args)?;
+    let log_rules = LogRules { pseudonymiser: pseudonymiser.clone(), drop: args.drop.clone() };
+    let counts = match source::open(&args.source, &args.filter, log_rules)? {
         Source::Jobs(dataset) => {
-            let rules = rules(args)?;
+            let rules = RowRules { drop: DropColumns::parse(&args.drop).context("--drop")?, pseudonymiser };
             let notion = source::notion(name)?;
             let notions = match &notion {
                 Notion::Jobs(notion) if !args.format.has_objects() => vec![*notion],
@@ -50,10 +53,6 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
             }
         }
         Source::Log(file) => {
-            anyhow::ensure!(
-                args.pseudonymise.is_none() && args.drop.is_empty(),
-                "--pseudonymise and --drop know the columns of a dataset's jobs, not what stands in a log of others"
-            );
             if args.format.has_objects() {
                 write_objects(args, &*source::as_objects(file, name)?)?
             } else {
@@ -64,16 +63,13 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     Ok(tell(counts))
 }
 
-fn rules(args: &Export) -> anyhow::Result<RowRules> {
-    let mut rules = RowRules { drop: DropColumns::parse(&args.drop).context("--drop")?, ..RowRules::default() };
-    if let Some(path) = &args.pseudonymise {
-        let (pseudonymiser, warning) = Pseudonymiser::from_key_file(path)?;
-        if let Some(warning) = warning {
-            messages::warning(&warning.to_string());
-        }
-        rules.pseudonymiser = Some(pseudonymiser);
+fn pseudonymiser(args: &Export) -> anyhow::Result<Option<Pseudonymiser>> {
+    let Some(path) = &args.pseudonymise else { return Ok(None) };
+    let (pseudonymiser, warning) = Pseudonymiser::from_key_file(path)?;
+    if let Some(warning) = warning {
+        messages::warning(&warning.to_string());
     }
-    Ok(rules)
+    Ok(Some(pseudonymiser))
 }
 
 fn write_objects(args: &Export, log: &dyn ObjectLog) -> anyhow::Result<Counts> {

@@ -1,7 +1,7 @@
 //! `flowmine import`.
 
 use anyhow::Context;
-use flowmine_discover::log_file::{self, Content, stored};
+use flowmine_discover::log_file::{self, Content, LogRules, stored};
 use flowmine_eventlog::read::Severity;
 use flowmine_extract_slurm::import;
 use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
@@ -27,7 +27,7 @@ fn logs(args: &ImportLog) -> anyhow::Result<Outcome> {
     for path in &args.files {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let _stage = Stage::new("reading the log");
-        let log = log_file::read(path).map_err(|error| source::in_file(path, error))?;
+        let log = log_file::read(path, LogRules::default()).map_err(|error| source::in_file(path, error))?;
         source::findings(&path.display().to_string(), &log.findings);
         odd |= log.findings.iter().any(|finding| finding.severity == Severity::Error);
         let counts = stored::store(&dataset, &name, &log)?;

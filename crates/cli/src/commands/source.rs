@@ -7,7 +7,7 @@ use flowmine_correlate::parts::{self, ROWS_AT_ONCE};
 use flowmine_correlate::rules::RowRules;
 use flowmine_correlate::{CorrelateError, Filter, Timestamp};
 use flowmine_discover::job_log::{Finished, JobLogs};
-use flowmine_discover::log_file::{self, Content, FileObjectLog, LogFile, TraceLog, stored};
+use flowmine_discover::log_file::{self, Content, FileObjectLog, LogFile, LogRules, TraceLog, stored};
 use flowmine_eventlog::read::Finding;
 use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
 use flowmine_schema::tables::JobState;
@@ -26,11 +26,11 @@ pub enum Source {
 }
 
 /// Opens what was asked for. A dataset without jobs and with one imported log is that log.
-pub fn open(args: &SourceArgs, filter: &FilterArgs) -> anyhow::Result<Source> {
+pub fn open(args: &SourceArgs, filter: &FilterArgs, rules: LogRules) -> anyhow::Result<Source> {
     let log = match (&args.dataset, &args.log) {
         (None, Some(path)) => {
             let _stage = Stage::new("reading the log");
-            let log = log_file::read(path).map_err(|error| in_file(path, error))?;
+            let log = log_file::read(path, rules).map_err(|error| in_file(path, error))?;
             findings(&path.display().to_string(), &log.findings);
             log
         }
@@ -41,14 +41,14 @@ pub fn open(args: &SourceArgs, filter: &FilterArgs) -> anyhow::Result<Source> {
             }
             match &stored::names(&dataset)?[..] {
                 [] => return Ok(Source::Jobs(dataset)),
-                [name] => load(&dataset, name)?,
+                [name] => load(&dataset, name, rules)?,
                 names => {
                     let names: Vec<_> = names.iter().map(|name| visible(name)).collect();
                     anyhow::bail!("the dataset has {} imported logs: choose one with --log ({})", names.len(), names.join(", "))
                 }
             }
         }
-        (Some(dir), Some(name)) => load(&Dataset::open(dir)?, &name.to_string_lossy())?,
+        (Some(dir), Some(name)) => load(&Dataset::open(dir)?, &name.to_string_lossy(), rules)?,
         (None, None) => anyhow::bail!("nothing to look at: give --dataset DIR or --log FILE"),
     };
     let filtered = !filter.account.is_empty() || !filter.user.is_empty() || filter.from.is_some() || filter.to.is_some();
@@ -56,9 +56,9 @@ pub fn open(args: &SourceArgs, filter: &FilterArgs) -> anyhow::Result<Source> {
     Ok(Source::Log(log))
 }
 
-fn load(dataset: &Dataset, name: &str) -> anyhow::Result<LogFile> {
+fn load(dataset: &Dataset, name: &str, rules: LogRules) -> anyhow::Result<LogFile> {
     let _stage = Stage::new("reading the imported log");
-    let log = stored::load(dataset, name)?;
+    let log = stored::load(dataset, name, rules)?;
     findings(name, &log.findings);
     Ok(log)
 }

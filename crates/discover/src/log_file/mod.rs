@@ -12,6 +12,7 @@
 pub mod as_cases;
 pub mod as_objects;
 mod json;
+mod rules;
 pub mod stored;
 mod type_table;
 
@@ -25,6 +26,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 
 pub use as_cases::TraceLog;
 pub use as_objects::FileObjectLog;
+pub use rules::LogRules;
 use type_table::TypeTable;
 
 /// A log file that was read.
@@ -98,6 +100,7 @@ fn fingerprint(id: &str) -> u128 {
 
 /// Takes what a reader finds.
 pub struct Collector {
+    rules: LogRules,
     records: Sorter,
     events: Sorter,
     number: i64,
@@ -111,9 +114,11 @@ pub struct Collector {
     findings: Findings,
 }
 
-impl Default for Collector {
-    fn default() -> Self {
+impl Collector {
+    /// A collector that applies rules to every record.
+    pub fn new(rules: LogRules) -> Self {
         Self {
+            rules,
             records: Sorter::default(),
             events: Sorter::default(),
             number: 0,
@@ -134,16 +139,26 @@ fn found(severity: Severity, rule: &'static str, place: &str, message: impl Into
 
 impl Sink for Collector {
     fn types(&mut self, types: Types) -> Result<(), LogError> {
-        self.types.declare(types);
+        self.types.declare(self.rules.types(types));
         Ok(())
     }
 
     fn header(&mut self, header: CaseHeader) -> Result<(), LogError> {
-        self.header = header;
+        self.header = self.rules.header(header);
         Ok(())
     }
 
     fn record(&mut self, record: &Record<'_>) -> Result<(), LogError> {
+        if self.rules.is_empty() { self.take(record) } else { self.take(&self.rules.record(record.clone())) }
+    }
+
+    fn finding(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+}
+
+impl Collector {
+    fn take(&mut self, record: &Record<'_>) -> Result<(), LogError> {
         self.number += 1;
         let mut key = Vec::with_capacity(24);
         match record {
@@ -186,12 +201,6 @@ impl Sink for Collector {
         }
     }
 
-    fn finding(&mut self, finding: Finding) {
-        self.findings.push(finding);
-    }
-}
-
-impl Collector {
     /// The log, once the reader has come to its end.
     ///
     /// # Errors
@@ -210,12 +219,12 @@ impl Collector {
     }
 }
 
-/// Reads a log file.
+/// Reads a log file, with rules for its records.
 ///
 /// # Errors
 /// When it is none, or one that no more of can be used; the error says where.
-pub fn read(path: &Path) -> Result<LogFile, LogError> {
-    let mut collector = Collector::default();
+pub fn read(path: &Path, rules: LogRules) -> Result<LogFile, LogError> {
+    let mut collector = Collector::new(rules);
     let format = read::read_file(path, &Limits::default(), &mut collector)?;
     collector.finish(format)
 }

@@ -13,7 +13,7 @@ use flowmine_schema::tables::{ImportedLog, LogEvent, LogObject};
 use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
 
 use super::as_objects::{CASE, text_of};
-use super::{Collector, Content, LogFile, TraceLog, json};
+use super::{Collector, Content, LogFile, LogRules, TraceLog, json};
 
 /// How many rows are held before they are written.
 const ROWS: usize = 1 << 16;
@@ -166,11 +166,11 @@ pub fn store(dataset: &Dataset, name: &str, file: &LogFile) -> Result<StoredCoun
     Ok(counts)
 }
 
-/// Gets a log out of a dataset.
+/// Gets a log out of a dataset, with rules for its records.
 ///
 /// # Errors
 /// When there is none of that name, or the tables cannot be read.
-pub fn load(dataset: &Dataset, name: &str) -> Result<LogFile, StoredError> {
+pub fn load(dataset: &Dataset, name: &str, rules: LogRules) -> Result<LogFile, StoredError> {
     let mut found = None;
     dataset.read::<ImportedLog<'static>, StoredError>(Projection::All, |row| {
         if row.log == name {
@@ -179,10 +179,10 @@ pub fn load(dataset: &Dataset, name: &str) -> Result<LogFile, StoredError> {
         Ok(())
     })?;
     let Some((format, header)) = found else { return Err(StoredError::NotThere { name: name.to_owned(), known: names(dataset)? }) };
-    if format == "xes" { load_traces(dataset, name, &header) } else { load_objects(dataset, name, &header) }
+    if format == "xes" { load_traces(dataset, name, &header, &rules) } else { load_objects(dataset, name, &header, rules) }
 }
 
-fn load_traces(dataset: &Dataset, name: &str, header: &str) -> Result<LogFile, StoredError> {
+fn load_traces(dataset: &Dataset, name: &str, header: &str, rules: &LogRules) -> Result<LogFile, StoredError> {
     let mut records = Sorter::default();
     let mut key = Vec::new();
     let mut push = |trace: i64, part: u8, number: i64, record: &Record<'_>| {
@@ -194,7 +194,7 @@ fn load_traces(dataset: &Dataset, name: &str, header: &str) -> Result<LogFile, S
     };
     dataset.read::<LogObject<'static>, StoredError>(Projection::All, |row| {
         if row.log == name {
-            push(row.number, 0, 0, &Record::Trace(json::read_attributes(&row.attributes)?))?;
+            push(row.number, 0, 0, &rules.record(Record::Trace(json::read_attributes(&row.attributes)?)))?;
             push(row.number, 2, 0, &Record::TraceEnd)?;
         }
         Ok(())
@@ -203,16 +203,16 @@ fn load_traces(dataset: &Dataset, name: &str, header: &str) -> Result<LogFile, S
         if row.log == name
             && let Some(trace) = row.trace
         {
-            push(trace, 1, row.number, &Record::CaseEvent(json::read_attributes(&row.attributes)?))?;
+            push(trace, 1, row.number, &rules.record(Record::CaseEvent(json::read_attributes(&row.attributes)?)))?;
         }
         Ok(())
     })?;
-    let content = Content::Traces(TraceLog::new(json::read_header(header)?, records.finish()?));
+    let content = Content::Traces(TraceLog::new(rules.header(json::read_header(header)?), records.finish()?));
     Ok(LogFile { content, findings: Vec::new() })
 }
 
-fn load_objects(dataset: &Dataset, name: &str, header: &str) -> Result<LogFile, StoredError> {
-    let mut collector = Collector::default();
+fn load_objects(dataset: &Dataset, name: &str, header: &str, rules: LogRules) -> Result<LogFile, StoredError> {
+    let mut collector = Collector::new(rules);
     collector.types(json::read_types(header)?)?;
     let none = Cow::Borrowed("[]");
     dataset.read::<LogObject<'static>, StoredError>(Projection::All, |row| {
