@@ -1,14 +1,17 @@
 //! Sorting more records than fit in memory.
 //!
 //! In go records with keys, in any order; out come the same records by key, as often as wanted. Records are kept in memory until they
-//! take [`Sorter::memory`] bytes, then sorted and written to one temporary file, run after run; at the end the runs are merged. Equal keys
-//! keep the order in which they came. The file has no name, so that it is gone however the process ends; it lies where `TMPDIR` says.
+//! take a given number of bytes, then sorted and written to one temporary file, run after run; at the end the runs are merged, in steps
+//! where there are very many. Of each run only some bytes and the next key are in memory, and of large records one at a time. Equal keys
+//! keep the order in which they came. The file has no name, so that it is gone however the process ends; it lies where `TMPDIR` says, or
+//! beside a file that is being written.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::LogError;
@@ -16,6 +19,15 @@ use crate::record::{Batch, BatchBuilder, Record};
 
 /// How many bytes of records a sorter keeps in memory if nothing else is said.
 pub const MEMORY: usize = 16 << 20;
+
+/// Bytes that are written at once.
+const WRITE_BYTES: usize = 256 << 10;
+
+/// Bytes that the buffers of all runs may have together.
+const READ_BYTES: usize = 8 << 20;
+
+/// Runs that are merged at once.
+const MOST_RUNS: usize = 256;
 
 #[derive(Clone, Copy)]
 struct Entry {
@@ -29,16 +41,12 @@ struct Entry {
 /// Takes records.
 pub struct Sorter {
     memory: usize,
+    /// Where the temporary file goes, if not where `TMPDIR` says.
+    dir: Option<PathBuf>,
     arena: Vec<u8>,
     entries: Vec<Entry>,
     spilled: Option<Spilled>,
     count: u64,
-}
-
-struct Spilled {
-    file: File,
-    end: u64,
-    runs: Vec<(u64, u64)>,
 }
 
 impl Default for Sorter {
@@ -50,7 +58,13 @@ impl Default for Sorter {
 impl Sorter {
     /// A sorter that keeps so many bytes in memory; a single record can be larger.
     pub fn new(memory: usize) -> Self {
-        Self { memory: memory.clamp(1 << 10, 1 << 30), arena: Vec::new(), entries: Vec::new(), spilled: None, count: 0 }
+        let memory = memory.clamp(1 << 10, 1 << 30);
+        Self { memory, dir: None, arena: Vec::new(), entries: Vec::new(), spilled: None, count: 0 }
+    }
+
+    /// A sorter whose temporary file, if it needs one, is in this directory.
+    pub fn beside(dir: &Path) -> Self {
+        Self { dir: Some(dir.to_owned()), ..Self::default() }
     }
 
     /// Takes a record: `fill` appends its bytes.
@@ -58,7 +72,7 @@ impl Sorter {
     /// # Errors
     /// When the temporary file cannot be written, or one record has more than 3 GiB.
     pub fn push(&mut self, key: &[u8], fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), LogError> {
-        if self.arena.len() >= self.memory {
+        if self.arena.len() + self.entries.len() * size_of::<Entry>() >= self.memory {
             self.spill()?;
         }
         let start = self.arena.len();
@@ -94,22 +108,16 @@ impl Sorter {
         self.sort();
         let spilled = match &mut self.spilled {
             Some(spilled) => spilled,
-            none => none.insert(Spilled { file: temporary()?, end: 0, runs: Vec::new() }),
+            none => none.insert(Spilled::new(self.dir.as_deref())?),
         };
-        let start = spilled.end;
-        let mut out = Vec::with_capacity(1 << 18);
         for e in &self.entries {
-            let (key, payload) = (e.key_end - e.start, e.end - e.key_end);
-            out.extend_from_slice(&key.to_le_bytes());
-            out.extend_from_slice(&payload.to_le_bytes());
-            out.extend_from_slice(&self.arena[e.start as usize..e.end as usize]);
-            if out.len() >= 1 << 18 {
-                spilled.put(&mut out)?;
-            }
+            let (start, key_end, end) = (e.start as usize, e.key_end as usize, e.end as usize);
+            spilled.put(&self.arena[start..key_end], &self.arena[key_end..end])?;
         }
-        spilled.put(&mut out)?;
-        spilled.runs.push((start, spilled.end));
+        spilled.end_run()?;
         self.arena.clear();
+        // One large record must not make the rest of the work expensive.
+        self.arena.shrink_to(2 * self.memory);
         self.entries.clear();
         Ok(())
     }
@@ -126,19 +134,79 @@ impl Sorter {
         self.sort();
         self.arena.shrink_to_fit();
         let (file, runs) = match self.spilled {
-            Some(spilled) => (Some(Arc::new(spilled.file)), spilled.runs),
+            Some(mut spilled) => {
+                while spilled.runs.len() > MOST_RUNS {
+                    spilled = spilled.in_fewer_runs(self.dir.as_deref())?;
+                }
+                (Some(Arc::new(spilled.file)), spilled.runs)
+            }
             None => (None, Vec::new()),
         };
         Ok(Sorted { arena: self.arena, entries: self.entries, file, runs, count: self.count })
     }
 }
 
+/// Sorted runs in a file: each entry as the lengths of key and record, key, record.
+struct Spilled {
+    file: File,
+    dir: Option<PathBuf>,
+    /// Where what is in `out` will be.
+    end: u64,
+    out: Vec<u8>,
+    begin: u64,
+    runs: Vec<(u64, u64)>,
+}
+
 impl Spilled {
-    fn put(&mut self, out: &mut Vec<u8>) -> Result<(), LogError> {
-        self.file.write_all(out).map_err(temporary_error)?;
-        self.end += out.len() as u64;
-        out.clear();
+    fn new(dir: Option<&Path>) -> Result<Self, LogError> {
+        let file = match dir {
+            None => temporary()?,
+            Some(dir) => tempfile::tempfile_in(dir).map_err(|e| error_in(Some(dir), e))?,
+        };
+        Ok(Self { file, dir: dir.map(Path::to_owned), end: 0, out: Vec::with_capacity(WRITE_BYTES), begin: 0, runs: Vec::new() })
+    }
+
+    fn put(&mut self, key: &[u8], payload: &[u8]) -> Result<(), LogError> {
+        // Both are within an arena that 32 bits can address.
+        self.out.extend_from_slice(&(key.len() as u32).to_le_bytes());
+        self.out.extend_from_slice(&(payload.len() as u32).to_le_bytes());
+        self.out.extend_from_slice(key);
+        if payload.len() >= WRITE_BYTES {
+            self.write()?;
+            self.file.write_all(payload).map_err(|e| error_in(self.dir.as_deref(), e))?;
+            self.end += payload.len() as u64;
+            return Ok(());
+        }
+        self.out.extend_from_slice(payload);
+        if self.out.len() >= WRITE_BYTES { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), LogError> {
+        self.file.write_all(&self.out).map_err(|e| error_in(self.dir.as_deref(), e))?;
+        self.end += self.out.len() as u64;
+        self.out.clear();
         Ok(())
+    }
+
+    fn end_run(&mut self) -> Result<(), LogError> {
+        self.write()?;
+        self.runs.push((self.begin, self.end));
+        self.begin = self.end;
+        Ok(())
+    }
+
+    /// The same entries, [`MOST_RUNS`] runs merged into one.
+    fn in_fewer_runs(self, dir: Option<&Path>) -> Result<Self, LogError> {
+        let mut merged = Self::new(dir)?;
+        let file = Arc::new(self.file);
+        for runs in self.runs.chunks(MOST_RUNS) {
+            let mut merge = Merge::of(&file, runs)?;
+            while let Some((key, payload)) = merge.next()? {
+                merged.put(key, payload)?;
+            }
+            merged.end_run()?;
+        }
+        Ok(merged)
     }
 }
 
@@ -152,8 +220,15 @@ pub fn temporary() -> Result<File, LogError> {
 
 /// Says that it is the temporary file that is at fault, and what to do.
 pub fn temporary_error(error: io::Error) -> io::Error {
-    let dir = std::env::temp_dir();
-    io::Error::new(error.kind(), format!("temporary file in {}: {error}; set TMPDIR to a directory with room", dir.display()))
+    error_in(None, error)
+}
+
+fn error_in(dir: Option<&Path>, error: io::Error) -> io::Error {
+    let message = match dir {
+        Some(dir) => format!("temporary file in {}: {error}; write to a directory with room", dir.display()),
+        None => format!("temporary file in {}: {error}; set TMPDIR to a directory with room", std::env::temp_dir().display()),
+    };
+    io::Error::new(error.kind(), message)
 }
 
 /// Records by key.
@@ -176,24 +251,13 @@ impl Sorted {
         self.count == 0
     }
 
-    /// Calls `each` with key and bytes of every record in order, until it returns `false`.
+    /// Begins to go through the records.
     ///
     /// # Errors
     /// When the temporary file cannot be read.
     pub fn walk(&self) -> Result<Walk<'_>, LogError> {
-        let mut walk = Walk { sorted: self, next: 0, runs: Vec::new(), heap: BinaryHeap::new(), current: None };
-        if let Some(file) = &self.file {
-            // The fewer runs, the larger their buffers.
-            let buffer = ((8 << 20) / self.runs.len().max(1)).clamp(1 << 12, 1 << 18);
-            for (number, &(start, end)) in self.runs.iter().enumerate() {
-                let mut run = Run { file: Arc::clone(file), at: start, end, buffer: Vec::new(), pos: 0, size: buffer, key: 0, payload: 0 };
-                if run.advance()? {
-                    walk.heap.push(Reverse((run.key().to_vec(), number)));
-                }
-                walk.runs.push(run);
-            }
-        }
-        Ok(walk)
+        let merge = self.file.as_ref().map(|file| Merge::of(file, &self.runs)).transpose()?;
+        Ok(Walk { sorted: self, next: 0, merge })
     }
 
     /// The records as batches; `change` may write another form of a record's bytes and otherwise leaves them to be copied by returning `false`.
@@ -231,11 +295,13 @@ impl Sorted {
 /// Goes through sorted records.
 pub struct Walk<'s> {
     sorted: &'s Sorted,
+    /// In memory.
     next: usize,
-    runs: Vec<Run>,
-    heap: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
-    current: Option<usize>,
+    merge: Option<Merge>,
 }
+
+/// A key and the bytes of its record.
+pub type Keyed<'w> = (&'w [u8], &'w [u8]);
 
 impl Walk<'_> {
     /// The next key and bytes.
@@ -243,13 +309,41 @@ impl Walk<'_> {
     /// # Errors
     /// When the temporary file cannot be read.
     #[expect(clippy::should_implement_trait, reason = "what it gives is borrowed from it")]
-    pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>, LogError> {
-        if self.runs.is_empty() {
-            let Some(e) = self.sorted.entries.get(self.next) else { return Ok(None) };
-            self.next += 1;
-            let arena = &self.sorted.arena;
-            return Ok(Some((&arena[e.start as usize..e.key_end as usize], &arena[e.key_end as usize..e.end as usize])));
+    pub fn next(&mut self) -> Result<Option<Keyed<'_>>, LogError> {
+        if let Some(merge) = &mut self.merge {
+            return merge.next();
         }
+        let Some(e) = self.sorted.entries.get(self.next) else { return Ok(None) };
+        self.next += 1;
+        let arena = &self.sorted.arena;
+        Ok(Some((&arena[e.start as usize..e.key_end as usize], &arena[e.key_end as usize..e.end as usize])))
+    }
+}
+
+/// Goes through several runs at once.
+struct Merge {
+    runs: Vec<Run>,
+    /// The next key of each run, and its number: of equal keys, what came earlier lies in an earlier run.
+    heap: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
+    current: Option<usize>,
+}
+
+impl Merge {
+    fn of(file: &Arc<File>, runs: &[(u64, u64)]) -> Result<Self, LogError> {
+        let mut merge = Self { runs: Vec::with_capacity(runs.len()), heap: BinaryHeap::new(), current: None };
+        // The fewer runs, the larger their buffers.
+        let window = (READ_BYTES / runs.len().max(1)).clamp(1 << 12, 1 << 18);
+        for (number, &(at, end)) in runs.iter().enumerate() {
+            let mut run = Run { file: Arc::clone(file), at, end, buffer: Vec::new(), pos: 0, window, key: 0, payload: 0 };
+            if run.advance()? {
+                merge.heap.push(Reverse((run.key().to_vec(), number)));
+            }
+            merge.runs.push(run);
+        }
+        Ok(merge)
+    }
+
+    fn next(&mut self) -> Result<Option<Keyed<'_>>, LogError> {
         if let Some(number) = self.current.take() {
             let run = &mut self.runs[number];
             if run.advance()? {
@@ -264,64 +358,89 @@ impl Walk<'_> {
         }
         let Some(Reverse((_, number))) = self.heap.peek() else { return Ok(None) };
         self.current = Some(*number);
-        let run = &self.runs[*number];
+        let run = &mut self.runs[*number];
+        run.load()?;
         Ok(Some((run.key(), run.payload())))
     }
 }
 
 struct Run {
     file: Arc<File>,
+    /// The next byte to read.
     at: u64,
     end: u64,
     buffer: Vec<u8>,
+    /// Where the current entry's key begins.
     pos: usize,
-    size: usize,
+    window: usize,
     key: usize,
     payload: usize,
 }
 
 impl Run {
     fn key(&self) -> &[u8] {
-        &self.buffer[self.pos - self.payload - self.key..self.pos - self.payload]
+        &self.buffer[self.pos..self.pos + self.key]
     }
 
+    /// Only after [`Run::load`].
     fn payload(&self) -> &[u8] {
-        &self.buffer[self.pos - self.payload..self.pos]
+        &self.buffer[self.pos + self.key..self.pos + self.key + self.payload]
     }
 
-    /// Makes at least `wanted` bytes from `pos` on present; `false` at the end of the run.
-    fn fill(&mut self, wanted: usize) -> Result<bool, LogError> {
+    /// Bytes from `pos` on that are in the buffer, and all that there are.
+    fn left(&self) -> (usize, u64) {
         let have = self.buffer.len() - self.pos;
+        (have, have as u64 + (self.end - self.at))
+    }
+
+    /// Makes at least `wanted` bytes from `pos` on present.
+    fn fill(&mut self, wanted: usize) -> Result<(), LogError> {
+        let (have, left) = self.left();
         if have >= wanted {
-            return Ok(true);
+            return Ok(());
         }
-        let left = self.end - self.at;
-        if have == 0 && left == 0 {
-            return Ok(false);
+        if left < wanted as u64 {
+            return Err(LogError::Damaged);
         }
         self.buffer.drain(..self.pos);
         self.pos = 0;
-        let more = usize::try_from(left).unwrap_or(usize::MAX).min(self.size.max(wanted - have));
+        // A large record is not kept when it has been.
+        self.buffer.shrink_to(self.window.max(wanted));
+        let more = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(self.window.max(wanted - have));
         self.buffer.resize(have + more, 0);
-        self.file.read_exact_at(&mut self.buffer[have..], self.at).map_err(temporary_error)?;
+        self.file.read_exact_at(&mut self.buffer[have..], self.at).map_err(|e| io::Error::new(e.kind(), format!("temporary file: {e}")))?;
         self.at += more as u64;
-        if self.buffer.len() >= wanted { Ok(true) } else { Err(LogError::Damaged) }
+        Ok(())
     }
 
+    /// Goes to the next entry and makes its key present; `false` at the end of the run.
     fn advance(&mut self) -> Result<bool, LogError> {
-        if !self.fill(8)? {
+        // The record itself may never have been read.
+        let entry = self.key + self.payload;
+        let (have, _) = self.left();
+        self.pos += entry.min(have);
+        self.at += (entry - entry.min(have)) as u64;
+        (self.key, self.payload) = (0, 0);
+        if self.left().1 == 0 {
+            self.buffer = Vec::new();
+            self.pos = 0;
             return Ok(false);
         }
+        self.fill(8)?;
         let number = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).map_err(|_| LogError::Damaged);
         let (key, payload) = (number(&self.buffer[self.pos..self.pos + 4])?, number(&self.buffer[self.pos + 4..self.pos + 8])?);
-        (self.key, self.payload) = (key as usize, payload as usize);
         self.pos += 8;
-        let length = self.key + self.payload;
-        if length > 0 && !self.fill(length)? {
+        if u64::from(key) + u64::from(payload) > self.left().1 {
             return Err(LogError::Damaged);
         }
-        self.pos += length;
+        self.fill(key as usize)?;
+        (self.key, self.payload) = (key as usize, payload as usize);
         Ok(true)
+    }
+
+    /// Makes the current record present too.
+    fn load(&mut self) -> Result<(), LogError> {
+        self.fill(self.key + self.payload)
     }
 }
 
@@ -354,6 +473,66 @@ mod tests {
             out.push((key.to_vec(), bytes.to_vec()));
         }
         out
+    }
+
+    #[test]
+    fn very_many_runs_are_merged_in_steps() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter { memory: 1 << 10, ..Sorter::beside(dir.path()) };
+        let key = |n: u32| (n.wrapping_mul(2_654_435_761) % 97).to_string().into_bytes();
+        let mut expected: Vec<_> = (0..20_000_u32).map(|n| (key(n), n.to_be_bytes().to_vec())).collect();
+        for (key, value) in &expected {
+            sorter.push(key, |out| out.extend_from_slice(value)).unwrap();
+        }
+        assert!(sorter.spilled.as_ref().unwrap().runs.len() > MOST_RUNS);
+        // The file has no name there.
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        let sorted = sorter.finish().unwrap();
+        assert!(sorted.runs.len() <= MOST_RUNS);
+        expected.sort_by(|a, b| a.0.cmp(&b.0));
+        assert_eq!(all(&sorted), expected);
+    }
+
+    #[test]
+    fn large_records_are_in_memory_one_at_a_time() {
+        const LARGE: usize = 1 << 20;
+        let mut sorter = Sorter::new(1 << 10);
+        for n in (0..40_u8).rev() {
+            sorter.push(&[n], |out| out.resize(out.len() + LARGE, n)).unwrap();
+            sorter.push(&[n, 0], |out| out.push(n)).unwrap();
+        }
+        assert!(sorter.arena.capacity() < 4 * LARGE);
+        let sorted = sorter.finish().unwrap();
+        let mut walk = sorted.walk().unwrap();
+        for n in 0..40_u8 {
+            let (key, value) = walk.next().unwrap().unwrap();
+            assert!(key == [n] && value.len() == LARGE && value.iter().all(|&byte| byte == n));
+            assert_eq!(walk.next().unwrap().unwrap(), (&[n, 0][..], &[n][..]));
+            let held: usize = walk.merge.as_ref().unwrap().runs.iter().map(|run| run.buffer.capacity()).sum();
+            assert!(held < 4 * LARGE + READ_BYTES, "{held}");
+        }
+        assert!(walk.next().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_file_that_was_cut_is_an_error() {
+        let mut sorter = Sorter::new(1 << 10);
+        for n in 0..1000_u32 {
+            sorter.push(&n.to_be_bytes(), |out| out.extend([7; 100])).unwrap();
+        }
+        let sorted = sorter.finish().unwrap();
+        sorted.file.as_ref().unwrap().set_len(50_000).unwrap();
+        let mut gone = sorted.batches(|_, _| false);
+        let error = gone.find_map(Result::err).unwrap();
+        assert!(error.to_string().contains("temporary file"), "{error}");
+        assert!(gone.next().is_none());
+    }
+
+    #[test]
+    fn no_room_is_said() {
+        let mut sorter = Sorter { memory: 1 << 10, ..Sorter::beside(Path::new("/nowhere")) };
+        let error = (0..1000_u32).find_map(|n| sorter.push(&n.to_be_bytes(), |_| ()).err()).unwrap();
+        assert!(error.to_string().starts_with("temporary file in /nowhere: "), "{error}");
     }
 
     proptest! {

@@ -427,20 +427,18 @@ impl Carried {
     fn attributes(&mut self, attributes: &[Attribute<'static>], def: &TypeDef, columns: &[String], is_event: bool) -> Attributes {
         let mut all = Vec::new();
         for one in attributes {
-            let carried = self.attribute(one);
-            if self.form != Form::Sqlite {
-                all.push((0, carried));
-                continue;
-            }
             let column = def.attributes.iter().position(|(name, _)| *name == one.key).unwrap();
-            if matches!(carried.value, Value::Float(number) if number.is_nan()) {
-                continue;
-            }
-            if is_event && all.iter().any(|(other, _)| *other == column) {
+            if self.form != Form::Sqlite {
+                all.push((0, self.attribute(one)));
+            } else if is_event && all.iter().any(|(other, _)| *other == column) {
                 self.counts.simplified_values += 1;
-                continue;
+            } else {
+                let carried = self.attribute(one);
+                // There is no such value; a second one takes its place.
+                if !matches!(carried.value, Value::Float(number) if number.is_nan()) {
+                    all.push((column, Attribute { key: Cow::Owned(columns[column].clone()), ..carried }));
+                }
             }
-            all.push((column, Attribute { key: Cow::Owned(columns[column].clone()), ..carried }));
         }
         all.sort_by_key(|(column, one)| (*column, one.since_ns.filter(|_| self.form == Form::Sqlite)));
         all.into_iter().map(|(_, one)| one).collect()

@@ -18,7 +18,6 @@
 
 pub mod names;
 pub(crate) mod rows;
-pub(crate) mod sorter;
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -26,11 +25,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use self::rows::{Bound, Cell, EVENT, EVENT_OBJECT, Group, OBJECT, OBJECT_OBJECT, Rows, Tables};
-use self::sorter::Sorter;
 use crate::error::LogError;
 use crate::log::{Batches, Counts, ObjectLog, Types};
 use crate::parallel;
 use crate::read::shown;
+use crate::spool::Sorter;
 
 /// Parameters of one INSERT. More rows at once spare starting and ending statements; beyond some hundreds nothing is gained.
 const PARAMETERS: usize = 240;
@@ -140,7 +139,8 @@ impl Writer<'_> {
                 }
             },
         )?;
-        let mut later = later.finish()?;
+        let later = later.finish()?;
+        let mut later = later.walk()?;
         let mut group = Group { table: 0, cells: Vec::new() };
         let mut text = Vec::new();
         while let Some((key, value)) = later.next()? {
@@ -236,7 +236,7 @@ fn twice(error: rusqlite::Error, table: &rows::Table, cells: &[Cell], text: &[u8
 }
 
 fn put_aside(rows: &Rows, tables: &Tables, later: &mut Sorter) -> Result<(), LogError> {
-    let mut value = Vec::new();
+    let (mut key, mut value) = (Vec::new(), Vec::new());
     for group in &rows.groups {
         let table = tables.all.get(group.table).ok_or(LogError::Damaged)?;
         for row in group.cells.chunks_exact(table.width) {
@@ -262,7 +262,10 @@ fn put_aside(rows: &Rows, tables: &Tables, later: &mut Sorter) -> Result<(), Log
             }
             let id = row.first().map(|&cell| Bound(cell, &rows.text).bytes()).unwrap_or_default();
             let number = u32::try_from(group.table).map_err(|_| LogError::Damaged)?;
-            later.push_parts(&[&number.to_be_bytes(), id], &value)?;
+            key.clear();
+            key.extend_from_slice(&number.to_be_bytes());
+            key.extend_from_slice(id);
+            later.push(&key, |out| out.extend_from_slice(&value))?;
         }
     }
     Ok(())

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use crate::error::LogError;
 use crate::log::{CaseHeader, Types};
-use crate::ocel::sqlite::sorter::Sorter;
 use crate::read::ocel_sqlite::{Database, EVENTS, Kind, OBJECTS, Report, Table, read_from, table_place};
 use crate::read::{Finding, Limits, Severity, Sink, printable, shown};
 use crate::record::{Record, Relation};
+use crate::spool::Sorter;
 
 /// Checks a file; what makes it unreadable is a finding too.
 ///
@@ -19,7 +19,7 @@ use crate::record::{Record, Relation};
 /// When the file cannot be opened at all, or a temporary file cannot be written.
 pub fn check(path: &Path, limits: &Limits, give: &mut dyn FnMut(Finding)) -> Result<(), LogError> {
     let mut report = Report::default();
-    let mut sink = Targets { give, sorter: Sorter::temporary() };
+    let mut sink = Targets { give, sorter: Sorter::default() };
     let result = check_all(path, limits, &mut report, &mut sink);
     if let Err(LogError::RefusedAt { place, message }) = result {
         report.add(Severity::Error, "unreadable", || place, || message);
@@ -37,7 +37,7 @@ fn check_all(path: &Path, limits: &Limits, report: &mut Report, sink: &mut Targe
     }
     report.pass(sink);
     read_from(&database, limits, sink, report)?;
-    let sorter = std::mem::replace(&mut sink.sorter, Sorter::temporary());
+    let sorter = std::mem::take(&mut sink.sorter);
     dangling(sorter, report)
 }
 
@@ -168,7 +168,7 @@ impl Targets<'_> {
         let mut value = Vec::with_capacity(1 + from.len());
         value.push(tag);
         value.extend_from_slice(from.as_bytes());
-        relations.iter().try_for_each(|relation| self.sorter.push(relation.object.as_bytes(), &value))
+        relations.iter().try_for_each(|relation| self.sorter.push(relation.object.as_bytes(), |out| out.extend_from_slice(&value)))
     }
 }
 
@@ -184,7 +184,7 @@ impl Sink for Targets<'_> {
     fn record(&mut self, record: &Record<'_>) -> Result<(), LogError> {
         match record {
             Record::Object(object) => {
-                self.sorter.push(object.id.as_bytes(), &[IS_THERE])?;
+                self.sorter.push(object.id.as_bytes(), |out| out.push(IS_THERE))?;
                 self.relations(FROM_OBJECT, &object.id, &object.relations)
             }
             Record::Event(event) => self.relations(FROM_EVENT, &event.id, &event.relations),
@@ -199,14 +199,15 @@ impl Sink for Targets<'_> {
 
 /// Finds relations whose target is not there.
 fn dangling(sorter: Sorter, report: &mut Report) -> Result<(), LogError> {
-    let mut sorted = sorter.finish()?;
+    let sorted = sorter.finish()?;
+    let mut walk = sorted.walk()?;
     let mut id: Option<Vec<u8>> = None;
     let mut is_there = false;
     // The object can come after relations to it.
     let mut waiting: Vec<Vec<u8>> = Vec::new();
     let mut more = 0_u64;
     loop {
-        let entry = sorted.next()?;
+        let entry = walk.next()?;
         let same = matches!((&entry, &id), (Some((key, _)), Some(id)) if *key == id.as_slice());
         if !same {
             if let (Some(id), false) = (&id, is_there) {

@@ -240,9 +240,8 @@ impl Making<'_> {
         let mut row = self.start_row(kind, &[id, time]);
         for attribute in &event.attributes {
             let (place, wanted) = column(kind, &event.id, &event.kind, attribute)?;
-            let cell = self.cell(attribute, wanted);
             match row.get_mut(place) {
-                Some(free @ Cell::Null) => *free = cell,
+                Some(free @ Cell::Null) => *free = self.cell(attribute, wanted),
                 // A second value of one attribute has no place.
                 _ => self.rows.counts.simplified_values += 1,
             }
@@ -369,17 +368,13 @@ impl Making<'_> {
             }
             (Value::Time(ns), ValueType::Time) => return self.time(*ns),
             (Value::Integer(number), ValueType::Integer) => return Cell::Integer(*number),
-            (Value::Float(number), ValueType::Float) if !number.is_nan() && !(*number == 0.0 && number.is_sign_negative()) => {
-                return Cell::Real(*number);
-            }
+            (Value::Float(number), ValueType::Float) if !is_lost(*number) => return Cell::Real(*number),
             (Value::Boolean(truth), ValueType::Boolean) => return Cell::Integer(i64::from(*truth)),
             _ => {}
         }
         self.rows.counts.simplified_values += 1;
         match &attribute.value {
-            // SQLite has no NaN; it would store NULL.
             Value::Float(number) if number.is_nan() => Cell::Null,
-            // Nor a zero with a sign.
             Value::Float(number) if wanted == ValueType::Float => Cell::Real(number.abs()),
             // Compared in a type that holds both: 2⁶³ as a float is no i64.
             Value::Integer(number) if wanted == ValueType::Float && *number as f64 as i128 == i128::from(*number) => {
@@ -388,6 +383,11 @@ impl Making<'_> {
             value => self.text(&nested::value_text(value)),
         }
     }
+}
+
+/// Whether SQLite does not have the number: it stores NULL for NaN and 0 for -0.0.
+fn is_lost(number: f64) -> bool {
+    number.is_nan() || number.to_bits() == (-0.0_f64).to_bits()
 }
 
 fn column(kind: &Kind, id: &str, type_name: &str, attribute: &Attribute<'_>) -> Result<(usize, ValueType), LogError> {

@@ -10,9 +10,9 @@ use super::{Database, Report, Side, TypeTable, id, needed, refused, table_place}
 use crate::attribute::{Attribute, Value, ValueType};
 use crate::error::LogError;
 use crate::log::{TypeDef, Types};
-use crate::ocel::sqlite::sorter::{Sorted, Sorter};
 use crate::read::{Limits, Severity, Sink, shown};
 use crate::record::{Event, Object, Record, Relation};
+use crate::spool::{Keyed, Sorter, Walk};
 use crate::time;
 
 /// What a sorted entry is: a row of `event` or `object` with the place of its type, …
@@ -27,7 +27,7 @@ const RELATION: u8 = 3;
 impl Side {
     /// Reads all records of this side.
     pub(super) fn read(&mut self, database: &Database, limits: &Limits, sink: &mut dyn Sink, report: &mut Report) -> Result<(), LogError> {
-        let mut sorter = Sorter::temporary();
+        let mut sorter = Sorter::default();
         let more = self.entities(database, limits, &mut sorter, report)?;
         if !more.is_empty() {
             let types =
@@ -39,7 +39,8 @@ impl Side {
         }
         self.relations(database, &mut sorter, report)?;
         report.pass(sink);
-        let mut groups = Groups { sorted: sorter.finish()?, next: None, most: limits.record_bytes, name: self.kind.name };
+        let sorted = sorter.finish()?;
+        let mut groups = Groups { walk: sorted.walk()?, next: None, most: limits.record_bytes, name: self.kind.name };
         while let Some((id, entries)) = groups.next()? {
             let id = String::from_utf8(id).map_err(|_| LogError::Damaged)?;
             if let Some(record) = self.record(&id, &entries, report)? {
@@ -84,7 +85,7 @@ impl Side {
                     self.types.len() - 1
                 }
             };
-            sorter.push(id.as_bytes(), &tagged(ENTITY, place))
+            sorter.push(id.as_bytes(), |out| out.extend_from_slice(&tagged(ENTITY, place)))
         })?;
         Ok(self.types.get(declared..).unwrap_or_default().to_vec())
     }
@@ -159,7 +160,7 @@ impl Side {
             buffer.clear();
             buffer.extend_from_slice(&tagged(tag, number));
             Record::Event(Event { time_ns: ns.unwrap_or(0), attributes, ..Event::default() }).encode(&mut buffer);
-            sorter.push(id.as_bytes(), &buffer)
+            sorter.push(id.as_bytes(), |out| out.extend_from_slice(&buffer))
         })
     }
 
@@ -222,7 +223,7 @@ impl Side {
             value.extend_from_slice(&tagged(RELATION, to.len()));
             value.extend_from_slice(to.as_bytes());
             value.extend_from_slice(qualifier.as_bytes());
-            sorter.push(from.as_bytes(), &value)
+            sorter.push(from.as_bytes(), |out| out.extend_from_slice(&value))
         })
     }
 
@@ -353,25 +354,25 @@ fn untagged(entry: &[u8]) -> Result<(u8, usize, &[u8]), LogError> {
 /// An id with all that was sorted under it.
 type Group = (Vec<u8>, Vec<Vec<u8>>);
 
-struct Groups {
-    sorted: Sorted,
+struct Groups<'s> {
+    walk: Walk<'s>,
     next: Option<(Vec<u8>, Vec<u8>)>,
     most: usize,
     name: &'static str,
 }
 
-impl Groups {
+impl Groups<'_> {
     fn next(&mut self) -> Result<Option<Group>, LogError> {
-        let owned = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
+        let owned = |(key, value): Keyed<'_>| (key.to_vec(), value.to_vec());
         let first = match self.next.take() {
             Some(first) => Some(first),
-            None => self.sorted.next()?.map(owned),
+            None => self.walk.next()?.map(owned),
         };
         let Some((id, entry)) = first else { return Ok(None) };
         let mut bytes = entry.len();
         let mut entries = vec![entry];
         loop {
-            match self.sorted.next()?.map(owned) {
+            match self.walk.next()?.map(owned) {
                 Some((key, value)) if key == id => {
                     // An entry costs memory beside its bytes.
                     bytes = bytes.saturating_add(value.len()).saturating_add(32);

@@ -217,10 +217,13 @@ fn what_the_form_cannot_hold_is_counted() {
         event("e2", "start", 2, vec![list, Attribute::text("x", "second"), Attribute::integer("y", 3)], vec![]),
     ];
     let (path, counts) = written(&log, dir.path());
+    // Children, NaN, a list, a second value, a whole number in a column of floats.
     assert_eq!((counts.simplified_values, counts.repeated, counts.event_relations), (5, 1, 1));
     let kept = read_all(&path).unwrap();
-    assert_eq!(kept.records[2], event("e1", "start", 1, vec![Attribute::text("x", "v")], vec![relation("o1", "q")]));
-    let list = Attribute::text("x", r#"[{"key":"","value":1},{"key":"k","value":"v"}]"#);
+    let nested = Attribute::text("x", r#"{"type":"string","value":"v","children":[{"key":"child","type":"integer","value":1}]}"#);
+    let list = r#"{"type":"list","values":[{"key":"","type":"integer","value":1},{"key":"k","type":"string","value":"v"}]}"#;
+    let list = Attribute::text("x", list);
+    assert_eq!(kept.records[2], event("e1", "start", 1, vec![nested], vec![relation("o1", "q")]));
     assert_eq!(kept.records[3], event("e2", "start", 2, vec![list, Attribute::new("y", Value::Float(3.0))], vec![]));
 }
 
@@ -232,7 +235,7 @@ fn a_log_without_records_and_names_that_collide() {
     log.objects.clear();
     log.events.clear();
     let (path, counts) = written(&log, dir.path());
-    assert_eq!(counts, Counts { replaced_characters: 1, ..Counts::default() });
+    assert_eq!(counts, Counts { replaced_characters: 1, simplified_values: 2, ..Counts::default() });
     let kept = read_all(&path).unwrap();
     assert_eq!((kept.records.len(), kept.findings.len()), (0, 0));
     let names: Vec<_> = kept.types.events[0].attributes.iter().map(|(name, _)| name.as_str()).collect();
