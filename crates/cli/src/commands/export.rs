@@ -22,7 +22,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     );
     let to_file = args.output.as_deref().is_some_and(|path| path != "-");
     anyhow::ensure!(args.format != LogFormat::OcelSqlite || to_file, "a database cannot go to standard output: say where to with -o FILE");
-    let counts = match source::open(&args.source, &args.filter)? {
+    let counts = match source::open(&args.source, &args.filter, args.timestamp)? {
         Source::Jobs(dataset) => {
             let rules = rules(args)?;
             let notion = source::notion(name)?;
