@@ -27,7 +27,7 @@ use crate::rules::RowRules;
 use crate::{CorrelateError, Timestamp};
 
 /// How many rows of `job_states` are held at once.
-pub const ROWS_AT_ONCE: u64 = 100_000;
+pub const ROWS_AT_ONCE: u64 = 50_000;
 
 /// Calls `each` with every part, its rows changed by the rules.
 ///

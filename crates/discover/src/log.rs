@@ -59,19 +59,22 @@ pub fn directly_follows(log: &EventLog<'_>, classifier: Classifier, which: Which
     Ok(dfg)
 }
 
-/// The keys whose values make an event's label, and between which a plus sign stands.
-fn label_keys(log: &dyn CaseLog, classifier: Classifier) -> &'static [&'static str] {
+/// The keys whose values make an event's label, and between which a plus sign stands: of several the first that the event has.
+fn label_keys(log: &dyn CaseLog, classifier: Classifier) -> &'static [&'static [&'static str]] {
     let knows_states = Attribute::find(&log.header().event_globals, "slurm:state").is_some();
     match classifier {
-        Classifier::Activity => &["concept:name"],
-        Classifier::ActivityState if knows_states => &["concept:name", "slurm:state"],
-        Classifier::ActivityState => &["concept:name", "lifecycle:transition"],
+        Classifier::Activity => &[&["concept:name"]],
+        Classifier::ActivityState if knows_states => &[&["concept:name"], &["slurm:state"]],
+        Classifier::ActivityState => &[&["concept:name"], &["lifecycle:transition", "state", LIFECYCLE]],
     }
 }
 
+/// What our object-centric logs call `lifecycle:transition`.
+const LIFECYCLE: &str = "lifecycle";
+
 /// The label of an event; what is not known is left out of it.
-fn label(attributes: &[Attribute<'_>], keys: &[&str]) -> String {
-    let value = |key: &&str| match &Attribute::find(attributes, key)?.value {
+fn label(attributes: &[Attribute<'_>], keys: &[&[&str]]) -> String {
+    let value = |keys: &&[&str]| match &keys.iter().find_map(|key| Attribute::find(attributes, key))?.value {
         Value::String(text) | Value::Id(text) => Some(text.to_string()),
         Value::Integer(number) => Some(number.to_string()),
         Value::Boolean(truth) => Some(truth.to_string()),
@@ -83,7 +86,8 @@ fn label(attributes: &[Attribute<'_>], keys: &[&str]) -> String {
 
 impl Which {
     fn counts_transition(self, attributes: &[Attribute<'_>]) -> bool {
-        let transition = Attribute::find(attributes, "lifecycle:transition").map(|a| &a.value);
+        let transition =
+            Attribute::find(attributes, "lifecycle:transition").or_else(|| Attribute::find(attributes, LIFECYCLE)).map(|a| &a.value);
         let is = |names: &[&str]| matches!(transition, Some(Value::String(name)) if names.contains(&name.as_ref()));
         match self {
             Which::All => true,

@@ -18,7 +18,7 @@ use crate::error::LogError;
 use crate::record::{Batch, BatchBuilder, Record};
 
 /// How many bytes of records a sorter keeps in memory if nothing else is said.
-pub const MEMORY: usize = 16 << 20;
+pub const MEMORY: usize = 8 << 20;
 
 /// Bytes that are written at once.
 const WRITE_BYTES: usize = 256 << 10;

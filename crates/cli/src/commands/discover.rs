@@ -29,7 +29,7 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         ActivityArg::CommandState => Classifier::ActivityState,
     };
     let name = args.case_notion.as_deref();
-    let dfg = match source::open(&args.source, &args.filter, LogRules::default())? {
+    let dfg = match source::open(&args.source, &args.filter, args.timestamp, LogRules::default())? {
         Source::Jobs(dataset) => match source::notion(name)? {
             Notion::Jobs(notion) => {
                 let jobs = jobs::of(&dataset, args.timestamp)?;
@@ -71,6 +71,11 @@ fn graph_of_log(log: &dyn CaseLog, classifier: Classifier, which: Which, notion:
     let (mut dfg, left_out) = directly_follows_of_cases(log, classifier, which)?;
     if left_out > 0 {
         messages::warning(&format!("{left_out} events without time:timestamp are not in the graph"));
+    }
+    if which != Which::All && dfg.events == 0 {
+        messages::warning(
+            "the graph is empty: no event says in its lifecycle:transition that something began or ended, by which --events chooses",
+        );
     }
     dfg.notion = match notion.strip_prefix("object:") {
         Some(kind) => format!("objects of type {kind}"),

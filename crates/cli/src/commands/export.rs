@@ -27,7 +27,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     anyhow::ensure!(args.format != LogFormat::OcelSqlite || to_file, "a database cannot go to standard output: say where to with -o FILE");
     let pseudonymiser = pseudonymiser(args)?;
     let log_rules = LogRules { pseudonymiser: pseudonymiser.clone(), drop: args.drop.clone() };
-    let counts = match source::open(&args.source, &args.filter, log_rules)? {
+    let counts = match source::open(&args.source, &args.filter, args.timestamp, log_rules)? {
         Source::Jobs(dataset) => {
             let rules = RowRules { drop: DropColumns::parse(&args.drop).context("--drop")?, pseudonymiser };
             let notion = source::notion(name)?;

@@ -13,7 +13,7 @@ use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
 use flowmine_schema::tables::JobState;
 use flowmine_schema::{Dataset, text::visible};
 
-use crate::args::{FilterArgs, SourceArgs};
+use crate::args::{FilterArgs, SourceArgs, TimestampArg};
 use crate::messages;
 use crate::progress::Stage;
 
@@ -26,7 +26,7 @@ pub enum Source {
 }
 
 /// Opens what was asked for. A dataset without jobs and with one imported log is that log.
-pub fn open(args: &SourceArgs, filter: &FilterArgs, rules: LogRules) -> anyhow::Result<Source> {
+pub fn open(args: &SourceArgs, filter: &FilterArgs, timestamp: TimestampArg, rules: LogRules) -> anyhow::Result<Source> {
     let log = match (&args.dataset, &args.log) {
         (None, Some(path)) => {
             let _stage = Stage::new("reading the log");
@@ -53,6 +53,10 @@ pub fn open(args: &SourceArgs, filter: &FilterArgs, rules: LogRules) -> anyhow::
     };
     let filtered = !filter.account.is_empty() || !filter.user.is_empty() || filter.from.is_some() || filter.to.is_some();
     anyhow::ensure!(!filtered, "--account, --user, --from and --to choose among the jobs of a dataset; a log of others is taken whole");
+    anyhow::ensure!(
+        timestamp == TimestampArg::default(),
+        "--timestamp chooses among the ends of the intervals in which jobs of a dataset changed; in a log of others an event has one time"
+    );
     Ok(Source::Log(log))
 }
 

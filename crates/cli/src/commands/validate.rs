@@ -12,6 +12,8 @@ use crate::{Outcome, messages, output};
 /// Checks files; what is wrong with them goes to standard output, with its place.
 pub fn run(args: &Validate) -> anyhow::Result<Outcome> {
     let mut errors = 0u64;
+    // A file that cannot be read keeps no other from being checked.
+    let mut unreadable: Option<anyhow::Error> = None;
     for path in &args.files {
         let name = path.display().to_string();
         let _stage = Stage::new("checking");
@@ -21,7 +23,15 @@ pub fn run(args: &Validate) -> anyhow::Result<Outcome> {
                 lines.push(messages::finding_text(&name, &finding));
             }
         });
-        let (format, summary) = checked.map_err(|error| source::in_file(path, error))?;
+        let (format, summary) = match checked {
+            Ok(checked) => checked,
+            Err(error) => {
+                if let Some(before) = unreadable.replace(source::in_file(path, error)) {
+                    messages::error(&messages::chain(&before));
+                }
+                continue;
+            }
+        };
         errors += summary.errors;
         let format = match format {
             Format::Xes => "XES",
@@ -42,6 +52,9 @@ pub fn run(args: &Validate) -> anyhow::Result<Outcome> {
                 summary.notes
             )?)
         })?;
+    }
+    if let Some(error) = unreadable {
+        return Err(error);
     }
     Ok(if errors > 0 { Outcome::WithLosses } else { Outcome::Clean })
 }
