@@ -35,10 +35,10 @@ use crate::parquet::ParquetError;
 
 /// How many rows a row group has at most. With more than 200 000, a dictionary column would have several pages, and polars would write
 /// the number of nulls of all into the statistics of each.
-pub const GROUP_ROWS: usize = 1 << 17;
+pub const GROUP_ROWS: usize = 1 << 16;
 
 /// After how many bytes of values a row group ends.
-pub const GROUP_BYTES: usize = 32 << 20;
+pub const GROUP_BYTES: usize = 16 << 20;
 
 /// How many bytes a text may have. A page of the format has less than 2 GiB.
 pub const LONGEST_TEXT: usize = 1 << 30;

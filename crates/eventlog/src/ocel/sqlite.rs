@@ -52,7 +52,7 @@ pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
     // Pages of 16 KiB: with 4 KiB writing takes a fifth more time, with 64 KiB a log of a few events and thirty tables takes 2 MB.
     database.execute_batch(
         "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
-         PRAGMA cache_size = -24576; PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE;",
+         PRAGMA cache_size = -12288; PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE;",
     )?;
     database.set_prepared_statement_cache_capacity(256);
     let dir = path.parent().unwrap_or(&path).to_owned();
