@@ -1,5 +1,8 @@
 //! What every fuzz target checks of what a reader gives.
 
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
 use flowmine_eventlog::read::{Finding, Limits, Sink};
 use flowmine_eventlog::{Attribute, CaseHeader, LogError, Record, Types, Value};
 
@@ -26,6 +29,10 @@ impl Checker {
             Err(LogError::Refused { line, column, message }) => {
                 assert!(*line >= 1 && *column >= 1 && !message.is_empty());
                 assert!(message.len() < 2000 && !message.chars().any(char::is_control), "{message:?}");
+            }
+            Err(LogError::RefusedAt { place, message }) => {
+                let all = format!("{place}: {message}");
+                assert!(!message.is_empty() && all.len() < 2000 && !all.chars().any(char::is_control), "{all:?}");
             }
             Err(_) => {}
         }
@@ -92,7 +99,25 @@ impl Sink for Checker {
     }
 
     fn finding(&mut self, finding: Finding) {
-        assert!(finding.line != Some(0) && finding.column != Some(0) && !finding.rule.is_empty());
-        assert!(finding.message.len() < 2000 && !finding.message.chars().any(char::is_control), "{finding:?}");
+        check_finding(&finding);
     }
+}
+
+/// What every finding keeps to: short, and nothing in it that does something to a terminal.
+pub fn check_finding(finding: &Finding) {
+    assert!(finding.line != Some(0) && finding.column != Some(0) && !finding.rule.is_empty());
+    let (place, message) = (&finding.place, &finding.message);
+    assert!(place.len() + message.len() < 3000 && !place.chars().chain(message.chars()).any(char::is_control), "{finding:?}");
+}
+
+/// A file with these bytes, in memory where there is such a place.
+pub fn file_of(bytes: &[u8]) -> Option<&'static Path> {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    let path = PATH.get_or_init(|| {
+        let memory = PathBuf::from("/dev/shm");
+        let dir = if memory.is_dir() { memory } else { std::env::temp_dir() };
+        dir.join(format!("flowmine-fuzz-{}", std::process::id()))
+    });
+    std::fs::write(path, bytes).ok()?;
+    Some(path)
 }

@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::fmt::Write as _;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use flowmine_eventlog::read::input::Input;
-use flowmine_eventlog::read::{Finding, Format, Limits, Sink, detect, detect_text, ocel_json, ocel_xml, read_file, xes};
+use flowmine_eventlog::read::{Finding, Format, Limits, Sink, detect, detect_text, ocel_json, ocel_sqlite, ocel_xml, read_file, xes};
 use flowmine_eventlog::{Attribute, CaseHeader, LogError, Record, Types, Value};
 use proptest::prelude::*;
 
@@ -106,8 +106,13 @@ impl Sink for Lines {
     }
 
     fn finding(&mut self, finding: Finding) {
-        let Finding { severity, rule, line, column, .. } = finding;
-        writeln!(self.0, "! {severity:?} {rule} {}:{}", line.unwrap(), column.unwrap()).unwrap();
+        let Finding { severity, rule, line, column, place, message } = finding;
+        // Names of the file reach a terminal here.
+        assert!(!place.chars().chain(message.chars()).any(char::is_control) && place.len() + message.len() < 1000, "{place}: {message}");
+        match (line, column) {
+            (Some(line), Some(column)) => writeln!(self.0, "! {severity:?} {rule} {line}:{column}").unwrap(),
+            _ => writeln!(self.0, "! {severity:?} {rule} {place}").unwrap(),
+        }
     }
 }
 
@@ -287,6 +292,44 @@ t o i=String("one") i=String("99999999999999999999") --> early
 }
 
 #[test]
+fn odd_sqlite_is_kept_as_far_as_it_goes() {
+    let expected = r#"! Error type_without_table table event_map_type
+! Note column_type table event_Start
+event type gone []
+event type start [("n", Integer), ("ok", Boolean), ("at", Time), ("x", String)]
+object type job [("state", String), ("size", Float)]
+! Error changed_field table object_Job, row 4 (ocel_id "j1")
+job j1 state=String("PENDING") state=String("RUNNING")@1795179845000000000 size=Float(0.5) -depends on-> j2
+job j2 state=String("LONG") size=Float(inf)
+event type new []
+! Error unknown_type table event, row 4
+! Warning value_type table event_Start, row 1 (ocel_id "e1")
+! Error time table event_Start, row 2 (ocel_id "e2")
+! Warning value_type table event_Start, row 2 (ocel_id "e2")
+! Warning value_type table event_Start, row 2 (ocel_id "e2")
+! Error not_text table event_Start, row 2 (ocel_id "e2")
+! Error no_row_in_type_table event "3"
+! Error event_left_out event "3"
+start e1 at 1795179845500000000 n=Integer(5) ok=Boolean(true) at=Time(0) x=Float(1.5) -of-> j1 --> j2
+! Error event_left_out event "e2"
+! Error no_row_in_type_table event "e4"
+! Error event_left_out event "e4"
+! Error relation_without_source event "e9"
+"#;
+    // One that goes over several of its pages of 512 bytes.
+    assert_eq!(lines("all_constructs.sqlite"), expected.replace("LONG", &"l".repeat(600)));
+}
+
+/// Found by fuzzing: what the file calls its types and ids, with line ends and escape sequences, stood in messages as it was.
+#[test]
+fn hostile_names_in_sqlite_are_shown_harmlessly() {
+    // [`Lines`] looks at each finding.
+    let lines = lines("hostile_names.sqlite");
+    assert!(lines.contains("! Error type_without_table table object_map_type\n") && lines.contains("object type jo\0 []\n"), "{lines}");
+    assert!(lines.contains("refused: table event, row 1: the file is damaged"), "{lines}");
+}
+
+#[test]
 fn a_forged_record_stays_a_text() {
     assert_eq!(lines("forged_record.json"), "]} o\"}], \"events\": [{\"id\": \"forged\n");
 }
@@ -463,6 +506,11 @@ fn all_readers(bytes: &[u8], limits: &Limits) {
     let _ = Input::xml(bytes, limits).map(|input| ocel_xml::read(input, limits, &mut lines));
     let types = Input::records(bytes, limits).and_then(|input| ocel_json::types(input, limits)).ok();
     let _ = Input::records(bytes, limits).map(|input| ocel_json::read(input, limits, types, &mut lines));
+    if bytes.starts_with(b"SQLite format 3\0") {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        let _ = ocel_sqlite::read(file.path(), limits, &mut lines);
+    }
 }
 
 fn fixtures() -> Vec<Vec<u8>> {

@@ -1,15 +1,12 @@
 //! A log file's bytes as its readers get them.
 //!
 //! In goes any [`Read`], plain or gz; out come its bytes through [`BufRead`], all of them UTF-8, with the line and column of what was
-//! consumed. Refused with their place: text in other encodings, gz that is damaged or cut, and whatever would fill the memory of the
-//! parser behind: an XML token longer than [`Limits::text_bytes`]; in JSON a string longer than that, nesting deeper than
-//! [`Limits::depth`], a record larger than [`Limits::record_bytes`].
+//! consumed. Refused with their place: text in other encodings, gz that is damaged or cut, and what would fill the memory of the parser
+//! behind: an XML token longer than [`Limits::text_bytes`], a JSON record larger than [`Limits::record_bytes`].
 //!
 //! Parsers see a refusal as an [`io::Error`]; [`Input::explain`] gives the [`LogError`] behind it.
 
-use std::cell::RefCell;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -49,15 +46,6 @@ impl Position {
     }
 }
 
-/// What an input watches over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Guard {
-    /// What is consumed between two calls of [`Input::token_done`] is at most so long.
-    Tokens(u64),
-    /// The limits hold for JSON.
-    Json,
-}
-
 /// A guarded input that knows where it is.
 pub struct Input<'r> {
     source: Box<dyn Read + 'r>,
@@ -73,8 +61,8 @@ pub struct Input<'r> {
     /// The place of `buffer[counted]`.
     place: Position,
     counted: usize,
-    guard: Guard,
-    json: JsonLexer,
+    /// What is consumed between two calls of [`Input::token_done`] is at most so long.
+    most: u64,
     /// Where the token begins in the buffer, until its place is worked out, which the buffer's next turn asks for.
     token_at: usize,
     token: Option<Position>,
@@ -91,7 +79,7 @@ impl<'r> Input<'r> {
     /// # Errors
     /// From the operating system; when the text is in UTF-16 or says that it is in an encoding other than UTF-8 or US-ASCII.
     pub fn xml(source: impl Read + 'r, limits: &Limits) -> Result<Self, LogError> {
-        let mut input = Self::new(Box::new(source), Guard::Tokens(limits.text_bytes as u64), limits)?;
+        let mut input = Self::new(Box::new(source), limits.text_bytes)?;
         input.begin()?;
         if let Some((at, name)) = declared_encoding(&input.buffer[input.start..input.end])
             && !["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|known| name.eq_ignore_ascii_case(known))
@@ -102,29 +90,18 @@ impl<'r> Input<'r> {
         Ok(input)
     }
 
-    /// An input for JSON, whatever parser drives it: strings, nesting and records keep to the limits. A record is a value within an array
-    /// within the outermost object; a key and its value elsewhere count as one too.
-    ///
-    /// # Errors
-    /// From the operating system; when the text is in UTF-16.
-    pub fn json(source: impl Read + 'r, limits: &Limits) -> Result<Self, LogError> {
-        let mut input = Self::new(Box::new(source), Guard::Json, limits)?;
-        input.begin()?;
-        Ok(input)
-    }
-
-    /// An input for a parser that takes whole records: between two calls of [`Input::token_done`] at most [`Limits::record_bytes`] can be
+    /// An input for JSON, whose parsers take whole records: between two calls of [`Input::token_done`] at most [`Limits::record_bytes`] can be
     /// consumed.
     ///
     /// # Errors
     /// From the operating system; when the text is in UTF-16.
     pub fn records(source: impl Read + 'r, limits: &Limits) -> Result<Self, LogError> {
-        let mut input = Self::new(Box::new(source), Guard::Tokens(limits.record_bytes as u64), limits)?;
+        let mut input = Self::new(Box::new(source), limits.record_bytes)?;
         input.begin()?;
         Ok(input)
     }
 
-    fn new(mut source: Box<dyn Read + 'r>, guard: Guard, limits: &Limits) -> Result<Self, LogError> {
+    fn new(mut source: Box<dyn Read + 'r>, most: usize) -> Result<Self, LogError> {
         let mut magic = [0; 2];
         let mut known = 0;
         while known < magic.len() {
@@ -149,8 +126,7 @@ impl<'r> Input<'r> {
             base: 0,
             place: Position::START,
             counted: 0,
-            guard,
-            json: JsonLexer::new(limits),
+            most: most as u64,
             token_at: 0,
             token: None,
             token_offset: 0,
@@ -259,11 +235,6 @@ impl<'r> Input<'r> {
         self.failure.take()
     }
 
-    /// The input behind a handle, for a parser that keeps its reader to itself.
-    pub fn shared(self) -> SharedInput<'r> {
-        SharedInput(Rc::new(RefCell::new(self)))
-    }
-
     fn read_more(&mut self) -> Result<usize, LogError> {
         loop {
             match self.source.read(&mut self.buffer[self.filled..]) {
@@ -281,7 +252,7 @@ impl<'r> Input<'r> {
         }
     }
 
-    /// Lets `end` go as far as the bytes are UTF-8 and keep to the limits.
+    /// Lets `end` go as far as the bytes are UTF-8.
     fn admit(&mut self) {
         let fresh = &self.buffer[self.end..self.filled];
         let mut good = fresh.len();
@@ -289,14 +260,6 @@ impl<'r> Input<'r> {
             good = error.valid_up_to();
             if error.error_len().is_some() {
                 self.stop = Some(self.not_utf8(self.end + good));
-            }
-        }
-        if self.guard == Guard::Json {
-            let text = &self.buffer[self.end..self.end + good];
-            let begin = self.place.behind(&self.buffer[self.counted..self.end]);
-            if let Some((at, error)) = self.json.follow(text, begin) {
-                good = at;
-                self.stop = Some(error);
             }
         }
         self.end += good;
@@ -375,16 +338,13 @@ impl BufRead for Input<'_> {
         {
             return Err(self.fail(error));
         }
-        let mut end = self.end;
-        if let Guard::Tokens(most) = self.guard {
-            let left = most.saturating_sub(self.offset() - self.token_offset);
-            if left == 0 && end > self.start {
-                let message = format!("what begins here is longer than {most} bytes");
-                let error = self.token().refuse(message);
-                return Err(self.fail(error));
-            }
-            end = end.min(self.start.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
+        let left = self.most.saturating_sub(self.offset() - self.token_offset);
+        if left == 0 && self.end > self.start {
+            let message = format!("what begins here is longer than {} bytes", self.most);
+            let error = self.token().refuse(message);
+            return Err(self.fail(error));
         }
+        let end = self.end.min(self.start.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
         Ok(&self.buffer[self.start..end])
     }
 
@@ -394,165 +354,10 @@ impl BufRead for Input<'_> {
 }
 
 impl Read for Input<'_> {
-    #[inline]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        // serde_json reads byte by byte.
-        if let [one] = into
-            && self.start < self.end
-            && self.guard == Guard::Json
-            && !self.failed
-        {
-            *one = self.buffer[self.start];
-            self.start += 1;
-            return Ok(1);
-        }
         let n = self.fill_buf()?.read(into)?;
         self.consume(n);
         Ok(n)
-    }
-}
-
-/// An input that a parser reads while others ask where it is.
-#[derive(Clone)]
-pub struct SharedInput<'r>(Rc<RefCell<Input<'r>>>);
-
-impl SharedInput<'_> {
-    /// Where the next byte to be consumed is. A parser may have looked at one byte more than it has used.
-    pub fn position(&self) -> Position {
-        self.0.borrow_mut().position()
-    }
-
-    /// The refusal of the input itself, if there was one.
-    pub fn failure(&self) -> Option<LogError> {
-        self.0.borrow_mut().failure()
-    }
-}
-
-impl Read for SharedInput<'_> {
-    #[inline]
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.0.borrow_mut().read(into)
-    }
-}
-
-/// Follows JSON as far as strings and brackets go and sees when a limit is broken. What is no JSON is left for the parser to find.
-struct JsonLexer {
-    limits: Limits,
-    in_string: bool,
-    escaped: bool,
-    depth: usize,
-    /// Bytes of the current string, or of the current number or word outside of strings.
-    length: usize,
-    /// Bytes since the current record began.
-    record: usize,
-    string_at: Position,
-    record_at: Position,
-}
-
-/// The outermost object, an array in it.
-const DEPTH_OF_RECORDS: usize = 2;
-
-/// No number that means something has more digits.
-const WORD_BYTES: usize = 4096;
-
-impl JsonLexer {
-    fn new(limits: &Limits) -> Self {
-        Self {
-            limits: *limits,
-            in_string: false,
-            escaped: false,
-            depth: 0,
-            length: 0,
-            record: 0,
-            string_at: Position::START,
-            record_at: Position::START,
-        }
-    }
-
-    /// Follows the next bytes, which begin at `begin`. Gives the first that must not be handed out, with the reason.
-    fn follow(&mut self, bytes: &[u8], begin: Position) -> Option<(usize, LogError)> {
-        // Places are worked out only where they are needed: at the end, for what goes on in the next bytes.
-        let (mut string_here, mut record_here) = (None, None);
-        let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            let before = at;
-            at += 1;
-            if self.in_string {
-                let mut quotes = 0;
-                if self.escaped {
-                    self.escaped = false;
-                } else {
-                    let rest = &bytes[before..];
-                    let run = rest.iter().position(|&byte| byte == b'"' || byte == b'\\');
-                    at = before + run.map_or(rest.len(), |run| run + 1);
-                    match run.and_then(|run| rest.get(run)) {
-                        Some(b'"') => (self.in_string, quotes) = (false, 1),
-                        Some(_) => self.escaped = true,
-                        None => {}
-                    }
-                }
-                self.length += at - before - quotes;
-                if self.length > self.limits.text_bytes {
-                    let place = string_here.map_or(self.string_at, |start| begin.behind(&bytes[..start]));
-                    // Not one byte more than the limit goes out.
-                    let at = (at - quotes).saturating_sub(self.length - self.limits.text_bytes);
-                    return Some((at, place.refuse(format!("a string is longer than {} bytes", self.limits.text_bytes))));
-                }
-                if !self.in_string {
-                    self.length = 0;
-                }
-            } else {
-                match byte {
-                    b'"' => {
-                        (self.in_string, self.length) = (true, 0);
-                        string_here = Some(before);
-                    }
-                    b'{' | b'[' => {
-                        self.depth += 1;
-                        self.length = 0;
-                        if self.depth > self.limits.depth {
-                            let message = format!("nested deeper than {}", self.limits.depth);
-                            return Some((before, begin.behind(&bytes[..before]).refuse(message)));
-                        }
-                    }
-                    b'}' | b']' => {
-                        self.depth = self.depth.saturating_sub(1);
-                        self.length = 0;
-                    }
-                    b' ' | b'\t' | b'\n' | b'\r' | b',' | b':' => self.length = 0,
-                    _ => {
-                        self.length += 1;
-                        if self.length > WORD_BYTES {
-                            let message = format!("a number or word is longer than {WORD_BYTES} bytes");
-                            return Some((before, begin.behind(&bytes[..before]).refuse(message)));
-                        }
-                    }
-                }
-                if self.depth <= DEPTH_OF_RECORDS && matches!(byte, b',' | b'[' | b'{' | b'}' | b']') {
-                    self.record = 0;
-                    continue;
-                }
-            }
-            // White space between tokens costs no memory.
-            if self.in_string || !byte.is_ascii_whitespace() {
-                if self.record == 0 {
-                    record_here = Some(before);
-                }
-                self.record += at - before;
-            }
-            if self.record > self.limits.record_bytes {
-                let place = record_here.map_or(self.record_at, |start| begin.behind(&bytes[..start]));
-                let at = at.saturating_sub(self.record - self.limits.record_bytes);
-                return Some((at, place.refuse(format!("a record is larger than {} bytes", self.limits.record_bytes))));
-            }
-        }
-        if let Some(start) = string_here.filter(|_| self.in_string) {
-            self.string_at = begin.behind(&bytes[..start]);
-        }
-        if let Some(start) = record_here {
-            self.record_at = begin.behind(&bytes[..start]);
-        }
-        None
     }
 }
 
@@ -560,7 +365,6 @@ impl JsonLexer {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::de::IoRead;
 
     fn small() -> Limits {
         Limits { text_bytes: 10, record_bytes: 100, depth: 5, definitions: 3 }
@@ -603,10 +407,10 @@ mod tests {
         }
         let slow = Drops("<?xml version='1.0' encoding='latin1'?>".as_bytes(), 1);
         assert!(Input::xml(slow, &limits).err().unwrap().to_string().starts_with("line 1, column 31: the file is in latin1"));
-        let (text, error) = drain(Input::json(Drops("\u{feff}ä\n{€\u{10ffff}}".as_bytes(), 1), &limits).unwrap());
+        let (text, error) = drain(Input::records(Drops("\u{feff}ä\n{€\u{10ffff}}".as_bytes(), 1), &limits).unwrap());
         assert_eq!((String::from_utf8(text).unwrap().as_str(), error), ("ä\n{€\u{10ffff}}", None));
         for cut in [&b"a\nb\xe2\x82"[..], b"a\nb\xe2\x82c", b"a\nb\xe2"] {
-            let (text, error) = drain(Input::json(cut, &limits).unwrap());
+            let (text, error) = drain(Input::records(cut, &limits).unwrap());
             assert_eq!(text, b"a\nb");
             assert!(error.unwrap().starts_with("line 2, column 2: byte 0xe2 is not UTF-8"));
         }
@@ -640,46 +444,13 @@ mod tests {
         assert!(input.fill_buf().is_err());
     }
 
-    #[test]
-    fn json_limits() {
-        let long = format!("{{\"a\": [[], {{\n{}}}]}}", "\"k\": 1, ".repeat(20));
-        for (text, expected) in [
-            (r#"{"ok": ["0123456789", "\"\"\"\"\"", [[[]]]]}"#, None),
-            ("{\n\"0123456789x\": 1}", Some("line 2, column 1: a string is longer than 10 bytes")),
-            (r#"{"a": "\"\"\"\"\"\""}"#, Some("line 1, column 7: a string is longer than 10 bytes")),
-            ("[[[\n [[[]]]]]]", Some("line 2, column 4: nested deeper than 5")),
-            (&long, Some("line 1, column 12: a record is larger than 100 bytes")),
-        ] {
-            for drop in [1, 3, 1000] {
-                let (out, error) = drain(Input::json(Drops(text.as_bytes(), drop), &small()).unwrap());
-                assert_eq!(error.as_deref(), expected, "{text}");
-                assert!(text.as_bytes().starts_with(&out) && out.len() < 160);
-                assert!(expected.is_some() || out == text.as_bytes());
-            }
-        }
-        let digits = format!("[{}]", "1".repeat(5000));
-        assert_eq!(
-            drain(Input::json(digits.as_bytes(), &Limits::default()).unwrap()).1.unwrap(),
-            "line 1, column 4098: a number or word is longer than 4096 bytes"
-        );
-    }
-
-    #[test]
-    fn serde_json_drives_and_the_place_is_known() {
-        let input = Input::json(&b"{\"a\": [1,\n \"0123456789x\"]}"[..], &small()).unwrap().shared();
-        let mut parser = serde_json::Deserializer::new(IoRead::new(input.clone()));
-        let result = <serde_json::Value as serde::Deserialize>::deserialize(&mut parser);
-        assert!(result.unwrap_err().is_io());
-        assert_eq!(input.failure().unwrap().to_string(), "line 2, column 2: a string is longer than 10 bytes");
-    }
-
     proptest! {
         /// However the bytes come, the same comes out, and the place is that of the text's end.
         #[test]
-        fn pieces_do_not_matter(bytes in proptest::collection::vec(prop_oneof![any::<u8>(), Just(b'"'), Just(b'{'), Just(b'\n')], 0..60), drop in 1..7usize, json: bool) {
+        fn pieces_do_not_matter(bytes in proptest::collection::vec(prop_oneof![any::<u8>(), Just(b'"'), Just(b'{'), Just(b'\n')], 0..60), drop in 1..7usize, records: bool) {
             let open = |drop| {
                 let source = Drops(&bytes, drop);
-                if json { Input::json(source, &small()) } else { Input::xml(source, &small()) }
+                if records { Input::records(source, &small()) } else { Input::xml(source, &small()) }
             };
             match (open(drop), open(1000)) {
                 (Ok(mut one), Ok(two)) => {

@@ -130,16 +130,22 @@ pub fn read_file(path: &Path, limits: &Limits, sink: &mut dyn Sink) -> Result<Fo
 /// # Errors
 /// When it is none that can be read; errors of the operating system.
 pub fn detect(path: &Path) -> Result<Format, LogError> {
+    told(path)?.map_err(no_log)
+}
+
+/// The same; the inner error is why it is no log. The outer is an error of the operating system, or [`LogError::Refused`] when what could tell
+/// cannot be read.
+pub(crate) fn told(path: &Path) -> Result<Result<Format, String>, LogError> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {
         // It is opened more than once.
-        return Err(no_log("it is no regular file"));
+        return Ok(Err("it is no regular file".to_owned()));
     }
     let mut file = std::io::BufReader::new(file);
     if file.fill_buf()?.starts_with(b"SQLite format 3\0") {
-        return Ok(Format::OcelSqlite);
+        return Ok(Ok(Format::OcelSqlite));
     }
-    detect_text(file)
+    told_text(file)
 }
 
 /// Tells the format of a log that is text, plain or gz.
@@ -147,22 +153,25 @@ pub fn detect(path: &Path) -> Result<Format, LogError> {
 /// # Errors
 /// As [`detect`].
 pub fn detect_text(source: impl Read) -> Result<Format, LogError> {
+    told_text(source)?.map_err(no_log)
+}
+
+fn told_text(source: impl Read) -> Result<Result<Format, String>, LogError> {
     // Little is looked at; comments before the log can be of any number, but not of any length.
     let limits = Limits { text_bytes: 1 << 20, record_bytes: 1 << 20, ..Limits::default() };
     let mut input = Input::xml(source, &limits)?;
     input.skip_white_space()?;
-    match input.fill_buf() {
-        Ok([b'{', ..]) => return Ok(Format::OcelJson),
-        Ok([b'<', ..]) => {}
-        Ok([]) => return Err(no_log("it is empty")),
-        Ok(bytes) => {
-            return Err(match bytes {
-                [b'S', b'Q', b'L', b'i', b't', b'e', b' ', ..] => no_log("it is SQLite within gz: unpack it first"),
-                [b'[', ..] => no_log("it is JSON, but not an object"),
-                _ => no_log("it begins like none of them"),
-            });
-        }
+    let why = match input.fill_buf() {
+        Ok([b'{', ..]) => return Ok(Ok(Format::OcelJson)),
+        Ok([b'<', ..]) => None,
+        Ok([]) => Some("it is empty"),
+        Ok([b'S', b'Q', b'L', b'i', b't', b'e', b' ', ..]) => Some("it is SQLite within gz: unpack it first"),
+        Ok([b'[', ..]) => Some("it is JSON, but not an object"),
+        Ok(_) => Some("it begins like none of them"),
         Err(error) => return Err(input.explain(error)),
+    };
+    if let Some(why) = why {
+        return Ok(Err(why.to_owned()));
     }
     let mut elements = Elements::new(input, &limits);
     let mut buffer = Vec::new();
@@ -174,7 +183,7 @@ pub fn detect_text(source: impl Read) -> Result<Format, LogError> {
                 depth += 1;
                 let name = tag.name();
                 match depth {
-                    1 if name != "log" => return Err(no_log(&format!("its outermost element is <{}>", printable(name, 60)))),
+                    1 if name != "log" => return Ok(Err(format!("its outermost element is <{}>", printable(name, 60)))),
                     // Both are a <log>; only XES says so.
                     1 => tag.any(|key, value| key.contains("xes.") || value.contains("xes-standard")).then_some(Format::Xes),
                     2 => match name {
@@ -195,12 +204,12 @@ pub fn detect_text(source: impl Read) -> Result<Format, LogError> {
             Node::Text(_) | Node::Other(_) => None,
         };
         if let Some(format) = told {
-            return Ok(format);
+            return Ok(Ok(format));
         }
     }
 }
 
-fn no_log(why: &str) -> LogError {
+pub(crate) fn no_log(why: String) -> LogError {
     Position::START.refuse(format!(
         "this is no log that can be read: {why}. What can be read: XES and OCEL 2.0 JSON or XML, each also in gz, and OCEL 2.0 SQLite"
     ))

@@ -3,7 +3,6 @@
 use super::report::Report;
 use super::rules::{REFUSED, Rule};
 use crate::error::LogError;
-use crate::read::Format;
 use crate::read::input::Position;
 
 /// What ends a check.
@@ -36,13 +35,5 @@ impl Fault {
         };
         report.add(rule, at, String::new, || message);
         Ok(())
-    }
-
-    /// The format of a file that cannot be read so far: one whose check will say so.
-    pub(super) fn broken(self) -> Result<Format, LogError> {
-        match self {
-            Self::Log(error) if !matches!(error, LogError::Refused { .. }) => Err(error),
-            _ => Ok(Format::Xes),
-        }
     }
 }

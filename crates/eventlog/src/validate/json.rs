@@ -1,11 +1,13 @@
 //! JSON token by token, with places. Strict RFC 8259; the first thing that is no JSON ends it.
 //!
-//! Strings, nesting and records keep to the limits because [`Input`] watches over them.
+//! Strings, numbers and nesting keep to the limits here, records because [`Input`] watches over them. The readers have a tokenizer of
+//! their own (`read::json`): it holds a record as a whole and borrows from it, and forgives what Python writes.
 
 use std::io::BufRead;
 
 use super::fault::Fault;
 use super::rules::NOT_JSON;
+use crate::read::Limits;
 use crate::read::input::{Input, Position};
 
 /// What a value begins with.
@@ -45,11 +47,22 @@ pub(super) struct Json<'r> {
     /// The last member's name.
     pub(super) key: String,
     bytes: Vec<u8>,
+    limits: Limits,
+    /// How many objects and arrays are open.
+    depth: usize,
 }
 
+/// The values of the arrays in the outermost object are the records.
+const DEPTH_OF_RECORDS: usize = 2;
+
 impl<'r> Json<'r> {
-    pub(super) fn new(input: Input<'r>) -> Self {
-        Self { input, at: Position::START, text: String::new(), key: String::new(), bytes: Vec::new() }
+    /// `input` is one for records.
+    pub(super) fn new(input: Input<'r>, limits: &Limits) -> Self {
+        Self { input, at: Position::START, text: String::new(), key: String::new(), bytes: Vec::new(), limits: *limits, depth: 0 }
+    }
+
+    fn too_long<T>(&self, what: &str) -> Result<T, Fault> {
+        Err(Fault::too_large(self.at, format!("{what} is longer than {} bytes", self.limits.text_bytes)))
     }
 
     fn peek(&mut self) -> Result<Option<u8>, Fault> {
@@ -75,6 +88,10 @@ impl<'r> Json<'r> {
     /// The next byte that is no white space.
     fn next_sign(&mut self) -> Result<Option<u8>, Fault> {
         loop {
+            if self.depth <= DEPTH_OF_RECORDS {
+                // White space between records can be of any length.
+                self.input.token_done();
+            }
             let buffer = match self.input.fill_buf() {
                 Ok(buffer) => buffer,
                 Err(error) => return Err(Fault::Log(self.input.failure().unwrap_or(error.into()))),
@@ -100,6 +117,9 @@ impl<'r> Json<'r> {
     pub(super) fn value(&mut self) -> Result<Token, Fault> {
         let sign = self.next_sign()?;
         self.at = self.input.position();
+        if self.depth <= DEPTH_OF_RECORDS {
+            self.input.token_done();
+        }
         let token = match sign {
             Some(b'{') => Token::Object,
             Some(b'[') => Token::Array,
@@ -116,7 +136,11 @@ impl<'r> Json<'r> {
             Some(b'n') => return self.word(b"null", Token::Null),
             _ => return self.unexpected("a value"),
         };
+        if self.depth >= self.limits.depth {
+            return Err(Fault::too_large(self.at, format!("nested deeper than {}", self.limits.depth)));
+        }
         self.input.consume(1);
+        self.depth += 1;
         Ok(token)
     }
 
@@ -135,6 +159,9 @@ impl<'r> Json<'r> {
         while let Some(byte @ b'0'..=b'9') = self.peek()? {
             self.text.push(char::from(byte));
             self.input.consume(1);
+            if self.text.len() > self.limits.text_bytes {
+                return self.too_long("a number");
+            }
         }
         if self.text.len() == before { self.unexpected("a digit") } else { Ok(()) }
     }
@@ -179,6 +206,9 @@ impl<'r> Json<'r> {
             self.bytes.extend_from_slice(buffer.get(..run).unwrap_or_default());
             let empty = buffer.is_empty();
             self.input.consume(run);
+            if self.bytes.len() > self.limits.text_bytes {
+                return self.too_long("a string");
+            }
             match stop {
                 Some(b'"') => {
                     self.input.consume(1);
@@ -256,6 +286,7 @@ impl<'r> Json<'r> {
         match self.next_sign()? {
             Some(sign) if sign == close => {
                 self.input.consume(1);
+                self.depth = self.depth.saturating_sub(1);
                 Ok(false)
             }
             _ if is_first => Ok(true),
@@ -298,7 +329,7 @@ impl<'r> Json<'r> {
 
     /// Reads what is left of a value that began with `token`.
     pub(super) fn skip(&mut self, token: Token) -> Result<(), Fault> {
-        // Not recursive: the nesting is bounded by the input, and the stack is not ours.
+        // Not recursive: the stack is not ours.
         let mut open = match token {
             Token::Object | Token::Array => vec![(token, true)],
             _ => return Ok(()),
@@ -331,11 +362,14 @@ impl<'r> Json<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::Limits;
     use proptest::prelude::*;
 
     fn walk(text: &[u8]) -> Result<String, Fault> {
-        let mut json = Json::new(Input::json(text, &Limits::default()).map_err(Fault::Log)?);
+        walk_with(text, &Limits::default())
+    }
+
+    fn walk_with(text: &[u8], limits: &Limits) -> Result<String, Fault> {
+        let mut json = Json::new(Input::records(text, limits).map_err(Fault::Log)?, limits);
         let token = json.value()?;
         json.skip(token)?;
         json.end()?;
@@ -363,6 +397,32 @@ mod tests {
             assert!(message.contains(part), "{message}");
         }
         assert_eq!(walk("[\"\\ud83d\\ude00\\u00e4\\n\"]".as_bytes()).unwrap(), "😀ä\n");
+    }
+
+    #[test]
+    fn limits() {
+        let limits = Limits { text_bytes: 10, record_bytes: 100, depth: 5, definitions: 3 };
+        let members = "\"k\": 1, ".repeat(20);
+        let long = format!("{{\"a\": [[], {{\n{members}\"k\": 1}}]}}");
+        let small = format!("[{}1]", "[1, 2],\n".repeat(100));
+        for (text, expected) in [
+            (r#"{"ok": ["0123456789", "\"\"\"\"\"", [[[]]], 1234567890]}"#, None),
+            (&small, None),
+            ("{\n\"0123456789x\": 1}", Some("line 2, column 1: a string is longer than 10 bytes")),
+            (r#"{"a": "\"\"\"\"\"\"\"\"\"\"\""}"#, Some("line 1, column 7: a string is longer than 10 bytes")),
+            ("[1.234567890]", Some("line 1, column 2: a number is longer than 10 bytes")),
+            ("[[[\n [[[]]]]]]", Some("line 2, column 4: nested deeper than 5")),
+            (&long, Some("line 1, column 12: what begins here is longer than 100 bytes")),
+        ] {
+            let refused = walk_with(text.as_bytes(), &limits).err().map(|fault| match fault {
+                Fault::Found(rule, at, message) => {
+                    assert_eq!(rule.word, "refused");
+                    at.refuse(message).to_string()
+                }
+                Fault::Log(error) => error.to_string(),
+            });
+            assert_eq!(refused.as_deref(), expected, "{text}");
+        }
     }
 
     proptest! {

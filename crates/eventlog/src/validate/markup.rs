@@ -56,23 +56,6 @@ pub(super) struct Xml<'r> {
     root_seen: bool,
 }
 
-/// White space before a document; gives the first byte behind it, which is not consumed.
-pub(super) fn first_sign(input: &mut Input<'_>) -> Result<Option<u8>, Fault> {
-    loop {
-        input.token_done();
-        let buffer = match input.fill_buf() {
-            Ok(buffer) => buffer,
-            Err(error) => return Err(Fault::Log(input.failure().unwrap_or(error.into()))),
-        };
-        let blank = buffer.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let (sign, end) = (buffer.get(blank).copied(), buffer.is_empty());
-        if sign.is_some() || end {
-            return Ok(sign);
-        }
-        input.consume(blank);
-    }
-}
-
 fn blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
@@ -496,18 +479,6 @@ impl<'r> Xml<'r> {
             }
         }
         Ok(())
-    }
-
-    /// The names of the outermost element and of the first within, and where the outermost begins. The outermost's attributes are lost.
-    pub(super) fn first_two_elements(mut self) -> Result<(String, Position, Option<String>), Fault> {
-        self.next()?;
-        let (root, at) = (self.name.clone(), self.at);
-        let is_xes = self.attributes().iter().any(|attribute| attribute.name.starts_with("xes."));
-        let child = match self.next() {
-            Ok(Tag::Start) if !is_xes => Some(self.name),
-            _ => None,
-        };
-        Ok((root, at, child))
     }
 }
 

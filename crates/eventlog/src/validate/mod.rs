@@ -8,12 +8,10 @@
 //! with one finding. Refused is only a file that is no log at all.
 
 use std::fs::File;
-use std::io::{Read, Seek};
 use std::path::Path;
 
 use crate::error::LogError;
-use crate::read::input::{Input, Position};
-use crate::read::{Finding, Format, Limits};
+use crate::read::{Finding, Format, Limits, no_log, told};
 use report::{Report, Tally};
 
 mod elements;
@@ -63,18 +61,18 @@ pub fn validate(path: &Path, found: &mut dyn FnMut(Finding)) -> Result<(Format, 
 /// # Errors
 /// From the operating system or SQLite, and when it is none of the formats.
 pub fn validate_with(path: &Path, limits: &Limits, found: &mut dyn FnMut(Finding)) -> Result<(Format, Summary), LogError> {
-    // It is read more than once: to know its format, its types, the ids of relations that lead nowhere.
-    if !std::fs::metadata(path)?.is_file() {
-        let place = path.display().to_string();
-        return Err(LogError::RefusedAt { place, message: "this is no regular file; write what it gives into one first".into() });
-    }
     let mut tally = Tally::default();
     let mut count = |finding: Finding| {
         tally.count(finding.severity);
         found(finding);
     };
     let mut summary = Summary::default();
-    let format = detect(path, limits)?;
+    let format = match told(path) {
+        Ok(told) => told.map_err(no_log)?,
+        // The check then says where it cannot be read, and why.
+        Err(LogError::Refused { .. }) => Format::Xes,
+        Err(error) => return Err(error),
+    };
     if format == Format::OcelSqlite {
         ocel_sqlite::check(path, limits, &mut count)?;
     } else {
@@ -93,44 +91,6 @@ pub fn validate_with(path: &Path, limits: &Limits, found: &mut dyn FnMut(Finding
         report.finish();
     }
     Ok((format, Summary { errors: tally.errors, warnings: tally.warnings, notes: tally.notes, ..summary }))
-}
-
-/// The elements in which the outermost element of an OCEL file differs from that of an XES file: both are `log`.
-const OCEL_SECTIONS: [&str; 4] = ["object-types", "event-types", "objects", "events"];
-
-/// A file that cannot be read so far is taken for XES, whose check then says why.
-fn detect(path: &Path, limits: &Limits) -> Result<Format, LogError> {
-    let mut file = File::open(path)?;
-    let mut head = Vec::new();
-    Read::by_ref(&mut file).take(16).read_to_end(&mut head)?;
-    if head == b"SQLite format 3\0" {
-        return Ok(Format::OcelSqlite);
-    }
-    file.rewind()?;
-    // An input for XML says no to other encodings whichever format it is.
-    let mut input = match Input::xml(file, limits) {
-        Ok(input) => input,
-        Err(LogError::Refused { .. }) => return Ok(Format::Xes),
-        Err(error) => return Err(error),
-    };
-    match markup::first_sign(&mut input) {
-        Ok(Some(b'{' | b'[')) => return Ok(Format::OcelJson),
-        Ok(Some(b'<')) => {}
-        Ok(_) => return Err(not_a_log(input.position())),
-        Err(fault) => return fault.broken(),
-    }
-    match markup::Xml::new(input, limits).first_two_elements() {
-        Ok((root, _, child)) if root == "log" => {
-            let is_ocel = child.is_some_and(|child| OCEL_SECTIONS.contains(&child.as_str()));
-            Ok(if is_ocel { Format::OcelXml } else { Format::Xes })
-        }
-        Ok((_, at, _)) => Err(not_a_log(at)),
-        Err(fault) => fault.broken(),
-    }
-}
-
-fn not_a_log(at: Position) -> LogError {
-    at.refuse("this is no log: neither XES, nor OCEL 2.0 in JSON, XML or SQLite, also in gz, begins like this")
 }
 
 #[cfg(test)]

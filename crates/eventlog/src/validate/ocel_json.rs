@@ -30,7 +30,7 @@ pub(super) fn check_opened(open: Open<'_>, limits: &Limits, report: &mut Report<
 }
 
 fn walk(open: Open<'_>, limits: &Limits, ocel: &mut Ocel, report: &mut Report<'_>) -> Result<(), Fault> {
-    let json = Json::new(Input::json(open()?, limits)?);
+    let json = Json::new(Input::records(open()?, limits)?, limits);
     Walk { json, report, ocel, path: Vec::new(), open, limits }.file()
 }
 
