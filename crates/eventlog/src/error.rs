@@ -35,7 +35,7 @@ pub enum LogError {
     /// What we wrote ourselves a moment ago reads otherwise now.
     #[error("a temporary file was changed or damaged while it was in use")]
     Damaged,
-    /// A thread that formats records ended without a word.
+    /// A thread that reads or formats records panicked; why is on standard error.
     #[error("a worker thread stopped unexpectedly")]
     Worker,
 }

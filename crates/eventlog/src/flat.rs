@@ -17,7 +17,7 @@
 //! without events, which has no row. Not counted, because no table has them, are attributes of the log, extensions, globals and
 //! classifiers. Traces of the same name become one case for whoever reads the table.
 //!
-//! Refused is a log with more than [`MOST_COLUMNS`] columns, and one that gives objects.
+//! Refused is a log with more than [`MOST_COLUMNS`] columns or [`MOST_NAME_BYTES`] in their names, and one that gives objects.
 
 use std::borrow::Cow;
 
@@ -34,6 +34,9 @@ use crate::record::{Batch, Record};
 
 /// How many columns a table may have. A log with more has data in its keys, and no reader takes its table.
 pub const MOST_COLUMNS: usize = 10_000;
+
+/// How many bytes their names may have together.
+pub const MOST_NAME_BYTES: usize = 16 << 20;
 
 /// Attributes of events that come first, in this order; the first two are always there.
 const FIRST: [&str; 7] =
@@ -86,8 +89,10 @@ impl Columns {
         parallel::in_order(log.traces(), seen, |(of_events, of_traces)| {
             events.add(of_events);
             traces.add(of_traces);
-            if events.found.len() + traces.found.len() > MOST_COLUMNS {
-                let message = format!("the log has more than {MOST_COLUMNS} different attributes; a table of it would be of no use");
+            if events.found.len() + traces.found.len() > MOST_COLUMNS || events.bytes + traces.bytes > MOST_NAME_BYTES {
+                let message = format!(
+                    "the log has more than {MOST_COLUMNS} different attributes, or keys of {MOST_NAME_BYTES} bytes; a table of it would be of no use"
+                );
                 return Err(LogError::RefusedAt { place: "columns".to_string(), message });
             }
             Ok(())
@@ -243,6 +248,8 @@ impl Rows {
 struct Keys {
     found: Vec<(String, ValueType)>,
     places: FxHashMap<String, usize>,
+    /// Of all keys.
+    bytes: usize,
 }
 
 impl Keys {
@@ -250,6 +257,7 @@ impl Keys {
         match self.places.get(key).and_then(|&place| self.found.get_mut(place)) {
             Some((_, found)) => *found = both(*found, kind),
             None => {
+                self.bytes += key.len();
                 self.places.insert(key.to_string(), self.found.len());
                 self.found.push((key.to_string(), kind));
             }

@@ -7,8 +7,8 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use flate2::{Compress, Compression, Crc, FlushCompress};
@@ -35,11 +35,14 @@ const LAST_BLOCK: [u8; 2] = [3, 0];
 pub fn write<T>(out: &mut dyn Write, content: impl FnOnce(&mut dyn Write) -> Result<T, LogError>) -> Result<T, LogError> {
     let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get).clamp(1, 8);
     let (to_workers, work) = sync_channel(workers);
-    let work = Mutex::new(work);
+    // Only the workers have it: were they all gone, sending to them would fail and not wait for ever.
+    let work = Arc::new(Mutex::new(work));
     thread::scope(|scope| {
         for _ in 0..workers {
-            scope.spawn(|| deflate_all(&work));
+            let work = Arc::clone(&work);
+            scope.spawn(move || deflate_all(&work));
         }
+        drop(work);
         // Dropped at the end of this closure, with or without an error: then the workers end.
         let mut encoder = Encoder {
             out,

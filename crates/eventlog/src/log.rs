@@ -27,7 +27,7 @@ pub struct Types {
 
 /// An object-centric log: OCEL 2.0 without its file.
 ///
-/// Every record's type is in [`ObjectLog::types`], with all attributes that it has; ids are unique among objects and among events, and every
+/// Every record's type is in [`ObjectLog::types`], with all attributes that it has, whose values are of the declared types; ids are unique among objects and among events, and every
 /// relation leads to an object that there is.
 pub trait ObjectLog: Sync {
     /// Its types.
@@ -98,7 +98,7 @@ pub struct Counts {
     /// Characters that the format cannot carry and that were written visibly instead (`\x01`).
     pub replaced_characters: u64,
     /// Values that the format cannot carry as they are: nested attributes and lists outside of XES, numbers that are not finite in
-    /// JSON, times cut.
+    /// JSON, times cut; in SQLite also attributes whose columns are called otherwise.
     pub simplified_values: u64,
     /// Records that say the same as one before and that the format cannot hold twice.
     pub repeated: u64,

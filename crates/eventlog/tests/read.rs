@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use flowmine_eventlog::read::input::Input;
 use flowmine_eventlog::read::{Finding, Format, Limits, Sink, detect, detect_text, ocel_json, ocel_sqlite, ocel_xml, read_file, xes};
+use flowmine_eventlog::validate::validate;
 use flowmine_eventlog::{Attribute, CaseHeader, LogError, Record, Types, Value};
 use proptest::prelude::*;
 
@@ -327,6 +328,20 @@ fn hostile_names_in_sqlite_are_shown_harmlessly() {
     let lines = lines("hostile_names.sqlite");
     assert!(lines.contains("! Error type_without_table table object_map_type\n") && lines.contains("object type jo\0 []\n"), "{lines}");
     assert!(lines.contains("refused: table event, row 1: the file is damaged"), "{lines}");
+}
+
+/// Found by fuzzing: one of the messages had what stood between `&#` and `;` as it was.
+#[test]
+fn what_the_checks_say_of_fixtures_is_harmless() {
+    for entry in std::fs::read_dir(fixture("")).unwrap() {
+        let path = entry.unwrap().path();
+        let mut findings = Vec::new();
+        let result = validate(&path, &mut |finding| findings.push(finding));
+        let said = findings.iter().flat_map(|finding| [finding.place.clone(), finding.message.clone()]);
+        for text in said.chain(result.err().map(|error| error.to_string())) {
+            assert!(text.len() < 1000 && !text.chars().any(char::is_control), "{path:?}: {text:?}");
+        }
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 
 use flate2::read::GzDecoder;
 use flowmine_eventlog::attribute::{Attribute, Value, ValueType};
-use flowmine_eventlog::flat::{Cell, Columns, MOST_COLUMNS};
+use flowmine_eventlog::flat::{Cell, Columns, MOST_COLUMNS, MOST_NAME_BYTES};
 use flowmine_eventlog::xes::extensions;
 use flowmine_eventlog::{
     Batch, BatchBuilder, Batches, CaseHeader, CaseLog, Classifier, Counts, Event, LogError, Object, ObjectLog, Record, Relation, TypeDef,
@@ -568,6 +568,8 @@ fn what_is_refused() {
     let wide: Vec<_> = (0..=MOST_COLUMNS).map(|at| Record::CaseEvent(vec![Attribute::integer(format!("k{at}"), 1)])).collect();
     assert!(matches!(csv::write(&cases(&wide), &mut io::sink()), Err(LogError::RefusedAt { .. })));
     assert!(csv::write(&cases(&wide[1..]), &mut io::sink()).is_ok());
+    let long = [Record::CaseEvent(vec![Attribute::integer("k".repeat(MOST_NAME_BYTES + 1), 1)])];
+    assert!(matches!(csv::write(&cases(&long), &mut io::sink()), Err(LogError::RefusedAt { .. })));
 
     struct Full;
     impl Write for Full {

@@ -144,7 +144,7 @@ impl<'r> Elements<'r> {
                             );
                         }
                     },
-                    Err(error) => return Err(self.refuse(error.to_string())),
+                    Err(error) => return Err(self.refuse(printable(&error.to_string(), 200))),
                 };
                 self.text(text)?
             }

@@ -3,10 +3,10 @@
 use super::fault::Fault;
 use super::markup::{Tag, Xml, XmlAttribute};
 use super::ocel::Placed;
-use super::report::{Report, quoted};
+use super::report::Report;
 use super::rules;
-use crate::read::Limits;
 use crate::read::input::Position;
+use crate::read::{Limits, shown};
 
 /// A document under way, with the place that findings name.
 pub(super) struct Elements<'r, 'a, 'f> {
@@ -45,15 +45,15 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
         if self.xml.name != "log" {
             let name = &self.xml.name;
             self.report
-                .add(&rules::UNKNOWN_ELEMENT, self.xml.at, String::new, || format!("the outermost element is {}, not log", quoted(name)));
+                .add(&rules::UNKNOWN_ELEMENT, self.xml.at, String::new, || format!("the outermost element is {}, not log", shown(name)));
             return Ok(false);
         }
         if let Some(XmlAttribute { value, at, .. }) = self.xml.attribute("xmlns") {
             if value.trim_end_matches('/') == known && !known.is_empty() {
                 self.report
-                    .add(&rules::XES_NAMESPACE, *at, String::new, || format!("the namespace {}, as all tools write it", quoted(value)));
+                    .add(&rules::XES_NAMESPACE, *at, String::new, || format!("the namespace {}, as all tools write it", shown(value)));
             } else if !value.is_empty() {
-                self.report.add(&rules::NAMESPACE, *at, String::new, || format!("the elements are in the namespace {}", quoted(value)));
+                self.report.add(&rules::NAMESPACE, *at, String::new, || format!("the elements are in the namespace {}", shown(value)));
             }
             self.namespace.push_str(value);
         }
@@ -72,12 +72,12 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
             match name.as_str() {
                 "xsi:schemaLocation" | "xsi:noNamespaceSchemaLocation" => {}
                 "xmlns" if *value == self.namespace => {}
-                "xmlns" => self.report.add(&rules::NAMESPACE, *at, place, || format!("the element is in the namespace {}", quoted(value))),
+                "xmlns" => self.report.add(&rules::NAMESPACE, *at, place, || format!("the element is in the namespace {}", shown(value))),
                 "openxes.version" if xml.depth() == 1 && allowed.contains(&"xes.version") => {
                     self.report.add(&rules::OPENXES_VERSION, *at, place, || "the version of OpenXES means nothing to readers".into());
                 }
                 _ => self.report.add(&rules::UNKNOWN_XML_ATTRIBUTE, *at, place, || {
-                    format!("the schema has no attribute {} of {}", quoted(name), quoted(&xml.name))
+                    format!("the schema has no attribute {} of {}", shown(name), shown(&xml.name))
                 }),
             }
         }
@@ -98,12 +98,7 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
         let found = self.optional(name);
         if found.is_none() {
             let (record, xml) = (&self.record, &self.xml);
-            self.report.add(
-                rule,
-                xml.at,
-                || place(record, xml),
-                || format!("the attribute \"{name}\" of {} is missing", quoted(&xml.name)),
-            );
+            self.report.add(rule, xml.at, || place(record, xml), || format!("the attribute \"{name}\" of {} is missing", shown(&xml.name)));
         }
         found
     }
@@ -117,7 +112,7 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
     /// Reports that the last tag stands in the wrong place.
     pub(super) fn misplaced(&mut self, rule: &'static rules::Rule, message: impl FnOnce(&str) -> String) {
         let (record, xml) = (&self.record, &self.xml);
-        self.report.add(rule, xml.at, || place(record, xml), || message(&quoted(&xml.name)));
+        self.report.add(rule, xml.at, || place(record, xml), || message(&shown(&xml.name)));
     }
 
     /// Reports the last tag and goes past its end.
@@ -146,7 +141,7 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
                 &rules::UNEXPECTED_TEXT,
                 at,
                 || place(record, xml),
-                || format!("the text {} means nothing here", quoted(xml.text.trim())),
+                || format!("the text {} means nothing here", shown(xml.text.trim())),
             );
         }
         Ok(tag == Tag::Start)

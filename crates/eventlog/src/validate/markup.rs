@@ -6,10 +6,9 @@ use std::io::BufRead;
 
 use super::fault::Fault;
 use super::lexical;
-use super::report::quoted;
 use super::rules::{DOCTYPE, NOT_XML};
-use crate::read::Limits;
 use crate::read::input::{Input, Position};
+use crate::read::{Limits, shown};
 
 /// A beginning or an end of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,7 +238,7 @@ impl<'r> Xml<'r> {
 
     fn end(&mut self) -> Result<Tag, Fault> {
         if let Some(name) = self.open.last() {
-            let what = format!("the element {}", quoted(name));
+            let what = format!("the element {}", shown(name));
             return self.cut(&what);
         }
         if !self.root_seen {
@@ -329,7 +328,7 @@ impl<'r> Xml<'r> {
         match self.open.last() {
             Some(open) if open.as_bytes() == name => {}
             Some(open) => {
-                let message = format!("the element {} is open, and {} ends here", quoted(open), quoted(&String::from_utf8_lossy(name)));
+                let message = format!("the element {} is open, and {} ends here", shown(open), shown(&String::from_utf8_lossy(name)));
                 return Self::wrong(at, message);
             }
             None => return Self::wrong(at, "an element ends here that did not begin"),
@@ -435,7 +434,7 @@ impl<'r> Xml<'r> {
                 return Self::wrong(value_at.behind(value.get(..less).unwrap_or_default()), "< in a value is written as &lt;");
             }
             if self.attributes().iter().any(|attribute| attribute.name == name) {
-                return Self::wrong(here, format!("a second attribute {}", quoted(&name)));
+                return Self::wrong(here, format!("a second attribute {}", shown(&name)));
             }
             if self.attributes.len() == self.used {
                 self.attributes.push(XmlAttribute { name: String::new(), value: String::new(), at, value_at });
@@ -475,7 +474,7 @@ impl<'r> Xml<'r> {
                 && !matches!(prefix, "xml" | "xmlns")
                 && !self.prefixes.iter().any(|(_, known)| known == prefix)
             {
-                return Self::wrong(at, format!("the prefix {} is not declared", quoted(prefix)));
+                return Self::wrong(at, format!("the prefix {} is not declared", shown(prefix)));
             }
         }
         Ok(())
@@ -570,8 +569,8 @@ fn decode(raw: &[u8], at: Position, references: bool, value: bool, out: &mut Str
                 let name = plain(offset + 1, offset + length);
                 match reference(name) {
                     Some(character) => out.push(character),
-                    None if name.starts_with('#') => return wrong(offset, format!("&{name}; is no character in XML")),
-                    None => return wrong(offset, format!("the entity {} is not declared", quoted(name))),
+                    None if name.starts_with('#') => return wrong(offset, format!("the reference {} is no character in XML", shown(name))),
+                    None => return wrong(offset, format!("the entity {} is not declared", shown(name))),
                 }
                 offset += length + 1;
                 done = offset;

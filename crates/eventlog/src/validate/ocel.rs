@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use super::fault::Fault;
 use super::ids::Ids;
 use super::lexical::{self, Form};
-use super::report::{Report, quoted};
+use super::report::Report;
 use super::rules::{self, Rule, SHOWN};
 use crate::attribute::ValueType;
-use crate::read::Limits;
 use crate::read::input::Position;
+use crate::read::{Limits, shown};
 use crate::time::{NotATime, parse};
 
 /// Events or objects.
@@ -223,7 +223,7 @@ impl Ocel {
         let mut attributes = HashMap::new();
         for (attribute, kind) in seen.attributes {
             let Some((attribute, at)) = attribute else { continue };
-            let place = || format!("{} type {}", side.word(), quoted(&name));
+            let place = || format!("{} type {}", side.word(), shown(&name));
             if attribute.is_empty() {
                 report.add(&rules::EMPTY_NAME, at, place, || "an attribute has an empty name".into());
             }
@@ -235,7 +235,7 @@ impl Ocel {
             }
             if attributes.insert(attribute.clone(), kind).is_some() {
                 report.add(&rules::DUPLICATE_TYPE_ATTRIBUTE, at, place, || {
-                    format!("the type declares the attribute {} a second time", quoted(&attribute))
+                    format!("the type declares the attribute {} a second time", shown(&attribute))
                 });
             } else if self.is_xml && !self.names.insert((side == Side::Object, attribute.clone())) {
                 report.add(&rules::SHARED_ATTRIBUTE_NAME, at, place, || {
@@ -243,7 +243,7 @@ impl Ocel {
                         "another {} type declares the attribute {} too: nothing is wrong with that, but checkers that take the XSD at its word \
                          refuse every use of it",
                         side.word(),
-                        quoted(&attribute)
+                        shown(&attribute)
                     )
                 });
             }
@@ -253,7 +253,7 @@ impl Ocel {
         if let Some(first) = types.get_mut(&name) {
             if !std::mem::replace(&mut first.looked_up, false) {
                 report.add(&rules::DUPLICATE_TYPE, at, place, || {
-                    format!("the {} type {} is declared a second time", side.word(), quoted(&name))
+                    format!("the {} type {} is declared a second time", side.word(), shown(&name))
                 });
             }
             first.attributes.extend(attributes);
@@ -275,7 +275,7 @@ impl Ocel {
     ) -> ValueType {
         let Some((word, at)) = kind else {
             if self.is_xml {
-                report.add(&rules::NO_VALUE_TYPE, at, place, || format!("the attribute {} has no type", quoted(attribute)));
+                report.add(&rules::NO_VALUE_TYPE, at, place, || format!("the attribute {} has no type", shown(attribute)));
             }
             return ValueType::String;
         };
@@ -285,7 +285,7 @@ impl Ocel {
             let rule = if kind.is_some() && !self.is_xml { &rules::OTHER_VALUE_TYPE_NAME } else { &rules::VALUE_TYPE_NAME };
             report.add(rule, at, place, || {
                 let advice = kind.map_or("string, time, integer, float or boolean", ValueType::ocel_name);
-                format!("the attribute {} has the type {}; write {advice}", quoted(attribute), quoted(&word))
+                format!("the attribute {} has the type {}; write {advice}", shown(attribute), shown(&word))
             });
         }
         kind.unwrap_or(ValueType::String)
@@ -308,7 +308,7 @@ impl Ocel {
             Purpose::Check => {}
         }
         let place = |what: Part| match &seen.id {
-            Some((id, _)) => format!("{} {}: {}", side.word(), quoted(id), part(what)),
+            Some((id, _)) => format!("{} {}: {}", side.word(), shown(id), part(what)),
             None => part(what),
         };
         self.side(side).records += 1;
@@ -322,7 +322,7 @@ impl Ocel {
                     rule,
                     *at,
                     || place(Part::Id),
-                    || format!("the id {} was given in line {}, column {} before", quoted(id), first.line, first.column),
+                    || format!("the id {} was given in line {}, column {} before", shown(id), first.line, first.column),
                 );
             }
         }
@@ -337,7 +337,7 @@ impl Ocel {
                         &rules::UNDECLARED_TYPE,
                         *at,
                         || place(Part::Kind),
-                        || format!("the {} type {} is not declared", side.word(), quoted(kind)),
+                        || format!("the {} type {} is not declared", side.word(), shown(kind)),
                     );
                 }
                 declared
@@ -359,8 +359,8 @@ impl Ocel {
                     *at,
                     || place(Part::Attribute(index)),
                     || match time {
-                        Some(time) => format!("the attribute {} has a second value for the time {}", quoted(name), quoted(time)),
-                        None => format!("the attribute {} has a second value", quoted(name)),
+                        Some(time) => format!("the attribute {} has a second value for the time {}", shown(name), shown(time)),
+                        None => format!("the attribute {} has a second value", shown(name)),
                     },
                 );
             }
@@ -372,7 +372,7 @@ impl Ocel {
                     || place(Part::Attribute(index)),
                     || {
                         let kind = seen.kind.as_ref().map_or("", |(kind, _)| kind);
-                        format!("the {} type {} does not declare the attribute {}", side.word(), quoted(kind), quoted(name))
+                        format!("the {} type {} does not declare the attribute {}", side.word(), shown(kind), shown(name))
                     },
                 );
             }
@@ -388,14 +388,14 @@ impl Ocel {
                 && !related.insert((object.as_str(), qualifier.as_str()))
             {
                 report.add(&rules::REPEATED_RELATION, *at, here, || {
-                    format!("the object {} is related as {} a second time", quoted(object), quoted(qualifier))
+                    format!("the object {} is related as {} a second time", shown(object), shown(qualifier))
                 });
             }
             let objects = &mut self.sides[1].ids;
             if !self.objects_complete {
                 objects.refer(object, *at);
             } else if !objects.declared(object) {
-                report.add(&rules::DANGLING_RELATION, *at, here, || format!("there is no object {}", quoted(object)));
+                report.add(&rules::DANGLING_RELATION, *at, here, || format!("there is no object {}", shown(object)));
             }
         }
         Ok(())
@@ -405,11 +405,11 @@ impl Ocel {
         match (self.date_time)(time) {
             Form::Good => in_range(time, at, report, place),
             Form::Allowed => {
-                report.add(&rules::NO_ZONE, at, place, || format!("the time {} has no zone; it is taken for UTC", quoted(time)))
+                report.add(&rules::NO_ZONE, at, place, || format!("the time {} has no zone; it is taken for UTC", shown(time)))
             }
             Form::Readable | Form::Bad => report.add(&rules::TIME, at, place, || {
                 let form = if self.is_xml { "xs:dateTime" } else { "an RFC 3339 time with a zone" };
-                format!("{} is not {form}; write it like 2026-11-20T13:04:05.123Z", quoted(time))
+                format!("{} is not {form}; write it like 2026-11-20T13:04:05.123Z", shown(time))
             }),
         }
     }
@@ -440,12 +440,6 @@ impl Ocel {
                 _ => Form::Bad,
             },
         };
-        let (what, shown) = match value {
-            Given::Text(text) => ("the text", quoted(text)),
-            Given::Number(text) => ("the number", text.chars().take(40).collect()),
-            Given::Truth(truth) => ("the boolean", truth.to_string()),
-        };
-        let declared = kind.ocel_name();
         let rule: &'static Rule = match form {
             Form::Good => {
                 if let (ValueType::Time, Given::Text(text)) = (kind, value) {
@@ -457,9 +451,14 @@ impl Ocel {
             Form::Allowed | Form::Readable => &rules::VALUE_FORM,
             Form::Bad => &rules::VALUE,
         };
-        report.add(rule, at, place, || match form {
-            Form::Bad => format!("{what} {shown} is no value of the attribute {}, which is declared as {declared}", quoted(name)),
-            _ => format!("{what} {shown} is not in the form of the attribute {}, which is declared as {declared}", quoted(name)),
+        report.add(rule, at, place, || {
+            let (what, given) = match value {
+                Given::Text(text) => ("the text", shown(text)),
+                Given::Number(text) => ("the number", text.chars().take(40).collect()),
+                Given::Truth(truth) => ("the boolean", truth.to_string()),
+            };
+            let is = if form == Form::Bad { "no value" } else { "not in the form" };
+            format!("{what} {given} is {is} of the attribute {}, which is declared as {}", shown(name), kind.ocel_name())
         });
     }
 }
@@ -477,7 +476,7 @@ pub(super) fn report_dangling(ocel: &Ocel, report: &mut Report<'_>, walk: &mut d
     let Purpose::Texts(texts) = again.purpose else { return };
     for (index, at) in places.into_iter().enumerate() {
         let text = texts.get(index).and_then(|(_, text)| text.as_deref());
-        let name = || text.map_or_else(|| "with the id that stands here".into(), quoted);
+        let name = || text.map_or_else(|| "with the id that stands here".into(), shown);
         report.add(&rules::DANGLING_RELATION, at, String::new, || {
             format!("there is no object {}; other relations to it are not shown", name())
         });
@@ -503,6 +502,6 @@ fn whole(text: &str) -> bool {
 
 fn in_range(time: &str, at: Position, report: &mut Report<'_>, place: &dyn Fn() -> String) {
     if parse(time) == Err(NotATime::Range) {
-        report.add(&rules::TIME_RANGE, at, place, || format!("the time {} does not fit into 64 bits of nanoseconds", quoted(time)));
+        report.add(&rules::TIME_RANGE, at, place, || format!("the time {} does not fit into 64 bits of nanoseconds", shown(time)));
     }
 }

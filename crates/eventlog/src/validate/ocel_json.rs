@@ -6,11 +6,11 @@ use std::path::Path;
 use super::fault::Fault;
 use super::json::{Json, Token};
 use super::ocel::{self, Given, Ocel, PARTS, Part, Placed, Purpose, Seen, SeenAttribute, SeenRelation, SeenType, Side};
-use super::report::{Report, quoted};
+use super::report::Report;
 use super::rules;
 use crate::error::LogError;
-use crate::read::Limits;
 use crate::read::input::{Input, Position};
+use crate::read::{Limits, shown};
 
 /// Opens the file again: for the types that stand behind the records, and for the texts of dangling relations.
 pub(super) type Open<'o> = &'o dyn Fn() -> Result<Box<dyn std::io::Read>, LogError>;
@@ -123,7 +123,7 @@ impl Walk<'_, '_, '_> {
                     || path_text(path),
                     || {
                         let advice = if key.starts_with("ocel:") { "; it is of OCEL 1, another format" } else { "" };
-                        format!("the schema has no member {} here; it means nothing (shown once){advice}", quoted(key))
+                        format!("the schema has no member {} here; it means nothing (shown once){advice}", shown(key))
                     },
                 );
                 let token = self.json.value()?;

@@ -8,11 +8,11 @@ use super::fault::Fault;
 use super::lexical::{self, Form};
 use super::markup::Xml;
 use super::ocel::{Given, Ocel, PARTS, Part, Purpose, Seen, SeenAttribute, SeenRelation, SeenType, Side};
-use super::report::{Report, quoted};
+use super::report::Report;
 use super::{ocel, rules};
 use crate::error::LogError;
-use crate::read::Limits;
 use crate::read::input::Input;
+use crate::read::{Limits, shown};
 
 /// Opens the file again.
 type Open<'o> = &'o dyn Fn() -> Result<Box<dyn std::io::Read>, LogError>;
@@ -138,7 +138,7 @@ impl Walk<'_, '_, '_> {
             && !matches!(lexical::date_time(&time), Form::Good | Form::Allowed)
         {
             let path = || self.elements.xml.path();
-            self.elements.report.add(&rules::TIME, at, path, || format!("{} is not an xs:dateTime", quoted(&time)));
+            self.elements.report.add(&rules::TIME, at, path, || format!("{} is not an xs:dateTime", shown(&time)));
         }
     }
 
@@ -193,7 +193,7 @@ impl Walk<'_, '_, '_> {
         }
         seen.id = self.elements.required("id");
         if let Some((id, _)) = &seen.id {
-            self.elements.record = format!("{} {}", side.word(), quoted(id));
+            self.elements.record = format!("{} {}", side.word(), shown(id));
         }
         seen.kind = self.elements.required("type");
         if side == Side::Event {
@@ -247,7 +247,7 @@ impl Walk<'_, '_, '_> {
                 && !VALUE_TYPES.contains(&word.as_str())
             {
                 let path = || super::elements::place(&self.elements.record, &self.elements.xml);
-                self.elements.report.add(&rules::VALUE_TYPE_NAME, at, path, || format!("{} is no type of values", quoted(&word)));
+                self.elements.report.add(&rules::VALUE_TYPE_NAME, at, path, || format!("{} is no type of values", shown(&word)));
             }
             let mut text = String::new();
             let mut text_at = None;

@@ -10,9 +10,6 @@ use crate::read::{Finding, Severity};
 /// How many keys, prefixes and names are remembered so that they are not reported again.
 const REMEMBERED: usize = 10_000;
 
-/// Text of the file in a message is cut to so many characters.
-const QUOTED_CHARS: usize = 80;
-
 /// A report under way.
 pub(super) struct Report<'a> {
     found: &'a mut dyn FnMut(Finding),
@@ -90,26 +87,6 @@ impl Tally {
     }
 }
 
-/// Text of the file as it stands in a message: between quotes, without control characters, not too long.
-pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len().min(QUOTED_CHARS) + 2);
-    out.push('"');
-    for (at, character) in text.chars().enumerate() {
-        if at == QUOTED_CHARS {
-            out.push('…');
-            break;
-        }
-        // A quote within would let the text forge the rest of the message.
-        if character.is_control() || matches!(character, '"' | '\\') {
-            out.extend(character.escape_default());
-        } else {
-            out.push(character);
-        }
-    }
-    out.push('"');
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::rules::{NOT_JSON, SHOWN, VALUE_NOT_STRING};
@@ -128,6 +105,5 @@ mod tests {
         assert_eq!(findings.len(), 103);
         assert_eq!(findings[101].message, "5 more of the same; 100 shown, 105 in all");
         assert_eq!((findings[102].rule, findings[102].line), ("value_not_string", None));
-        assert_eq!(quoted("a\u{1b}\n\"ä"), "\"a\\u{1b}\\n\\\"ä\"");
     }
 }

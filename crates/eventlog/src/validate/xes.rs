@@ -8,12 +8,12 @@ use super::fault::Fault;
 use super::lexical::{self, Form};
 use super::markup::Xml;
 use super::ocel::PARTS;
-use super::report::{Report, quoted};
+use super::report::Report;
 use super::rules::{self, Rule};
 use super::xes_keys::{EXTENSIONS, Kind, Level, TRANSITIONS, standard_key};
 use crate::error::LogError;
-use crate::read::Limits;
 use crate::read::input::{Input, Position};
+use crate::read::{Limits, shown};
 use crate::time::{NotATime, parse};
 
 /// Checks a file. Gives how many traces and events it has.
@@ -183,7 +183,7 @@ impl Walk<'_, '_, '_> {
             let rule = if version == "1849-2016" { &rules::XES_VERSION_DASH } else { &rules::XES_VERSION };
             self.elements
                 .report
-                .add(rule, at, String::new, || format!("the version {} is no decimal number; write 1849.2016", quoted(&version)));
+                .add(rule, at, String::new, || format!("the version {} is no decimal number; write 1849.2016", shown(&version)));
         }
     }
 
@@ -203,7 +203,7 @@ impl Walk<'_, '_, '_> {
             && !good(text)
         {
             let elements = &mut self.elements;
-            elements.report.add(rule, *at, || place(&elements.record, &elements.xml), || format!("{} is no {form}", quoted(text)));
+            elements.report.add(rule, *at, || place(&elements.record, &elements.xml), || format!("{} is no {form}", shown(text)));
         }
     }
 
@@ -221,10 +221,10 @@ impl Walk<'_, '_, '_> {
                 && uri.trim() != *standard
             {
                 self.elements.report.add(&rules::EXTENSION_URI, at, String::new, || {
-                    format!("the prefix {} belongs to {standard}, not to {}", quoted(&prefix), quoted(&uri))
+                    format!("the prefix {} belongs to {standard}, not to {}", shown(&prefix), shown(&uri))
                 });
             }
-            let message = format!("the prefix {} is declared a second time", quoted(&prefix));
+            let message = format!("the prefix {} is declared a second time", shown(&prefix));
             if !self.extensions.insert(prefix) {
                 self.elements.report.add(&rules::DUPLICATE_EXTENSION, at, String::new, || message);
             }
@@ -240,7 +240,7 @@ impl Walk<'_, '_, '_> {
             Some((scope, at)) if scope != "event" && scope != "trace" => {
                 self.elements
                     .report
-                    .add(&rules::SCOPE, at, String::new, || format!("the scope {} is neither trace nor event", quoted(&scope)));
+                    .add(&rules::SCOPE, at, String::new, || format!("the scope {} is neither trace nor event", shown(&scope)));
                 true
             }
             Some((scope, _)) => scope == "event",
@@ -286,7 +286,7 @@ impl Walk<'_, '_, '_> {
         if let Some((name, at)) = name
             && !self.classifiers.insert((of_events, name.clone()))
         {
-            self.elements.report.add(&rules::DUPLICATE_CLASSIFIER, at, String::new, || format!("a second classifier {}", quoted(&name)));
+            self.elements.report.add(&rules::DUPLICATE_CLASSIFIER, at, String::new, || format!("a second classifier {}", shown(&name)));
         }
         if let Some((keys, at)) = self.elements.required("keys") {
             let globals = &self.globals[usize::from(of_events)];
@@ -294,7 +294,7 @@ impl Walk<'_, '_, '_> {
             for key in split_keys(&keys, |key| globals.contains_key(key)) {
                 if !globals.contains_key(&key) {
                     self.elements.report.add(&rules::CLASSIFIER_KEYS, at, String::new, || {
-                        format!("the key {} is not in <global scope=\"{scope}\">, so there can be {scope}s without a class", quoted(&key))
+                        format!("the key {} is not in <global scope=\"{scope}\">, so there can be {scope}s without a class", shown(&key))
                     });
                 }
             }
@@ -407,7 +407,7 @@ impl Walk<'_, '_, '_> {
                     &rules::DUPLICATE_KEY,
                     second.3,
                     || record.clone(),
-                    || format!("a second {} in one {element}", quoted(key)),
+                    || format!("a second {} in one {element}", shown(key)),
                 );
             }
         }
@@ -440,9 +440,9 @@ impl Walk<'_, '_, '_> {
                 at,
                 || record.clone(),
                 || match self.keys.kind(key) {
-                    None => format!("the global attribute {} is missing", quoted(key)),
+                    None => format!("the global attribute {} is missing", shown(key)),
                     Some(found) => {
-                        format!("the global attribute {} is a {} here, and a {} in its declaration", quoted(key), found.word(), kind.word())
+                        format!("the global attribute {} is a {} here, and a {} in its declaration", shown(key), found.word(), kind.word())
                     }
                 },
             );
@@ -553,13 +553,13 @@ impl Walk<'_, '_, '_> {
         }
         if !lexical::name(key) {
             report.add(&rules::KEY_FORM, at, place, || {
-                format!("the key {} is no xs:Name: letters, digits, `.`, `-`, `_`, `:`, no spaces", quoted(key))
+                format!("the key {} is no xs:Name: letters, digits, `.`, `-`, `_`, `:`, no spaces", shown(key))
             });
         }
         let Some((prefix, _)) = key.split_once(':') else { return };
         if !self.extensions.contains(prefix) {
             report.once(&rules::UNDECLARED_PREFIX, prefix, at, place, || {
-                format!("no extension with the prefix {} is declared, which the key {} has", quoted(prefix), quoted(key))
+                format!("no extension with the prefix {} is declared, which the key {} has", shown(prefix), shown(key))
             });
         }
         if !EXTENSIONS.iter().any(|(known, _)| *known == prefix) {
@@ -567,17 +567,17 @@ impl Walk<'_, '_, '_> {
         }
         let Some(standard) = standard_key(key) else {
             report.once(&rules::EXTENSION_KEY, key, at, place, || {
-                format!("the standard extension {} has no key {}", quoted(prefix), quoted(key))
+                format!("the standard extension {} has no key {}", shown(prefix), shown(key))
             });
             return;
         };
         if !standard.kinds.contains(&kind) {
             let wanted = standard.kinds.first().map_or("", |kind| kind.word());
-            report.add(&rules::EXTENSION_KEY_TYPE, at, place, || format!("{} is a {wanted}, not a {}", quoted(key), kind.word()));
+            report.add(&rules::EXTENSION_KEY_TYPE, at, place, || format!("{} is a {wanted}, not a {}", shown(key), kind.word()));
         }
         if !standard.levels.contains(&level) {
             report.once(&rules::EXTENSION_KEY_LEVEL, &format!("{key} {}", level.word()), at, place, || {
-                format!("the standard has no {} in a {}", quoted(key), level.word())
+                format!("the standard has no {} in a {}", shown(key), level.word())
             });
         }
     }
@@ -598,10 +598,10 @@ impl Walk<'_, '_, '_> {
         match form {
             Form::Good => {}
             Form::Allowed if kind == Kind::Date => {
-                report.add(&rules::NO_ZONE, at, place, || format!("the time {} of {} has no zone", quoted(text), quoted(key)));
+                report.add(&rules::NO_ZONE, at, place, || format!("the time {} of {} has no zone", shown(text), shown(key)));
             }
             Form::Allowed => {
-                report.add(&rules::VALUE_FORM, at, place, || format!("{} for true or false; some readers want the words", quoted(text)))
+                report.add(&rules::VALUE_FORM, at, place, || format!("{} for true or false; some readers want the words", shown(text)))
             }
             Form::Readable | Form::Bad => report.add(&rules::VALUE, at, place, || {
                 let wanted = match kind {
@@ -610,7 +610,7 @@ impl Walk<'_, '_, '_> {
                     Kind::Float => "a number, INF, -INF or NaN",
                     _ => "true or false",
                 };
-                format!("the {} {} of {} is not {wanted}", kind.word(), quoted(text), quoted(key))
+                format!("the {} {} of {} is not {wanted}", kind.word(), shown(text), shown(key))
             }),
         }
         match kind {
@@ -618,20 +618,20 @@ impl Walk<'_, '_, '_> {
                 Ok(time) if level == Level::Event && key == "time:timestamp" => self.time_ns = Some(time),
                 Err(NotATime::Range) => {
                     report.add(&rules::TIME_RANGE, at, place, || {
-                        format!("the time {} does not fit into 64 bits of nanoseconds", quoted(text))
+                        format!("the time {} does not fit into 64 bits of nanoseconds", shown(text))
                     });
                 }
                 _ => {}
             },
-            Kind::Id if !lexical::uuid(text) => report.add(&rules::ID_FORM, at, place, || format!("the id {} is no UUID", quoted(text))),
+            Kind::Id if !lexical::uuid(text) => report.add(&rules::ID_FORM, at, place, || format!("the id {} is no UUID", shown(text))),
             Kind::String => match (level, key) {
                 (Level::Log, "lifecycle:model") => self.standard_model = text.eq_ignore_ascii_case("standard"),
-                (Level::Trace, "concept:name") => self.trace_name = Some(quoted(text)),
+                (Level::Trace, "concept:name") => self.trace_name = Some(shown(text)),
                 (Level::Event, "lifecycle:transition") if self.standard_model && !TRANSITIONS.contains(&text) => {
                     let lower = text.to_ascii_lowercase();
                     report.add(&rules::TRANSITION, at, place, || match TRANSITIONS.contains(&lower.as_str()) {
-                        true => format!("the standard writes the transition {} as {lower}", quoted(text)),
-                        false => format!("{} is no transition of the standard model: {}", quoted(text), TRANSITIONS.join(", ")),
+                        true => format!("the standard writes the transition {} as {lower}", shown(text)),
+                        false => format!("{} is no transition of the standard model: {}", shown(text), TRANSITIONS.join(", ")),
                     });
                 }
                 _ => {}
