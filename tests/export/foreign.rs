@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::cells::{as_in_xml, dump, rows};
 use crate::support::{expect, flowmine, repository};
-use crate::{CASES, NOTIONS, OBJECTS, READABLE, Recording, all_formats, graph, said, said_by};
+use crate::{CASES, NOTIONS, OBJECTS, READABLE, Recording, all_formats, graph, said};
 
 fn convert(from: &Path, format: &str, to: &Path) -> Command {
     let mut command = flowmine();
@@ -42,7 +42,10 @@ fn the_same_format_is_the_same_file() {
             let options: &[&str] = if OBJECTS.contains(&format) { &[] } else { &["--case-notion", notion] };
             let ours = recording.export(format, "ours", options);
             let name = notion.replace([':', ' '], "-");
-            assert!(again(&ours, format, &name).1 == fs::read(&ours).unwrap(), "{format} {notion}");
+            let (direct, bytes) = again(&ours, format, &name);
+            // A database keeps no order of types and attributes that could be kept.
+            let same = if format == "ocel.sqlite" { dump(&direct) == dump(&ours) } else { bytes == fs::read(&ours).unwrap() };
+            assert!(same, "{format} {notion}");
         }
     }
     for (file, format) in [("jobs.json", "ocel.json"), ("odd.json", "ocel.json"), ("cases.xes", "xes"), ("odd.xes", "xes")] {
@@ -78,7 +81,7 @@ fn conversions_between_all_formats_lose_nothing() {
         let source = recording.export(from, "ours", &[]);
         let [things, events, relations, attributes] = counts(&source);
         for to in all_formats() {
-            let file = recording.path(&format!("from-{from}.{to}"));
+            let file = recording.path(&format!("from-{}.{to}", from.replace('.', "-")));
             let mut command = convert(&source, to, &file);
             let crossing = OBJECTS.contains(&from) && CASES.contains(&to);
             if crossing {
@@ -105,7 +108,7 @@ fn conversions_between_all_formats_lose_nothing() {
         }
         if OBJECTS.contains(&from) {
             // Back again, nothing has changed but what XML cannot carry.
-            let (json, original) = (dump(&recording.path(&format!("from-{from}.ocel.json"))), dump(&source));
+            let (json, original) = (dump(&recording.path(&format!("from-{}.ocel.json", from.replace('.', "-")))), dump(&source));
             assert!(json == original, "{from} to JSON is another log");
         }
     }
@@ -249,19 +252,34 @@ fn a_dataset_can_have_jobs_and_logs() {
 fn options_for_jobs_are_refused_for_logs() {
     let recording = Recording::new();
     let xes = recording.export("xes", "ours", &[]);
-    let key = recording.path("key");
-    fs::write(&key, [7, 8, 9, 10].repeat(8)).unwrap();
-    let key = key.to_str().unwrap();
     for option in [&["--account", "physics"][..], &["--user", "fm-bob"], &["--from", "2026-11-20"], &["--timestamp", "observed-at"]] {
         for what in [&["export", "--format", "csv"][..], &["discover"]] {
             let text = said(flowmine().args(what).args(option).arg("--log").arg(&xes), 2);
             assert!(text.contains(option[0]), "{what:?} {option:?}: {text}");
         }
     }
-    let output = expect(flowmine().args(["export", "--format", "csv", "--pseudonymise", key, "--log"]).arg(&xes), 2);
-    assert!(output.stdout.is_empty() && said_by(&output).contains("--pseudonymise"));
     let text = said(flowmine().args(["export", "--format", "ocel.json", "--case-notion", "object:case", "--log"]).arg(&xes), 2);
     assert!(text.contains("--case-notion"), "{text}");
+}
+
+#[test]
+fn a_log_of_others_can_have_its_texts_replaced_and_attributes_dropped() {
+    let recording = Recording::new();
+    let key = recording.path("key");
+    fs::write(&key, [7, 8, 9, 10].repeat(8)).unwrap();
+    for (from, format) in [("xes", "ocel.json"), ("ocel.sqlite", "ocel.xml"), ("ocel.json", "ocel.json")] {
+        let log = recording.export(from, "whole", &[]);
+        let to = recording.path("replaced");
+        let mut command = flowmine();
+        command.args(["export", "--format", format, "--drop", "slurm:account,comment", "--pseudonymise"]).arg(&key);
+        expect(command.arg("--log").arg(&log).arg("-o").arg(&to), 0);
+        let text = fs::read_to_string(&to).unwrap();
+        for name in ["fm-alice", "physics", "pre-processing", "name=\"comment\"", "slurm:account"] {
+            assert!(!text.contains(name), "{from} {format}: {name}");
+        }
+        assert!(text.contains("name-") && text.contains("COMPLETED") && text.contains("complete"), "{from} {format}");
+        expect(flowmine().arg("validate").arg(&to), 0);
+    }
 }
 
 const BROKEN: &str = "<?xml version=\"1.0\"?>\n<log xes.version=\"1849.2016\">\n  <trace>\n    <event>\n      <string key=\"a\" value=\"b\"/>\n  </trace>\n</log>\n";
@@ -293,7 +311,6 @@ fn a_broken_file_is_an_error_with_its_place() {
             &mut import(&dataset, &[&file]),
             &mut convert(&file, "csv", &recording.path("out.csv")),
             flowmine().args(["discover", "--log"]).arg(&file),
-            flowmine().arg("validate").arg(&file),
         ] {
             let text = said(command, 2);
             let line = text.lines().last().unwrap();
@@ -308,6 +325,12 @@ fn a_broken_file_is_an_error_with_its_place() {
             assert!(!text.contains("panicked"), "{name}: {text}");
         }
         assert!(!recording.path("out.csv").exists());
+        // What is wrong with a file whose kind is known is what `validate` was asked for; then the exit code is 1.
+        let output = flowmine().arg("validate").arg(&file).output().unwrap();
+        let all = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(matches!(output.status.code(), Some(1 | 2)) && all.contains(&format!("{}", file.display())), "{name}: {all}");
+        let place = place.map(|place| format!("{}{place}", file.display()));
+        assert!(place.is_none_or(|place| all.contains(&place)), "{name}: {all}");
         // What was refused is not there, and the dataset takes a better file.
         assert!(said(flowmine().args(["discover", "--log", name, "--dataset"]).arg(&dataset), 2).contains("it has: none"), "{name}");
     }
