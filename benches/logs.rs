@@ -47,7 +47,7 @@ fn attributes(event: usize) -> Vec<Attribute<'static>> {
         Attribute::time("not_before", time_ns(event) - 59_999_999_999),
     ];
     if event % 2 == 1 {
-        attributes.push(Attribute::new("backfilled", Value::Boolean(event % 3 == 0)));
+        attributes.push(Attribute::new("backfilled", Value::Boolean(event.is_multiple_of(3))));
     }
     attributes
 }

@@ -154,9 +154,9 @@ enum MakingLogs {
 pub fn as_objects(file: LogFile, name: Option<&str>) -> anyhow::Result<Box<dyn ObjectLog>> {
     anyhow::ensure!(name.is_none(), "an object-centric log has no case notion: leave --case-notion out, or choose a format with cases");
     Ok(match file.content {
-        Content::Objects(log) => Box::new(log),
+        Content::Objects(log) => log,
         Content::Traces(log) => {
-            let (log, odd) = FileObjectLog::of_cases(&log)?;
+            let (log, odd) = FileObjectLog::of_cases(&*log)?;
             findings("log", &odd);
             Box::new(log)
         }
@@ -166,12 +166,12 @@ pub fn as_objects(file: LogFile, name: Option<&str>) -> anyhow::Result<Box<dyn O
 /// A log file as cases.
 pub fn as_cases(file: LogFile, name: Option<&str>) -> anyhow::Result<Box<dyn CaseLog>> {
     match (file.content, name) {
-        (Content::Traces(log), None) => Ok(Box::new(log)),
+        (Content::Traces(log), None) => Ok(log),
         (Content::Traces(log), Some(name)) => {
-            let (log, _) = FileObjectLog::of_cases(&log)?;
+            let (log, _) = FileObjectLog::of_cases(&*log)?;
             objects_as_cases(&log, name)
         }
-        (Content::Objects(log), name) => objects_as_cases(&log, name.unwrap_or_default()),
+        (Content::Objects(log), name) => objects_as_cases(&*log, name.unwrap_or_default()),
     }
 }
 

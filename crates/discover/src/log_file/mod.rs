@@ -40,9 +40,9 @@ pub struct LogFile {
 /// The content of a log file.
 pub enum Content {
     /// Objects and events.
-    Objects(FileObjectLog),
+    Objects(Box<FileObjectLog>),
     /// Traces.
-    Traces(TraceLog),
+    Traces(Box<TraceLog>),
 }
 
 /// How many findings are kept of one kind; the rest is counted.
@@ -208,12 +208,12 @@ impl Collector {
     pub fn finish(mut self, format: Format) -> Result<LogFile, LogError> {
         let records: Sorted = self.records.finish()?;
         let content = if format == Format::Xes {
-            Content::Traces(TraceLog::new(self.header, records))
+            Content::Traces(Box::new(TraceLog::new(self.header, records)))
         } else {
             let events = self.events.finish()?;
             self.dangling = as_objects::dangling(&events, &self.object_ids, &mut self.findings)?;
             let known = (self.dangling > 0).then_some(self.object_ids);
-            Content::Objects(FileObjectLog::new(self.types, records, events, known))
+            Content::Objects(Box::new(FileObjectLog::new(self.types, records, events, known)))
         };
         Ok(LogFile { content, findings: self.findings.finish() })
     }

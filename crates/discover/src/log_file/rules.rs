@@ -99,11 +99,8 @@ impl LogRules {
         attributes.retain(|attribute| !self.drop.iter().any(|key| attribute.key == *key));
         for attribute in attributes {
             match &mut attribute.value {
-                Value::String(text) => {
-                    if !is_word(&attribute.key, text) {
-                        self.name(text);
-                    }
-                }
+                Value::String(text) if is_word(&attribute.key, text) => {}
+                Value::String(text) => self.name(text),
                 // A code is no UUID, which XES wants of an identifier.
                 Value::Id(text) => {
                     self.name(text);

@@ -213,7 +213,7 @@ fn load_traces(dataset: &Dataset, name: &str, header: &str, rules: &LogRules) ->
         }
         Ok(())
     })?;
-    let content = Content::Traces(TraceLog::new(rules.header(json::read_header(header)?), records.finish()?));
+    let content = Content::Traces(Box::new(TraceLog::new(rules.header(json::read_header(header)?), records.finish()?)));
     Ok(LogFile { content, findings: Vec::new() })
 }
 
