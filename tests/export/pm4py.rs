@@ -10,7 +10,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::cells::{dump, rows};
-use crate::support::dump::Dump;
+use crate::support::dump::Thing;
 use crate::support::expect;
 use crate::support::peers;
 use crate::support::require::require;
@@ -143,24 +143,30 @@ fn logs_with_objects() {
         assert!(ours.events.len() > 500 && ours.objects.len() > 300, "{format}");
         let events: Vec<_> = ours.events.iter().map(|(id, event)| (id, &event.kind, event.time.unwrap().div_euclid(1000))).collect();
         assert_eq!(theirs["events"], json!(events), "{format}");
-        let objects: Vec<_> = ours.objects.iter().map(|(id, object)| (id, &object.kind)).collect();
+        // PM4Py leaves out objects that are in no event (a job that others wait for and nobody has seen), with what relates to them.
+        let in_events: BTreeSet<&String> =
+            ours.events.values().flat_map(|event| event.relations.iter().map(|(object, _)| object)).collect();
+        assert!(ours.objects.len() - in_events.len() < 5, "{format}");
+        let objects: Vec<_> = ours.objects.iter().filter(|(id, _)| in_events.contains(id)).map(|(id, object)| (id, &object.kind)).collect();
         assert_eq!(theirs["objects"], json!(objects), "{format}");
-        let relations = |of: &dyn Fn(&Dump) -> Vec<(String, String, String)>| {
-            let mut all = of(&ours);
+        let relations = |things: &BTreeMap<String, Thing>| {
+            let of = |(id, thing): (&String, &Thing)| {
+                let known = thing.relations.iter().filter(|(to, _)| in_events.contains(to));
+                known.map(|(to, how)| (id.clone(), to.clone(), how.clone())).collect::<Vec<_>>()
+            };
+            let mut all: Vec<_> = things.iter().flat_map(of).collect();
             all.sort();
             json!(all)
         };
-        let of = |things: &BTreeMap<String, crate::support::dump::Thing>| -> Vec<(String, String, String)> {
-            things
-                .iter()
-                .flat_map(|(id, thing)| thing.relations.iter().map(move |(to, how)| (id.clone(), to.clone(), how.clone())))
-                .collect()
+        assert_eq!(theirs["relations"], relations(&ours.events), "{format}");
+        assert_eq!(theirs["o2o"], relations(&ours.objects), "{format}");
+        // What an attribute was first, it has always been, to PM4Py, in JSON and XML.
+        let changes = |object: &Thing| {
+            let changing: Vec<_> = object.attributes.iter().filter(|a| a.since.is_some_and(|since| since != 0)).map(|a| &a.key).collect();
+            let keys = changing.iter().collect::<BTreeSet<_>>().len();
+            changing.len() - if format == "ocel.sqlite" { 0 } else { keys }
         };
-        assert_eq!(theirs["relations"], relations(&|dump| of(&dump.events)), "{format}");
-        assert_eq!(theirs["o2o"], relations(&|dump| of(&dump.objects)), "{format}");
-        let changes =
-            ours.objects.values().flat_map(|object| &object.attributes).filter(|a| a.since.is_some_and(|since| since != 0)).count();
-        assert_eq!(theirs["changes"], changes, "{format}");
+        assert_eq!(theirs["changes"], ours.objects.values().map(changes).sum::<usize>(), "{format}");
     }
     let sqlite = &files[2];
     let (passed, failed) = peer.checks(sqlite).unwrap();
@@ -171,4 +177,4 @@ fn logs_with_objects() {
     assert!(!peer.checks(sqlite).unwrap().1.is_empty());
 }
 
-const SPOIL: &str = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('PRAGMA foreign_keys = OFF'); db.execute('DELETE FROM object'); db.commit()";
+const SPOIL: &str = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('DROP TABLE event_object'); db.commit()";

@@ -32,7 +32,7 @@ fn logs(args: &ImportLog) -> anyhow::Result<Outcome> {
         odd |= log.findings.iter().any(|finding| finding.severity == Severity::Error);
         let counts = stored::store(&dataset, &name, &log)?;
         let what = if matches!(log.content, Content::Traces(_)) { "traces" } else { "objects" };
-        messages::note(&format!("{name}: {} {what} and {} events imported", counts.objects, counts.events));
+        messages::note(&format!("{}: {} {what} and {} events imported", visible(&name), counts.objects, counts.events));
     }
     Ok(if odd { Outcome::WithLosses } else { Outcome::Clean })
 }

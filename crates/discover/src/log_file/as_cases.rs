@@ -2,7 +2,7 @@
 //!
 //! An XES file is one. Of an object-centric log a type of objects is chosen: each object of it is a trace, with the attributes of the object, and has the
 //! events that are related to it in the order of their times. An event has its type as `concept:name`, its time as `time:timestamp`, its id as
-//! `ocel:id` and its attributes under their own names. Of an attribute that changes a trace has the last value. An event that is related to several
+//! `ocel_id` and its attributes under their own names. Of an attribute that changes a trace has the last value. An event that is related to several
 //! objects of the type is in several traces, one that is related to none in none; both are counted, which a finding says.
 
 use flowmine_eventlog::read::{Finding, Severity};
@@ -75,7 +75,7 @@ impl TraceLog {
                 let mut attributes = vec![
                     Attribute::text("concept:name", event.kind.as_ref()),
                     Attribute::time("time:timestamp", event.time_ns),
-                    Attribute::text("ocel:id", event.id.as_ref()),
+                    Attribute::text("ocel_id", event.id.as_ref()),
                 ];
                 attributes.extend(event.attributes.iter().filter(|a| a.key != "concept:name" && a.key != "time:timestamp").cloned());
                 let record = Record::CaseEvent(attributes);

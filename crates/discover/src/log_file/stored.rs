@@ -10,6 +10,7 @@ use flowmine_eventlog::{Attribute, CaseLog, Event, LogError, Object, ObjectLog, 
 use flowmine_schema::dataset::{Role, Transaction};
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{ImportedLog, LogEvent, LogObject};
+use flowmine_schema::text::visible;
 use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
 
 use super::as_objects::{CASE, text_of};
@@ -31,13 +32,18 @@ pub enum StoredError {
     #[error("the dataset has a log named {0:?} already: rename the file to import it beside the other")]
     Taken(String),
     /// There is none of that name.
-    #[error("the dataset has no imported log named {name:?}; it has: {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]
+    #[error("the dataset has no imported log named {name:?}; it has: {}", list(known))]
     NotThere {
         /// What was asked for.
         name: String,
         /// What there is.
         known: Vec<String>,
     },
+}
+
+fn list(known: &[String]) -> String {
+    let names: Vec<_> = known.iter().map(|name| visible(name)).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// The names of the imported logs, in the order of import.
