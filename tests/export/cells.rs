@@ -55,7 +55,9 @@ pub fn text(file: &Path) -> Vec<u8> {
 /// All texts, by what they stand under: the key of an attribute, the name of a column, and for what has neither a word of ours.
 pub fn texts(file: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut put = |key: &str, text: &str| drop(texts.entry(key.to_owned()).or_default().insert(text.to_owned()));
+    let mut put = |key: &str, text: &str| {
+        texts.entry(key.to_owned()).or_default().insert(text.to_owned());
+    };
     if matches!(format(file), "csv" | "parquet") {
         rows(file).iter().flatten().for_each(|(key, text)| put(key, text));
         return texts;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use flowmine_correlate::hostlist;
-use flowmine_schema::tables::{JobDependency, JobState};
+use flowmine_schema::tables::JobState;
 use flowmine_schema::{ColumnKind, Row as _};
 use serde_json::Value;
 
