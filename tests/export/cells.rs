@@ -62,7 +62,7 @@ pub fn texts(file: &Path) -> BTreeMap<String, BTreeSet<String>> {
         rows(file).iter().flatten().for_each(|(key, text)| put(key, text));
         return texts;
     }
-    let mut dump = dump(file);
+    let dump = dump(file);
     for (of, types) in [("event type", &dump.event_types), ("object type", &dump.object_types)] {
         for (name, attributes) in types {
             put(of, name);
@@ -77,7 +77,14 @@ pub fn texts(file: &Path) -> BTreeMap<String, BTreeSet<String>> {
             put("qualifier", qualifier);
         }
     }
-    dump.each_entries(&mut |entries| entries.iter().for_each(|entry| put(&entry.key, &written(&entry.value))));
+    let things = dump.objects.values().chain(dump.events.values()).flat_map(|thing| &thing.attributes);
+    let of_traces = dump.traces.iter().flat_map(|trace| trace.attributes.iter().map(|entry| ("case:", entry)));
+    let others = dump.log.iter().chain(dump.globals.iter().map(|(_, entry)| entry)).map(|entry| ("log:", entry));
+    let of_events = dump.traces.iter().flat_map(|trace| trace.events.iter().flatten()).chain(things).map(|entry| ("", entry));
+    for (prefix, entry) in of_traces.chain(others).chain(of_events) {
+        assert!(entry.children.is_empty(), "the log of jobs has nothing nested");
+        put(&format!("{prefix}{}", entry.key), &written(&entry.value));
+    }
     texts
 }
 
