@@ -8,14 +8,14 @@ OUT := out
 VENV := $(TARGET)/pm4py-venv
 PEER := $(TARGET)/release/flowmine-peer
 # Pinned: what another version counts or writes may differ.
-PM4PY := pm4py==2.7.23.11
+PM4PY := pm4py==2.7.23.11 pyarrow==26.0.1
 
 BUILD_PACKAGES := build-essential pkg-config libssl-dev
 TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
 	mariadb-server munge openssh-server openssh-client python3-venv
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm and mounts need root.
-REQUIRE := ssh,pm4py,process_mining$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount')
+REQUIRE := ssh,pm4py,pyarrow,process_mining$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount')
 
 .PHONY: demo test build packages bench docs clean
 

@@ -361,3 +361,14 @@ fn an_odd_log_is_imported_and_said_to_be_odd() {
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.contains("odd.json:4:") && printed.contains("error: ") && printed.contains("moon"), "{printed}");
 }
+
+#[test]
+fn what_needs_jobs_says_that_there_are_none() {
+    let recording = Recording::new();
+    let (log, dataset) = (recording.export("xes", "whole", &[]), recording.path("logs"));
+    expect(flowmine().args(["import", "log"]).arg(&log).arg("--dataset").arg(&dataset), 0);
+    let out = recording.path("out");
+    for (command, more) in [("run", vec!["--out".into(), out.into_os_string()]), ("correlate", Vec::new())] {
+        assert!(said(flowmine().args([command, "--dataset"]).arg(&dataset).args(more), 2).contains("only logs of others"));
+    }
+}

@@ -278,7 +278,7 @@ pub struct Export {
     /// Replace names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …) by codes made with the key in this file.
     #[arg(long, value_name = "KEYFILE")]
     pub pseudonymise: Option<PathBuf>,
-    /// Leave out columns of the table job_states, separated by commas; for the jobs of a dataset.
+    /// Leave out columns of the table job_states, separated by commas, for the jobs of a dataset; attributes of these keys, for a log of others.
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub drop: Vec<String>,
     /// Which moment of an observed interval is an event's time; both ends stay in the log.

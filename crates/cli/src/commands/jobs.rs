@@ -4,6 +4,7 @@ use std::path::Path;
 
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::{Filter, Jobs, Timestamp};
+use flowmine_discover::log_file::stored;
 use flowmine_schema::{Dataset, time};
 
 use crate::args::{FilterArgs, TimestampArg};
@@ -14,6 +15,9 @@ use crate::progress::Stage;
 pub fn read(dir: &Path, timestamp: TimestampArg) -> anyhow::Result<(Dataset, Jobs)> {
     let dataset = Dataset::open(dir)?;
     let jobs = of(&dataset, timestamp)?;
+    if jobs.attempts.is_empty() && !stored::names(&dataset)?.is_empty() {
+        anyhow::bail!("the dataset has no jobs, only logs of others: look at those with discover and export");
+    }
     Ok((dataset, jobs))
 }
 
