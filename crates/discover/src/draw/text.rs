@@ -36,7 +36,7 @@ pub(super) fn atoms(text: &str) -> Vec<String> {
     let mut atoms: Vec<String> = Vec::new();
     let mut marks = MOST_MARKS;
     for c in text.chars() {
-        if is_combining(c) && marks < MOST_MARKS {
+        if is_combining(c) && !is_hidden(c) && marks < MOST_MARKS {
             marks += 1;
             if let Some(last) = atoms.last_mut() {
                 last.push(c);
@@ -309,6 +309,11 @@ mod tests {
         let cut = wrap_name(&"0123456789".repeat(20), 13.0, 90.0, 2);
         assert_eq!(cut.len(), 2);
         assert!(cut.concat().starts_with("0123") && cut.concat().ends_with("789") && cut.concat().contains('…'));
+    }
+
+    #[test]
+    fn a_mark_that_is_hidden_is_escaped_like_any_other() {
+        assert_eq!(visible("a\u{34f}"), "a\\u{34f}");
     }
 
     proptest! {
