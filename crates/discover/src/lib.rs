@@ -8,5 +8,3 @@ pub mod layout;
 pub mod log;
 pub mod log_file;
 pub mod summary;
-
-pub use flowmine_correlate::hostlist;

@@ -12,6 +12,7 @@ pub mod csv;
 pub mod error;
 pub mod flat;
 pub mod gzip;
+pub mod id_hash;
 pub mod log;
 pub mod nested;
 pub mod ocel;
@@ -27,5 +28,6 @@ pub mod xml;
 
 pub use attribute::{Attribute, Value, ValueType};
 pub use error::LogError;
+pub use id_hash::IdHash;
 pub use log::{Batches, CaseHeader, CaseLog, Classifier, Counts, Extension, ObjectLog, TypeDef, Types};
 pub use record::{Batch, BatchBuilder, Event, Object, Record, Relation};

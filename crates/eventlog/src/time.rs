@@ -150,5 +150,13 @@ mod tests {
         let mut out = Vec::new();
         write(0, 3, "+00:00", &mut out);
         assert_eq!(out, b"1970-01-01T00:00:00.000+00:00");
+        let offset = |ns| {
+            let mut out = Vec::new();
+            write(ns, 3, "+00:00", &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        let ns = 1_795_179_770_123_456_789;
+        assert_eq!(parse(&offset(ns)), Ok(ns));
+        assert_eq!(offset(5_000_000_000), "1970-01-01T00:00:05.000+00:00");
     }
 }

@@ -7,10 +7,10 @@
 
 use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
-use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, ObjectLog, Record, xes};
+use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, IdHash, LogError, ObjectLog, Record, xes};
 use rustc_hash::FxHashSet;
 
-use super::{Findings, fingerprint, found};
+use super::{Findings, found};
 
 /// Traces in the order of their file, or by the id of their object.
 pub struct TraceLog {
@@ -29,14 +29,14 @@ impl TraceLog {
     /// When the log cannot be walked through or the temporary file not be written.
     pub fn of_objects(log: &dyn ObjectLog, kind: &str) -> Result<(Self, Vec<Finding>), LogError> {
         let mut records = Sorter::default();
-        let mut of_kind: FxHashSet<u128> = FxHashSet::default();
+        let mut of_kind: FxHashSet<IdHash> = FxHashSet::default();
         for batch in log.objects() {
             for record in batch?.records() {
                 let Record::Object(mut object) = record? else { continue };
                 if object.kind != kind {
                     continue;
                 }
-                of_kind.insert(fingerprint(&object.id));
+                of_kind.insert(IdHash::of(&object.id));
                 let mut key = Vec::new();
                 put_ordered_text(&object.id, &mut key);
                 let end = key.len();
@@ -67,7 +67,7 @@ impl TraceLog {
                 let Record::Event(event) = record? else { continue };
                 number += 1;
                 let mut cases: Vec<&str> =
-                    event.relations.iter().filter(|r| of_kind.contains(&fingerprint(&r.object))).map(|r| r.object.as_ref()).collect();
+                    event.relations.iter().filter(|r| of_kind.contains(&IdHash::of(&r.object))).map(|r| r.object.as_ref()).collect();
                 cases.sort_unstable();
                 cases.dedup();
                 in_none += u64::from(cases.is_empty());

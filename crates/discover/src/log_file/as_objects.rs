@@ -9,11 +9,11 @@ use std::borrow::Cow;
 use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::record::give_event_id;
 use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered};
-use flowmine_eventlog::{Attribute, Batches, CaseLog, Event, LogError, Object, ObjectLog, Record, Relation, Types, Value};
+use flowmine_eventlog::{Attribute, Batches, CaseLog, Event, IdHash, LogError, Object, ObjectLog, Record, Relation, Types, Value};
 use rustc_hash::FxHashSet;
 
 use super::type_table::TypeTable;
-use super::{Findings, fingerprint, found};
+use super::{Findings, found};
 
 /// The object type of a trace.
 pub const CASE: &str = "case";
@@ -28,12 +28,12 @@ pub struct FileObjectLog {
     objects: Sorted,
     events: Sorted,
     /// The objects that there are, if some relation leads to none of them.
-    known: Option<FxHashSet<u128>>,
+    known: Option<FxHashSet<IdHash>>,
     number_events: bool,
 }
 
 impl FileObjectLog {
-    pub(super) fn new(table: TypeTable, objects: Sorted, events: Sorted, known: Option<FxHashSet<u128>>) -> Self {
+    pub(super) fn new(table: TypeTable, objects: Sorted, events: Sorted, known: Option<FxHashSet<IdHash>>) -> Self {
         Self { types: table.types(), table, objects, events, known, number_events: false }
     }
 
@@ -44,7 +44,7 @@ impl FileObjectLog {
     pub fn of_cases(log: &dyn CaseLog) -> Result<(Self, Vec<Finding>), LogError> {
         let mut table = TypeTable::default();
         let (mut objects, mut events) = (Sorter::default(), Sorter::default());
-        let mut ids: FxHashSet<u128> = FxHashSet::default();
+        let mut ids: FxHashSet<IdHash> = FxHashSet::default();
         let mut findings = Findings::default();
         let mut number = 0;
         let mut case = String::new();
@@ -58,7 +58,7 @@ impl FileObjectLog {
                         let name = name.map_or_else(|| format!("{CASE} {number}"), Cow::into_owned);
                         case.clone_from(&name);
                         let mut again = 1;
-                        while !ids.insert(fingerprint(&case)) {
+                        while !ids.insert(IdHash::of(&case)) {
                             again += 1;
                             case = format!("{name}#{again}");
                         }
@@ -123,13 +123,13 @@ pub(super) fn text_of<'v>(value: &'v Value<'_>) -> Option<Cow<'v, str>> {
 }
 
 /// Counts the relations that lead to no object.
-pub(super) fn dangling(events: &Sorted, known: &FxHashSet<u128>, findings: &mut Findings) -> Result<u64, LogError> {
+pub(super) fn dangling(events: &Sorted, known: &FxHashSet<IdHash>, findings: &mut Findings) -> Result<u64, LogError> {
     let mut count = 0;
     let mut walk = events.walk()?;
     while let Some((_, bytes)) = walk.next()? {
         let Record::Event(event) = Record::decode(bytes)? else { continue };
         for relation in &event.relations {
-            if !known.contains(&fingerprint(&relation.object)) {
+            if !known.contains(&IdHash::of(&relation.object)) {
                 count += 1;
                 let message = format!(
                     "event {:?} is related to an object {:?} that there is not; the relation is left out",
@@ -155,7 +155,7 @@ impl ObjectLog for FileObjectLog {
             };
             self.table.conform_object(&mut object);
             if let Some(known) = &self.known {
-                object.relations.retain(|relation| known.contains(&fingerprint(&relation.object)));
+                object.relations.retain(|relation| known.contains(&IdHash::of(&relation.object)));
             }
             Record::Object(object).encode(out);
             true
@@ -178,7 +178,7 @@ impl ObjectLog for FileObjectLog {
                 event.id = id().into();
             }
             if let Some(known) = &self.known {
-                event.relations.retain(|relation| known.contains(&fingerprint(&relation.object)));
+                event.relations.retain(|relation| known.contains(&IdHash::of(&relation.object)));
             }
             Record::Event(event).encode(out);
             true

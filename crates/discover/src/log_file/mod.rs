@@ -16,13 +16,12 @@ mod rules;
 pub mod stored;
 mod type_table;
 
-use std::hash::{Hash, Hasher};
 use std::path::Path;
 
 use flowmine_eventlog::read::{self, Finding, Format, Limits, Severity, Sink};
 use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered};
-use flowmine_eventlog::{CaseHeader, LogError, Record, Types};
-use rustc_hash::{FxHashSet, FxHasher};
+use flowmine_eventlog::{CaseHeader, IdHash, LogError, Record, Types};
+use rustc_hash::FxHashSet;
 
 pub use as_cases::TraceLog;
 pub use as_objects::FileObjectLog;
@@ -84,20 +83,6 @@ impl Findings {
     }
 }
 
-/// What stands for an id: two different ones share it with a probability of one in 10^24 for ten million ids.
-fn fingerprint(id: &str) -> u128 {
-    let half = |seed: u64| {
-        let mut hasher = FxHasher::default();
-        (seed, id).hash(&mut hasher);
-        // FxHash alone mixes the high bits poorly into the low ones.
-        let mut x = hasher.finish();
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        u128::from(x ^ (x >> 31))
-    };
-    half(0x243f_6a88_85a3_08d3) << 64 | half(0x1319_8a2e_0370_7344)
-}
-
 /// Takes what a reader finds.
 pub struct Collector {
     rules: LogRules,
@@ -106,11 +91,10 @@ pub struct Collector {
     number: i64,
     types: TypeTable,
     header: CaseHeader,
-    object_ids: FxHashSet<u128>,
-    event_ids: FxHashSet<u128>,
+    object_ids: FxHashSet<IdHash>,
+    event_ids: FxHashSet<IdHash>,
     /// Whether an event came before some object, so that its relations must be looked at again.
     events_before_objects: bool,
-    dangling: u64,
     findings: Findings,
 }
 
@@ -127,7 +111,6 @@ impl Collector {
             object_ids: FxHashSet::default(),
             event_ids: FxHashSet::default(),
             events_before_objects: false,
-            dangling: 0,
             findings: Findings::default(),
         }
     }
@@ -163,7 +146,7 @@ impl Collector {
         let mut key = Vec::with_capacity(24);
         match record {
             Record::Object(object) => {
-                if !self.object_ids.insert(fingerprint(&object.id)) {
+                if !self.object_ids.insert(IdHash::of(&object.id)) {
                     let message = "this object id has come before; the later object is left out";
                     self.findings.push(found(Severity::Error, "duplicate_object_id", &object.id, message));
                     return Ok(());
@@ -177,7 +160,7 @@ impl Collector {
                 self.types.see_event(event, &mut self.findings);
                 put_ordered(event.time_ns, &mut key);
                 put_ordered(self.number, &mut key);
-                if self.event_ids.insert(fingerprint(&event.id)) {
+                if self.event_ids.insert(IdHash::of(&event.id)) {
                     return self.events.push_record(&key, record);
                 }
                 let mut event = event.clone();
@@ -185,7 +168,7 @@ impl Collector {
                 let id = loop {
                     again += 1;
                     let id = format!("{}#{again}", event.id);
-                    if self.event_ids.insert(fingerprint(&id)) {
+                    if self.event_ids.insert(IdHash::of(&id)) {
                         break id;
                     }
                 };
@@ -211,8 +194,8 @@ impl Collector {
             Content::Traces(Box::new(TraceLog::new(self.header, records)))
         } else {
             let events = self.events.finish()?;
-            self.dangling = as_objects::dangling(&events, &self.object_ids, &mut self.findings)?;
-            let known = (self.dangling > 0).then_some(self.object_ids);
+            let dangling = as_objects::dangling(&events, &self.object_ids, &mut self.findings)?;
+            let known = (dangling > 0).then_some(self.object_ids);
             Content::Objects(Box::new(FileObjectLog::new(self.types, records, events, known)))
         };
         Ok(LogFile { content, findings: self.findings.finish() })

@@ -1,28 +1,11 @@
 //! Ids of a whole file, 24 bytes each however long they are.
 //!
-//! An id is kept as a 128-bit hash: SipHash with two constant keys. By chance, two of a billion ids have the same hash once in 10^20
-//! files; a file made for it would need 2^64 tries and would gain a wrong finding about itself.
+//! An id is kept as its [`IdHash`], with a place.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
 
+use crate::id_hash::IdHash;
 use crate::read::input::Position;
-
-/// A hash of an id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct IdHash([u64; 2]);
-
-impl IdHash {
-    pub(super) fn of(text: &str) -> Self {
-        Self([1_u8, 2].map(|key| {
-            // A hasher of std without random keys; a leading byte makes two functions of it.
-            let mut hasher = DefaultHasher::new();
-            hasher.write_u8(key);
-            hasher.write(text.as_bytes());
-            hasher.finish()
-        }))
-    }
-}
 
 /// A place in 64 bits: one for whether the id is declared there, 31 for the line, 32 for the column.
 #[derive(Debug, Clone, Copy)]
@@ -95,6 +78,5 @@ mod tests {
         assert_eq!(ids.declare("later", at(7, 1)), Some(at(5, 1)));
         assert!(ids.declared("later"));
         assert_eq!(ids.dangling(), [at(2, 7), at(3, u64::from(u32::MAX))]);
-        assert_ne!(IdHash::of("a").0[0], IdHash::of("a").0[1]);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::ids::IdHash;
 use super::rules::Rule;
+use crate::id_hash::IdHash;
 use crate::read::input::Position;
 use crate::read::{Finding, Severity};
 
