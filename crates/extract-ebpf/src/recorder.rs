@@ -92,7 +92,7 @@ impl<R: Row> Dated<R> {
     }
 
     fn at(&mut self, utc_ns: i64) -> &mut Builder<R> {
-        self.days.entry(utc_ns.div_euclid(DAY_NS)).or_insert_with(Builder::new)
+        self.days.entry(utc_ns.div_euclid(DAY_NS)).or_default()
     }
 
     fn write(&mut self, transaction: &mut Transaction<'_>, host: &str) -> Result<(), DatasetError> {
