@@ -1,9 +1,13 @@
 //! Arguments as typed.
 
+mod trace;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use trace::{BackendArg, DetailArg, Doctor, HooksArg, Trace, TraceFilters};
 
 /// Process mining for HPC clusters and scientific workflows.
 ///

@@ -10,6 +10,7 @@ pub mod clock;
 pub mod command;
 pub mod host;
 pub mod options;
+pub mod probe;
 pub mod record;
 pub mod recorder;
 
