@@ -11,9 +11,11 @@ use super::duration;
 
 /// `flowmine trace`.
 #[derive(Debug, Args)]
-#[command(after_help = "With a command: traces it and all that it starts, and ends with its exit code (128 and the signal's number when a signal ended it). \
+#[command(
+    after_help = "With a command: traces it and all that it starts, and ends with its exit code (128 and the signal's number when a signal ended it). \
     Without: traces the whole host, or what the filters leave, until SIGINT or SIGTERM; that takes eBPF and root (or CAP_BPF, CAP_PERFMON and \
-    CAP_SYS_PTRACE). When records were lost, a sentence says so and the exit code is 1. `flowmine doctor` shows what works on this machine.")]
+    CAP_SYS_PTRACE). When records were lost, a sentence says so and the exit code is 1. `flowmine doctor` shows what works on this machine."
+)]
 pub struct Trace {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
