@@ -2,17 +2,25 @@
 
 mod cases;
 mod diagnostics;
+mod files;
+mod hosts;
 mod imported_logs;
+mod io_events;
 mod job_dependencies;
 mod job_states;
 mod links;
+mod processes;
 
 pub use cases::Case;
 pub use diagnostics::DiagnosticRow;
+pub use files::TracedFile;
+pub use hosts::{Clock, Host};
 pub use imported_logs::{ImportedLog, LogEvent, LogObject};
+pub use io_events::{IoEvent, IoLoss, IoTotal};
 pub use job_dependencies::JobDependency;
 pub use job_states::{JobState, change, source};
 pub use links::Link;
+pub use processes::Process;
 
 use crate::row::{ColumnDef, Row};
 
@@ -36,6 +44,13 @@ pub const ALL: &[TableDef] = &[
     def::<JobState<'static>>(),
     def::<JobDependency<'static>>(),
     def::<DiagnosticRow<'static>>(),
+    def::<Host<'static>>(),
+    def::<Clock<'static>>(),
+    def::<Process<'static>>(),
+    def::<TracedFile<'static>>(),
+    def::<IoEvent<'static>>(),
+    def::<IoTotal<'static>>(),
+    def::<IoLoss<'static>>(),
     def::<ImportedLog<'static>>(),
     def::<LogObject<'static>>(),
     def::<LogEvent<'static>>(),
