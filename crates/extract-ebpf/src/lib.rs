@@ -7,8 +7,10 @@
 //! Nothing here knows Slurm, workflow engines or tasks: who a process belonged to is found out from the tables.
 
 pub mod clock;
+pub mod command;
 pub mod host;
 pub mod options;
+pub mod probe;
 pub mod record;
 pub mod recorder;
 
