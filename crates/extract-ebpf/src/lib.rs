@@ -13,6 +13,8 @@ pub mod ebpf;
 pub mod host;
 pub mod options;
 pub mod probe;
+pub mod proc;
+pub mod ptrace;
 pub mod record;
 pub mod recorder;
 
