@@ -29,6 +29,9 @@ pub struct Trace {
     /// What eBPF hooks into: the kernel's VFS functions or its system calls.
     #[arg(long, value_enum, default_value_t)]
     pub hooks: HooksArg,
+    /// The host's name in the tables, instead of what uname tells; for containers.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub host: Option<String>,
     /// Environment variables to keep of each process, separated by commas: SLURM_JOB_ID,NXF_TASK_WORKDIR.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub environ: Vec<String>,

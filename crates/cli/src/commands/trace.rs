@@ -23,7 +23,10 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, stop.clone()).context("cannot handle signals")?;
     }
-    let host = HostFacts::read(Path::new("/proc"));
+    let mut host = HostFacts::read(Path::new("/proc"));
+    if let Some(name) = &args.host {
+        host.name.clone_from(name);
+    }
     let dataset = Dataset::open_or_create(&args.dataset)?;
     let mut writer = dataset.writer(Role::Host(host.name.clone()), &format!("trace, process {}", std::process::id()))?;
     let _ = (&options, backend, &mut writer);
