@@ -2,17 +2,25 @@
 
 mod cases;
 mod diagnostics;
+mod files;
+mod hosts;
 mod imported_logs;
+mod io_events;
 mod job_dependencies;
 mod job_states;
 mod links;
+mod processes;
 
 pub use cases::Case;
 pub use diagnostics::DiagnosticRow;
+pub use files::TracedFile;
+pub use hosts::{Clock, Host};
 pub use imported_logs::{ImportedLog, LogEvent, LogObject};
+pub use io_events::{IoEvent, IoLoss, IoTotal};
 pub use job_dependencies::JobDependency;
 pub use job_states::{JobState, change, source};
 pub use links::Link;
+pub use processes::Process;
 
 use crate::row::{ColumnDef, Row};
 
@@ -23,12 +31,14 @@ pub struct TableDef {
     pub name: &'static str,
     /// What a row is.
     pub doc: &'static str,
+    /// Whether its files lie in a folder for each host and day.
+    pub split: bool,
     /// Its columns in file order.
     pub columns: &'static [ColumnDef],
 }
 
-const fn def<R: Row>() -> TableDef {
-    TableDef { name: R::TABLE, doc: R::DOC, columns: R::COLUMNS }
+pub(crate) const fn def<R: Row>() -> TableDef {
+    TableDef { name: R::TABLE, doc: R::DOC, split: R::SPLIT, columns: R::COLUMNS }
 }
 
 /// Every table, raw ones first.
@@ -36,6 +46,13 @@ pub const ALL: &[TableDef] = &[
     def::<JobState<'static>>(),
     def::<JobDependency<'static>>(),
     def::<DiagnosticRow<'static>>(),
+    def::<Host<'static>>(),
+    def::<Clock<'static>>(),
+    def::<Process<'static>>(),
+    def::<TracedFile<'static>>(),
+    def::<IoEvent<'static>>(),
+    def::<IoTotal<'static>>(),
+    def::<IoLoss<'static>>(),
     def::<ImportedLog<'static>>(),
     def::<LogObject<'static>>(),
     def::<LogEvent<'static>>(),

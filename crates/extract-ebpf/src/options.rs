@@ -1,0 +1,103 @@
+//! What a user can ask of a trace, as all ways in understand it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::record::Op;
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Reads and writes are added up; all else is kept one by one.
+    Totals,
+    /// Each operation is kept.
+    Events,
+}
+
+impl Detail {
+    /// As it stands in the tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Detail::Totals => "totals",
+            Detail::Events => "events",
+        }
+    }
+}
+
+/// What is recorded. An empty list does not filter; lists are joined by *and*, the elements of one by *or*.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filters {
+    /// Directories of cgroups (v2, or of one v1 hierarchy), with all below.
+    pub cgroups: Vec<PathBuf>,
+    /// Processes, with all that they fork.
+    pub pids: Vec<u32>,
+    /// Effective users.
+    pub uids: Vec<u32>,
+    /// Effective groups.
+    pub gids: Vec<u32>,
+    /// Types of file systems, such as `ext4`.
+    pub file_systems: Vec<String>,
+    /// Types of file systems that are left out.
+    pub file_systems_out: Vec<String>,
+    /// Operations.
+    pub ops: Vec<Op>,
+    /// Directories, with all below, as the host sees them.
+    pub directories: Vec<PathBuf>,
+    /// Directories that are left out.
+    pub directories_out: Vec<PathBuf>,
+}
+
+/// Pseudo file systems, which hold no data of anybody: left out unless [`Filters::file_systems`] names them.
+pub const PSEUDO_FILE_SYSTEMS: &[&str] = &[
+    "proc",
+    "sysfs",
+    "cgroup",
+    "cgroup2",
+    "debugfs",
+    "tracefs",
+    "securityfs",
+    "bpf",
+    "configfs",
+    "devpts",
+    "pstore",
+    "efivarfs",
+    "selinuxfs",
+    "smackfs",
+    "nsfs",
+    "anon_inodefs",
+    "sockfs",
+    "pipefs",
+    "binfmt_misc",
+    "mqueue",
+    "fusectl",
+];
+
+/// Everything that a trace is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// How much is kept.
+    pub detail: Detail,
+    /// What is recorded.
+    pub filters: Filters,
+    /// Names of environment variables that are kept of each process.
+    pub environment: Vec<String>,
+    /// How many bytes of a command line are kept.
+    pub arguments_bytes: usize,
+    /// Size of the kernel's ring of records in bytes, a power of two.
+    pub ring_bytes: u32,
+    /// How long rows may be held before they are written.
+    pub flush_every: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            detail: Detail::Events,
+            filters: Filters::default(),
+            environment: Vec::new(),
+            arguments_bytes: 4096,
+            ring_bytes: 16 << 20,
+            flush_every: Duration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! What a way in saw: the records that all of them produce.
+//!
+//! Times are nanoseconds after boot (`CLOCK_BOOTTIME`, clock_gettime(2)): they neither jump nor depend on a time zone. The [`crate::Recorder`] turns
+//! them into UTC. Paths and texts are bytes as the kernel has them. What a way in does not know is `None`.
+
+/// A process generation: a number is used again, with its start time it is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProcessKey {
+    /// Number of the thread group in the host's pid namespace.
+    pub pid: u32,
+    /// When it started, in nanoseconds after boot.
+    pub start_boot_ns: u64,
+}
+
+/// A file generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileKey {
+    /// Device number as stat(2) tells it.
+    pub device: u64,
+    /// Inode number.
+    pub inode: u64,
+    /// Generation of the inode; `None` where it cannot be had.
+    pub generation: Option<u32>,
+}
+
+macro_rules! names {
+    ($(#[doc = $doc:literal])+ pub enum $name:ident { $($(#[doc = $variant_doc:literal])+ $variant:ident = $text:literal,)+ }) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[doc = $variant_doc])+ $variant,)+ }
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+            /// As it stands in the tables.
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $text,)+ }
+            }
+            /// The one of this name.
+            pub fn of(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.name() == name)
+            }
+        }
+    };
+}
+
+names! {
+    /// What was done to a file.
+    pub enum Op {
+        /// open(2) and kin.
+        Open = "open",
+        /// Bytes left a file.
+        Read = "read",
+        /// Bytes went into a file.
+        Write = "write",
+        /// A descriptor was closed by a call.
+        Close = "close",
+        /// unlink(2) and kin.
+        Delete = "delete",
+        /// rename(2) and kin.
+        Rename = "rename",
+        /// link(2) and kin.
+        Link = "link",
+        /// truncate(2), ftruncate(2).
+        Truncate = "truncate",
+        /// fallocate(2).
+        Allocate = "allocate",
+        /// fsync(2), fdatasync(2), sync_file_range(2).
+        Sync = "sync",
+        /// mmap(2) of a file; which of its bytes are used is not known.
+        Mmap = "mmap",
+        /// A page was brought in because a mapping was touched.
+        Fault = "fault",
+    }
+}
+
+names! {
+    /// By what bytes were moved.
+    pub enum Via {
+        /// The call that `op` names, or one of its kin.
+        Call = "call",
+        /// copy_file_range(2).
+        CopyFileRange = "copy_file_range",
+        /// sendfile(2).
+        Sendfile = "sendfile",
+        /// splice(2).
+        Splice = "splice",
+        /// io_uring(7).
+        IoUring = "io_uring",
+    }
+}
+
+names! {
+    /// What a file is, as far as it is recorded.
+    pub enum FileKind {
+        /// A regular file.
+        Regular = "regular",
+        /// A block device.
+        Block = "block",
+    }
+}
+
+/// CPU time of a thread in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CpuTime {
+    /// In user mode.
+    pub user_ns: u64,
+    /// In the kernel.
+    pub system_ns: u64,
+}
+
+/// One operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation<'a> {
+    /// Whose.
+    pub process: ProcessKey,
+    /// Which thread's.
+    pub tid: u32,
+    /// What.
+    pub op: Op,
+    /// By what.
+    pub via: Via,
+    /// When the call began.
+    pub start_boot_ns: u64,
+    /// When it ended.
+    pub end_boot_ns: Option<u64>,
+    /// The open file description: a number of the way in's own, unique while it is open. A successful [`Op::Open`] with a number says that the number is a new one's.
+    pub open_file: Option<u64>,
+    /// The file.
+    pub file: Option<FileKey>,
+    /// What it is; told with `Open`.
+    pub kind: Option<FileKind>,
+    /// Type of its file system; told with `Open`.
+    pub file_system: Option<&'a str>,
+    /// Its size in bytes; told with `Open`.
+    pub file_size: Option<u64>,
+    /// Where the transfer began.
+    pub offset: Option<u64>,
+    /// Bytes asked for.
+    pub size: Option<u64>,
+    /// Bytes moved, 0, or the negative error number.
+    pub result: Option<i64>,
+    /// See `io_events.flags`.
+    pub flags: Option<u32>,
+    /// As the host sees it.
+    pub path: Option<&'a [u8]>,
+    /// As the process sees it, where that differs.
+    pub container_path: Option<&'a [u8]>,
+    /// The second path of rename and link.
+    pub new_path: Option<&'a [u8]>,
+    /// CPU time of the thread when the call began.
+    pub cpu_start: Option<CpuTime>,
+    /// And when it ended.
+    pub cpu_end: Option<CpuTime>,
+}
+
+impl Operation<'_> {
+    /// An operation of which only this is known.
+    pub fn new(process: ProcessKey, tid: u32, op: Op, start_boot_ns: u64) -> Self {
+        Operation {
+            process,
+            tid,
+            op,
+            via: Via::Call,
+            start_boot_ns,
+            end_boot_ns: None,
+            open_file: None,
+            file: None,
+            kind: None,
+            file_system: None,
+            file_size: None,
+            offset: None,
+            size: None,
+            result: None,
+            flags: None,
+            path: None,
+            container_path: None,
+            new_path: None,
+            cpu_start: None,
+            cpu_end: None,
+        }
+    }
+}
+
+/// A file that was open before tracing began, or that came to a process from somewhere that is not traced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenFile<'a> {
+    /// When it was found.
+    pub at_boot_ns: u64,
+    /// See [`Operation::open_file`].
+    pub open_file: Option<u64>,
+    /// The file.
+    pub file: FileKey,
+    /// What it is.
+    pub kind: Option<FileKind>,
+    /// Type of its file system.
+    pub file_system: Option<&'a str>,
+    /// Its size in bytes.
+    pub size: Option<u64>,
+    /// As the host sees it.
+    pub path: Option<&'a [u8]>,
+    /// As the process sees it, where that differs.
+    pub container_path: Option<&'a [u8]>,
+}
+
+/// Calls in one direction, added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sum {
+    /// How many, failed ones included.
+    pub calls: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// How many failed.
+    pub errors: u64,
+    /// Time spent in them.
+    pub time_ns: u64,
+    /// The lowest offset and the end of the highest range.
+    pub range: Option<(u64, u64)>,
+}
+
+/// Reads and writes of a process on an open file, added up since the last time they were told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Totals {
+    /// Whose.
+    pub process: ProcessKey,
+    /// See [`Operation::open_file`].
+    pub open_file: Option<u64>,
+    /// The file.
+    pub file: FileKey,
+    /// When the first of them began.
+    pub first_boot_ns: u64,
+    /// When the last of them ended.
+    pub last_boot_ns: u64,
+    /// Reads.
+    pub read: Sum,
+    /// Writes.
+    pub write: Sum,
+    /// Page faults on mappings.
+    pub faults: u64,
+}
+
+/// What happened to a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessChange {
+    /// It ran already when tracing began.
+    Running,
+    /// It was forked.
+    Fork,
+    /// It became another program.
+    Exec,
+    /// Something is known of it that was not, such as another cgroup or its counters so far.
+    Update,
+    /// It ended: the status of wait(2).
+    Exit(Option<i32>),
+}
+
+/// What a process is; `None` leaves what was known before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ProcessFacts {
+    /// Who forked it.
+    pub parent: Option<ProcessKey>,
+    /// Its number in its innermost pid namespace, where that differs.
+    pub container_pid: Option<u32>,
+    /// Effective user.
+    pub uid: Option<u32>,
+    /// Effective group.
+    pub gid: Option<u32>,
+    /// Id of its v2 cgroup.
+    pub cgroup_id: Option<u64>,
+    /// Path of it.
+    pub cgroup_path: Option<Vec<u8>>,
+    /// Controller and path in each v1 hierarchy.
+    pub cgroup_v1: Option<Vec<(String, Vec<u8>)>>,
+    /// Path of its program, as the host sees it.
+    pub executable: Option<Vec<u8>>,
+    /// Its command line.
+    pub arguments: Option<Vec<Vec<u8>>>,
+    /// Whether `arguments` is not all of it.
+    pub arguments_cut: bool,
+    /// The chosen environment variables that it has.
+    pub environment: Option<Vec<(String, Vec<u8>)>>,
+}
+
+/// What a process has used so far, see `processes` and proc(5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// CPU time of all its threads.
+    pub cpu: Option<CpuTime>,
+    /// `rchar`.
+    pub rchar_bytes: Option<u64>,
+    /// `wchar`.
+    pub wchar_bytes: Option<u64>,
+    /// `syscr`.
+    pub read_calls: Option<u64>,
+    /// `syscw`.
+    pub write_calls: Option<u64>,
+    /// `read_bytes`.
+    pub read_bytes: Option<u64>,
+    /// `write_bytes`.
+    pub write_bytes: Option<u64>,
+    /// `cancelled_write_bytes`.
+    pub cancelled_write_bytes: Option<u64>,
+}
+
+/// News of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessNews {
+    /// Whose.
+    pub process: ProcessKey,
+    /// When.
+    pub at_boot_ns: u64,
+    /// What.
+    pub change: ProcessChange,
+    /// What is known with it.
+    pub facts: ProcessFacts,
+    /// What it has used, where it is known.
+    pub counters: Counters,
+}
+
+/// Records that never arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// On which processor.
+    pub processor: Option<u32>,
+    /// Of what: the name of an [`Op`], `fork`, `exec`, `exit`, `totals`, `open-file`.
+    pub kind: &'static str,
+    /// Why: `ring-full`, `table-full`, `unreadable`, … .
+    pub reason: &'static str,
+    /// How many.
+    pub count: u64,
+    /// Bytes that they moved, where these were still counted.
+    pub bytes: Option<u64>,
+    /// After this moment.
+    pub not_before_boot_ns: u64,
+    /// Before this one.
+    pub observed_boot_ns: u64,
+}
+
+/// What a way in produces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record<'a> {
+    /// An operation.
+    Operation(Operation<'a>),
+    /// A file that was open already.
+    OpenFile(OpenFile<'a>),
+    /// Operations that were added up.
+    Totals(Totals),
+    /// News of a process.
+    Process(Box<ProcessNews>),
+    /// Something was lost.
+    Loss(Loss),
+}

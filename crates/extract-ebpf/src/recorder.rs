@@ -1,0 +1,455 @@
+//! Records in, rows in a dataset out: the same for every way in.
+//!
+//! It gives open file descriptions their numbers, keeps what is known of each live process, says each file once, turns times after boot into UTC, and
+//! writes what has gathered when [`Options::flush_every`] is over or enough rows are there. Memory holds live processes, open files, a bounded
+//! set of file paths and the rows since the last flush.
+//!
+//! It counts what it received, so that the kernel's count can be compared with it at the end.
+
+mod process_rows;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+use std::path::Path;
+use std::time::Instant;
+
+use flowmine_schema::tables::{Clock, Host, IoEvent, IoLoss, IoTotal, TracedFile};
+use flowmine_schema::text::decode;
+use flowmine_schema::time::Day;
+use flowmine_schema::{Builder, DatasetError, Row, Transaction, Writer};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+use crate::clock::{self, Reading};
+use crate::host::HostFacts;
+use crate::options::{Detail, Filters, Options};
+use crate::record::{FileKey, Loss, Op, OpenFile, Operation, Record, Totals};
+use process_rows::Processes;
+
+/// Why a trace could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The dataset could not be written.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// The operating system refused something without which there is no trace.
+    #[error("{what}: {source}")]
+    System {
+        /// What was attempted, and where.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// This way in does not work here; the text says why and what would help.
+    #[error("{0}")]
+    NotHere(String),
+}
+
+impl TraceError {
+    /// An error of the system while doing `what`.
+    pub fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> TraceError {
+        move |source| TraceError::System { what: what.into(), source }
+    }
+}
+
+/// What a way in says of itself, for the table `hosts`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WayIn {
+    /// `ebpf`, `fuse`, `ptrace`.
+    pub backend: &'static str,
+    /// Its hooks.
+    pub hooks: Option<String>,
+    /// The size of its ring in bytes.
+    pub ring_bytes: Option<u64>,
+}
+
+/// How a trace went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Outcome {
+    /// Operations that arrived, added up ones included.
+    pub received: u64,
+    /// Rows of `io_events`.
+    pub events: u64,
+    /// Rows of `io_totals`.
+    pub totals: u64,
+    /// Process generations.
+    pub processes: u64,
+    /// Records that were lost.
+    pub lost: u64,
+    /// Operations that the kernel side counted, where it counts.
+    pub counted: Option<u64>,
+}
+
+/// Rows of one table by the day of their partition.
+struct Dated<R: Row> {
+    days: BTreeMap<Day, Builder<R>>,
+}
+
+impl<R: Row> Dated<R> {
+    fn new() -> Self {
+        Self { days: BTreeMap::new() }
+    }
+
+    fn at(&mut self, utc_ns: i64) -> &mut Builder<R> {
+        self.days.entry(Day::of(utc_ns)).or_default()
+    }
+
+    fn write(&mut self, transaction: &mut Transaction<'_>, host: &str) -> Result<(), DatasetError> {
+        for (day, rows) in std::mem::take(&mut self.days) {
+            transaction.append_split(rows, host, day)?;
+        }
+        Ok(())
+    }
+}
+
+/// After so many rows of `io_events` they are written, whatever the time.
+const FLUSH_ROWS: usize = 1 << 19;
+/// So many pairs of file and path are remembered as told; then they are told again.
+const TOLD_FILES: usize = 1 << 20;
+
+/// Takes the records of one trace.
+pub struct Recorder<'w> {
+    writer: &'w mut Writer,
+    host: HostFacts,
+    /// As it stands in the tables.
+    name: String,
+    trace_ns: i64,
+    options: Options,
+    way_in: WayIn,
+    command: Option<String>,
+    events: Dated<IoEvent<'static>>,
+    totals: Dated<IoTotal<'static>>,
+    files: Dated<TracedFile<'static>>,
+    losses: Dated<IoLoss<'static>>,
+    clocks: Dated<Clock<'static>>,
+    hosts: Dated<Host<'static>>,
+    processes: Processes,
+    /// From the way in's number of an open file to ours.
+    handles: FxHashMap<u64, Handle>,
+    next_handle: i64,
+    told_files: FxHashSet<(FileKey, u64)>,
+    gathered: usize,
+    flushed: Instant,
+    outcome: Outcome,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Handle {
+    number: i64,
+    /// A filter by directory leaves it out.
+    skipped: bool,
+}
+
+impl<'w> Recorder<'w> {
+    /// Begins a trace: a row of `hosts` says so at once, in the dataset. `command` is what was started, if anything.
+    ///
+    /// # Errors
+    /// When the dataset cannot be written.
+    pub fn begin(
+        writer: &'w mut Writer,
+        host: HostFacts,
+        way_in: WayIn,
+        options: &Options,
+        command: Option<&[Vec<u8>]>,
+    ) -> Result<Self, TraceError> {
+        let reading = clock::pair();
+        let name = host.name.clone();
+        let trace_ns = reading.boot_ns as i64 + host.boot_offset_ns;
+        let mut recorder = Recorder {
+            writer,
+            name,
+            trace_ns,
+            options: options.clone(),
+            way_in,
+            command: command.map(rows::json_array),
+            events: Dated::new(),
+            totals: Dated::new(),
+            files: Dated::new(),
+            losses: Dated::new(),
+            clocks: Dated::new(),
+            hosts: Dated::new(),
+            processes: Processes::default(),
+            handles: FxHashMap::default(),
+            next_handle: 1,
+            told_files: FxHashSet::default(),
+            gathered: 0,
+            flushed: Instant::now(),
+            outcome: Outcome::default(),
+            host,
+        };
+        recorder.host_row("began", reading, None);
+        recorder.clock_row(reading);
+        recorder.flush()?;
+        Ok(recorder)
+    }
+
+    /// What to add to nanoseconds after boot.
+    fn utc(&self, boot_ns: u64) -> i64 {
+        (boot_ns as i64).saturating_add(self.host.boot_offset_ns)
+    }
+
+    /// Takes one record.
+    ///
+    /// # Errors
+    /// When enough rows had gathered and the dataset cannot be written.
+    pub fn take(&mut self, record: &Record<'_>) -> Result<(), TraceError> {
+        match record {
+            Record::Operation(operation) => self.operation(operation),
+            Record::OpenFile(file) => self.open_file(file),
+            Record::Totals(totals) => self.total(totals),
+            Record::Process(news) => {
+                let at = self.utc(news.at_boot_ns);
+                self.gathered += 1;
+                self.processes.take(news, at, &self.name, self.trace_ns, self.host.boot_offset_ns);
+            }
+            Record::Loss(loss) => self.loss(loss),
+        }
+        if self.gathered >= FLUSH_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what has gathered when it is time; to be called at least once a second, also when nothing comes.
+    ///
+    /// # Errors
+    /// When the dataset cannot be written.
+    pub fn tick(&mut self) -> Result<(), TraceError> {
+        if self.flushed.elapsed() < self.options.flush_every {
+            return Ok(());
+        }
+        self.clock_row(clock::pair());
+        self.flush()
+    }
+
+    fn operation(&mut self, operation: &Operation<'_>) {
+        self.outcome.received += 1;
+        let opened = operation.op == Op::Open && operation.result == Some(0);
+        let mut skipped = false;
+        let handle = operation.open_file.map(|number| {
+            let known = if opened { None } else { self.handles.get(&number).copied() };
+            let handle = known.unwrap_or_else(|| {
+                let handle = Handle { number: self.next_handle, skipped: opened && !wanted_path(&self.options.filters, operation.path) };
+                self.next_handle += 1;
+                self.handles.insert(number, handle);
+                handle
+            });
+            skipped = handle.skipped;
+            handle.number
+        });
+        if operation.open_file.is_none() && operation.path.is_some() {
+            skipped = !wanted_path(&self.options.filters, operation.path)
+                && (operation.new_path.is_none() || !wanted_path(&self.options.filters, operation.new_path));
+        }
+        if skipped {
+            return;
+        }
+        let start_ns = self.utc(operation.start_boot_ns);
+        if let Some(file) = operation.file
+            && (opened || operation.path.is_some())
+        {
+            self.file_row(file, start_ns, operation);
+        }
+        self.processes.seen(operation.process, start_ns, &self.name, self.trace_ns, self.host.boot_offset_ns);
+        let end_ns = operation.end_boot_ns.map(|end| self.utc(end));
+        self.outcome.events += 1;
+        self.gathered += 1;
+        let row =
+            IoEvent { host: self.name.as_str().into(), trace_ns: self.trace_ns, handle, start_ns, end_ns, ..rows::io_event(operation) };
+        self.events.at(start_ns).push(&row);
+    }
+
+    fn open_file(&mut self, file: &OpenFile<'_>) {
+        if let Some(number) = file.open_file {
+            let skipped = !wanted_path(&self.options.filters, file.path);
+            let next = self.next_handle;
+            self.handles.insert(number, Handle { number: next, skipped });
+            self.next_handle += 1;
+            if skipped {
+                return;
+            }
+        }
+        let operation = Operation {
+            kind: file.kind,
+            file_system: file.file_system,
+            file_size: file.size,
+            path: file.path,
+            container_path: file.container_path,
+            ..Operation::new(crate::ProcessKey { pid: 0, start_boot_ns: 0 }, 0, Op::Open, file.at_boot_ns)
+        };
+        self.file_row(file.file, self.utc(file.at_boot_ns), &operation);
+    }
+
+    fn file_row(&mut self, file: FileKey, first_seen_ns: i64, seen: &Operation<'_>) {
+        let paths = FxBuildHasher.hash_one((seen.path, seen.container_path));
+        if self.told_files.len() >= TOLD_FILES {
+            self.told_files.clear();
+        }
+        if !self.told_files.insert((file, paths)) {
+            return;
+        }
+        self.gathered += 1;
+        let row = TracedFile {
+            host: self.name.as_str().into(),
+            trace_ns: self.trace_ns,
+            device: file.device as i64,
+            inode: file.inode as i64,
+            generation: file.generation.map(i64::from),
+            first_seen_ns,
+            kind: seen.kind.map(|kind| kind.name().into()),
+            file_system: seen.file_system.map(Into::into),
+            path: seen.path.map(decode),
+            container_path: seen.container_path.map(decode),
+            size_bytes: seen.file_size.and_then(|size| i64::try_from(size).ok()),
+            ..TracedFile::default()
+        };
+        self.files.at(first_seen_ns).push(&row);
+    }
+
+    fn total(&mut self, totals: &Totals) {
+        self.outcome.received += totals.read.calls + totals.write.calls + totals.faults;
+        let handle = match totals.open_file.map(|number| self.handles.get(&number).copied().ok_or(number)) {
+            Some(Ok(handle)) if handle.skipped => return,
+            Some(Ok(handle)) => Some(handle.number),
+            Some(Err(number)) => {
+                let handle = Handle { number: self.next_handle, skipped: false };
+                self.next_handle += 1;
+                self.handles.insert(number, handle);
+                Some(handle.number)
+            }
+            None => None,
+        };
+        let (first_ns, last_ns) = (self.utc(totals.first_boot_ns), self.utc(totals.last_boot_ns));
+        self.processes.seen(totals.process, first_ns, &self.name, self.trace_ns, self.host.boot_offset_ns);
+        self.outcome.totals += 1;
+        self.gathered += 1;
+        let row = IoTotal { host: self.name.as_str().into(), trace_ns: self.trace_ns, handle, first_ns, last_ns, ..rows::io_total(totals) };
+        self.totals.at(first_ns).push(&row);
+    }
+
+    fn loss(&mut self, loss: &Loss) {
+        self.outcome.lost += loss.count;
+        self.gathered += 1;
+        let observed_at_ns = self.utc(loss.observed_boot_ns);
+        let row = IoLoss {
+            host: self.name.as_str().into(),
+            trace_ns: self.trace_ns,
+            processor: loss.processor.and_then(|cpu| i32::try_from(cpu).ok()),
+            kind: loss.kind.into(),
+            reason: loss.reason.into(),
+            count: loss.count as i64,
+            bytes: loss.bytes.and_then(|bytes| i64::try_from(bytes).ok()),
+            not_before_ns: self.utc(loss.not_before_boot_ns),
+            observed_at_ns,
+            ..IoLoss::default()
+        };
+        self.losses.at(observed_at_ns).push(&row);
+    }
+
+    fn clock_row(&mut self, reading: Reading) {
+        let row = Clock {
+            host: self.name.as_str().into(),
+            trace_ns: self.trace_ns,
+            boot_id: self.host.boot_id.as_deref().map(Into::into),
+            boot_ns: reading.boot_ns as i64,
+            real_ns: reading.real_ns,
+            error_ns: i64::try_from(reading.error_ns).unwrap_or(i64::MAX),
+            synchronised: clock::synchronised(),
+            ..Clock::default()
+        };
+        self.clocks.at(reading.real_ns).push(&row);
+        self.gathered += 1;
+    }
+
+    fn host_row(&mut self, state: &'static str, reading: Reading, ended: Option<Outcome>) {
+        let row = Host {
+            host: self.name.as_str().into(),
+            trace_ns: self.trace_ns,
+            state: state.into(),
+            at_ns: reading.boot_ns as i64 + self.host.boot_offset_ns,
+            boot_id: self.host.boot_id.as_deref().map(Into::into),
+            kernel: self.host.kernel.as_deref().map(Into::into),
+            architecture: self.host.architecture.as_deref().map(Into::into),
+            processors: self.host.processors.and_then(|n| i32::try_from(n).ok()),
+            memory_bytes: self.host.memory_bytes.and_then(|n| i64::try_from(n).ok()),
+            boot_offset_ns: Some(self.host.boot_offset_ns),
+            backend: self.way_in.backend.into(),
+            hooks: self.way_in.hooks.as_deref().map(Into::into),
+            detail: self.options.detail.name().into(),
+            filters: rows::filters(&self.options.filters).map(Into::into),
+            command: self.command.as_deref().map(Into::into),
+            ring_bytes: self.way_in.ring_bytes.and_then(|n| i64::try_from(n).ok()),
+            operations: ended.and_then(|ended| ended.counted).and_then(|n| i64::try_from(n).ok()),
+            received: ended.and_then(|ended| i64::try_from(ended.received).ok()),
+            lost: ended.and_then(|ended| i64::try_from(ended.lost).ok()),
+            ..Host::default()
+        };
+        self.hosts.at(row.at_ns).push(&row);
+        self.gathered += 1;
+    }
+
+    /// Writes everything that has gathered, in one transaction.
+    ///
+    /// # Errors
+    /// When the dataset cannot be written; the rows are then lost with the trace.
+    pub fn flush(&mut self) -> Result<(), TraceError> {
+        self.flushed = Instant::now();
+        let now = self.utc(clock::boot_ns());
+        let dirty = self.processes.unwritten();
+        if self.gathered == 0 && !dirty {
+            return Ok(());
+        }
+        self.gathered = 0;
+        let mut processes = Dated::<flowmine_schema::tables::Process<'static>>::new();
+        self.processes.write(now, |row| processes.at(row.as_of_ns).push(row));
+        let mut transaction = self.writer.begin()?;
+        self.hosts.write(&mut transaction, &self.name)?;
+        self.clocks.write(&mut transaction, &self.name)?;
+        processes.write(&mut transaction, &self.name)?;
+        self.files.write(&mut transaction, &self.name)?;
+        self.events.write(&mut transaction, &self.name)?;
+        self.totals.write(&mut transaction, &self.name)?;
+        self.losses.write(&mut transaction, &self.name)?;
+        let name = &self.name;
+        transaction.update_manifest(|manifest| {
+            manifest.hosts.insert(name.clone());
+        })?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Ends the trace; `counted` is what the kernel side counted after the filters, where it counts. Small files are merged.
+    ///
+    /// # Errors
+    /// When the dataset cannot be written.
+    pub fn end(mut self, counted: Option<u64>) -> Result<Outcome, TraceError> {
+        self.outcome.counted = counted;
+        self.outcome.processes = self.processes.generations();
+        let reading = clock::pair();
+        self.clock_row(reading);
+        self.host_row("ended", reading, Some(self.outcome));
+        self.processes.finish();
+        self.flush()?;
+        rows::merge(self.writer)?;
+        Ok(self.outcome)
+    }
+
+    /// What has arrived so far.
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    /// What was asked.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Whether each read and write is kept.
+    pub fn keeps_events(&self) -> bool {
+        self.options.detail == Detail::Events
+    }
+}
+
+/// Whether the filters by directory let a path pass. A path that is not known passes: leaving it out could lose what was asked for.
+fn wanted_path(filters: &Filters, path: Option<&[u8]>) -> bool {
+    let Some(path) = path else { return true };
+    let path = Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path));
+    (filters.directories.is_empty() || filters.directories.iter().any(|dir| path.starts_with(dir)))
+        && !filters.directories_out.iter().any(|dir| path.starts_with(dir))
+}

@@ -1,0 +1,154 @@
+//! What is known of each live process, and its rows.
+
+use flowmine_schema::tables::Process;
+use flowmine_schema::text::decode;
+use rustc_hash::FxHashMap;
+
+use super::rows::{json_array, json_object};
+use crate::record::{Counters, ProcessChange, ProcessFacts, ProcessKey, ProcessNews};
+
+struct Known {
+    row: Process<'static>,
+    /// Something changed since the row was last written.
+    dirty: bool,
+}
+
+/// The live processes, and the rows of those that ended since the last flush.
+#[derive(Default)]
+pub(super) struct Processes {
+    live: FxHashMap<ProcessKey, Known>,
+    ended: Vec<Process<'static>>,
+    generations: u64,
+}
+
+impl Processes {
+    fn entry(&mut self, key: ProcessKey, first_seen: &'static str, host: &str, trace_ns: i64, boot_offset_ns: i64) -> &mut Known {
+        let generations = &mut self.generations;
+        self.live.entry(key).or_insert_with(|| {
+            *generations += 1;
+            let row = Process {
+                host: host.to_owned().into(),
+                trace_ns,
+                pid: key.pid as i32,
+                process_start_ns: Some(key.start_boot_ns as i64),
+                started_ns: Some((key.start_boot_ns as i64).saturating_add(boot_offset_ns)),
+                first_seen: first_seen.into(),
+                ..Process::default()
+            };
+            Known { row, dirty: true }
+        })
+    }
+
+    /// An operation of this process arrived: it exists, even when nothing else is known of it.
+    pub(super) fn seen(&mut self, key: ProcessKey, _at_ns: i64, host: &str, trace_ns: i64, boot_offset_ns: i64) {
+        if !self.live.contains_key(&key) {
+            self.entry(key, "operation", host, trace_ns, boot_offset_ns);
+        }
+    }
+
+    pub(super) fn take(&mut self, news: &ProcessNews, at_ns: i64, host: &str, trace_ns: i64, boot_offset_ns: i64) {
+        let first_seen = match news.change {
+            ProcessChange::Running => "running",
+            ProcessChange::Fork => "fork",
+            _ => "operation",
+        };
+        let known = self.entry(news.process, first_seen, host, trace_ns, boot_offset_ns);
+        known.dirty = true;
+        if known.row.first_seen == "operation" && first_seen != "operation" {
+            // Its operations came before the news of it.
+            known.row.first_seen = first_seen.into();
+        }
+        facts(&mut known.row, &news.facts);
+        counters(&mut known.row, &news.counters);
+        match news.change {
+            ProcessChange::Exec => {
+                known.row.exec_ns = Some(at_ns);
+                known.row.execs += 1;
+            }
+            ProcessChange::Exit(status) => {
+                known.row.exit_ns = Some(at_ns);
+                if let Some(status) = status {
+                    // wait(2): the low seven bits are the signal, the next byte the code.
+                    match status & 0x7f {
+                        0 => known.row.exit_code = Some((status >> 8) & 0xff),
+                        signal => known.row.exit_signal = Some(signal),
+                    }
+                }
+                known.row.as_of_ns = at_ns;
+                if let Some(known) = self.live.remove(&news.process) {
+                    self.ended.push(known.row);
+                }
+            }
+            ProcessChange::Running | ProcessChange::Fork | ProcessChange::Update => {}
+        }
+    }
+
+    pub(super) fn unwritten(&self) -> bool {
+        !self.ended.is_empty() || self.live.values().any(|known| known.dirty)
+    }
+
+    /// Gives the rows of those that ended and of those of which something new is known, in order of start and number.
+    pub(super) fn write(&mut self, now_ns: i64, mut each: impl FnMut(&Process<'static>)) {
+        let mut rows = std::mem::take(&mut self.ended);
+        for known in self.live.values_mut().filter(|known| known.dirty) {
+            known.dirty = false;
+            rows.push(Process { as_of_ns: now_ns, ..known.row.clone() });
+        }
+        rows.sort_by_key(|row| (row.process_start_ns, row.pid, row.as_of_ns));
+        rows.iter().for_each(&mut each);
+    }
+
+    /// The trace ends: what still runs gets a last row that says until when it was watched.
+    pub(super) fn finish(&mut self) {
+        for known in self.live.values_mut() {
+            known.dirty = true;
+        }
+    }
+
+    pub(super) fn generations(&self) -> u64 {
+        self.generations
+    }
+}
+
+fn facts(row: &mut Process<'static>, facts: &ProcessFacts) {
+    fn set<T>(field: &mut Option<T>, value: Option<T>) {
+        if value.is_some() {
+            *field = value;
+        }
+    }
+    let text = |bytes: &Option<Vec<u8>>| bytes.as_deref().map(|bytes| decode(bytes).into_owned().into());
+    set(&mut row.parent_pid, facts.parent.map(|parent| parent.pid as i32));
+    set(&mut row.parent_start_ns, facts.parent.map(|parent| parent.start_boot_ns as i64));
+    set(&mut row.container_pid, facts.container_pid.map(|pid| pid as i32));
+    set(&mut row.uid, facts.uid.map(i64::from));
+    set(&mut row.gid, facts.gid.map(i64::from));
+    set(&mut row.cgroup_id, facts.cgroup_id.map(|id| id as i64));
+    set(&mut row.cgroup_path, text(&facts.cgroup_path));
+    let v1 = facts.cgroup_v1.as_ref().map(|paths| json_object(paths.iter().map(|(name, path)| (name.as_str(), path.as_slice()))));
+    set(&mut row.cgroup_v1, v1.map(Into::into));
+    set(&mut row.executable, text(&facts.executable));
+    if let Some(arguments) = &facts.arguments {
+        row.command_line = Some(json_array(arguments).into());
+        row.command_line_cut = facts.arguments_cut;
+    }
+    let environment =
+        facts.environment.as_ref().map(|pairs| json_object(pairs.iter().map(|(name, value)| (name.as_str(), value.as_slice()))));
+    set(&mut row.environment, environment.map(Into::into));
+}
+
+fn counters(row: &mut Process<'static>, counters: &Counters) {
+    fn set(field: &mut Option<i64>, value: Option<u64>) {
+        if let Some(value) = value {
+            *field = Some(i64::try_from(value).unwrap_or(i64::MAX));
+        }
+    }
+    set(&mut row.utime_ns, counters.cpu.map(|cpu| cpu.user_ns));
+    set(&mut row.stime_ns, counters.cpu.map(|cpu| cpu.system_ns));
+    set(&mut row.rchar_bytes, counters.rchar_bytes);
+    set(&mut row.wchar_bytes, counters.wchar_bytes);
+    set(&mut row.read_calls, counters.read_calls);
+    set(&mut row.write_calls, counters.write_calls);
+    set(&mut row.read_bytes, counters.read_bytes);
+    set(&mut row.write_bytes, counters.write_bytes);
+    set(&mut row.cancelled_write_bytes, counters.cancelled_write_bytes);
+}

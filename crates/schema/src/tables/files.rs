@@ -1,0 +1,29 @@
+//! `files`: what was read and written.
+
+crate::table! {
+    /// A file generation: one row when it is first seen in a trace, one more for each further path under which it is opened.
+    pub struct TracedFile in "files" by host {
+        /// The host.
+        host: text,
+        /// The trace.
+        trace_ns: i64,
+        /// Device number, as `stat(2)` tells it.
+        device: i64,
+        /// Inode number, all 64 bits.
+        inode: i64,
+        /// Generation of the inode: another one when the number is used again. Null where the file system or the way in does not tell.
+        generation: opt_i64,
+        /// When it was first seen.
+        first_seen_ns: i64,
+        /// `regular` or `block`; null where the source does not tell.
+        kind: opt_text,
+        /// Type of its file system, such as `ext4`, `nfs4`, `overlay`.
+        file_system: opt_text,
+        /// Its path as the host sees it; null when it has none (a temporary file without a name).
+        path: opt_text,
+        /// Its path as the process that opened it sees it (in a container); null when it is the same.
+        container_path: opt_text,
+        /// Its size when it was first seen.
+        size_bytes: opt_i64,
+    }
+}

@@ -1,0 +1,65 @@
+//! `hosts` and `clocks`: where a trace was taken, and how its clock relates to others.
+
+crate::table! {
+    /// A trace of a host: one row when it begins and one when it ends, so that a trace that was killed shows as one without an end.
+    pub struct Host in "hosts" by host {
+        /// The host's name, as `uname -n` tells it.
+        host: text,
+        /// Which trace of this host: when it began, in nanoseconds since 1970. With the host it is the key of a trace.
+        trace_ns: i64,
+        /// `began` or `ended`.
+        state: text,
+        /// When this row was written.
+        at_ns: i64,
+        /// `/proc/sys/kernel/random/boot_id`: times after boot are comparable where this is equal.
+        boot_id: opt_text,
+        /// Kernel release, as `uname -r` tells it.
+        kernel: opt_text,
+        /// As `uname -m` tells it.
+        architecture: opt_text,
+        /// Processors that are online.
+        processors: opt_i32,
+        /// Main memory.
+        memory_bytes: opt_i64,
+        /// What is added to nanoseconds after boot to get all times of this trace.
+        boot_offset_ns: opt_i64,
+        /// The way in: `ebpf`, `fuse`, `ptrace`, `io-csv`.
+        backend: text,
+        /// Which hooks of it: `syscalls`, `vfs`, … .
+        hooks: opt_text,
+        /// `events` or `totals`.
+        detail: text,
+        /// What was asked to be left out or in, as a JSON object; null when nothing.
+        filters: opt_text,
+        /// The command that was started, as a JSON array; null when a running host was traced.
+        command: opt_text,
+        /// Size of the kernel's ring of records.
+        ring_bytes: opt_i64,
+        /// When it ended: operations that the tracer's kernel side counted after the filters. Without loss, as many were received.
+        operations: opt_i64,
+        /// When it ended: operations that were received, added up ones included.
+        received: opt_i64,
+        /// When it ended: records that were lost; the table `losses` tells which.
+        lost: opt_i64,
+    }
+}
+
+crate::table! {
+    /// A reading of a host's clocks: real time at a moment after boot, with its error.
+    pub struct Clock in "clocks" by host {
+        /// The host.
+        host: text,
+        /// The trace.
+        trace_ns: i64,
+        /// `/proc/sys/kernel/random/boot_id`.
+        boot_id: opt_text,
+        /// Nanoseconds after boot (`CLOCK_BOOTTIME`), the middle between a reading before and one after that of real time.
+        boot_ns: i64,
+        /// Nanoseconds since 1970 (`CLOCK_REALTIME`).
+        real_ns: i64,
+        /// Half of the time between the two readings: by so much the pair can be wrong.
+        error_ns: i64,
+        /// Whether the kernel's clock is synchronised (`adjtimex(2)`); null when it was not asked.
+        synchronised: opt_bool,
+    }
+}

@@ -1,0 +1,75 @@
+//! `processes`: what ran.
+
+crate::table! {
+    /// A process generation. A process that outlives a flush has a row for each; the one with the latest `as_of_ns` holds.
+    pub struct Process in "processes" by host {
+        /// The host.
+        host: text,
+        /// The trace.
+        trace_ns: i64,
+        /// Process number (the thread group's) in the host's pid namespace.
+        pid: i32,
+        /// When it started, in nanoseconds after boot. With host and pid it is the key of a process; null where the source does not tell.
+        process_start_ns: opt_i64,
+        /// How exact that is: 1 from the kernel's tracing, 10,000,000 from `/proc/PID/stat`.
+        start_precision_ns: opt_i64,
+        /// Until when this row tells.
+        as_of_ns: i64,
+        /// When it started.
+        started_ns: opt_i64,
+        /// How it was first seen: `running` when the trace began, or `fork`, `operation` (nothing was seen of it before).
+        first_seen: text,
+        /// Process number in its innermost pid namespace; null when it is the same.
+        container_pid: opt_i32,
+        /// The process that forked it.
+        parent_pid: opt_i32,
+        /// When that one started.
+        parent_start_ns: opt_i64,
+        /// Effective user id.
+        uid: opt_i64,
+        /// Effective group id.
+        gid: opt_i64,
+        /// Id of its cgroup in the v2 hierarchy (the inode of its directory).
+        cgroup_id: opt_i64,
+        /// Its path there, such as `/system.slice/slurmstepd.scope/job_7/step_0/user/task_0`.
+        cgroup_path: opt_text,
+        /// Its paths in the v1 hierarchies, as a JSON object from controller to path.
+        cgroup_v1: opt_text,
+        /// Path of the program that it runs, as the host sees it.
+        executable: opt_text,
+        /// Its command line, as a JSON array.
+        command_line: opt_text,
+        /// Whether the command line was longer than what is kept.
+        command_line_cut: bool,
+        /// The environment variables that were asked for, as a JSON object.
+        environment: opt_text,
+        /// When it last became another program; null when it still runs its parent's.
+        exec_ns: opt_i64,
+        /// How often it became another program while it was traced.
+        execs: i32,
+        /// When it ended; null while it runs.
+        exit_ns: opt_i64,
+        /// Its exit code; null when a signal ended it or while it runs.
+        exit_code: opt_i32,
+        /// The signal that ended it.
+        exit_signal: opt_i32,
+        /// CPU time in user mode, all threads.
+        utime_ns: opt_i64,
+        /// CPU time in the kernel, all threads.
+        stime_ns: opt_i64,
+        /// Bytes that its calls read, whatever from (`rchar` of proc(5), `/proc/PID/io`).
+        rchar_bytes: opt_i64,
+        /// Bytes that its calls wrote (`wchar`).
+        wchar_bytes: opt_i64,
+        /// How many calls read (`syscr`).
+        read_calls: opt_i64,
+        /// How many calls wrote (`syscw`).
+        write_calls: opt_i64,
+        /// Bytes that were fetched from storage for it (`read_bytes`).
+        read_bytes: opt_i64,
+        /// Bytes that it caused to be sent to storage (`write_bytes`).
+        write_bytes: opt_i64,
+        /// Bytes of these that never were, because the file was cut or deleted (`cancelled_write_bytes`).
+        cancelled_write_bytes: opt_i64,
+    }
+}
