@@ -29,6 +29,7 @@ static long (*probe_read_kernel)(void *to, u32 size, const void *from) = (void *
 static long (*probe_read_user_str)(void *to, u32 size, const void *from) = (void *)114;
 static long (*probe_read_kernel_str)(void *to, u32 size, const void *from) = (void *)115;
 static u64 (*boot_ns)(void) = (void *)125;
+static long (*seq_write)(void *file, const void *data, u32 size) = (void *)127;
 static long (*ring_output)(void *ring, void *data, u64 size, u64 flags) = (void *)130;
 static void *(*ring_reserve)(void *ring, u64 size, u64 flags) = (void *)131;
 static void (*ring_submit)(void *data, u64 flags) = (void *)132;

@@ -47,6 +47,7 @@ static const struct flight no_flight;
 
 struct {
 	MAP_NUMBER(type, MAP_HASH);
+	MAP_NUMBER(map_flags, 0);
 	MAP_NUMBER(max_entries, 65536);
 	MAP_TYPE(key, u32);
 	MAP_TYPE(value, u8);

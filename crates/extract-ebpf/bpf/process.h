@@ -288,7 +288,16 @@ SEC("tp_btf/cgroup_rename") int cgroup_renamed(u64 *context)
 	return send_cgroup_path(context);
 }
 
-/* What is there when tracing starts: a read of the iterator sends it through the ring, in the order of everything else. */
+/* What is there when tracing starts: a read of the iterator's file gives it, each record behind its length, so that the ring need not hold it all. */
+INLINE void tell(struct bpf_iter_meta *meta, struct scratch *s, u32 tail)
+{
+	u32 size = WIRE_HEAD + tail;
+	OPAQUE(tail);
+	if (tail > TAIL_BYTES + TAIL_SPARE)
+		return;
+	seq_write(meta->seq, &size, sizeof(size));
+	seq_write(meta->seq, s, WIRE_HEAD + tail);
+}
 SEC("iter/task") int running_process(struct bpf_iter__task *context)
 {
 	if (!context->task)
@@ -306,7 +315,8 @@ SEC("iter/task") int running_process(struct bpf_iter__task *context)
 	struct file *file = READ(mm, exe_file);
 	if (file)
 		tail = add_path((u64)READ(file, f_path.dentry), (u64)READ(file, f_path.mnt), 0, PART_PATH, 1);
-	send_process(s, COUNT_RUNNING, tail);
+	s->process.tail = tail;
+	tell(context->meta, s, tail);
 	return 0;
 }
 
@@ -348,10 +358,7 @@ SEC("iter/task_file") int running_file(struct bpf_iter__task_file *context)
 	u32 tail = add_type((u64)super, 0, 1);
 	tail = add_path((u64)READ(file, f_path.dentry), (u64)READ(file, f_path.mnt), tail, PART_PATH, 1);
 	o->tail = tail;
-	OPAQUE(tail);
-	if (tail > TAIL_BYTES + TAIL_SPARE)
-		return 0;
-	send(COUNT_OPEN_FILE, s, WIRE_HEAD + tail, 0);
+	tell(context->meta, s, tail);
 	return 0;
 }
 #endif

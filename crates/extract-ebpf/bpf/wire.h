@@ -37,12 +37,10 @@ enum wire_op {
 	COUNT_EXEC = 15,
 	COUNT_EXIT = 16,
 	COUNT_CGROUP = 17,
-	COUNT_RUNNING = 18,
-	COUNT_OPEN_FILE = 19,
-	COUNT_ENVIRONMENT = 20,
-	COUNT_FOREIGN = 21, /* calls of a 32-bit program, whose numbers differ: not decoded */
-	COUNT_URING = 22,   /* requests of io_uring that this tracer does not decode */
-	COUNT_AIO = 23,     /* io_submit(2): the requests in it are not decoded */
+	COUNT_ENVIRONMENT = 18,
+	COUNT_FOREIGN = 19, /* calls of a 32-bit program, whose numbers differ: not decoded */
+	COUNT_URING = 20,   /* requests of io_uring that this tracer does not decode */
+	COUNT_AIO = 21,     /* io_submit(2): the requests in it are not decoded */
 	COUNTERS = 32,
 };
 
