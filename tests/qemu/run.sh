@@ -143,7 +143,11 @@ machine=""
 marker="@exit $nonce "
 ended=$(grep -aF "$marker" "$work/output" | tail -n 1 | sed "s/.*$marker//" || true)
 # The marker is on a line of its own after a line end that is not the script's.
-sed -e "/$marker/d" "$work/output" | head -c -1
+if [ -n "$ended" ]; then
+    sed -e "/$marker/d" "$work/output" | head -c -1
+else
+    cat "$work/output"
+fi
 if [ -n "$results" ]; then
     mkdir -p "$results"
     # Where the script did not come to its end, there is no archive.
