@@ -11,12 +11,15 @@ pub mod clock;
 pub mod command;
 pub mod ebpf;
 pub mod host;
+pub mod mounts;
 pub mod options;
+pub mod privileges;
 pub mod probe;
 pub mod proc;
 pub mod ptrace;
 pub mod record;
 pub mod recorder;
+pub mod stop;
 
 pub use options::{Detail, Options};
 pub use record::{FileKey, Op, Operation, ProcessKey, Record, Via};
