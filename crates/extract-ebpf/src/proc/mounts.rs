@@ -79,8 +79,8 @@ fn join(dir: &[u8], rest: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Where a path of another mount namespace may be found in ours, the most likely first: mounts here of the same file system that show the file.
-/// `mount` is the number of the mount there, if it is known. Mounts can hide each other: what is returned is to be looked at.
+/// Where a path of another mount namespace may be found in ours: at mounts here of the same file system that show the file, those that show most of the file
+/// system first, then the oldest. `mount` is the number of the mount there, if it is known. Mounts can hide each other: what is returned is to be looked at.
 pub fn elsewhere(there: &[Mount], here: &[Mount], mount: Option<u64>, path: &[u8]) -> Vec<Vec<u8>> {
     let by_number = mount.and_then(|id| there.iter().find(|mount| mount.id == id));
     let by_path = || there.iter().rev().filter(|mount| below(&mount.point, path).is_some()).max_by_key(|mount| mount.point.len());
@@ -92,7 +92,7 @@ pub fn elsewhere(there: &[Mount], here: &[Mount], mount: Option<u64>, path: &[u8
         .filter(|candidate| candidate.device == mount.device)
         .filter_map(|candidate| Some((candidate.root.len(), join(&candidate.point, below(&candidate.root, &inside)?))))
         .collect();
-    found.sort_by_key(|(root, _)| std::cmp::Reverse(*root));
+    found.sort_by_key(|(root, _)| *root);
     found.into_iter().map(|(_, path)| path).collect()
 }
 

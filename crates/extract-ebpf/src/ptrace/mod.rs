@@ -31,25 +31,51 @@ mod start;
 mod ticker;
 mod tracer;
 
+use std::ffi::OsString;
 use std::process::ExitStatus;
-use std::sync::atomic::AtomicBool;
 
+use flowmine_schema::Writer;
+
+pub use facts::{Facts, verdict};
 pub use start::Command;
 
+use crate::host::HostFacts;
 use crate::options::Options;
-use crate::recorder::{Recorder, TraceError, WayIn};
+use crate::recorder::{Outcome, Recorder, TraceError, WayIn};
+use crate::stop::Stop;
+
+/// How a trace ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended {
+    /// What was recorded.
+    pub outcome: Outcome,
+    /// How the command ended.
+    pub status: ExitStatus,
+}
 
 /// What stands of this way in the table `hosts`.
 pub fn way_in() -> WayIn {
     WayIn { backend: "ptrace", hooks: Some("seccomp".to_owned()), ring_bytes: None }
 }
 
-/// Runs a command to its end and that of all processes that it started, and records what they did. When `stop` becomes true they are asked to end
-/// (SIGTERM, at first only the command itself) and killed when they have not after ten seconds. The calling thread does all the work.
+/// Traces a command and all that it starts to the end of the last of them, into a dataset. See [`follow`].
+///
+/// # Errors
+/// When the command cannot be started or traced, or the dataset cannot be written.
+pub fn run(command: &[OsString], options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> Result<Ended, TraceError> {
+    let mut recorder = Recorder::begin(writer, host, way_in(), options, crate::command::words(command).as_deref())?;
+    let status = follow(&Command::new(command), options, &mut recorder, stop)?;
+    Ok(Ended { outcome: recorder.end(None)?, status })
+}
+
+/// Runs a command to its end and that of all processes that it started, and records what they did. The calling thread does all the work.
+///
+/// Signals that `stop` tells go to the command; when it is gone, to what it left behind, which is killed when it is still there after ten seconds. When
+/// the time of the trace is over, nothing more is recorded, but the command goes on to its end, since it cannot be left alone.
 ///
 /// # Errors
 /// When the command cannot be started or traced, and at its end when the records could not be written.
-pub fn run(command: &Command, options: &Options, recorder: &mut Recorder<'_>, stop: &AtomicBool) -> Result<ExitStatus, TraceError> {
+pub fn follow(command: &Command, options: &Options, recorder: &mut Recorder, stop: &Stop) -> Result<ExitStatus, TraceError> {
     if !options.filters.pids.is_empty() || !options.filters.cgroups.is_empty() {
         return Err(TraceError::NotHere(
             "ptrace traces a command that it starts: filters by process or cgroup need eBPF; leave them out or use --backend ebpf"

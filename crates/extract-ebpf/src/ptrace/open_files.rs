@@ -68,7 +68,7 @@ pub(super) enum NotFound {
 
 const O_TMPFILE: u32 = (libc::O_TMPFILE & !libc::O_DIRECTORY) as u32;
 
-impl Tracer<'_, '_> {
+impl Tracer<'_> {
     /// How a thread sees files.
     pub(super) fn view(&mut self, tid: u32) -> Option<Rc<View>> {
         let age = self.views_age;

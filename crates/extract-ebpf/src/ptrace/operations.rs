@@ -96,7 +96,7 @@ fn offset(argument: u64) -> Option<u64> {
     i64::try_from(argument).is_ok().then_some(argument)
 }
 
-impl Tracer<'_, '_> {
+impl Tracer<'_> {
     /// The filter stopped a call of a thread.
     pub(super) fn call_begins(&mut self, tid: u32) {
         let start = boot_ns();

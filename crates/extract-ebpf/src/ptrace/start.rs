@@ -25,8 +25,8 @@ pub struct Command {
 
 impl Command {
     /// A program with its arguments.
-    pub fn new<T: Into<OsString>>(arguments: impl IntoIterator<Item = T>) -> Self {
-        Command { arguments: arguments.into_iter().map(Into::into).collect(), ..Command::default() }
+    pub fn new(arguments: &[OsString]) -> Self {
+        Command { arguments: arguments.to_vec(), ..Command::default() }
     }
 }
 

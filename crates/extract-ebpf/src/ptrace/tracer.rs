@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,6 +26,7 @@ use crate::proc::files::Generations;
 use crate::proc::paths::{View, Views};
 use crate::record::{Counters, Loss, Op, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record};
 use crate::recorder::{Recorder, TraceError};
+use crate::stop::Stop;
 
 /// A traced thread.
 pub(super) struct Task {
@@ -49,7 +49,7 @@ struct Process {
 }
 
 /// Everything of one run.
-pub(super) struct Tracer<'r, 'w> {
+pub(super) struct Tracer<'r> {
     pub(super) proc: Proc,
     reader: FactReader,
     pub(super) views: Views,
@@ -68,28 +68,24 @@ pub(super) struct Tracer<'r, 'w> {
     /// Open files whose position a call is using, and threads that wait for that.
     pub(super) busy: FxHashSet<u64>,
     pub(super) held: VecDeque<u32>,
-    recorder: &'r mut Recorder<'w>,
+    recorder: &'r mut Recorder,
     failed: Option<TraceError>,
     losses: FxHashMap<(&'static str, &'static str), u64>,
     losses_since: u64,
     main: u32,
     status: Option<i32>,
-    stopping: Option<Stopping>,
+    /// When those that the command left behind were asked to end.
+    asked: Option<Instant>,
+    /// The time of the trace is over: the command goes on unrecorded.
+    over: bool,
 }
 
-/// We were asked to end.
-struct Stopping {
-    since: Instant,
-    all: bool,
-    killed: bool,
-}
-
-/// After so long those that were asked to end are made to.
+/// After so long those that the command left behind and that were asked to end are made to.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often the time is looked at when nothing happens.
 const TICK: Duration = Duration::from_millis(100);
 
-pub(super) fn run(command: &Command, options: &Options, recorder: &mut Recorder<'_>, stop: &AtomicBool) -> Result<ExitStatus, TraceError> {
+pub(super) fn run(command: &Command, options: &Options, recorder: &mut Recorder, stop: &Stop) -> Result<ExitStatus, TraceError> {
     let proc = Proc::here();
     let known = calls::calls(options.detail);
     let foreign = calls::foreign(options.detail);
@@ -117,7 +113,8 @@ pub(super) fn run(command: &Command, options: &Options, recorder: &mut Recorder<
         losses_since: boot_ns(),
         main: started.pid,
         status: None,
-        stopping: None,
+        asked: None,
+        over: false,
         proc,
     };
     let outcome = tracer.all(&started, stop);
@@ -134,8 +131,8 @@ pub(super) fn run(command: &Command, options: &Options, recorder: &mut Recorder<
     }
 }
 
-impl Tracer<'_, '_> {
-    fn all(&mut self, started: &Started, stop: &AtomicBool) -> Result<(), TraceError> {
+impl Tracer<'_> {
+    fn all(&mut self, started: &Started, stop: &Stop) -> Result<(), TraceError> {
         let table = self.descriptors.new_table(started.pid);
         let parent = self.proc.key(std::process::id());
         self.new_process(started.pid, parent, table);
@@ -162,10 +159,9 @@ impl Tracer<'_, '_> {
             }
             next_tick = now + TICK;
             self.orphans(now);
-            if stop.load(Ordering::Relaxed) {
-                self.stop(now);
-            }
+            self.pass_on(stop, now);
             self.tell_losses();
+            self.over |= stop.time_is_over();
             if self.failed.is_none()
                 && let Err(e) = self.recorder.tick()
             {
@@ -354,33 +350,29 @@ impl Tracer<'_, '_> {
         }
     }
 
-    /// We were asked to end.
-    fn stop(&mut self, now: Instant) {
-        let signal = |pid: u32, signal: i32| {
+    /// Signals to us are signals to the command; when only processes are left that it left behind, to these.
+    fn pass_on(&mut self, stop: &Stop, now: Instant) {
+        let send = |pid: u32, signal: i32| {
             // SAFETY: kill(2) takes numbers; the process is one that we trace and have not waited for to its end, so the number is its own.
             unsafe { libc::kill(pid as libc::pid_t, signal) };
         };
         let pids: FxHashSet<u32> = self.tasks.values().map(|task| task.process.pid).collect();
-        let main = self.main;
-        let stopping = self.stopping.get_or_insert_with(|| {
-            if pids.contains(&main) {
-                signal(main, libc::SIGTERM);
+        for signal in stop.forwarded() {
+            if self.status.is_none() {
+                send(self.main, signal as i32);
+            } else {
+                pids.iter().for_each(|pid| send(*pid, signal as i32));
+                self.asked.get_or_insert(now);
             }
-            Stopping { since: now, all: false, killed: false }
-        });
-        // When the command itself is gone, what it left behind is asked too.
-        if !stopping.all && !pids.contains(&main) {
-            stopping.all = true;
-            pids.iter().for_each(|pid| signal(*pid, libc::SIGTERM));
         }
-        if !stopping.killed && now - stopping.since >= PATIENCE {
-            stopping.killed = true;
-            pids.iter().for_each(|pid| signal(*pid, libc::SIGKILL));
+        if self.asked.is_some_and(|asked| now - asked >= PATIENCE) {
+            pids.iter().for_each(|pid| send(*pid, libc::SIGKILL));
         }
     }
 
     fn take(&mut self, record: &Record<'_>) {
         if self.failed.is_none()
+            && !self.over
             && let Err(e) = self.recorder.take(record)
         {
             self.failed = Some(e);
