@@ -1,7 +1,6 @@
 //! Commands traced by ptrace, as rows of a dataset.
 
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 

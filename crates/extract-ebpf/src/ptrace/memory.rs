@@ -42,7 +42,7 @@ pub(super) fn word(tid: u32, address: u64) -> Option<u64> {
     exactly(tid, address).map(u64::from_ne_bytes)
 }
 
-/// A path without its zero byte; of one that is too long for the kernel, the beginning.
+/// A path without its zero byte; `None` also for one that is too long for the kernel, which leads nowhere.
 pub(super) fn path(tid: u32, address: u64) -> Option<Vec<u8>> {
     let mut buffer = [0; PATH_MAX];
     // Most paths end in the page in which they begin, and are short.
@@ -55,7 +55,7 @@ pub(super) fn path(tid: u32, address: u64) -> Option<Vec<u8>> {
             return None;
         }
     }
-    Some(buffer.to_vec())
+    None
 }
 
 /// The bytes that a vector of `count` parts asks for.
@@ -94,7 +94,12 @@ mod tests {
         assert_eq!(path(me, address(&page[PAGE - 10])), Some(b"some/path".to_vec()));
         page[PAGE - 1] = b'x';
         assert_eq!(path(me, address(&page[PAGE - 10])), None);
-        assert_eq!(path(me, address(page.as_ptr())), Some(vec![b'x'; PAGE]));
+        assert_eq!(path(me, address(page.as_ptr())), None);
+        page[PAGE - 1] = 0;
+        assert_eq!(path(me, address(page.as_ptr())), Some(vec![b'x'; PAGE - 1]).map(|mut whole: Vec<u8>| {
+            whole[PAGE - 10..].copy_from_slice(b"some/path");
+            whole
+        }));
         assert_eq!(path(me, 1), None);
         assert_eq!(word(me, address(&page[PAGE - 4])), None);
         assert_eq!(word(me, u64::MAX - 3), None);
