@@ -1,5 +1,7 @@
 //! Commands traced by ptrace, as rows of a dataset.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -206,6 +208,8 @@ fn what_is_killed_anywhere_never_stops_the_tracer() {
         assert_eq!(traced.status.code(), Some(0), "{detail:?}");
         let killed = traced.processes.iter().filter(|process| process.exit_signal == Some(libc::SIGKILL)).count();
         assert!(killed >= 60, "{killed}");
+        let counted = |process: &&Process<'_>| process.exit_signal == Some(libc::SIGKILL) && process.wchar_bytes.is_some();
+        eprintln!("{} of {killed} have counters", traced.processes.iter().filter(counted).count());
         assert!(traced.processes.iter().all(|process| process.exit_ns.is_some()));
     }
 }
@@ -372,6 +376,24 @@ fn a_container_has_two_paths() {
     assert_eq!(of("delete", "seen/sub/x"), text("real/sub/x"));
     // The host does not have that file system.
     assert_eq!(of("open", "real/y"), None);
+}
+
+/// When the dataset cannot be written any more, the command does not suffer.
+#[test]
+fn a_lost_dataset_is_told_at_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    let dataset = Dataset::open_or_create(&dataset).unwrap();
+    let host = HostFacts::read(Path::new("/proc"));
+    let writer = dataset.writer(Role::Host(host.name.clone()), "test").unwrap();
+    let script = format!(
+        "cd {} && rm -r dataset && echo > dataset && for i in 1 2 3 4; do sleep 0.15; cat dataset >> done; done",
+        dir.path().display()
+    );
+    let options = Options { flush_every: Duration::ZERO, ..Options::default() };
+    let ended = ptrace::run(&words(&["sh", "-c", &script]), &options, host, writer, &Stop::never());
+    assert!(matches!(ended, Err(TraceError::Dataset(_))), "{ended:?}");
+    assert_eq!(std::fs::read_to_string(dir.path().join("done")).unwrap().len(), 4);
 }
 
 /// All of this as another user, who has no privileges.
