@@ -13,6 +13,8 @@
 #define AT_REMOVEDIR 0x200
 #define AT_EMPTY_PATH 0x1000
 #define CLOSE_RANGE_CLOEXEC 4
+/* Descriptors of one close_range(2) that are looked at; more are counted as one loss. */
+#define CLOSE_RANGE 2048
 
 INLINE void begin_operation(struct wire_operation *o, struct task_struct *task, struct flight *flight, u8 op, u8 via, u64 end)
 {
@@ -423,28 +425,46 @@ INLINE void leave_name(struct pt_regs *registers, struct task_struct *task, stru
 	send_with_tail(task, flight, s, tail);
 }
 
-/* close_range(2): a record for each descriptor in it that is open, at the entry, while they still are. */
-INLINE void enter_close_range(struct pt_regs *registers, struct task_struct *task, struct flight *flight)
+/* The record of a descriptor that is about to be closed. By itself, so that a loop around it is cheap to verify. */
+APART int close_one(u32 descriptor)
 {
-	u32 first = argument_0(registers), last = argument_1(registers);
-	if ((argument_2(registers) & CLOSE_RANGE_CLOEXEC) || last < first)
-		return;
-	for (u32 i = 0; i < 1024; i++) {
+	struct task_struct *task = current_task();
+	struct flight *flight = flight_of(task);
+	struct file *file = file_of(task, descriptor);
+	if (!flight || !file)
+		return 0;
+	struct side side = {};
+	look_at(&side, file);
+	if (!side.wanted)
+		return 0;
+	struct wire_operation o;
+	begin_operation(&o, task, flight, OP_CLOSE, VIA_CALL, flight->start);
+	set_file(&o, &side);
+	send_operation(task, flight, &o, 0);
+	return 1;
+}
+
+/* close_range(2): a record for each descriptor in it that is open, at the entry, while they still are. */
+APART int close_many(u32 first, u32 last)
+{
+	struct task_struct *task = current_task();
+	struct fdtable *table;
+	if (has_typed_task) {
+		table = task->files->fdt;
+	} else {
+		struct files_struct *all = READ(task, files);
+		table = READ(all, fdt);
+	}
+	u32 size = READ(table, max_fds);
+	if (last >= size)
+		last = size - 1;
+	for (u32 i = 0; i < CLOSE_RANGE; i++) {
 		u32 descriptor = first + i;
 		if (descriptor > last || descriptor < first)
-			break;
-		struct file *file = file_of(task, descriptor);
-		if (!file)
-			continue;
-		struct side side = {};
-		look_at(&side, file);
-		if (!side.wanted)
-			continue;
-		struct wire_operation o;
-		begin_operation(&o, task, flight, OP_CLOSE, VIA_CALL, flight->start);
-		set_file(&o, &side);
-		send_operation(task, flight, &o, 0);
+			return 0;
+		close_one(descriptor);
 	}
+	return 1;
 }
 
 SEC("tp_btf/sys_enter") int call_enter(u64 *context)
@@ -460,6 +480,10 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	if (!wanted_current(task, tgid))
 		return 0;
 	struct pt_regs *registers = (void *)context[0];
+	if (UNLIKELY(call == CALL_IO_SUBMIT)) {
+		count_seen(counter_of(COUNT_AIO), 0);
+		return 0;
+	}
 	if (UNLIKELY(is_foreign(task))) {
 		count_seen(counter_of(COUNT_FOREIGN), 0);
 		return 0;
@@ -502,7 +526,9 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	flight->call = call;
 	flight->start = boot_ns();
 	if (call == CALL_CLOSE_RANGE) {
-		enter_close_range(registers, task, flight);
+		u32 first = argument_0(registers), last = argument_1(registers);
+		if (!(argument_2(registers) & CLOSE_RANGE_CLOEXEC) && first <= last && close_many(first, last))
+			count_full(counter_of(OP_CLOSE), 0);
 		end_flight(flight);
 	}
 	return 0;
