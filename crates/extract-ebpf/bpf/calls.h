@@ -128,21 +128,21 @@ INLINE void leave_transfer(struct pt_regs *registers, struct task_struct *task, 
 	int positioned = call == CALL_PREAD || call == CALL_PWRITE || call == CALL_PREADV || call == CALL_PWRITEV;
 	if (call == CALL_PREADV2 || call == CALL_PWRITEV2)
 		positioned = argument_3(registers) != ~0ull;
-	struct file *file = (void *)flight->a.file;
+	struct file *file = TYPED(file, flight->a.file);
 	if (write && (flight->a.flags & O_APPEND)) {
 		/* It went to the end of the file, wherever the position was, and also for calls with an offset (pwrite(2), BUGS). */
 		if (positioned) {
-			struct inode *inode = READ(file, f_inode);
-			offset = READ(inode, i_size);
+			struct inode *inode = LOAD(file, f_inode);
+			offset = LOAD(inode, i_size);
 		} else {
-			offset = READ(file, f_pos);
+			offset = LOAD(file, f_pos);
 		}
 		if (result > 0)
 			offset -= result;
 	} else if (positioned) {
 		offset = argument_3(registers);
 	} else {
-		offset = READ(file, f_pos);
+		offset = LOAD(file, f_pos);
 		if (result > 0)
 			offset -= result;
 	}
@@ -182,12 +182,12 @@ INLINE void enter_copy(struct pt_regs *registers, struct task_struct *task, stru
 	/* sendfile(2) names the target first. */
 	u32 source = call == CALL_SENDFILE ? argument_1(registers) : argument_0(registers);
 	u32 target = call == CALL_SENDFILE ? argument_0(registers) : argument_2(registers);
-	struct file *file = file_of(task, source);
+	u64 file = file_of(task, source);
 	if (file)
-		look_at(&flight->a, file);
+		look_at_address(&flight->a, file);
 	file = file_of(task, target);
 	if (file)
-		look_at(&flight->b, file);
+		look_at_address(&flight->b, file);
 }
 
 INLINE void leave_copies(struct pt_regs *registers, struct task_struct *task, struct flight *flight, s64 result, u64 end)
@@ -262,9 +262,9 @@ INLINE void enter_descriptor(struct pt_regs *registers, struct task_struct *task
 			return;
 		descriptor = argument_1(registers);
 	}
-	struct file *file = file_of(task, descriptor);
+	u64 file = file_of(task, descriptor);
 	if (file)
-		look_at(&flight->a, file);
+		look_at_address(&flight->a, file);
 }
 
 /* The record of an operation with a tail, in scratch 0. */
@@ -297,7 +297,7 @@ INLINE u32 add_start(struct task_struct *task, int directory, u64 string, u32 at
 		mount = (u64)READ(fs, pwd.mnt);
 		dentry = (u64)READ(fs, pwd.dentry);
 	} else {
-		struct file *file = file_of(task, directory);
+		struct file *file = (void *)file_of(task, directory);
 		if (!file)
 			return at;
 		mount = (u64)READ(file, f_path.mnt);
@@ -338,19 +338,19 @@ INLINE void leave_open(struct pt_regs *registers, struct task_struct *task, stru
 	if (result >= 0) {
 		struct file *file = (void *)flight->a.file;
 		if (!flight->captured)
-			file = file_of(task, result);
+			file = (void *)file_of(task, result);
 		if (!file)
 			return;
-		struct side side = {};
-		look_at(&side, file);
-		if (!side.wanted)
+		struct side *side = &s->side;
+		look_at_address(side, (u64)file);
+		if (!side->wanted)
 			return;
-		set_file(o, &side);
+		set_file(o, side);
 		if (totals_only)
 			send_previous(o);
 		struct inode *inode = READ(file, f_inode);
 		struct super_block *super = READ(inode, i_sb);
-		if (side.block) {
+		if (side->block) {
 			struct address_space *pages = READ(file, f_mapping);
 			inode = READ(pages, host);
 		}
@@ -430,16 +430,16 @@ APART int close_one(u32 descriptor)
 {
 	struct task_struct *task = current_task();
 	struct flight *flight = flight_of(task);
-	struct file *file = file_of(task, descriptor);
+	u64 file = file_of(task, descriptor);
 	if (!flight || !file)
 		return 0;
-	struct side side = {};
-	look_at(&side, file);
-	if (!side.wanted)
+	struct side *side = &flight->b;
+	look_at_address(side, file);
+	if (!side->wanted)
 		return 0;
 	struct wire_operation o;
 	begin_operation(&o, task, flight, OP_CLOSE, VIA_CALL, flight->start);
-	set_file(&o, &side);
+	set_file(&o, side);
 	send_operation(task, flight, &o, 0);
 	return 1;
 }
@@ -477,7 +477,8 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 		return 0;
 	struct task_struct *task = current_task();
 	u32 tgid = current_pid_tgid() >> 32;
-	if (!wanted_current(task, tgid))
+	struct flight *flight = has_storage ? storage_get(&flights, task, 0, 0) : 0;
+	if (!wanted_current(task, tgid, flight && flight->follows))
 		return 0;
 	struct pt_regs *registers = (void *)context[0];
 	if (UNLIKELY(call == CALL_IO_SUBMIT)) {
@@ -488,20 +489,33 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 		count_seen(counter_of(COUNT_FOREIGN), 0);
 		return 0;
 	}
-	struct flight *flight = 0;
+	if (flight)
+		flight->call = 0; /* whatever became of the call before */
 	if (call <= LAST_TRANSFER) {
-		/* The frequent ones: no room is taken for a file that is not recorded. */
-		struct file *file = file_of(task, argument_0(registers));
-		struct side side;
+		u64 file = file_of(task, argument_0(registers));
 		if (!file)
 			return 0;
-		look_at(&side, file);
-		if (!side.wanted)
-			return 0;
-		flight = new_flight(task);
-		if (!flight)
-			goto full;
-		flight->a = side;
+		if (has_storage) {
+			if (!flight) {
+				flight = storage_get(&flights, task, 0, STORAGE_CREATE);
+				if (!flight)
+					goto full;
+				flight->follows = 1;
+			}
+			look_at_address(&flight->a, file);
+			if (!flight->a.wanted)
+				return 0;
+		} else {
+			/* No room in the hash is taken for a file that is not recorded. */
+			struct side side;
+			look_at_address(&side, file);
+			if (!side.wanted)
+				return 0;
+			flight = new_flight(task);
+			if (!flight)
+				goto full;
+			flight->a = side;
+		}
 	} else {
 		flight = new_flight(task);
 		if (!flight)
@@ -510,6 +524,7 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 		flight->a.file = 0;
 		flight->b.wanted = 0;
 		flight->captured = 0;
+		flight->follows = 1;
 		if (call <= LAST_COPY)
 			enter_copy(registers, task, flight, call);
 		else if (call <= LAST_BY_DESCRIPTOR)

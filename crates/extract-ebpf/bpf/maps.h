@@ -32,7 +32,8 @@ struct flight {
 	u64 user, system;
 	u8 call;     /* 0: none */
 	u8 captured; /* by a hook of vfs.h */
-	u8 reserved[6];
+	u8 follows;  /* its process is in `followed`, and stays there */
+	u8 reserved[5];
 	struct side a, b;
 };
 
@@ -110,6 +111,7 @@ struct scratch {
 	};
 	u8 tail[TAIL_BYTES + TAIL_SPARE];
 	u64 root_dentry, root_mount; /* the root of the process whose paths are told */
+	struct side side;
 	u32 end, met, rooted, reserved; /* of a walk: kept here so that the verifier need not follow their values */
 };
 struct {

@@ -55,6 +55,8 @@ pub struct Plan {
     pub task_storage: bool,
     /// The current task with its type.
     pub typed_task: bool,
+    /// The number of bpf_rdonly_cast in the kernel's types, where that works.
+    pub cast: Option<u32>,
     /// Iterators read in what is there when tracing starts.
     pub iterators: bool,
     /// Arguments of hooks.
@@ -134,6 +136,7 @@ pub fn choose(facts: &Facts, wanted: Option<Hooks>) -> Result<Plan, Vec<String>>
         hooks,
         task_storage: works(&facts.task_storage),
         typed_task: works(&facts.typed_task),
+        cast: facts.cast.as_ref().filter(|_| works(&facts.typed_task)).and_then(|(number, tried)| tried.is_ok().then_some(*number)),
         iterators: works(&facts.iterator),
         layout: layout(facts),
         tracepoints: facts.tracepoints.keys().cloned().collect(),

@@ -89,7 +89,7 @@ impl Tracer {
         let filters = &options.filters;
         let cgroups = cgroup_filters(filters, &host)?;
         let settings = Settings::new(plan, options, extras, &cgroups);
-        let object = object::object(plan.task_storage);
+        let object = object::object(plan.task_storage, plan.cast);
         let mut loader = EbpfLoader::new();
         loader.allow_unsupported_maps();
         for (name, value) in &settings.values {
@@ -372,6 +372,7 @@ impl Settings {
         let mut byte = |name, value: u8| values.push((name, vec![value]));
         let layout = &plan.layout;
         byte("has_typed_task", plan.typed_task.into());
+        byte("has_cast", plan.cast.is_some().into());
         byte("has_storage", plan.task_storage.into());
         byte("cpu_times", extras.cpu_times.into());
         byte("totals_only", (options.detail == Detail::Totals).into());
