@@ -336,18 +336,23 @@ INLINE void leave_open(struct pt_regs *registers, struct task_struct *task, stru
 	u32 tail = 0;
 	set_root(s, task);
 	if (result >= 0) {
-		struct file *file = (void *)flight->a.file;
-		if (!flight->captured)
-			file = (void *)file_of(task, result);
-		if (!file)
-			return;
-		struct side *side = &s->side;
-		look_at_address(side, (u64)file);
+		struct file *file = (void *)file_of(task, result);
+		struct side *side = &flight->a;
+		if (!flight->captured) {
+			if (!file)
+				return;
+			look_at_address(side, (u64)file);
+		}
 		if (!side->wanted)
 			return;
 		set_file(o, side);
 		if (totals_only)
 			send_previous(o);
+		if ((u64)file != side->file) {
+			/* Another thread has closed it already: its memory may be another file's. */
+			send_with_tail(task, flight, s, 0);
+			return;
+		}
 		struct inode *inode = READ(file, f_inode);
 		struct super_block *super = READ(inode, i_sb);
 		if (side->block) {
@@ -415,8 +420,8 @@ INLINE void leave_name(struct pt_regs *registers, struct task_struct *task, stru
 	if (flight->captured) {
 		if (!flight->a.wanted)
 			return;
-		flight->a.file = 0;
-		set_file(o, &flight->a);
+		if (flight->a.wanted == 1)
+			set_file(o, &flight->a);
 	}
 	set_root(s, task);
 	u32 tail = add_given(task, from, old, 0, PART_DIRECTORY, PART_STRING);
@@ -491,7 +496,7 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	}
 	if (flight)
 		flight->call = 0; /* whatever became of the call before */
-	if (call <= LAST_TRANSFER) {
+	if (call <= LAST_TRANSFER && !vfs_hooks) {
 		u64 file = file_of(task, argument_0(registers));
 		if (!file)
 			return 0;
@@ -507,7 +512,7 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 				return 0;
 		} else {
 			/* No room in the hash is taken for a file that is not recorded. */
-			struct side side;
+			struct side side = {};
 			look_at_address(&side, file);
 			if (!side.wanted)
 				return 0;
@@ -525,11 +530,13 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 		flight->b.wanted = 0;
 		flight->captured = 0;
 		flight->follows = 1;
-		if (call <= LAST_COPY)
+		if (call <= LAST_TRANSFER)
+			; /* a hook of vfs.h tells the file */
+		else if (call <= LAST_COPY)
 			enter_copy(registers, task, flight, call);
 		else if (call <= LAST_BY_DESCRIPTOR)
 			enter_descriptor(registers, task, flight, call);
-		if (call <= LAST_BY_DESCRIPTOR && !flight->a.wanted && !flight->b.wanted) {
+		if (call > LAST_TRANSFER && call <= LAST_BY_DESCRIPTOR && !flight->a.wanted && !flight->b.wanted) {
 			end_flight(flight);
 			return 0;
 		}
@@ -565,7 +572,15 @@ SEC("tp_btf/sys_exit") int call_exit(u64 *context)
 	u64 end = boot_ns();
 	s64 result = context[1];
 	u8 call = flight->call;
-	if (call <= LAST_TRANSFER)
+	if (vfs_hooks && call <= LAST_TRANSFER && !flight->captured) {
+		/* It failed before, or the function was inlined. */
+		u64 file = file_of(task, argument_0(registers));
+		if (file)
+			look_at_address(&flight->a, file);
+	}
+	if (call <= LAST_TRANSFER && !flight->a.wanted)
+		;
+	else if (call <= LAST_TRANSFER)
 		leave_transfer(registers, task, flight, result, end);
 	else if (call <= LAST_COPY)
 		leave_copies(registers, task, flight, result, end);

@@ -112,6 +112,20 @@ APART int judge_type(u64 type_address)
 	return verdict;
 }
 
+INLINE int type_verdict(struct side *side, struct super_block *super)
+{
+	/* Through the table: what is read back is a number, which can be a key. */
+	side->inode = (u64)LOAD(super, s_type);
+	u64 type = *(volatile u64 *)&side->inode;
+	if (type == side->type)
+		return 1; /* as the last time */
+	u8 *known = map_lookup(&types, &type);
+	int verdict = known ? *known : judge_type(type);
+	if (verdict == 1)
+		side->type = type;
+	return verdict;
+}
+
 /* Fills `side`, which lies in a table, of an inode that was made TYPED. `wanted` says whether it is of a kind and on a file system that is recorded. */
 INLINE void look_at_inode(struct side *side, struct inode *inode)
 {
@@ -120,18 +134,24 @@ INLINE void look_at_inode(struct side *side, struct inode *inode)
 	if (mode != 0100000 && mode != 0060000)
 		return;
 	struct super_block *super = LOAD(inode, i_sb);
-	/* Through the table: what is read back is a number, which can be a key. */
-	side->inode = (u64)LOAD(super, s_type);
-	u64 type = *(volatile u64 *)&side->inode;
-	u8 *known = map_lookup(&types, &type);
-	int verdict = known ? *known : judge_type(type);
-	if (verdict != 1)
+	if (type_verdict(side, super) != 1)
 		return;
 	side->block = mode == 0060000;
 	side->device = LOAD(super, s_dev);
 	side->inode = LOAD(inode, i_ino);
 	side->generation = LOAD(inode, i_generation);
 	side->wanted = 1;
+}
+
+/* The inode behind a name, which may be of any kind: `wanted` says whether it is on a file system that is recorded, and is 2 for one that is told without
+ * its identity, because only regular files and block devices have rows of their own.
+ */
+INLINE void look_at_name(struct side *side, struct inode *inode)
+{
+	u16 mode = LOAD(inode, i_mode) & 0170000;
+	look_at_inode(side, inode);
+	if (!side->wanted && mode != 0100000 && mode != 0060000 && type_verdict(side, LOAD(inode, i_sb)) == 1)
+		side->wanted = 2;
 }
 
 /* The same of an open file, which may be typed or not. */

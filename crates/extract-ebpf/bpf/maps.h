@@ -20,6 +20,7 @@ struct {
 /* A file at the beginning of a call. */
 struct side {
 	u64 file, inode;
+	u64 type; /* of its file system, by its address, when the last one that was looked at here is recorded */
 	s64 position;
 	u32 device, generation;
 	u32 flags; /* f_flags */

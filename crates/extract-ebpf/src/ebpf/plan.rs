@@ -132,11 +132,13 @@ pub fn choose(facts: &Facts, wanted: Option<Hooks>) -> Result<Plan, Vec<String>>
     if !missing.is_empty() {
         return Err(missing);
     }
+    // What these need is tried at tracepoints; a kprobe program may have less.
+    let typed = hooks != Hooks::VfsKprobe;
     Ok(Plan {
         hooks,
-        task_storage: works(&facts.task_storage),
-        typed_task: works(&facts.typed_task),
-        cast: facts.cast.as_ref().filter(|_| works(&facts.typed_task)).and_then(|(number, tried)| tried.is_ok().then_some(*number)),
+        task_storage: typed && works(&facts.task_storage) && works(&facts.typed_task),
+        typed_task: typed && works(&facts.typed_task),
+        cast: facts.cast.as_ref().filter(|_| typed && works(&facts.typed_task)).and_then(|(number, tried)| tried.is_ok().then_some(*number)),
         iterators: works(&facts.iterator),
         layout: layout(facts),
         tracepoints: facts.tracepoints.keys().cloned().collect(),
