@@ -197,6 +197,7 @@ struct pt_regs___arm64 {
 };
 
 struct kiocb {
+	struct file *ki_filp;
 	s64 ki_pos;
 };
 struct io_rw {

@@ -53,6 +53,7 @@ const volatile u8 calls[CALL_NUMBERS];
 
 const volatile u32 self_tgid;      /* the tracer: never recorded */
 const volatile u8 has_typed_task;  /* bpf_get_current_task_btf: its fields are read without a call */
+const volatile u8 has_cast;        /* bpf_rdonly_cast: an address becomes a typed pointer */
 const volatile u8 has_storage;     /* `flights` is task storage; else a hash by thread */
 const volatile u8 vfs_hooks;       /* the programs of vfs.h are attached */
 const volatile u8 cpu_times;       /* of the thread, at both ends of each operation */
