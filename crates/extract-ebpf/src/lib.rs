@@ -8,6 +8,7 @@
 
 pub mod clock;
 pub mod host;
+pub mod io_csv;
 pub mod options;
 pub mod record;
 pub mod recorder;

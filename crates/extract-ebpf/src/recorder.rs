@@ -7,7 +7,7 @@
 //! It counts what it received, so that the kernel's count can be compared with it at the end.
 
 mod process_rows;
-mod rows;
+pub(crate) mod rows;
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -290,7 +290,7 @@ impl<'w> Recorder<'w> {
         let row = TracedFile {
             host: self.name.as_str().into(),
             trace_ns: self.trace_ns,
-            device: file.device as i64,
+            device: Some(file.device as i64),
             inode: file.inode as i64,
             generation: file.generation.map(i64::from),
             first_seen_ns,

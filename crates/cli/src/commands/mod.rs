@@ -4,6 +4,7 @@ mod correlate;
 mod discover;
 mod export;
 mod import;
+mod io_csv;
 mod jobs;
 mod observe;
 mod pages;

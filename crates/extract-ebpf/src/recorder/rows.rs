@@ -17,7 +17,7 @@ pub(super) fn io_event<'a>(operation: &Operation<'a>) -> IoEvent<'a> {
     IoEvent {
         pid: operation.process.pid as i32,
         process_start_ns: Some(signed(operation.process.start_boot_ns)),
-        tid: operation.tid as i32,
+        tid: Some(operation.tid as i32),
         op: Cow::Borrowed(operation.op.name()),
         via: Cow::Borrowed(operation.via.name()),
         // All 64 bits of it, as the table says.
@@ -102,12 +102,12 @@ pub(super) fn filters(filters: &Filters) -> Option<String> {
 }
 
 /// Adds rows of a host and a day.
-pub(super) fn append<R: Row>(transaction: &mut Transaction<'_>, rows: Builder<R>, _host: &str, _day: i64) -> Result<(), DatasetError> {
+pub(crate) fn append<R: Row>(transaction: &mut Transaction<'_>, rows: Builder<R>, _host: &str, _day: i64) -> Result<(), DatasetError> {
     transaction.append(rows)
 }
 
 /// Merges the small files of a trace's tables.
-pub(super) fn merge(writer: &mut Writer) -> Result<(), DatasetError> {
+pub(crate) fn merge(writer: &mut Writer) -> Result<(), DatasetError> {
     use flowmine_schema::tables::{Clock, Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
     writer.merge_small_files::<Host<'static>>()?;
     writer.merge_small_files::<Clock<'static>>()?;
