@@ -53,7 +53,10 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     anyhow::ensure!(!of_jobs, "--account, --user and --timestamp choose among jobs; {what}");
     anyhow::ensure!(args.case_notion.is_none() && !args.milliseconds, "{what}: --case-notion and --milliseconds are for event logs");
     // Names stand in every path: to write them as they are would break a promise.
-    anyhow::ensure!(args.pseudonymise.is_none() && args.drop.is_empty(), "io-csv is written with its paths as they are: --pseudonymise and --drop are for event logs");
+    anyhow::ensure!(
+        args.pseudonymise.is_none() && args.drop.is_empty(),
+        "io-csv is written with its paths as they are: --pseudonymise and --drop are for event logs"
+    );
     let dataset = Dataset::open(dir)?;
     let stage = Stage::new("writing the traces");
     let written = write::export(&dataset, out, Period { from_ns: args.filter.from, to_ns: args.filter.to })?;
@@ -80,7 +83,10 @@ fn tell(written: &Written) {
         (written.quoted, "paths are in quotes, because they hold control characters, escapes or a quote after a comma".to_owned()),
         (written.container_paths, "paths in containers were left out; the host's are there".to_owned()),
         (written.several_devices, "hosts have files on several devices: an inode number there may mean several files".to_owned()),
-        (written.several_traces, "hosts have several traces: their handles are numbered on, an inode number may mean another file in each".to_owned()),
+        (
+            written.several_traces,
+            "hosts have several traces: their handles are numbered on, an inode number may mean another file in each".to_owned(),
+        ),
     ];
     for (count, text) in said.iter().filter(|(count, _)| *count > 0) {
         messages::warning(&format!("{count} {text}"));

@@ -12,6 +12,7 @@ use super::{COLUMNS, Problem};
 
 /// What a line is.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly every line is an event, and one is alive at a time")]
 pub enum Decoded<'a> {
     /// Empty, a comment or a header.
     Nothing,
@@ -70,7 +71,7 @@ pub struct Decoder {
     at: [usize; COLUMNS.len()],
     /// How many columns a line has at least; what follows belongs to the last.
     count: usize,
-    /// Whether a line with data was seen: after that no header is expected.
+    /// Whether a header or a line with data was seen: after that no other header is expected.
     begun: bool,
 }
 
@@ -84,7 +85,7 @@ impl Default for Decoder {
 struct Fields<'l> {
     line: &'l [u8],
     /// Each begins one after the comma before it.
-    starts: [usize; MOST + 1],
+    starts: [usize; MOST + 2],
     count: usize,
 }
 
@@ -94,7 +95,7 @@ const MOST: usize = 32;
 impl<'l> Fields<'l> {
     /// Splits at the first `count - 1` commas.
     fn of(line: &'l [u8], count: usize) -> Self {
-        let mut starts = [0; MOST + 1];
+        let mut starts = [0; MOST + 2];
         let mut found = 1;
         if count > 1 {
             for comma in memchr::memchr_iter(b',', line) {
@@ -128,7 +129,15 @@ impl Decoder {
         match text.first() {
             None => return Decoded::Nothing,
             Some(b'#') => return Decoded::Nothing,
-            Some(byte) if byte.is_ascii_alphabetic() => return self.header(line),
+            Some(byte) if byte.is_ascii_alphabetic() => {
+                let first = text.split(|&byte| byte == b',').next().map(field::trimmed);
+                match self.begun {
+                    false => return self.header(line),
+                    // Files that were put one after the other.
+                    true if COLUMNS.iter().any(|name| first == Some(name.as_bytes())) => return Decoded::Nothing,
+                    true => {}
+                }
+            }
             Some(_) => {}
         }
         self.begun = true;
@@ -139,16 +148,11 @@ impl Decoder {
     }
 
     fn header(&mut self, line: &[u8]) -> Decoded<'static> {
-        if self.begun && line.trim_ascii_start().starts_with(b"time_start") {
-            // Files that were put one after the other.
-            return Decoded::Nothing;
-        }
         let names = Fields::of(line, MOST + 1);
-        let bad = |position: usize, message: String| {
-            Decoded::Bad(Problem { code: "header_unknown", message, column: names.column(position) })
-        };
-        if self.begun || names.count > MOST {
-            return bad(0, "this line begins with a letter and is no header".to_owned());
+        let bad =
+            |position: usize, message: String| Decoded::Bad(Problem { code: "header_unknown", message, column: names.column(position) });
+        if names.count > MOST {
+            return bad(0, format!("a header with more than {MOST} columns"));
         }
         let mut at = [ABSENT; COLUMNS.len()];
         for position in 0..names.count {
@@ -167,7 +171,7 @@ impl Decoder {
         if path != ABSENT && path + 1 != names.count {
             return bad(path, "the path is not the last column, so that one with a comma could not be read".to_owned());
         }
-        (self.at, self.count) = (at, names.count);
+        (self.at, self.count, self.begun) = (at, names.count, true);
         Decoded::Nothing
     }
 
@@ -207,12 +211,7 @@ impl Decoder {
         let ends_before = end_ns.is_some_and(|end| end < start_ns);
         let pid = text(Column::Pid).and_then(field::unsigned).filter(|pid| *pid <= MAX_PID);
         let pid = pid.ok_or_else(|| bad(Column::Pid, "bad_number", "no number of a process"))? as i32;
-        let cpu = [
-            time(Column::UtimeStart)?,
-            time(Column::UtimeEnd)?,
-            time(Column::StimeStart)?,
-            time(Column::StimeEnd)?,
-        ];
+        let cpu = [time(Column::UtimeStart)?, time(Column::UtimeEnd)?, time(Column::StimeStart)?, time(Column::StimeEnd)?];
         let cpu = if cpu.iter().all(|time| matches!(time, None | Some(0))) { [None; 4] } else { cpu };
         let result = number(Column::Result)?;
         let transfers = matches!(op, "read" | "write" | "fault");
@@ -378,7 +377,7 @@ mod tests {
     fn places_of_what_is_wrong() {
         let good = "1.000,1.000,  7,0.000,0.000,0.000,0.000,3,R,1,2,0,1,0x0,";
         assert_eq!(event(good).row.pid, 7);
-        assert_eq!(problem(&good.replace(",R,", ", Q,")), ("unknown_type", 42));
+        assert_eq!(problem(&good.replace(",R,", ", Q,")), ("unknown_type", 44));
         assert_eq!(problem(&good.replace("  7", "  x")), ("bad_number", 15));
         assert_eq!(problem(&good.replace("  7", "4194305")), ("bad_number", 13));
         assert_eq!(problem(&good.replacen("1.000", "-1.00", 1)), ("bad_time", 1));

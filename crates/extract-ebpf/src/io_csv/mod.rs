@@ -21,7 +21,6 @@ pub mod path;
 pub mod read;
 pub mod write;
 
-
 /// The columns of `file-bpf.csv` in the order in which the published tool writes them.
 pub const COLUMNS: [&str; 15] = [
     "time_start",

@@ -73,7 +73,9 @@ pub fn take_in(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usi
         if nodes.len() == before {
             let message = format!("there is neither {EVENTS} nor {FORKS} in this directory or below it");
             let mut report = FileReport::new(last_name(dir), dir);
-            report.diagnostics.push(Diagnostic::error("directory_empty", message).advise("give the directory of a node, or one that holds several"));
+            report
+                .diagnostics
+                .push(Diagnostic::error("directory_empty", message).advise("give the directory of a node, or one that holds several"));
             reports.push(report);
         }
     }
@@ -360,7 +362,9 @@ impl<'n, 'w> NodeImport<'n, 'w> {
             if ended_ns < latest_ns - BACKWARDS_NS {
                 let message = format!("this line ended {} s before one that stands above it", (latest_ns - ended_ns) / 1_000_000_000);
                 let diagnostic = Diagnostic::warning("time_goes_back", message).at(line.number, None);
-                report.diagnostics.push(diagnostic.advise("traces that were put into one file: split it, as handles are numbered anew in each"));
+                report
+                    .diagnostics
+                    .push(diagnostic.advise("traces that were put into one file: split it, as handles are numbered anew in each"));
                 // Once for each place where it happens.
                 latest_ns = ended_ns;
             }
@@ -487,7 +491,8 @@ fn next<'l>(lines: &'l mut Lines, report: &mut FileReport) -> Result<Option<Line
         }
         Ok(line) => Ok(line),
         Err(e) if matches!(e.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
-            let diagnostic = Diagnostic::error("file_damaged", format!("the packed file is damaged or ends early ({e}); what came before is used"));
+            let diagnostic =
+                Diagnostic::error("file_damaged", format!("the packed file is damaged or ends early ({e}); what came before is used"));
             report.diagnostics.push(diagnostic);
             Ok(None)
         }
@@ -496,11 +501,7 @@ fn next<'l>(lines: &'l mut Lines, report: &mut FileReport) -> Result<Option<Line
 }
 
 fn truncated(line: Line<'_>) -> Problem {
-    Problem {
-        code: "truncated_last_line",
-        message: "the file ends within this line".to_owned(),
-        column: line.bytes.len() as u64 + 1,
-    }
+    Problem { code: "truncated_last_line", message: "the file ends within this line".to_owned(), column: line.bytes.len() as u64 + 1 }
 }
 
 fn reject(problem: Problem, line: u64, diagnostics: &mut Diagnostics) {

@@ -220,12 +220,7 @@ fn take_forks(dataset: &Dataset, traces: &mut BTreeMap<Key, Trace>, written: &mu
 }
 
 /// Makes the directories and the beginnings of the files.
-fn prepare(
-    traces: &mut BTreeMap<Key, Trace>,
-    out: &Path,
-    unfinished: &mut Unfinished,
-    written: &mut Written,
-) -> Result<(), TraceError> {
+fn prepare(traces: &mut BTreeMap<Key, Trace>, out: &Path, unfinished: &mut Unfinished, written: &mut Written) -> Result<(), TraceError> {
     fs::create_dir_all(out).map_err(failed(out))?;
     let mut host_before = None;
     let (mut number, mut base) = (0, 0i64);
@@ -473,7 +468,8 @@ mod tests {
 
     #[test]
     fn what_the_format_cannot_hold_is_counted() {
-        let read = IoEvent { op: "read".into(), via: "splice".into(), offset: Some(0), size: Some(1), result: Some(1), ..IoEvent::default() };
+        let read =
+            IoEvent { op: "read".into(), via: "splice".into(), offset: Some(0), size: Some(1), result: Some(1), ..IoEvent::default() };
         let (out, written) = line(&read, 0);
         assert!(String::from_utf8(out).unwrap().contains(&format!(",R,{:>11},{:>20},", 1, -2)), "an open file that is not known");
         assert_eq!((written.events, written.not_calls, written.without_end, written.without_file), (1, 1, 1, 1));
@@ -495,15 +491,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("forks");
         let of = |cgroup| ForkLine { as_of_ns: 0, parent: 1, cgroup, moved: false };
-        let forks = [((8, None, 1_714_067_937_409_123_457), of(-1)), ((9, Some(5), 1_714_067_937_409_123_456), of(4))].into_iter().collect();
+        let forks =
+            [((8, None, 1_714_067_937_409_123_457), of(-1)), ((9, Some(5), 1_714_067_937_409_123_456), of(4))].into_iter().collect();
         let mut written = Written::default();
         write_forks(forks, &path, &mut append(&path).unwrap(), &mut written).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         let read: Vec<_> = text.lines().map(|line| forks::decode(line.as_bytes()).unwrap().unwrap()).collect();
-        assert_eq!(read.iter().map(|fork| (fork.at_ns, fork.pid, fork.cgroup)).collect::<Vec<_>>(), [
-            (1_714_067_937_409_123_456, 9, Some(4)),
-            (1_714_067_937_409_123_457, 8, Some(-1))
-        ]);
+        assert_eq!(
+            read.iter().map(|fork| (fork.at_ns, fork.pid, fork.cgroup)).collect::<Vec<_>>(),
+            [(1_714_067_937_409_123_456, 9, Some(4)), (1_714_067_937_409_123_457, 8, Some(-1))]
+        );
         assert_eq!(written.forks, 2);
     }
 
