@@ -28,7 +28,10 @@ fn events(dataset: &Path) -> Vec<String> {
     rows::<IoEvent<'static>, _>(dataset, |row| format!("{:?}", IoEvent { trace_ns: 0, ..row }))
 }
 
-fn processes(dataset: &Path) -> Vec<(String, i32, Option<i64>, Option<i32>, Option<i64>, String)> {
+/// Host, process, start, parent, cgroup, how it was first seen.
+type Seen = (String, i32, Option<i64>, Option<i32>, Option<i64>, String);
+
+fn processes(dataset: &Path) -> Vec<Seen> {
     rows::<Process<'static>, _>(dataset, |row| {
         (row.host.into_owned(), row.pid, row.started_ns, row.parent_pid, row.cgroup_id, row.first_seen.into_owned())
     })

@@ -127,8 +127,8 @@ pub enum Import {
 
 /// `flowmine import io-csv`.
 #[derive(Debug, Args)]
-#[command(after_help = "Reads file-bpf.csv and cgroups.csv, packed with gzip or not, in each directory given and in those below it. The name of the directory \
-    in which they lie is the host's. A file that was imported before (same host, same content) is skipped.")]
+#[command(after_help = "Reads file-bpf.csv and cgroups.csv, packed with gzip or not, in each directory given and in those below it. \
+    The name of the directory in which they lie is the host's. A file that was imported before (same host, same content) is skipped.")]
 pub struct ImportIoCsv {
     /// A directory of a node, or one that holds several.
     #[arg(required = true, value_name = "DIR")]

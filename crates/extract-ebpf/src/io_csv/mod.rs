@@ -1,7 +1,7 @@
 //! The trace files of the paper on low-level I/O monitoring of workflows: read into a dataset, and written from one.
 //!
-//! A directory a node, its name the host's, holds `file-bpf.csv` (an operation a line) and `cgroups.csv` (a fork a line). [`read`] takes them in,
-//! packed with gzip or not; [`write`] writes them from any dataset, so that scripts made for these files can be used on it. What is lost on
+//! A directory a node, its name the host's, holds `file-bpf.csv` (an operation a line) and `cgroups.csv` (a fork a line). [`mod@read`] takes them in,
+//! packed with gzip or not; [`mod@write`] writes them from any dataset, so that scripts made for these files can be used on it. What is lost on
 //! either way stands in `docs/io-csv.md`.
 //!
 //! The columns of `file-bpf.csv` are those of [`COLUMNS`], padded with spaces. Times are seconds with three digits behind the point. `inode` and
