@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use flowmine_schema::dataset::{Import, Manifest, Role};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, Host, IoEvent, Process, TracedFile};
+use flowmine_schema::time::Day;
 use flowmine_schema::{Builder, Dataset, DatasetError, Row, Transaction};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
@@ -230,7 +231,7 @@ impl<R: Row> Dated<R> {
 
     fn write(&mut self, transaction: &mut Transaction<'_>, host: &str) -> Result<(), DatasetError> {
         for (day, rows) in std::mem::take(&mut self.0) {
-            rows::append(transaction, rows, host, day)?;
+            transaction.append_split(rows, host, Day::of(day.saturating_mul(DAY_NS)))?;
         }
         Ok(())
     }

@@ -3,19 +3,27 @@
 //! ```text
 //! DIR/flowmine.json                                  format version, clusters, hosts, imported files
 //! DIR/job_states/part-0000000001-0000000001.parquet  one folder a table; the numbers say which writes a file holds
+//! DIR/io_events/host=n%201/date=2026-11-20/part-0000000001-0000000004@n%201.parquet
+//!                                                    rows from hosts: a folder for each host and day, as Hive names them
 //! DIR/.state/…                                       what an observer must remember between polls
 //! ```
 //!
-//! **Writing** is a transaction: every new file is written and synced under a hidden name, then a list of the renames and
-//! deletions to do is itself renamed to `.raw.commit.json` (that is the moment of commit), then they are done. Whoever is killed
-//! before that moment leaves only hidden files, which the next writer removes; whoever is killed after it leaves a list that
+//! **Writing** is a transaction: every new file is written and synced under a hidden name in the dataset's own folder, then a list of
+//! the renames and deletions to do is itself renamed to `.raw.commit.json` (that is the moment of commit), then they are done. Whoever
+//! is killed before that moment leaves only hidden files, which the next writer removes; whoever is killed after it leaves a list that
 //! the next writer finishes and that readers apply in their heads. A full disk is an error before the moment of commit.
 //!
-//! There is one writer of raw tables at a time and one of derived tables ([`Role`]), held apart by advisory locks on
-//! `.raw.lock` and `.derived.lock` which the kernel releases when a process ends. Readers take no lock.
+//! There is one writer of raw tables at a time, one of derived tables and one for each traced host ([`Role`]), each with a lock file
+//! (`.raw.lock`, `.host=NAME.lock`), a list of steps and hidden names of its own. The locks are advisory (flock(2)), and the kernel
+//! releases them when a process ends; over a network they hold between machines where the file system says so (NFS; Lustre mounted
+//! with `flock`). Writers do not wait for each other, but for the moment in which one adds to `flowmine.json`, which
+//! `.manifest.lock` guards. Files of a host's writer carry its name behind an `@`, so that two writers never want the same name.
+//! Readers take no lock.
 //!
-//! **Small files** are merged as they grow in number: a merged file carries the range of writes that it holds, and appears in
-//! the same transaction in which those it replaces go.
+//! **Order.** A table is read by host, by day, by writer (the raw one first), and as written. Host names are percent-encoded in paths.
+//!
+//! **Small files** are merged by their writer as they grow in number, within a folder: a merged file carries the range of writes that
+//! it holds, and appears in the same transaction in which those it replaces go.
 
 mod commit;
 mod disk;

@@ -60,7 +60,7 @@ impl Transaction<'_> {
         if rows.is_empty() {
             return Ok(());
         }
-        let mut rows = self.columns(rows)?;
+        let rows = self.columns(rows)?;
         self.writer.scan(&leaf.folder())?;
         self.number = self.number.max(self.writer.next);
         let name = |number| PartName { owner: self.writer.role.owner(), first: number, last: number };
@@ -69,7 +69,7 @@ impl Transaction<'_> {
             self.number += 1;
         }
         let name = name(self.number).file_name();
-        self.write_file(&leaf.folder(), &name, |file| parquet::write(file, &mut rows))
+        self.write_file(&leaf.folder(), &name, |file| parquet::write(file, rows))
     }
 
     /// Puts rows in place of all that a table held of this writer.
@@ -90,8 +90,8 @@ impl Transaction<'_> {
     /// # Errors
     /// When the file cannot be written.
     pub fn put_state_rows<R: Row>(&mut self, name: &str, rows: Builder<R>) -> Result<(), DatasetError> {
-        let mut rows = self.columns(rows)?;
-        self.write_file(STATE, name, |file| parquet::write(file, &mut rows))
+        let rows = self.columns(rows)?;
+        self.write_file(STATE, name, |file| parquet::write(file, rows))
     }
 
     /// Writes a file of an observer's memory.

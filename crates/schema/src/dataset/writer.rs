@@ -203,24 +203,12 @@ impl Writer {
             for group in adjacent_groups(&parts, ceiling) {
                 let parts = &parts[group];
                 let (Some(first), Some(last)) = (parts.first(), parts.last()) else { continue };
-                let mut merged: Option<polars::prelude::DataFrame> = None;
-                for part in parts {
-                    let file = part.file.try_clone().map_err(io_error(&part.path))?;
-                    let frame = parquet::read_frame(file).map_err(parquet_error(&part.path))?;
-                    match &mut merged {
-                        None => merged = Some(frame),
-                        Some(all) => {
-                            // Files of an older format version lack columns: they stay as they are.
-                            if all.vstack_mut(&frame).is_err() {
-                                return Ok(());
-                            }
-                        }
-                    }
-                }
-                let Some(mut frame) = merged else { continue };
+                let files = parts.iter().map(|part| part.file.try_clone());
+                // Where files are of an older format version, they stay as they are.
+                let Some(bytes) = parquet::merged(files).map_err(parquet_error(&first.path))? else { return Ok(()) };
                 let name = PartName { owner: owner.clone(), first: first.name.first, last: last.name.last };
                 let mut transaction = self.begin()?;
-                transaction.write_file(&leaf.folder(), &name.file_name(), |file| parquet::write_frame(file, &mut frame))?;
+                transaction.write_file(&leaf.folder(), &name.file_name(), |mut file| Ok(file.write_all(&bytes)?))?;
                 for part in parts {
                     transaction.commit.deletes.push(leaf.path_of(&part.name));
                 }
