@@ -24,7 +24,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use super::events::{Decoded, Decoder, Event, MAX_PID};
 use super::lines::{Line, Lines};
 use super::{BACKEND, EVENTS, FORKS, Problem, folder, forks};
-use crate::recorder::{TraceError, rows};
+use crate::recorder::TraceError;
 
 /// What became of a file.
 #[derive(Debug)]
@@ -89,7 +89,10 @@ pub fn take_in(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usi
         progress(done + 1, total);
     }
     if reports.iter().any(|report| report.rows > 0) {
-        rows::merge(&mut writer)?;
+        writer.merge_small_files::<Host<'static>>()?;
+        writer.merge_small_files::<Process<'static>>()?;
+        writer.merge_small_files::<TracedFile<'static>>()?;
+        writer.merge_small_files::<IoEvent<'static>>()?;
         writer.merge_small_files::<DiagnosticRow<'static>>()?;
     }
     Ok(reports)

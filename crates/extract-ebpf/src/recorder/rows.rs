@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use flowmine_schema::tables::{IoEvent, IoTotal};
 use flowmine_schema::text::decode;
-use flowmine_schema::{DatasetError, Writer};
 
 use crate::options::Filters;
 use crate::record::{Operation, Sum, Totals};
@@ -99,16 +98,4 @@ pub(super) fn filters(filters: &Filters) -> Option<String> {
     put("directories", paths(&filters.directories));
     put("directories_out", paths(&filters.directories_out));
     (!set.is_empty()).then(|| serde_json::Value::Object(set).to_string())
-}
-
-/// Merges the small files of a trace's tables.
-pub(crate) fn merge(writer: &mut Writer) -> Result<(), DatasetError> {
-    use flowmine_schema::tables::{Clock, Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
-    writer.merge_small_files::<Host<'static>>()?;
-    writer.merge_small_files::<Clock<'static>>()?;
-    writer.merge_small_files::<Process<'static>>()?;
-    writer.merge_small_files::<TracedFile<'static>>()?;
-    writer.merge_small_files::<IoEvent<'static>>()?;
-    writer.merge_small_files::<IoTotal<'static>>()?;
-    writer.merge_small_files::<IoLoss<'static>>()
 }
