@@ -11,6 +11,7 @@ pub mod clock;
 pub mod command;
 pub mod ebpf;
 pub mod host;
+pub mod io_csv;
 pub mod mounts;
 pub mod options;
 pub mod privileges;
