@@ -16,6 +16,8 @@ pub mod mounts;
 pub mod options;
 pub mod privileges;
 pub mod probe;
+pub mod proc;
+pub mod ptrace;
 pub mod record;
 pub mod recorder;
 pub mod stop;
