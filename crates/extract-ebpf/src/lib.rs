@@ -7,6 +7,7 @@
 //! Nothing here knows Slurm, workflow engines or tasks: who a process belonged to is found out from the tables.
 
 pub mod clock;
+pub mod fuse;
 pub mod host;
 pub mod options;
 pub mod record;
