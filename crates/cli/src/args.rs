@@ -1,9 +1,13 @@
 //! Arguments as typed.
 
+mod trace;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use trace::{BackendArg, DetailArg, Doctor, HooksArg, Trace, TraceFilters};
 
 /// Process mining for HPC clusters and scientific workflows.
 ///
@@ -22,6 +26,8 @@ pub struct Cli {
 pub enum Command {
     /// Watch a Slurm queue, on this machine or over SSH, and record what changes.
     Observe(Box<Observe>),
+    /// Trace what a command, a cgroup or the whole host reads and writes.
+    Trace(Box<Trace>),
     /// Read what others recorded.
     #[command(subcommand)]
     Import(Import),
@@ -35,6 +41,8 @@ pub enum Command {
     Discover(Box<Discover>),
     /// The whole batch: correlate, export, discover, summarise.
     Run(Run),
+    /// Show what works on this machine and why not.
+    Doctor(Doctor),
     /// Print a shell completion script.
     Completions {
         /// The shell.

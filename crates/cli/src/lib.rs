@@ -20,6 +20,8 @@ pub enum Outcome {
     Clean,
     /// Finished, but something was lost or rejected, and said so.
     WithLosses,
+    /// A command that was started ended with this exit code, which is ours too.
+    Code(u8),
 }
 
 /// Runs the program on the process's arguments.
@@ -27,6 +29,7 @@ pub fn main() -> ExitCode {
     match commands::run(args::Cli::parse()) {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::WithLosses) => ExitCode::from(1),
+        Ok(Outcome::Code(code)) => ExitCode::from(code),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             messages::error(&messages::chain(&error));

@@ -47,6 +47,16 @@ fn memory_bytes(meminfo: &str) -> Option<u64> {
     rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
+/// The number of a user, given by name or number (getpwnam(3)).
+pub fn user_id(name: &str) -> Option<u32> {
+    name.parse().ok().or_else(|| nix::unistd::User::from_name(name).ok().flatten().map(|user| user.uid.as_raw()))
+}
+
+/// The number of a group, given by name or number (getgrnam(3)).
+pub fn group_id(name: &str) -> Option<u32> {
+    name.parse().ok().or_else(|| nix::unistd::Group::from_name(name).ok().flatten().map(|group| group.gid.as_raw()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

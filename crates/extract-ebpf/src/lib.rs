@@ -6,10 +6,14 @@
 //!
 //! Nothing here knows Slurm, workflow engines or tasks: who a process belonged to is found out from the tables.
 
+pub mod cgroups;
 pub mod clock;
+pub mod command;
+pub mod ebpf;
 pub mod fuse;
 pub mod host;
 pub mod options;
+pub mod probe;
 pub mod record;
 pub mod recorder;
 

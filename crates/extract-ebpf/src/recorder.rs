@@ -16,6 +16,7 @@ use std::time::Instant;
 
 use flowmine_schema::tables::{Clock, Host, IoEvent, IoLoss, IoTotal, TracedFile};
 use flowmine_schema::text::decode;
+use flowmine_schema::time::Day;
 use flowmine_schema::{Builder, DatasetError, Row, Transaction, Writer};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -81,10 +82,8 @@ pub struct Outcome {
 
 /// Rows of one table by the day of their partition.
 struct Dated<R: Row> {
-    days: BTreeMap<i64, Builder<R>>,
+    days: BTreeMap<Day, Builder<R>>,
 }
-
-const DAY_NS: i64 = 86_400_000_000_000;
 
 impl<R: Row> Dated<R> {
     fn new() -> Self {
@@ -92,12 +91,12 @@ impl<R: Row> Dated<R> {
     }
 
     fn at(&mut self, utc_ns: i64) -> &mut Builder<R> {
-        self.days.entry(utc_ns.div_euclid(DAY_NS)).or_default()
+        self.days.entry(Day::of(utc_ns)).or_default()
     }
 
     fn write(&mut self, transaction: &mut Transaction<'_>, host: &str) -> Result<(), DatasetError> {
         for (day, rows) in std::mem::take(&mut self.days) {
-            rows::append(transaction, rows, host, day)?;
+            transaction.append_split(rows, host, day)?;
         }
         Ok(())
     }

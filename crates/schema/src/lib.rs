@@ -11,6 +11,7 @@ pub mod column_file;
 pub mod dataset;
 pub mod diagnostic;
 pub mod parquet;
+mod parquet_writer;
 pub mod row;
 pub mod table_docs;
 pub mod tables;

@@ -1,14 +1,16 @@
 //! Rows to a Parquet file and back, through polars.
 //!
-//! Files are zstd-compressed with statistics, columns in the order of the table. A file holds row groups of at most [`GROUP_ROWS`] rows, so that it
-//! can be read piece by piece; it is written whole. Reading takes a [`Projection`]; a column that an older file does not have reads as null.
+//! Files are zstd-compressed with statistics, columns in the order of the table, encoded by their values (`parquet_writer.rs`). A file
+//! holds row groups of at most [`GROUP_ROWS`] rows, so that it can be read piece by piece; it is written whole. Reading takes a
+//! [`Projection`]; a column that an older file does not have reads as null.
 
 use std::fs::File;
 use std::io::Write;
 use std::panic::AssertUnwindSafe;
 
-use polars::prelude::{DataFrame, ParquetCompression, ParquetReader, ParquetWriter, PolarsError, SerReader};
+use polars::prelude::{ParquetReader, PolarsError, SerReader};
 
+use crate::parquet_writer::ParquetBytes;
 use crate::row::{Projection, Row, Rows};
 
 /// Why a Parquet file could not be read or written.
@@ -38,16 +40,30 @@ pub const GROUP_ROWS: usize = 1 << 15;
 ///
 /// # Errors
 /// When the file cannot be written, such as on a full disk.
-pub fn write<R: Row>(file: &File, rows: &mut Rows<R>) -> Result<(), ParquetError> {
-    write_frame(file, &mut rows.frame)
+pub fn write<R: Row>(mut file: &File, rows: Rows<R>) -> Result<(), ParquetError> {
+    // Made in memory first: what the file system says (a full disk) then comes as it is, not wrapped in words of the format.
+    let mut bytes = ParquetBytes::new(&rows.frame)?;
+    bytes.push(rows.frame)?;
+    Ok(file.write_all(&bytes.finish()?)?)
 }
 
-pub(crate) fn write_frame(file: &File, frame: &mut DataFrame) -> Result<(), ParquetError> {
-    // Made in memory first: what the file system says (a full disk) then comes as it is, not wrapped in words of the format.
-    let mut bytes = Vec::new();
-    ParquetWriter::new(&mut bytes).with_compression(ParquetCompression::Zstd(None)).with_row_group_size(Some(GROUP_ROWS)).finish(frame)?;
-    let mut file = file;
-    Ok(file.write_all(&bytes)?)
+/// The rows of several files as one file, read one file after the other. `None` when they differ in columns, as those of an older
+/// format version do.
+pub(crate) fn merged(files: impl IntoIterator<Item = std::io::Result<File>>) -> Result<Option<Vec<u8>>, ParquetError> {
+    let mut merged: Option<ParquetBytes> = None;
+    for file in files {
+        let file = file?;
+        let frame = trusting(|| Ok(ParquetReader::new(file).finish()?))?;
+        let bytes = match &mut merged {
+            Some(bytes) => bytes,
+            none => none.insert(ParquetBytes::new(&frame)?),
+        };
+        if !bytes.fits(&frame) {
+            return Ok(None);
+        }
+        bytes.push(frame)?;
+    }
+    merged.map(ParquetBytes::finish).transpose()
 }
 
 /// Reads a table's file.
@@ -102,8 +118,4 @@ fn read_slice<R: Row>(file: File, projection: Projection<'_>, slice: Option<(usi
     });
     let height_fits = slice.is_none_or(|(_, count)| rows.len() == count);
     if heights_agree && height_fits { Ok(rows) } else { Err(ParquetError::Damaged) }
-}
-
-pub(crate) fn read_frame(file: File) -> Result<DataFrame, ParquetError> {
-    trusting(|| Ok(ParquetReader::new(file).finish()?))
 }

@@ -259,6 +259,8 @@ pub trait Row: Sized {
     const TABLE: &'static str;
     /// What a row is and where it comes from.
     const DOC: &'static str;
+    /// Whether its rows come from hosts and lie in a folder for each host and day.
+    const SPLIT: bool;
     /// The columns, in file order.
     const COLUMNS: &'static [ColumnDef];
     /// Appends a row to the columns, which are in the order of [`Row::COLUMNS`].
@@ -369,14 +371,27 @@ macro_rules! column_type {
     (opt_bool, $a:lifetime) => { Option<bool> };
 }
 
+/// Whether a table is split, by what stands after its name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! is_split {
+    () => {
+        false
+    };
+    (host) => {
+        true
+    };
+}
+
 /// Declares a table: its row type, columns and documentation in one place.
 ///
 /// A column is `name: kind` with kind one of `text`, `i64`, `i32`, `f64`, `bool`, or one of these with `opt_` before it.
+/// A table whose rows come from hosts says `by host` after its name: its files lie in a folder for each host and day.
 #[macro_export]
 macro_rules! table {
     (
         $(#[doc = $doc:literal])+
-        pub struct $name:ident in $table:literal {
+        pub struct $name:ident in $table:literal $(by $split:ident)? {
             $( $(#[doc = $column_doc:literal])+ $column:ident : $kind:ident , )+
         }
     ) => {
@@ -391,6 +406,7 @@ macro_rules! table {
         impl $crate::row::Row for $name<'static> {
             type Of<'a> = $name<'a>;
             const TABLE: &'static str = $table;
+            const SPLIT: bool = $crate::is_split!($($split)?);
             const DOC: &'static str = concat!($($doc, "\n"),+);
             const COLUMNS: &'static [$crate::row::ColumnDef] = &[ $( $crate::row::ColumnDef {
                 name: stringify!($column),

@@ -15,8 +15,11 @@ pub fn markdown() -> String {
          backslash of a literal `\\x` as `\\x5c`, so that it can be undone).\n",
     );
     for table in ALL {
-        let _ =
-            write!(out, "\n## `{}`\n\n{}\n\n| column | type | null | meaning |\n|---|---|---|---|\n", table.name, paragraphs(table.doc));
+        let _ = write!(out, "\n## `{}`\n\n{}\n", table.name, paragraphs(table.doc));
+        if table.split {
+            let _ = writeln!(out, "\nIts files lie in `{}/host=NAME/date=YYYY-MM-DD/`.", table.name);
+        }
+        let _ = write!(out, "\n| column | type | null | meaning |\n|---|---|---|---|\n");
         for column in table.columns {
             let null = if column.nullable { "yes" } else { "no" };
             let doc = column.doc.trim().replace('|', "\\|");

@@ -2,7 +2,9 @@
 //!
 //! The range of an `i64` is 1677 to 2262; what lies outside is refused as `None`.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use std::fmt;
+
+use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, Utc};
 
 /// Nanoseconds in a second.
 pub const SECOND_NS: i64 = 1_000_000_000;
@@ -41,6 +43,29 @@ pub fn parse(text: &str) -> Option<i64> {
     date.and_hms_opt(0, 0, 0)?.and_utc().timestamp_nanos_opt()
 }
 
+/// A day of the calendar in UTC, written `2026-11-20`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day(NaiveDate);
+
+impl Day {
+    /// The day in which a moment lies.
+    pub fn of(ns: i64) -> Self {
+        Self(DateTime::<Utc>::from_timestamp_nanos(ns).date_naive())
+    }
+
+    /// Reads what [`Day`] displays, with a year from 0 to 9999 in four digits; everything else is `None`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(Self)?;
+        ((0..=9999).contains(&day.0.year()) && day.to_string() == text).then_some(day)
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.format("%Y-%m-%d"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +83,17 @@ mod tests {
         assert_eq!(parse("2026-11-20 13:02"), parse("2026-11-20T14:02:00+01:00"));
         assert_eq!(parse("1795179770"), Some(1_795_179_770 * SECOND_NS));
         assert_eq!(parse("yesterday"), None);
+    }
+
+    #[test]
+    fn every_moment_has_a_day_that_is_read_again() {
+        assert_eq!(Day::of(parse("2026-11-20T23:59:59.999999999Z").unwrap()).to_string(), "2026-11-20");
+        assert_eq!(Day::of(-1).to_string(), "1969-12-31");
+        for ns in [i64::MIN, -1, 0, i64::MAX] {
+            assert_eq!(Day::parse(&Day::of(ns).to_string()), Some(Day::of(ns)));
+        }
+        for other in ["2026-11-2", "2026-02-30", "+2026-11-20", " 2026-11-20", "2026-11-20 ", "12026-11-20", ""] {
+            assert_eq!(Day::parse(other), None, "{other}");
+        }
     }
 }

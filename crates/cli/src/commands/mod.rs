@@ -2,6 +2,7 @@
 
 mod correlate;
 mod discover;
+mod doctor;
 mod export;
 mod import;
 mod jobs;
@@ -9,6 +10,7 @@ mod observe;
 mod pages;
 mod run;
 mod source;
+mod trace;
 mod validate;
 
 use crate::Outcome;
@@ -18,12 +20,14 @@ use crate::args::{Cli, Command};
 pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
     match cli.command {
         Command::Observe(args) => observe::run(&args),
+        Command::Trace(args) => trace::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Correlate(args) => correlate::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Discover(args) => discover::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { dir } => pages::manual(dir.as_deref()),
     }

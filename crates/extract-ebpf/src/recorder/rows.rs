@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use flowmine_schema::tables::{IoEvent, IoTotal};
 use flowmine_schema::text::decode;
-use flowmine_schema::{Builder, DatasetError, Row, Transaction, Writer};
+use flowmine_schema::{DatasetError, Writer};
 
 use crate::options::Filters;
 use crate::record::{Operation, Sum, Totals};
@@ -99,11 +99,6 @@ pub(super) fn filters(filters: &Filters) -> Option<String> {
     put("directories", paths(&filters.directories));
     put("directories_out", paths(&filters.directories_out));
     (!set.is_empty()).then(|| serde_json::Value::Object(set).to_string())
-}
-
-/// Adds rows of a host and a day.
-pub(super) fn append<R: Row>(transaction: &mut Transaction<'_>, rows: Builder<R>, _host: &str, _day: i64) -> Result<(), DatasetError> {
-    transaction.append(rows)
 }
 
 /// Merges the small files of a trace's tables.

@@ -2,7 +2,7 @@
 
 crate::table! {
     /// A file generation: one row when it is first seen in a trace, one more for each further path under which it is opened.
-    pub struct TracedFile in "files" {
+    pub struct TracedFile in "files" by host {
         /// The host.
         host: text,
         /// The trace.

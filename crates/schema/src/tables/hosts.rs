@@ -2,7 +2,7 @@
 
 crate::table! {
     /// A trace of a host: one row when it begins and one when it ends, so that a trace that was killed shows as one without an end.
-    pub struct Host in "hosts" {
+    pub struct Host in "hosts" by host {
         /// The host's name, as `uname -n` tells it.
         host: text,
         /// Which trace of this host: when it began, in nanoseconds since 1970. With the host it is the key of a trace.
@@ -46,7 +46,7 @@ crate::table! {
 
 crate::table! {
     /// A reading of a host's clocks: real time at a moment after boot, with its error.
-    pub struct Clock in "clocks" {
+    pub struct Clock in "clocks" by host {
         /// The host.
         host: text,
         /// The trace.

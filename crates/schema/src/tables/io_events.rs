@@ -2,7 +2,7 @@
 
 crate::table! {
     /// One operation of one thread on one file.
-    pub struct IoEvent in "io_events" {
+    pub struct IoEvent in "io_events" by host {
         /// The host.
         host: text,
         /// The trace.
@@ -56,7 +56,7 @@ crate::table! {
 
 crate::table! {
     /// The reads and writes of one process on one open file, added up. A file that is open for long has several rows, which add up.
-    pub struct IoTotal in "io_totals" {
+    pub struct IoTotal in "io_totals" by host {
         /// The host.
         host: text,
         /// The trace.
@@ -108,7 +108,7 @@ crate::table! {
 
 crate::table! {
     /// Records that were lost: of a kind, on a processor, in an interval.
-    pub struct IoLoss in "losses" {
+    pub struct IoLoss in "losses" by host {
         /// The host.
         host: text,
         /// The trace.

@@ -31,12 +31,14 @@ pub struct TableDef {
     pub name: &'static str,
     /// What a row is.
     pub doc: &'static str,
+    /// Whether its files lie in a folder for each host and day.
+    pub split: bool,
     /// Its columns in file order.
     pub columns: &'static [ColumnDef],
 }
 
-const fn def<R: Row>() -> TableDef {
-    TableDef { name: R::TABLE, doc: R::DOC, columns: R::COLUMNS }
+pub(crate) const fn def<R: Row>() -> TableDef {
+    TableDef { name: R::TABLE, doc: R::DOC, split: R::SPLIT, columns: R::COLUMNS }
 }
 
 /// Every table, raw ones first.

@@ -2,7 +2,7 @@
 
 crate::table! {
     /// A process generation. A process that outlives a flush has a row for each; the one with the latest `as_of_ns` holds.
-    pub struct Process in "processes" {
+    pub struct Process in "processes" by host {
         /// The host.
         host: text,
         /// The trace.

@@ -1,0 +1,313 @@
+//! What tracing costs: the same work untraced, traced by flowmine in each way, and by strace and bpftrace, in one run.
+//!
+//! `cargo bench --bench trace [-- --rounds N] [--only WORD] [--ways WORD,…]` needs root (eBPF), and for all lines strace, bpftrace, fio and montage. In each
+//! round each way runs once, in an order that turns with the round, so that what the machine does besides hits all alike. The work measures itself: wall
+//! time, and CPU time (user and system) of all its processes. The ratio to the untraced run of the same round is taken; the median of the rounds is told.
+//! The tracer's own CPU time and what it lost stand beside it. A table of measured values stands in docs/performance.md.
+
+mod montage;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// A piece of work: a shell script that runs in the work directory.
+struct Work {
+    name: &'static str,
+    script: String,
+    /// What must be there.
+    needs: &'static [&'static str],
+}
+
+/// A way to trace it: the words before the command.
+struct Way {
+    name: &'static str,
+    needs: &'static [&'static str],
+    before: fn(&Setting) -> Vec<String>,
+}
+
+struct Setting {
+    flowmine: PathBuf,
+    dataset: PathBuf,
+    strace_output: PathBuf,
+    bpftrace_output: PathBuf,
+    pid_file: PathBuf,
+}
+
+fn flowmine(setting: &Setting, options: &[&str]) -> Vec<String> {
+    let mut words = vec![setting.flowmine.display().to_string(), "trace".into(), "--dataset".into(), setting.dataset.display().to_string()];
+    words.extend(options.iter().map(|word| (*word).to_owned()));
+    words.push("--".into());
+    words
+}
+
+const STRACE: &str =
+    "trace=open,openat,openat2,creat,read,write,pread64,pwrite64,readv,writev,close,unlink,unlinkat,rename,renameat,renameat2";
+
+/// The same calls with bpftrace: one line for each, as a script that somebody would write today.
+const BPFTRACE: &str = "tracepoint:syscalls:sys_exit_read,tracepoint:syscalls:sys_exit_write,tracepoint:syscalls:sys_exit_pread64,\
+tracepoint:syscalls:sys_exit_pwrite64,tracepoint:syscalls:sys_exit_openat,tracepoint:syscalls:sys_exit_close { printf(\"%llu %d %s %d\\n\", nsecs, pid, probe, args->ret); }";
+
+const WAYS: &[Way] = &[
+    Way { name: "untraced", needs: &[], before: |_| Vec::new() },
+    Way { name: "eBPF totals", needs: &[], before: |s| flowmine(s, &["--backend", "ebpf", "--detail", "totals"]) },
+    Way { name: "eBPF events", needs: &[], before: |s| flowmine(s, &["--backend", "ebpf", "--detail", "events"]) },
+    Way { name: "FUSE events", needs: &[], before: |s| flowmine(s, &["--backend", "fuse", "--detail", "events"]) },
+    Way { name: "ptrace totals", needs: &[], before: |s| flowmine(s, &["--backend", "ptrace", "--detail", "totals"]) },
+    Way { name: "ptrace events", needs: &[], before: |s| flowmine(s, &["--backend", "ptrace", "--detail", "events"]) },
+    Way {
+        name: "strace",
+        needs: &["strace"],
+        before: |s| {
+            ["strace", "-f", "-qq", "--seccomp-bpf", "-e", STRACE, "-o", &s.strace_output.display().to_string()].map(str::to_owned).to_vec()
+        },
+    },
+    Way { name: "bpftrace", needs: &["bpftrace"], before: |s| vec!["--bpftrace".into(), s.bpftrace_output.display().to_string()] },
+];
+
+fn works(root: &Path) -> Vec<Work> {
+    let tree = root.join("tree").display().to_string();
+    let sources = root.join("sources").display().to_string();
+    vec![
+        Work {
+            name: "dd, 4 KiB, 500k writes",
+            script: "dd if=/dev/zero of=out bs=4k count=500000 status=none; rm out".into(),
+            needs: &["dd"],
+        },
+        Work {
+            name: "dd, 4 KiB, 500k reads",
+            script: format!("dd if={}/large of=/dev/null bs=4k status=none", root.display()),
+            needs: &["dd"],
+        },
+        Work {
+            name: "fio, random 4 KiB reads",
+            script: format!(
+                "fio --name=r --filename={}/large --rw=randread --bs=4k --io_size=1500m --ioengine=psync --output=/dev/null",
+                root.display()
+            ),
+            needs: &["fio"],
+        },
+        Work {
+            name: "tar of a source tree",
+            script: format!("tar -C {tree} -cf out.tar . && mkdir x && tar -C x -xf out.tar && rm -r x out.tar"),
+            needs: &["tar"],
+        },
+        Work {
+            name: "compile, 2 at a time",
+            script: format!("ls {sources}/*.c | xargs -P 2 -I{{}} sh -c 'cc -O1 -c {{}} -o $(basename {{}} .c).o' && rm *.o"),
+            needs: &["cc"],
+        },
+        Work {
+            name: "Montage, 16 images",
+            script: format!("test -d raw || cp -r {}/raw raw; {}", root.display(), montage::SCRIPT),
+            needs: &["mProjectPP"],
+        },
+    ]
+}
+
+/// What a piece of work says of itself, and what its tracer cost.
+#[derive(Clone, Copy, Default)]
+struct Measured {
+    wall: f64,
+    cpu: f64,
+    tracer_cpu: f64,
+    lost: bool,
+}
+
+fn main() -> Outcome<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    if arguments.first().is_some_and(|first| first == "--measure") {
+        return measure_inside(&arguments[1], &arguments[2]);
+    }
+    let option = |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1)).cloned();
+    let rounds: usize = option("--rounds").map_or(Ok(5), |text| text.parse())?;
+    let only = option("--only").unwrap_or_default();
+    let ways_only: Vec<String> = option("--ways").map(|text| text.split(',').map(str::to_owned).collect()).unwrap_or_default();
+    let temporary = tempfile::Builder::new().prefix("flowmine-bench-").tempdir_in(option("--in").unwrap_or_else(|| "/var/tmp".into()))?;
+    let root = temporary.path();
+    prepare(root)?;
+    let ways: Vec<&Way> = WAYS
+        .iter()
+        .filter(|way| way.name == "untraced" || ways_only.is_empty() || ways_only.iter().any(|word| way.name.contains(word.as_str())))
+        .filter(|way| missing(way.needs).map(|program| println!("{} is left out: there is no {program}", way.name)).is_none())
+        .collect();
+    println!("rounds: {rounds}; ratios to the untraced run of the same round, medians\n");
+    println!("| work | way | wall | ratio | CPU | ratio | tracer's CPU | lost |\n|---|---|---|---|---|---|---|---|");
+    for work in works(root).iter().filter(|work| work.name.contains(&only)) {
+        if let Some(program) = missing(work.needs) {
+            println!("| {} | left out: there is no {program} | | | | | | |", work.name);
+            continue;
+        }
+        let mut results: BTreeMap<&str, Vec<Measured>> = BTreeMap::new();
+        // Once before, so that caches are warm for all.
+        run(root, work, &WAYS[0])?;
+        for round in 0..rounds {
+            for at in 0..ways.len() {
+                let way = ways[(at + round) % ways.len()];
+                match run(root, work, way) {
+                    Ok(measured) => results.entry(way.name).or_default().push(measured),
+                    Err(error) => println!("{}, {}: {error}", work.name, way.name),
+                }
+            }
+        }
+        for way in &ways {
+            let (Some(measured), Some(plain)) = (results.get(way.name), results.get("untraced")) else { continue };
+            let ratio = |value: fn(&Measured) -> f64| {
+                median(measured.iter().zip(plain).map(|(traced, plain)| value(traced) / value(plain)).collect())
+            };
+            println!(
+                "| {} | {} | {:.2} s | {:.3} | {:.2} s | {:.3} | {:.2} s | {} |",
+                work.name,
+                way.name,
+                median(measured.iter().map(|m| m.wall).collect()),
+                ratio(|m| m.wall),
+                median(measured.iter().map(|m| m.cpu).collect()),
+                ratio(|m| m.cpu),
+                median(measured.iter().map(|m| m.tracer_cpu).collect()),
+                if measured.iter().any(|m| m.lost) { "yes" } else { "no" }
+            );
+        }
+    }
+    Ok(())
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => values[middle],
+        _ => (values[middle - 1] + values[middle]) / 2.0,
+    }
+}
+
+fn missing(programs: &[&'static str]) -> Option<&'static str> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    programs.iter().copied().find(|program| !std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+}
+
+/// A large file, a tree of many small files, C sources, images.
+fn prepare(root: &Path) -> Outcome<()> {
+    let block = vec![0x5a_u8; 1 << 20];
+    let mut large = fs::File::create(root.join("large"))?;
+    for _ in 0..2000 {
+        std::io::Write::write_all(&mut large, &block)?;
+    }
+    for dir in 0..300 {
+        let dir = root.join(format!("tree/{}/{dir}", dir % 17));
+        fs::create_dir_all(&dir)?;
+        for file in 0..100usize {
+            fs::write(dir.join(format!("{file}.c")), &block[..(file * 7919) % 30_000 + 200])?;
+        }
+    }
+    fs::create_dir_all(root.join("sources"))?;
+    for unit in 0..60 {
+        let mut text = String::from(
+            "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <math.h>\n#include <pthread.h>\n#include <sys/stat.h>\n",
+        );
+        for function in 0..60 {
+            text.push_str(&format!(
+                "int f{unit}_{function}(int n, char *s) {{ char b[64]; int i, r = {function}; for (i = 0; i < n; i++) {{ r = r * 31 + s[i % 7]; \
+                 snprintf(b, sizeof b, \"%d %s\", r, s); r ^= (int)strlen(b); if (r % {m} == 3) r += (int)sqrt((double)abs(r)); }} return r; }}\n",
+                m = function + 5
+            ));
+        }
+        fs::write(root.join(format!("sources/u{unit}.c")), text)?;
+    }
+    montage::images(16, &root.join("raw"))?;
+    Ok(())
+}
+
+/// Runs a piece of work in one way.
+fn run(root: &Path, work: &Work, way: &Way) -> Outcome<Measured> {
+    let setting = Setting {
+        flowmine: PathBuf::from(env!("CARGO_BIN_EXE_flowmine")),
+        dataset: root.join("dataset"),
+        strace_output: root.join("strace.txt"),
+        bpftrace_output: root.join("bpftrace.txt"),
+        pid_file: root.join("pid"),
+    };
+    let _ = fs::remove_dir_all(&setting.dataset);
+    let _ = fs::remove_dir_all(root.join("work"));
+    fs::create_dir_all(root.join("work"))?;
+    let told = root.join("told");
+    let _ = fs::remove_file(&told);
+    let inside = [std::env::current_exe()?.display().to_string(), "--measure".into(), told.display().to_string(), work.script.clone()];
+    let before = (way.before)(&setting);
+    let tracer = if before.first().is_some_and(|first| first == "--bpftrace") { Some(bpftrace(&setting)?) } else { None };
+    let words: Vec<String> = before.into_iter().filter(|_| tracer.is_none()).chain(inside).collect();
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).current_dir(root.join("work")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let earlier = children_cpu();
+    let child = command.spawn()?;
+    let output = child.wait_with_output()?;
+    let mut lost = false;
+    if let Some(mut tracer) = tracer {
+        // SAFETY: the process is our child and has not been waited for, so the number is still its.
+        unsafe { libc_kill(tracer.id() as i32, 2) };
+        tracer.wait()?;
+        lost = fs::read_to_string(root.join("bpftrace.err")).unwrap_or_default().contains("Lost");
+    }
+    let all = children_cpu() - earlier;
+    if !output.status.success() {
+        lost = output.status.code() == Some(1) && told.exists();
+        if !lost {
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(format!("{:?} {}", output.status.code().or(output.status.signal()), text.trim()).into());
+        }
+    }
+    let told = fs::read_to_string(&told)?;
+    let mut numbers = told.split_whitespace().map(str::parse::<f64>);
+    let mut next = || -> Outcome<f64> { Ok(numbers.next().ok_or("the work did not measure itself")??) };
+    let (wall, cpu) = (next()?, next()?);
+    Ok(Measured { wall, cpu, tracer_cpu: (all - cpu).max(0.0), lost })
+}
+
+/// Starts bpftrace and waits until it says that it has attached.
+fn bpftrace(setting: &Setting) -> Outcome<std::process::Child> {
+    let _ = fs::remove_file(&setting.pid_file);
+    let child = Command::new("bpftrace")
+        .args(["-q", "-e", BPFTRACE])
+        .stdin(Stdio::null())
+        .stdout(fs::File::create(&setting.bpftrace_output)?)
+        .stderr(fs::File::create(setting.bpftrace_output.with_extension("err"))?)
+        .spawn()?;
+    // It writes as soon as it is attached: the machine is never without a system call.
+    let begin = Instant::now();
+    while fs::metadata(&setting.bpftrace_output)?.len() == 0 && begin.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    Ok(child)
+}
+
+unsafe extern "C" {
+    #[link_name = "kill"]
+    fn libc_kill(pid: i32, signal: i32) -> i32;
+    fn getrusage(who: i32, usage: *mut [i64; 18]) -> i32;
+}
+
+/// CPU time of all children that have been waited for, in seconds.
+fn children_cpu() -> f64 {
+    let mut usage = [0i64; 18];
+    // SAFETY: the array has the size of `struct rusage` (getrusage(2)) on 64-bit Linux: two `timeval`s and fourteen `long`s.
+    unsafe { getrusage(-1, &mut usage) };
+    usage[0] as f64 + usage[1] as f64 / 1e6 + usage[2] as f64 + usage[3] as f64 / 1e6
+}
+
+/// Inside of the tracer: does the work and writes how long it took.
+fn measure_inside(told: &str, script: &str) -> Outcome<()> {
+    let begin = Instant::now();
+    let status = Command::new("sh").args(["-c", script]).stdin(Stdio::null()).status()?;
+    let wall = begin.elapsed().as_secs_f64();
+    if !status.success() {
+        return Err(format!("the work failed: {status}").into());
+    }
+    fs::write(told, format!("{wall} {}", children_cpu()))?;
+    Ok(())
+}

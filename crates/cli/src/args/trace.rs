@@ -1,0 +1,174 @@
+//! The options of `flowmine trace` and `flowmine doctor`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use flowmine_extract_ebpf::Op;
+
+use super::duration;
+
+/// `flowmine trace`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "With a command: traces it and all that it starts, and ends with its exit code (128 and the signal's number when a signal ended it). \
+    Without: traces the whole host, or what the filters leave, until SIGINT or SIGTERM; that takes eBPF and root (or CAP_BPF, CAP_PERFMON and \
+    CAP_SYS_PTRACE). When records were lost, a sentence says so and the exit code is 1. `flowmine doctor` shows what works on this machine."
+)]
+pub struct Trace {
+    /// The dataset; made when it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// The way in.
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: BackendArg,
+    /// Keep each read and write, or add them up for each process and open file. A command is traced with events when this is not given, a host with totals.
+    #[arg(long, value_enum)]
+    pub detail: Option<DetailArg>,
+    /// What eBPF hooks into: the kernel's VFS functions or its system calls.
+    #[arg(long, value_enum, default_value_t)]
+    pub hooks: HooksArg,
+    /// The host's name in the tables, instead of what uname tells; for containers.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub host: Option<String>,
+    /// Environment variables to keep of each process, separated by commas: SLURM_JOB_ID,NXF_TASK_WORKDIR.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub environ: Vec<String>,
+    /// Size of the kernel's ring of records, a power of two: 16M, 64M. Larger rings lose less when much happens at once.
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = ring)]
+    pub ring: u32,
+    /// How long rows may be held back before they are written: what a kill -9 costs.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub flush: Duration,
+    /// End after this time.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// What is recorded.
+    #[command(flatten)]
+    pub filters: TraceFilters,
+    /// The command and its arguments.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// What a trace records.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Filters (each may be given more than once)")]
+pub struct TraceFilters {
+    /// Only processes in this cgroup or below it: its directory, or its path in the v2 hierarchy.
+    #[arg(long, value_name = "CGROUP")]
+    pub cgroup: Vec<PathBuf>,
+    /// Only this process and what it starts.
+    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pid: Vec<u32>,
+    /// Only processes of this user: name or number.
+    #[arg(long, value_name = "USER", value_parser = user)]
+    pub user: Vec<u32>,
+    /// Only processes of this group: name or number.
+    #[arg(long, value_name = "GROUP", value_parser = group)]
+    pub group: Vec<u32>,
+    /// Only files on file systems of this type: ext4, nfs4. Pseudo file systems (proc, sysfs, …) are recorded only when they are named here.
+    #[arg(long, value_name = "TYPE")]
+    pub file_system: Vec<String>,
+    /// No files on file systems of this type.
+    #[arg(long, value_name = "TYPE")]
+    pub not_file_system: Vec<String>,
+    /// Only these operations: open, read, write, close, delete, rename, link, truncate, allocate, sync, mmap, fault.
+    #[arg(long, value_name = "OP", value_delimiter = ',', value_parser = op)]
+    pub op: Vec<Op>,
+    /// Only files below this directory. The FUSE way in overlays these; the current directory when none is given.
+    #[arg(long, value_name = "DIR")]
+    pub directory: Vec<PathBuf>,
+    /// No files below this directory.
+    #[arg(long, value_name = "DIR")]
+    pub not_directory: Vec<PathBuf>,
+}
+
+/// Ways in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum BackendArg {
+    /// The best that works here; which, and why, is said.
+    #[default]
+    Auto,
+    /// Programs in the kernel. Sees every process; can lose records, and counts them.
+    Ebpf,
+    /// A file system laid over directories. Misses nothing there.
+    Fuse,
+    /// Stops the command at each call. Needs no privilege; slow for many small calls.
+    Ptrace,
+}
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DetailArg {
+    /// Sums of reads and writes.
+    Totals,
+    /// Each operation.
+    Events,
+}
+
+/// Hooks of eBPF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum HooksArg {
+    /// VFS functions where the kernel lets us, otherwise system calls.
+    #[default]
+    Auto,
+    /// VFS functions.
+    Vfs,
+    /// System calls.
+    Syscalls,
+}
+
+/// `flowmine doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 when at least one way to trace works here, 1 when none does.")]
+pub struct Doctor {
+    /// For programs.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A size such as `64K`, `16M`, a power of two.
+fn ring(text: &str) -> Result<u32, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let unit: u64 = match unit {
+        "" => 1,
+        "K" | "k" => 1 << 10,
+        "M" | "m" => 1 << 20,
+        "G" | "g" => 1 << 30,
+        _ => return Err("a number with K, M or G, such as 16M".to_owned()),
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).filter(|bytes| *bytes <= 1 << 30);
+    match bytes {
+        Some(bytes) if bytes >= 4096 && bytes.is_power_of_two() => Ok(bytes as u32),
+        _ => Err("a power of two from 4K to 1G".to_owned()),
+    }
+}
+
+fn op(name: &str) -> Result<Op, String> {
+    Op::of(name).ok_or_else(|| Op::ALL.iter().map(|op| op.name()).collect::<Vec<_>>().join(", "))
+}
+
+fn user(name: &str) -> Result<u32, String> {
+    flowmine_extract_ebpf::host::user_id(name).ok_or_else(|| "no such user here".to_owned())
+}
+
+fn group(name: &str) -> Result<u32, String> {
+    flowmine_extract_ebpf::host::group_id(name).ok_or_else(|| "no such group here".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_are_powers_of_two() {
+        assert_eq!(ring("16M"), Ok(16 << 20));
+        assert_eq!(ring("4096"), Ok(4096));
+        for wrong in ["", "3M", "2K", "16T", "M", "99999999999999999999G", "2G"] {
+            assert!(ring(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `flowmine doctor`: what works on this machine, why not, and what would help.
+
+use flowmine_extract_ebpf::probe::{Check, Verdict};
+use serde_json::json;
+
+use crate::args::Doctor;
+use crate::{Outcome, output};
+
+/// Probes every way in and shows what was found.
+pub fn run(args: &Doctor) -> anyhow::Result<Outcome> {
+    let verdicts: Vec<Verdict> = vec![flowmine_extract_ebpf::ebpf::facts::Facts::read(std::path::Path::new("/")).verdict()];
+    let text = if args.json { json_text(&verdicts) } else { table(&verdicts) };
+    output::write(None, |out| Ok(out.write_all(text.as_bytes())?))?;
+    Ok(if verdicts.iter().any(|verdict| verdict.works) { Outcome::Clean } else { Outcome::WithLosses })
+}
+
+fn mark(holds: Option<bool>) -> &'static str {
+    match holds {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "?",
+    }
+}
+
+fn table(verdicts: &[Verdict]) -> String {
+    let mut text = String::new();
+    for verdict in verdicts {
+        let works = if verdict.works { "works" } else { "does not work" };
+        text.push_str(&format!("{} {works}: {}\n", verdict.backend, verdict.how));
+        for check in &verdict.checks {
+            text.push_str(&format!("  {:<3} {}: {}\n", mark(check.holds), check.what, check.found));
+            if let Some(remedy) = &check.remedy {
+                text.push_str(&format!("      → {remedy}\n"));
+            }
+        }
+    }
+    text.lines().map(|line| format!("{}\n", flowmine_schema::text::visible(line))).collect()
+}
+
+fn json_text(verdicts: &[Verdict]) -> String {
+    let check = |check: &Check| json!({ "what": check.what, "holds": check.holds, "found": check.found, "remedy": check.remedy });
+    let verdicts: Vec<_> = verdicts
+        .iter()
+        .map(|verdict| {
+            json!({
+                "backend": verdict.backend,
+                "works": verdict.works,
+                "how": verdict.how,
+                "whole_host": verdict.whole_host,
+                "checks": verdict.checks.iter().map(check).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    format!("{:#}\n", json!({ "ways": verdicts }))
+}

@@ -1,0 +1,110 @@
+//! What works on this machine, and which way in to take. Facts are read by each way in (`ebpf::facts`, `fuse::facts`, `ptrace::facts`); here they are
+//! made comparable, and the choice is a pure function of them.
+
+/// One thing that a way in needs or can use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What was looked at.
+    pub what: String,
+    /// Whether it is there; `None` when that could not be found out.
+    pub holds: Option<bool>,
+    /// What was found.
+    pub found: String,
+    /// The one line that would change it.
+    pub remedy: Option<String>,
+}
+
+impl Check {
+    /// A check with its finding.
+    pub fn new(what: impl Into<String>, holds: impl Into<Option<bool>>, found: impl Into<String>) -> Self {
+        Check { what: what.into(), holds: holds.into(), found: found.into(), remedy: None }
+    }
+
+    /// What would help, told only where it does not hold.
+    #[must_use]
+    pub fn or(mut self, remedy: impl Into<String>) -> Self {
+        if self.holds != Some(true) {
+            self.remedy = Some(remedy.into());
+        }
+        self
+    }
+}
+
+/// What was found out about one way in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// `ebpf`, `fuse`, `ptrace`.
+    pub backend: &'static str,
+    /// Whether it works here.
+    pub works: bool,
+    /// How, such as the hooks; or why not, in a sentence.
+    pub how: String,
+    /// Whether it can trace processes that it did not start.
+    pub whole_host: bool,
+    /// Everything that was looked at.
+    pub checks: Vec<Check>,
+}
+
+/// What is to be traced, as far as the choice depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// A command is started.
+    pub command: bool,
+    /// Only files below named directories matter.
+    pub directories: bool,
+}
+
+/// Takes the best way in that works: eBPF, because it costs least and sees every process; for a command FUSE where only named directories matter,
+/// because it stops the command less often than ptrace; then ptrace; then FUSE over the current directory. The second value says why.
+///
+/// # Errors
+/// A sentence that says why none of them works.
+pub fn choose(verdicts: &[Verdict], wanted: Wanted) -> Result<(&'static str, String), String> {
+    let order: &[&str] = match (wanted.command, wanted.directories) {
+        (false, _) => &["ebpf"],
+        (true, true) => &["ebpf", "fuse", "ptrace"],
+        (true, false) => &["ebpf", "ptrace", "fuse"],
+    };
+    let mut refused = Vec::new();
+    for name in order {
+        let Some(verdict) = verdicts.iter().find(|verdict| verdict.backend == *name) else { continue };
+        if verdict.works && (wanted.command || verdict.whole_host) {
+            let why = if refused.is_empty() { String::new() } else { format!(" ({})", refused.join("; ")) };
+            return Ok((verdict.backend, format!("{}: {}{why}", verdict.backend, verdict.how)));
+        }
+        refused.push(format!("not {name}: {}", verdict.how));
+    }
+    let advice = if wanted.command {
+        "`flowmine doctor` shows what would help"
+    } else {
+        "tracing a whole host takes eBPF; a command of your own can be traced without privileges: flowmine trace --dataset DIR -- COMMAND"
+    };
+    Err(format!("nothing that works here can trace this ({}); {advice}", refused.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(backend: &'static str, works: bool) -> Verdict {
+        Verdict { backend, works, how: format!("{backend} {works}"), whole_host: backend == "ebpf", checks: Vec::new() }
+    }
+
+    #[test]
+    fn the_best_that_works_is_taken() {
+        let all = |e, f, p| [verdict("ebpf", e), verdict("fuse", f), verdict("ptrace", p)];
+        let command = Wanted { command: true, directories: false };
+        let below = Wanted { command: true, directories: true };
+        let host = Wanted { command: false, directories: false };
+        let chosen = |verdicts: &[Verdict], wanted| choose(verdicts, wanted).map(|chosen| chosen.0).ok();
+        assert_eq!(chosen(&all(true, true, true), command), Some("ebpf"));
+        assert_eq!(chosen(&all(false, true, true), command), Some("ptrace"));
+        assert_eq!(chosen(&all(false, true, true), below), Some("fuse"));
+        assert_eq!(chosen(&all(false, true, false), command), Some("fuse"));
+        assert_eq!(chosen(&all(false, false, false), command), None);
+        assert_eq!(chosen(&all(true, false, false), host), Some("ebpf"));
+        assert_eq!(chosen(&all(false, true, true), host), None);
+        let (_, why) = choose(&all(false, true, true), command).unwrap();
+        assert!(why.contains("not ebpf"), "{why}");
+    }
+}

@@ -1,0 +1,35 @@
+//! The list of what is left to do of a transaction that has been committed.
+
+use serde::{Deserialize, Serialize};
+
+use super::STATE;
+use super::manifest::Additions;
+use super::place::Leaf;
+use super::role::Role;
+
+/// What is left to do of a transaction that has been committed; paths are relative to the dataset.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Commit {
+    /// Hidden files of the dataset's own folder, and where they go.
+    pub(super) moves: Vec<(String, String)>,
+    pub(super) deletes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Additions::is_empty")]
+    pub(super) manifest: Additions,
+}
+
+impl Commit {
+    /// Whether it names files of a dataset only. A list that somebody else put there must not move or delete anything else.
+    pub(super) fn is_ours(&self, role: &Role) -> bool {
+        let prefix = role.hidden_prefix();
+        let plain = |name: &str| !name.is_empty() && name != "." && name != ".." && !name.contains('/') && !name.contains('\0');
+        let hidden = |name: &str| plain(name) && name.starts_with(&prefix) && name.ends_with(".tmp");
+        // A writer merges its own files only; those of another may still be moving.
+        let of_table = |path: &str| Leaf::of_part(path).is_some_and(|(_, part)| part.owner == role.owner());
+        let of_state = |path: &str| path.split_once('/').is_some_and(|(folder, name)| folder == STATE && plain(name));
+        self.deletes.iter().all(|path| of_table(path)) && self.moves.iter().all(|(from, to)| hidden(from) && (of_table(to) || of_state(to)))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.moves.is_empty() && self.deletes.is_empty() && self.manifest.is_empty()
+    }
+}

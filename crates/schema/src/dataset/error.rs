@@ -1,0 +1,77 @@
+//! Why a dataset could not be read or written.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::FORMAT_VERSION;
+use crate::parquet::ParquetError;
+
+/// Why a dataset could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum DatasetError {
+    /// There is no dataset at this place.
+    #[error("{} is not a flowmine dataset (it has no flowmine.json): give --dataset the directory that `flowmine observe` or `flowmine import` wrote", .0.display())]
+    NotADataset(PathBuf),
+    /// The directory holds other things.
+    #[error("{} is not empty and not a flowmine dataset: choose another directory for --dataset", .0.display())]
+    NotEmpty(PathBuf),
+    /// A newer flowmine wrote it.
+    #[error("{}: format version {found} is newer than {FORMAT_VERSION}, the newest that this flowmine reads: use a newer flowmine", .path.display())]
+    Version {
+        /// The manifest.
+        path: PathBuf,
+        /// What it says.
+        found: u32,
+    },
+    /// Somebody else writes.
+    #[error("{}: another flowmine is writing here ({holder}): stop it first, or use another dataset", .path.display())]
+    Locked {
+        /// The dataset.
+        path: PathBuf,
+        /// What it wrote about itself into the lock file.
+        holder: String,
+    },
+    /// The operating system refused.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// A JSON file of the dataset is damaged.
+    #[error("{}: line {}, column {}: {source}", .path.display(), .source.line(), .source.column())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        source: serde_json::Error,
+    },
+    /// Something lies where flowmine's own files should be, and following it would lead out of the dataset.
+    #[error("{}: {why}: the dataset was tampered with; look at what is there, and remove it if it is not yours", .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A Parquet file is damaged or was written by something else.
+    #[error("{}: {source}", .path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// What the reader said.
+        source: ParquetError,
+    },
+}
+
+pub(super) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> DatasetError {
+    move |source| DatasetError::Io { path: path.to_owned(), source }
+}
+
+pub(super) fn parquet_error(path: &Path) -> impl FnOnce(ParquetError) -> DatasetError {
+    move |error| match error {
+        ParquetError::Io(source) => DatasetError::Io { path: path.to_owned(), source },
+        source => DatasetError::Parquet { path: path.to_owned(), source },
+    }
+}

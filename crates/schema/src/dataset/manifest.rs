@@ -1,0 +1,81 @@
+//! `flowmine.json`: what is in a dataset.
+//!
+//! Several writers add to it at once. So none writes what it once read: a transaction carries what it adds, and this is added to what
+//! is there then, under a lock. Adding it a second time, after a kill, changes nothing.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::FORMAT_VERSION;
+
+/// `flowmine.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub format_version: u32,
+    /// Names of the clusters whose jobs are here, sorted.
+    #[serde(default)]
+    pub clusters: BTreeSet<String>,
+    /// Names of the traced hosts, sorted.
+    #[serde(default)]
+    pub hosts: BTreeSet<String>,
+    /// Files that were imported, so that none is taken in twice.
+    #[serde(default)]
+    pub imports: Vec<Import>,
+}
+
+impl Default for Manifest {
+    fn default() -> Self {
+        Self { format_version: FORMAT_VERSION, clusters: BTreeSet::new(), hosts: BTreeSet::new(), imports: Vec::new() }
+    }
+}
+
+/// A file that was imported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Import {
+    /// Its file name, without folders.
+    pub name: String,
+    /// SHA-256 of its bytes, in hexadecimal.
+    pub sha256: String,
+}
+
+/// What a transaction adds to the manifest.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Additions {
+    clusters: BTreeSet<String>,
+    hosts: BTreeSet<String>,
+    imports: Vec<Import>,
+}
+
+impl Additions {
+    /// What the second manifest has that the first has not.
+    pub(super) fn between(before: &Manifest, after: &Manifest) -> Self {
+        Self {
+            clusters: after.clusters.difference(&before.clusters).cloned().collect(),
+            hosts: after.hosts.difference(&before.hosts).cloned().collect(),
+            imports: after.imports.iter().filter(|import| !before.imports.contains(import)).cloned().collect(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.clusters.is_empty() && self.hosts.is_empty() && self.imports.is_empty()
+    }
+
+    pub(super) fn add_to(&self, manifest: &mut Manifest) {
+        manifest.clusters.extend(self.clusters.iter().cloned());
+        manifest.hosts.extend(self.hosts.iter().cloned());
+        for import in &self.imports {
+            if !manifest.imports.contains(import) {
+                manifest.imports.push(import.clone());
+            }
+        }
+    }
+}
+
+pub(super) fn manifest_json(manifest: &Manifest) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(manifest).unwrap_or_default();
+    bytes.push(b'\n');
+    bytes
+}

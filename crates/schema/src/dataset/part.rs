@@ -1,0 +1,55 @@
+//! One file of a table.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::error::{DatasetError, io_error, parquet_error};
+use super::place::{Leaf, PartName};
+use crate::parquet;
+use crate::row::{Projection, Row, Rows};
+
+/// One file of a table, open.
+#[derive(Debug)]
+pub struct Part {
+    pub(super) leaf: Leaf,
+    pub(super) name: PartName,
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+    pub(super) bytes: u64,
+}
+
+impl Part {
+    /// Its rows, and its path for messages.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn read<R: Row>(self, projection: Projection<'_>) -> Result<(PathBuf, Rows<R>), DatasetError> {
+        let rows = parquet::read(self.file, projection).map_err(parquet_error(&self.path))?;
+        Ok((self.path, rows))
+    }
+
+    pub(super) fn group_sizes(&self) -> Result<Vec<usize>, DatasetError> {
+        let file = self.file.try_clone().map_err(io_error(&self.path))?;
+        parquet::group_sizes(file).map_err(parquet_error(&self.path))
+    }
+
+    pub(super) fn read_rows<R: Row>(&self, projection: Projection<'_>, first: usize, count: usize) -> Result<Rows<R>, DatasetError> {
+        let file = self.file.try_clone().map_err(io_error(&self.path))?;
+        parquet::read_rows(file, projection, first, count).map_err(parquet_error(&self.path))
+    }
+
+    /// The folder that it belongs to: of a table that is split, whose rows it has and of which day.
+    pub fn leaf(&self) -> &Leaf {
+        &self.leaf
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its size on disk in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

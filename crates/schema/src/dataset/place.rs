@@ -1,0 +1,170 @@
+//! Where rows lie: the folders of a table, the names of its files, and host names as parts of a path.
+//!
+//! In go names as they are found on a disk or in a list of somebody's steps; what is not exactly a name that flowmine itself would
+//! give is refused as `None`, so that no name can lead anywhere else.
+
+use std::fmt::Write;
+
+use crate::row::Row;
+use crate::tables;
+use crate::time::Day;
+
+/// A host's name as a part of a path: everything but ASCII letters, digits, `.`, `_` and `-` is written `%XX` byte by byte, as Hive
+/// does and its readers undo. The empty name is Hive's word for none.
+pub(super) fn escape_host(host: &str) -> String {
+    if host.is_empty() {
+        return NO_HOST.to_owned();
+    }
+    let mut out = String::with_capacity(host.len());
+    for (at, byte) in host.bytes().enumerate() {
+        let plain = byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+        // A host that is called as Hive calls none is not none.
+        if plain && !(at == 0 && host == NO_HOST) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+/// Undoes [`escape_host`]; `None` for everything that it does not write.
+pub(super) fn unescape_host(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte == b'%' {
+            let (pair, after) = rest.split_at_checked(2)?;
+            bytes.push(u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?);
+            rest = after;
+        } else {
+            bytes.push(byte);
+        }
+    }
+    let host = if text == NO_HOST { String::new() } else { String::from_utf8(bytes).ok()? };
+    (escape_host(&host) == text).then_some(host)
+}
+
+const NO_HOST: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// A folder that holds files of a table: the table's own, or for a table that is split the one of a host and a day.
+///
+/// In the order in which a table is read: by host, then by day.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Leaf {
+    table: &'static str,
+    split: Option<(String, Day)>,
+}
+
+impl Leaf {
+    /// The folder of a table that is not split.
+    pub(super) fn whole<R: Row>() -> Self {
+        Self { table: R::TABLE, split: None }
+    }
+
+    /// The folder of a host and a day.
+    pub(super) fn split<R: Row>(host: &str, day: Day) -> Self {
+        Self { table: R::TABLE, split: Some((host.to_owned(), day)) }
+    }
+
+    /// The host, of a table that is split.
+    pub fn host(&self) -> Option<&str> {
+        self.split.as_ref().map(|(host, _)| host.as_str())
+    }
+
+    /// The day, of a table that is split.
+    pub fn day(&self) -> Option<Day> {
+        self.split.as_ref().map(|(_, day)| *day)
+    }
+
+    pub(super) fn table(&self) -> &'static str {
+        self.table
+    }
+
+    /// Relative to the dataset.
+    pub(super) fn folder(&self) -> String {
+        match &self.split {
+            None => self.table.to_owned(),
+            Some((host, day)) => format!("{}/{}/{}", self.table, host_folder(host), day_folder(*day)),
+        }
+    }
+
+    /// The path of one of its files relative to the dataset.
+    pub(super) fn path_of(&self, name: &PartName) -> String {
+        format!("{}/{}", self.folder(), name.file_name())
+    }
+
+    /// The folder and the name in it, when a path relative to the dataset is that of a table's file.
+    pub(super) fn of_part(path: &str) -> Option<(Self, PartName)> {
+        let (folder, name) = path.rsplit_once('/')?;
+        Some((Self::of_folder(folder)?, PartName::of(name)?))
+    }
+
+    /// The folder with this path relative to the dataset.
+    pub(super) fn of_folder(folder: &str) -> Option<Self> {
+        let mut steps = folder.split('/');
+        let table = steps.next()?;
+        let table = known_tables().find(|known| known.name == table)?;
+        let split = match (steps.next(), steps.next(), steps.next()) {
+            (None, ..) if !table.split => None,
+            (Some(host), Some(day), None) if table.split => Some((of_host_folder(host)?, of_day_folder(day)?)),
+            _ => return None,
+        };
+        Some(Self { table: table.name, split })
+    }
+}
+
+fn known_tables() -> impl Iterator<Item = &'static tables::TableDef> {
+    let all = tables::ALL.iter();
+    #[cfg(test)]
+    let all = all.chain(super::tests::TABLES);
+    all
+}
+
+fn host_folder(host: &str) -> String {
+    format!("host={}", escape_host(host))
+}
+
+pub(super) fn of_host_folder(name: &str) -> Option<String> {
+    unescape_host(name.strip_prefix("host=")?)
+}
+
+fn day_folder(day: Day) -> String {
+    format!("date={day}")
+}
+
+pub(super) fn of_day_folder(name: &str) -> Option<Day> {
+    Day::parse(name.strip_prefix("date=")?)
+}
+
+/// The name of a table's file: whose it is and which of its writes it holds; ordered by writer, then as written.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PartName {
+    /// [`super::Role::owner`].
+    pub(super) owner: Option<String>,
+    pub(super) first: u64,
+    pub(super) last: u64,
+}
+
+impl PartName {
+    pub(super) fn of(name: &str) -> Option<Self> {
+        let rest = name.strip_prefix("part-")?.strip_suffix(".parquet")?;
+        let (numbers, owner) = match rest.split_once('@') {
+            None => (rest, None),
+            Some((numbers, owner)) => (numbers, Some(unescape_host(owner).map(|_| owner.to_owned())?)),
+        };
+        let (first, last) = numbers.split_once('-')?;
+        let part = Self { owner, first: first.parse().ok()?, last: last.parse().ok()? };
+        (part.first <= part.last && part.file_name() == name).then_some(part)
+    }
+
+    pub(super) fn file_name(&self) -> String {
+        let owner = self.owner.as_ref().map(|owner| format!("@{owner}")).unwrap_or_default();
+        format!("part-{:010}-{:010}{owner}.parquet", self.first, self.last)
+    }
+
+    pub(super) fn covers(&self, other: &PartName) -> bool {
+        self != other && self.owner == other.owner && self.first <= other.first && other.last <= self.last
+    }
+}

@@ -1,0 +1,538 @@
+use std::fs;
+use std::path::Path;
+
+use super::place::PartName;
+use super::*;
+use crate::row::Builder;
+use crate::tables::{self, Link};
+use crate::time::Day;
+
+crate::table! {
+    /// A table that is split.
+    pub struct Seen in "seen" by host {
+        /// Where.
+        host: text,
+        /// What.
+        number: i64,
+    }
+}
+
+/// Beside those of [`tables::ALL`].
+pub(super) const TABLES: &[tables::TableDef] = &[tables::def::<Seen<'static>>()];
+
+fn link(n: i64) -> Link<'static> {
+    Link { cluster: "lab".into(), source: format!("{n}").into(), source_submit_ns: Some(n), target_seen: true, ..Default::default() }
+}
+
+fn builder(numbers: impl IntoIterator<Item = i64>) -> Builder<Link<'static>> {
+    let mut builder = Builder::new();
+    for n in numbers {
+        builder.push(&link(n));
+    }
+    builder
+}
+
+fn numbers(dataset: &Dataset) -> Vec<i64> {
+    let mut numbers = Vec::new();
+    dataset
+        .read::<Link<'static>, DatasetError>(Projection::All, |row| {
+            assert_eq!(row.clone().into_owned(), link(row.source_submit_ns.unwrap()));
+            numbers.push(row.source_submit_ns.unwrap());
+            Ok(())
+        })
+        .unwrap();
+    numbers
+}
+
+fn files(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn rows_come_back_in_order_also_after_many_small_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    for n in 0..300 {
+        let mut transaction = writer.begin().unwrap();
+        transaction.append(builder([2 * n, 2 * n + 1])).unwrap();
+        transaction.commit().unwrap();
+        writer.merge_small_files::<Link<'static>>().unwrap();
+    }
+    assert_eq!(numbers(&dataset), (0..600).collect::<Vec<_>>());
+    let count = files(&dir.path().join("links")).len();
+    assert!(count < 40, "{count} files were left of 300");
+}
+
+#[test]
+fn a_dropped_transaction_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder([1])).unwrap();
+    drop(transaction);
+    assert!(files(&dir.path().join("links")).is_empty());
+}
+
+#[test]
+fn killed_after_the_commit_point() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder([1, 2])).unwrap();
+    // What a kill between the commit point and the renames leaves behind.
+    fs::write(dir.path().join(".raw.commit.json"), serde_json::to_vec(&transaction.commit).unwrap()).unwrap();
+    transaction.done = true;
+    drop(transaction);
+    drop(writer);
+    assert_eq!(numbers(&dataset), [1, 2], "a reader applies the list");
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    assert_eq!(numbers(&dataset), [1, 2], "the next writer finishes it");
+    assert_eq!(files(&dir.path().join("links")), ["part-0000000001-0000000001.parquet"]);
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder([3])).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(numbers(&dataset), [1, 2, 3]);
+}
+
+#[test]
+fn a_commit_that_could_not_be_finished_is_finished_before_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    // Something in the way of one file: the rows are moved, the memory is not.
+    let obstacle = dir.path().join(".state/memory");
+    fs::create_dir_all(&obstacle).unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder([1, 2])).unwrap();
+    transaction.put_state("memory", b"two").unwrap();
+    assert!(transaction.commit().is_err());
+    assert_eq!((numbers(&dataset), dataset.state("memory").unwrap().unwrap()), (vec![1, 2], b"two".to_vec()));
+    assert!(writer.begin().is_err(), "still in the way");
+    fs::remove_dir(&obstacle).unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder([3])).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!((numbers(&dataset), dataset.state("memory").unwrap().unwrap()), (vec![1, 2, 3], b"two".to_vec()));
+}
+
+#[test]
+fn a_list_that_leads_out_of_the_dataset_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (inside, victim) = (dir.path().join("dataset"), dir.path().join("victim"));
+    fs::write(&victim, "mine").unwrap();
+    let dataset = Dataset::open_or_create(&inside).unwrap();
+    for list in [
+        format!(r#"{{"moves":[],"deletes":["{}"]}}"#, victim.display()),
+        r#"{"moves":[],"deletes":["../victim"]}"#.to_owned(),
+        r#"{"moves":[["../victim","links/part-0000000001-0000000001.parquet"]],"deletes":[]}"#.to_owned(),
+        r#"{"moves":[["links/.raw-1-1.tmp","links/../../victim"]],"deletes":[]}"#.to_owned(),
+        r#"{"moves":[],"deletes":["flowmine.json"]}"#.to_owned(),
+    ] {
+        fs::write(inside.join(".raw.commit.json"), &list).unwrap();
+        assert!(matches!(dataset.writer(Role::Raw, "test"), Err(DatasetError::Foreign { .. })), "{list}");
+        assert!(matches!(dataset.parts::<Link<'static>>(), Err(DatasetError::Foreign { .. })), "{list}");
+    }
+    assert_eq!(fs::read(&victim).unwrap(), b"mine");
+}
+
+#[test]
+fn links_that_lead_out_of_the_dataset_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (inside, victim) = (dir.path().join("dataset"), dir.path().join("victim"));
+    fs::write(&victim, "mine").unwrap();
+    let dataset = Dataset::open_or_create(&inside).unwrap();
+    std::os::unix::fs::symlink(&victim, inside.join(".derived.lock")).unwrap();
+    assert!(matches!(dataset.writer(Role::Derived, "test"), Err(DatasetError::Foreign { .. })));
+    let folder = dir.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::symlink(&folder, inside.join("links")).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    assert!(matches!(writer.begin().unwrap().append(builder([1])), Err(DatasetError::Foreign { .. })));
+    assert_eq!((fs::read(&victim).unwrap(), files(&folder)), (b"mine".to_vec(), vec![]));
+}
+
+#[test]
+fn what_an_unfinished_commit_replaces_is_not_read_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Derived, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder([1, 2])).unwrap();
+    transaction.commit().unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.replace(builder([3])).unwrap();
+    fs::write(dir.path().join(".derived.commit.json"), serde_json::to_vec(&transaction.commit).unwrap()).unwrap();
+    transaction.done = true;
+    drop(transaction);
+    assert_eq!(numbers(&dataset), [3]);
+}
+
+#[test]
+fn a_file_of_another_table_or_a_damaged_one_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder([1, 2])).unwrap();
+    transaction.commit().unwrap();
+    let part = "part-0000000001-0000000001.parquet";
+    fs::create_dir(dir.path().join("job_states")).unwrap();
+    fs::copy(dir.path().join("links").join(part), dir.path().join("job_states").join(part)).unwrap();
+    let read = dataset.read::<crate::tables::JobState<'static>, DatasetError>(Projection::Only(&["job"]), |_| Ok(()));
+    assert!(read.unwrap_err().to_string().contains("job"));
+    let bytes = fs::read(dir.path().join("links").join(part)).unwrap();
+    for at in (0..bytes.len()).step_by(7) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0xff;
+        fs::write(dir.path().join("links").join(part), &damaged).unwrap();
+        // An error or other values, but no panic.
+        let _ = dataset.read::<Link<'static>, DatasetError>(Projection::All, |_| Ok(()));
+    }
+}
+
+#[test]
+fn killed_before_the_commit_point() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder([1, 2])).unwrap();
+    transaction.done = true;
+    drop(transaction);
+    drop(writer);
+    assert!(numbers(&dataset).is_empty());
+    dataset.writer(Role::Raw, "test").unwrap();
+    assert!(files(&dir.path().join("links")).is_empty(), "the hidden file is gone");
+}
+
+#[test]
+fn a_merge_that_was_killed_doubles_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    for n in 0..3 {
+        let mut transaction = writer.begin().unwrap();
+        transaction.append(builder([n])).unwrap();
+        transaction.commit().unwrap();
+    }
+    let mut transaction = writer.begin().unwrap();
+    let rows = builder(0..3).finish().unwrap();
+    let name = PartName { owner: None, first: 1, last: 3 };
+    transaction.write_file("links", &name.file_name(), |file| parquet::write(file, rows)).unwrap();
+    // The merged file is in place, those it replaces not yet gone.
+    transaction.commit().unwrap();
+    assert_eq!(files(&dir.path().join("links")).len(), 4);
+    assert_eq!(numbers(&dataset), [0, 1, 2]);
+}
+
+#[test]
+fn a_second_writer_is_told_who_is_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let _writer = dataset.writer(Role::Raw, "observe, process 4711").unwrap();
+    let error = dataset.writer(Role::Raw, "x").unwrap_err().to_string();
+    assert!(error.contains("observe, process 4711"), "{error}");
+    dataset.writer(Role::Derived, "correlate").unwrap();
+}
+
+#[test]
+fn a_folder_with_other_things_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("thesis.tex"), "").unwrap();
+    assert!(matches!(Dataset::open_or_create(dir.path()), Err(DatasetError::NotEmpty(_))));
+    assert!(matches!(Dataset::open(dir.path()), Err(DatasetError::NotADataset(_))));
+}
+
+#[test]
+fn replaced_rows_are_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Derived, "test").unwrap();
+    for numbers in [vec![1, 2, 3], vec![4], vec![]] {
+        let mut transaction = writer.begin().unwrap();
+        transaction.replace(builder(numbers.clone())).unwrap();
+        transaction.commit().unwrap();
+        assert_eq!(self::numbers(&dataset), numbers);
+    }
+}
+
+#[test]
+fn the_manifest_keeps_what_it_was_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.update_manifest(|m| m.clusters.extend(["lab".to_owned()])).unwrap();
+    transaction.commit().unwrap();
+    assert!(dataset.manifest().unwrap().clusters.contains("lab"));
+    fs::write(dir.path().join("flowmine.json"), "{\"format_version\": 99}").unwrap();
+    assert!(matches!(Dataset::open(dir.path()), Err(DatasetError::Version { found: 99, .. })));
+}
+
+fn seen(host: &'static str, numbers: impl IntoIterator<Item = i64>) -> Builder<Seen<'static>> {
+    let mut builder = Builder::new();
+    for number in numbers {
+        builder.push(&Seen { host: host.into(), number, ..Default::default() });
+    }
+    builder
+}
+
+fn day(text: &str) -> Day {
+    Day::parse(text).unwrap()
+}
+
+fn add(writer: &mut Writer, host: &'static str, date: &str, numbers: impl IntoIterator<Item = i64>) {
+    let mut transaction = writer.begin().unwrap();
+    transaction.append_split(seen(host, numbers), host, day(date)).unwrap();
+    transaction.commit().unwrap();
+}
+
+fn all_seen(dataset: &Dataset) -> Vec<(String, i64)> {
+    let mut rows = Vec::new();
+    dataset
+        .read::<Seen<'static>, DatasetError>(Projection::All, |row| {
+            let row = row.into_owned();
+            rows.push((row.host.into_owned(), row.number));
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(dataset.row_count::<Seen<'static>>().unwrap(), rows.len() as u64);
+    assert_eq!(dataset.parts::<Seen<'static>>().unwrap().is_empty(), rows.is_empty());
+    rows
+}
+
+/// Every folder and file below, relative.
+fn tree(dir: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut left = vec![dir.to_owned()];
+    while let Some(folder) = left.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            all.push(path.strip_prefix(dir).unwrap().to_str().unwrap().to_owned());
+            if path.is_dir() {
+                left.push(path);
+            }
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn rows_of_hosts_come_by_host_and_day_and_as_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    assert!(all_seen(&dataset).is_empty());
+    let mut b = dataset.writer(Role::Host("b".to_owned()), "test").unwrap();
+    let mut a = dataset.writer(Role::Host("a".to_owned()), "test").unwrap();
+    let mut raw = dataset.writer(Role::Raw, "test").unwrap();
+    add(&mut b, "b", "2026-11-21", [1]);
+    add(&mut b, "b", "2026-11-20", [2, 3]);
+    add(&mut a, "a", "2026-11-21", [4]);
+    add(&mut a, "a", "2026-11-21", [5]);
+    add(&mut raw, "a", "2026-11-21", [6]);
+    let rows = [("a", 6), ("a", 4), ("a", 5), ("b", 2), ("b", 3), ("b", 1)];
+    assert_eq!(all_seen(&dataset), rows.map(|(host, number)| (host.to_owned(), number)));
+    let parts = dataset.parts::<Seen<'static>>().unwrap();
+    assert_eq!((parts[0].leaf().host(), parts[0].leaf().day()), (Some("a"), Some(day("2026-11-21"))));
+    let expected = [
+        "seen",
+        "seen/host=a",
+        "seen/host=a/date=2026-11-21",
+        "seen/host=a/date=2026-11-21/part-0000000001-0000000001.parquet",
+        "seen/host=a/date=2026-11-21/part-0000000001-0000000001@a.parquet",
+        "seen/host=a/date=2026-11-21/part-0000000002-0000000002@a.parquet",
+        "seen/host=b",
+        "seen/host=b/date=2026-11-20",
+        "seen/host=b/date=2026-11-20/part-0000000002-0000000002@b.parquet",
+        "seen/host=b/date=2026-11-21",
+        "seen/host=b/date=2026-11-21/part-0000000001-0000000001@b.parquet",
+    ];
+    assert_eq!(tree(dir.path()).into_iter().filter(|path| path.starts_with("seen")).collect::<Vec<_>>(), expected);
+    // A new writer goes on behind what is there.
+    drop(a);
+    add(&mut dataset.writer(Role::Host("a".to_owned()), "test").unwrap(), "a", "2026-11-21", [7]);
+    assert!(dir.path().join("seen/host=a/date=2026-11-21/part-0000000003-0000000003@a.parquet").exists());
+}
+
+#[test]
+fn hosts_with_odd_names_stay_apart_and_inside() {
+    const HOSTS: [&str; 12] =
+        ["", ".", "..", "/", "../..", "a", "a=", "a-1", "%61", "ä \u{202e}\n", "__HIVE_DEFAULT_PARTITION__", "a.commit.json"];
+    let dir = tempfile::tempdir().unwrap();
+    let inside = dir.path().join("dataset");
+    let dataset = Dataset::open_or_create(&inside).unwrap();
+    // All of them at once, each in the middle of a transaction.
+    let mut writers: Vec<Writer> = HOSTS.iter().map(|host| dataset.writer(Role::Host((*host).to_owned()), host).unwrap()).collect();
+    let mut transactions: Vec<Transaction<'_>> = writers.iter_mut().map(|writer| writer.begin().unwrap()).collect();
+    for (n, (transaction, host)) in transactions.iter_mut().zip(HOSTS).enumerate() {
+        transaction.append_split(seen(host, [n as i64]), host, day("2026-11-20")).unwrap();
+        transaction.append(builder([n as i64])).unwrap();
+        transaction.update_manifest(|manifest| manifest.hosts.extend([host.to_owned()])).unwrap();
+        assert!(matches!(dataset.writer(Role::Host(host.to_owned()), ""), Err(DatasetError::Locked { .. })));
+    }
+    transactions.into_iter().for_each(|transaction| transaction.commit().unwrap());
+    drop(writers);
+    let mut expected: Vec<(String, i64)> = HOSTS.iter().enumerate().map(|(n, host)| ((*host).to_owned(), n as i64)).collect();
+    expected.sort();
+    assert_eq!(all_seen(&dataset), expected);
+    assert_eq!(dataset.row_count::<Link<'static>>().unwrap(), HOSTS.len() as u64);
+    assert_eq!(dataset.manifest().unwrap().hosts, HOSTS.map(str::to_owned).into());
+    assert_eq!(files(dir.path()), ["dataset"]);
+    assert!(tree(&inside).iter().all(|path| path.is_ascii() && !path.contains(['\n', ' '])), "{:?}", tree(&inside));
+    for host in HOSTS {
+        let role = Role::Host(host.to_owned());
+        assert_eq!(Role::of_commit_file(&role.commit_file()), Some(role.clone()));
+        for other in
+            HOSTS.iter().filter(|other| **other != host).map(|other| Role::Host((*other).to_owned())).chain([Role::Raw, Role::Derived])
+        {
+            assert!(!role.hidden_prefix().starts_with(&other.hidden_prefix()), "{role:?} {other:?}");
+            assert!(role.lock_file() != other.lock_file() && !role.lock_file().ends_with(".commit.json"));
+        }
+    }
+}
+
+#[test]
+fn a_killed_writer_of_a_host_is_finished_by_readers_and_its_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let role = Role::Host("n/1".to_owned());
+    let mut writer = dataset.writer(role.clone(), "test").unwrap();
+    let mut raw = dataset.writer(Role::Raw, "test").unwrap();
+    add(&mut writer, "n/1", "2026-11-20", [1]);
+    let mut transaction = writer.begin().unwrap();
+    transaction.append_split(seen("n/1", [2]), "n/1", day("2026-11-20")).unwrap();
+    transaction.append_split(seen("n/1", [3]), "n/1", day("2026-11-21")).unwrap();
+    transaction.update_manifest(|manifest| manifest.hosts.extend(["n/1".to_owned()])).unwrap();
+    fs::write(dir.path().join(role.commit_file()), serde_json::to_vec(&transaction.commit).unwrap()).unwrap();
+    transaction.done = true;
+    drop(transaction);
+    // And what it leaves when it is killed before the moment of commit.
+    fs::write(dir.path().join(".host=n%2F1=3-1.tmp"), "half").unwrap();
+    drop(writer);
+    let rows: Vec<(String, i64)> = (1..4).map(|number| ("n/1".to_owned(), number)).collect();
+    // Another writer adds to the manifest meanwhile, and neither takes away what the other said.
+    let mut transaction = raw.begin().unwrap();
+    transaction.update_manifest(|manifest| manifest.clusters.extend(["lab".to_owned()])).unwrap();
+    transaction.commit().unwrap();
+    for next in [false, true, true] {
+        if next {
+            dataset.writer(role.clone(), "test").unwrap();
+        }
+        assert_eq!(all_seen(&dataset), rows);
+        let manifest = dataset.manifest().unwrap();
+        assert!(manifest.hosts.contains("n/1") && manifest.clusters.contains("lab"));
+        assert!(numbers(&dataset).is_empty());
+    }
+    let left: Vec<String> = tree(dir.path()).into_iter().filter(|path| path.ends_with(".tmp") || path.ends_with(".commit.json")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn small_files_of_a_host_are_merged_within_a_day() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Host("a".to_owned()), "test").unwrap();
+    let mut raw = dataset.writer(Role::Raw, "test").unwrap();
+    for n in 0..40 {
+        add(&mut writer, "a", if n % 2 == 0 { "2026-11-20" } else { "2026-11-21" }, [n]);
+        add(&mut raw, "a", "2026-11-20", [100 + n]);
+        writer.merge_small_files::<Seen<'static>>().unwrap();
+    }
+    let expected: Vec<i64> = (100..140).chain((0..40).step_by(2)).chain((1..40).step_by(2)).collect();
+    assert_eq!(all_seen(&dataset).into_iter().map(|(_, number)| number).collect::<Vec<_>>(), expected);
+    let leaf = files(&dir.path().join("seen/host=a/date=2026-11-21"));
+    assert_eq!(leaf.len(), 5, "{leaf:?}");
+    // A merge takes a number as well.
+    assert_eq!(leaf[0], "part-0000000002-0000000033@a.parquet");
+    assert_eq!(files(&dir.path().join("seen/host=a/date=2026-11-20")).len(), 40 + 5, "those of another writer are left to him");
+}
+
+#[test]
+fn a_list_of_a_host_leads_nowhere_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let (inside, victim) = (dir.path().join("dataset"), dir.path().join("victim"));
+    fs::write(&victim, "mine").unwrap();
+    let dataset = Dataset::open_or_create(&inside).unwrap();
+    let role = Role::Host("a".to_owned());
+    let list = inside.join(role.commit_file());
+    let part = "part-0000000001-0000000001@a.parquet";
+    let good = format!("seen/host=a/date=2026-11-20/{part}");
+    let moving = |from: &str, to: &str| format!(r#"{{"moves":[["{from}","{to}"]],"deletes":[]}}"#);
+    let refused = [
+        moving("../victim", &good),
+        moving(".raw-1-1.tmp", &good),
+        moving("seen/.host=a=1-1.tmp", &good),
+        moving(".host=a=1-1.tmp", &format!("seen/host=a/date=2026-11-20/../{part}")),
+        moving(".host=a=1-1.tmp", &format!("seen/host=%2E%2E/date=2026-11-20/{part}")),
+        moving(".host=a=1-1.tmp", &format!("seen/../date=2026-11-20/{part}")),
+        moving(".host=a=1-1.tmp", &format!("seen/host=a/date=2026-11-31/{part}")),
+        moving(".host=a=1-1.tmp", &format!("seen/{part}")),
+        moving(".host=a=1-1.tmp", &format!("links/host=a/date=2026-11-20/{part}")),
+        moving(".host=a=1-1.tmp", "links/part-0000000001-0000000001.parquet"),
+        moving(".host=a=1-1.tmp", "links/part-1-1@a.parquet"),
+        moving(".host=a=1-1.tmp", "flowmine.json"),
+        moving(".host=a=1-1.tmp", ".state/../victim"),
+        r#"{"moves":[],"deletes":["links/part-0000000001-0000000001.parquet"]}"#.to_owned(),
+        r#"{"moves":[],"deletes":[".state/memory"]}"#.to_owned(),
+    ];
+    for text in refused {
+        fs::write(&list, &text).unwrap();
+        assert!(matches!(dataset.writer(role.clone(), "test"), Err(DatasetError::Foreign { .. })), "{text}");
+        assert!(matches!(dataset.parts::<Seen<'static>>(), Err(DatasetError::Foreign { .. })), "{text}");
+    }
+    // A folder that leads out is not followed, in whatever depth it stands.
+    let outside = dir.path().join("outside");
+    fs::create_dir_all(outside.join("date=2026-11-20")).unwrap();
+    fs::create_dir(inside.join("seen")).unwrap();
+    std::os::unix::fs::symlink(&outside, inside.join("seen/host=a")).unwrap();
+    fs::write(inside.join(".host=a=1-1.tmp"), "rows").unwrap();
+    fs::write(&list, moving(".host=a=1-1.tmp", &good)).unwrap();
+    assert!(matches!(dataset.writer(role.clone(), "test"), Err(DatasetError::Foreign { .. })));
+    assert!(matches!(dataset.parts::<Seen<'static>>(), Err(DatasetError::Foreign { .. })));
+    fs::remove_file(&list).unwrap();
+    let mut writer = dataset.writer(role, "test").unwrap();
+    assert!(matches!(writer.begin().unwrap().append_split(seen("a", [1]), "a", day("2026-11-20")), Err(DatasetError::Foreign { .. })));
+    assert_eq!((fs::read(&victim).unwrap(), tree(&outside)), (b"mine".to_vec(), vec!["date=2026-11-20".to_owned()]));
+}
+
+#[test]
+fn writers_of_many_hosts_lose_nothing_of_the_manifest() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    std::thread::scope(|scope| {
+        for host in 0..8 {
+            let dataset = &dataset;
+            scope.spawn(move || {
+                for step in 0..10 {
+                    let mut writer = dataset.writer(Role::Host(host.to_string()), "test").unwrap();
+                    let mut transaction = writer.begin().unwrap();
+                    transaction.append(builder([host * 10 + step])).unwrap();
+                    transaction.update_manifest(|manifest| manifest.hosts.extend([format!("{host} {step}")])).unwrap();
+                    transaction.commit().unwrap();
+                    dataset.parts::<Link<'static>>().unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(dataset.manifest().unwrap().hosts.len(), 80);
+    assert_eq!(numbers(&dataset).len(), 80);
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_host_in_a_path_is_that_host(host in ".{0,20}", other in ".{0,20}|[_%A-F0-9=/.]{0,8}") {
+        let escaped = place::escape_host(&host);
+        proptest::prop_assert!(escaped.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-%".contains(&b)) && !escaped.is_empty());
+        proptest::prop_assert_eq!(place::unescape_host(&escaped), Some(host));
+        // What is read at all is what would be written.
+        if let Some(host) = place::unescape_host(&other) {
+            proptest::prop_assert_eq!(place::escape_host(&host), other);
+        }
+    }
+}

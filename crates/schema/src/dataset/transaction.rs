@@ -1,0 +1,184 @@
+//! Files on their way into the dataset.
+
+use std::fs::{self, File};
+use std::io::Write;
+
+use super::commit::Commit;
+use super::disk::{sync_dir, write_synced};
+use super::error::{DatasetError, io_error, parquet_error};
+use super::manifest::{Additions, Manifest};
+use super::place::{Leaf, PartName};
+use super::{STATE, Writer};
+use crate::parquet::{self, ParquetError};
+use crate::row::{Builder, Row, Rows};
+use crate::time::Day;
+
+/// Files on their way into the dataset, all or none.
+#[must_use = "nothing is written before commit()"]
+#[derive(Debug)]
+pub struct Transaction<'w> {
+    writer: &'w mut Writer,
+    number: u64,
+    pub(super) commit: Commit,
+    /// The manifest as it is to be, while it is changed.
+    manifest: Option<Manifest>,
+    counter: u32,
+    pub(super) done: bool,
+}
+
+impl<'w> Transaction<'w> {
+    pub(super) fn new(writer: &'w mut Writer) -> Self {
+        Self { number: writer.next, writer, commit: Commit::default(), manifest: None, counter: 0, done: false }
+    }
+}
+
+impl Transaction<'_> {
+    /// Adds rows to a table, as a file; an empty builder adds none. Many rows are best added in several calls, so that memory holds few.
+    ///
+    /// Rows of a table that is split go through [`Transaction::append_split`]; here they do not compile.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn append<R: Row>(&mut self, rows: Builder<R>) -> Result<(), DatasetError> {
+        const { assert!(!R::SPLIT, "this table is split by host and day: use append_split") };
+        self.add_file(&Leaf::whole::<R>(), rows)
+    }
+
+    /// Adds rows of one host and one day to a table that is split (`by host` in its declaration), as a file; an empty builder adds none.
+    ///
+    /// Which day a row belongs to is the caller's choice, best that of its main time ([`Day::of`]). That all rows have this host is the
+    /// caller's promise: readers that know Hive's folders take the host from the folder.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn append_split<R: Row>(&mut self, rows: Builder<R>, host: &str, day: Day) -> Result<(), DatasetError> {
+        const { assert!(R::SPLIT, "this table is not split: use append") };
+        self.add_file(&Leaf::split::<R>(host, day), rows)
+    }
+
+    fn add_file<R: Row>(&mut self, leaf: &Leaf, rows: Builder<R>) -> Result<(), DatasetError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let rows = self.columns(rows)?;
+        self.writer.scan(&leaf.folder())?;
+        self.number = self.number.max(self.writer.next);
+        let name = |number| PartName { owner: self.writer.role.owner(), first: number, last: number };
+        let taken = |number| self.commit.moves.iter().any(|(_, to)| *to == leaf.path_of(&name(number)));
+        while taken(self.number) {
+            self.number += 1;
+        }
+        let name = name(self.number).file_name();
+        self.write_file(&leaf.folder(), &name, |file| parquet::write(file, rows))
+    }
+
+    /// Puts rows in place of all that a table held of this writer.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn replace<R: Row>(&mut self, rows: Builder<R>) -> Result<(), DatasetError> {
+        let leaf = Leaf::whole::<R>();
+        let owner = self.writer.role.owner();
+        for part in self.writer.dataset.leaf_parts(&leaf)?.into_iter().filter(|part| part.name.owner == owner) {
+            self.commit.deletes.push(leaf.path_of(&part.name));
+        }
+        self.append(rows)
+    }
+
+    /// Writes a table of an observer's memory.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn put_state_rows<R: Row>(&mut self, name: &str, rows: Builder<R>) -> Result<(), DatasetError> {
+        let rows = self.columns(rows)?;
+        self.write_file(STATE, name, |file| parquet::write(file, rows))
+    }
+
+    /// Writes a file of an observer's memory.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn put_state(&mut self, name: &str, bytes: &[u8]) -> Result<(), DatasetError> {
+        self.write_file(STATE, name, |mut file| Ok(file.write_all(bytes)?))
+    }
+
+    /// Adds to `flowmine.json`. What was there stays, whatever the closure takes away: another writer may just have added it.
+    ///
+    /// # Errors
+    /// When the present one cannot be read.
+    pub fn update_manifest(&mut self, change: impl FnOnce(&mut Manifest)) -> Result<(), DatasetError> {
+        let before = self.writer.dataset.manifest()?;
+        let mut manifest = self.manifest.take().unwrap_or_else(|| before.clone());
+        change(&mut manifest);
+        self.commit.manifest = Additions::between(&before, &manifest);
+        self.manifest = Some(manifest);
+        Ok(())
+    }
+
+    fn columns<R: Row>(&self, rows: Builder<R>) -> Result<Rows<R>, DatasetError> {
+        let path = self.writer.dataset.dir.join(R::TABLE);
+        rows.finish().map_err(|e| parquet_error(&path)(e.into()))
+    }
+
+    pub(super) fn write_file(
+        &mut self,
+        folder: &str,
+        name: &str,
+        write: impl FnOnce(&File) -> Result<(), ParquetError>,
+    ) -> Result<(), DatasetError> {
+        let dir = self.writer.dataset.dir.clone();
+        self.writer.dataset.plain_folders(folder)?;
+        if !dir.join(folder).is_dir() {
+            fs::create_dir_all(dir.join(folder)).map_err(io_error(&dir.join(folder)))?;
+            // Each of them may be new; its name stands in the one above.
+            let mut above = Some(folder);
+            while let Some(path) = above {
+                above = path.rsplit_once('/').map(|(above, _)| above);
+                sync_dir(&dir.join(above.unwrap_or_default()))?;
+            }
+        }
+        self.counter += 1;
+        let hidden = format!("{}{}-{}.tmp", self.writer.role.hidden_prefix(), self.number, self.counter);
+        let path = dir.join(&hidden);
+        // Listed before it is written, so that a failure half way removes it.
+        self.commit.moves.push((hidden, format!("{folder}/{name}")));
+        let file = File::options().write(true).create_new(true).open(&path).map_err(io_error(&path))?;
+        write(&file).map_err(parquet_error(&path))?;
+        file.sync_all().map_err(io_error(&path))
+    }
+
+    /// Makes everything visible at once. After this returned, it survives a crash.
+    ///
+    /// # Errors
+    /// When the list of what to do cannot be written; then nothing has happened. Or when a file cannot be put in its place
+    /// afterwards; then readers see it all the same, and the next [`Writer::begin`] tries again.
+    pub fn commit(mut self) -> Result<(), DatasetError> {
+        if self.commit.is_empty() {
+            self.done = true;
+            return Ok(());
+        }
+        let dir = self.writer.dataset.dir.clone();
+        let list = dir.join(self.writer.role.commit_file());
+        let hidden = dir.join(format!("{}{}-commit.tmp", self.writer.role.hidden_prefix(), self.number));
+        let bytes = serde_json::to_vec(&self.commit).map_err(|source| DatasetError::Json { path: list.clone(), source })?;
+        let written = write_synced(&hidden, |file| file.write_all(&bytes)).and_then(|()| fs::rename(&hidden, &list));
+        if let Err(e) = written {
+            let _ = fs::remove_file(&hidden);
+            return Err(io_error(&list)(e));
+        }
+        self.done = true;
+        self.writer.next = self.number + 1;
+        sync_dir(&dir)?;
+        self.writer.finish_commit()
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if !self.done {
+            for (hidden, _) in &self.commit.moves {
+                let _ = fs::remove_file(self.writer.dataset.dir.join(hidden));
+            }
+        }
+    }
+}
