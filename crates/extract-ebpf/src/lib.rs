@@ -10,6 +10,7 @@ pub mod cgroups;
 pub mod clock;
 pub mod command;
 pub mod ebpf;
+pub mod fuse;
 pub mod host;
 pub mod io_csv;
 pub mod mounts;
