@@ -31,9 +31,14 @@ fn doctor_says(backend: &str) -> (bool, String) {
     (way["works"] == true, way["how"].as_str().unwrap_or_default().to_owned())
 }
 
+/// Where the cases run: `FLOWMINE_SCRATCH`, or beside the target folder.
+fn scratch() -> PathBuf {
+    std::env::var_os("FLOWMINE_SCRATCH").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
+}
+
 /// Every case in one way, here.
 fn every_case(way: &Way, options: &[&str], excused: &[(&str, &str)]) {
-    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let base = tempfile::tempdir_in(scratch()).unwrap();
     let (mut used, mut wrong, mut ran) = (Used::default(), Vec::new(), 0);
     let only = std::env::var("FLOWMINE_CASE").unwrap_or_default();
     for case in operations::cases().iter().filter(|case| case.contains(&only)) {
@@ -118,7 +123,7 @@ fn ebpf_on_debian_kernels() {
         exit 41";
     let only = std::env::var("FLOWMINE_KERNEL").unwrap_or_default();
     for (suite, version) in KERNELS.iter().filter(|(suite, _)| suite.contains(&only)) {
-        let temp = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let temp = tempfile::tempdir_in(scratch()).unwrap();
         let results = temp.path().join("results");
         let machine = Machine::new(suite, 500).program(operations::program()).program(Path::new(flowmine()));
         let ended = machine.run(script, temp.path(), &results);
