@@ -61,6 +61,7 @@ pub struct Tracer {
     plan: Plan,
     /// Functions that are watched.
     functions: Vec<String>,
+    refused: Vec<String>,
     proc: PathBuf,
     arguments_bytes: usize,
     environment: Vec<String>,
@@ -117,6 +118,7 @@ impl Tracer {
             totals,
             plan: plan.clone(),
             functions: Vec::new(),
+            refused: Vec::new(),
             proc: extras.proc.clone(),
             arguments_bytes: options.arguments_bytes,
             environment: options.environment.clone(),
@@ -172,24 +174,31 @@ impl Tracer {
     /// Hooks of `bpf/vfs.h`. One that the kernel refuses is left out: without it the descriptor tells the file.
     fn attach_functions(&mut self, btf: &Btf) {
         let hooks = self.plan.hooks;
-        let mut attached = Vec::new();
+        let (mut attached, mut refused) = (Vec::new(), Vec::new());
         for function in self.plan.functions.clone() {
             for (kind, of) in [("entry", Hooks::VfsEntry), ("exit", Hooks::VfsEntry), ("probe", Hooks::VfsKprobe)] {
                 if of != hooks {
                     continue;
                 }
                 let Ok(program) = self.program(&format!("{kind}_{function}")) else { continue };
-                if attach_function(program, &function, btf).is_ok() {
-                    attached.push(function.clone());
+                match attach_function(program, &function, btf) {
+                    Ok(()) => attached.push(function.clone()),
+                    Err(error) => refused.push(format!("{function}: {}", verbose(&error))),
                 }
             }
         }
         self.functions = attached;
+        self.refused = refused;
     }
 
     /// Functions that are watched.
     pub fn functions(&self) -> &[String] {
         &self.functions
+    }
+
+    /// Functions that the kernel refused, with its words.
+    pub fn refused(&self) -> &[String] {
+        &self.refused
     }
 
     /// Follows processes and those that descend from them. Forks are watched already, so only those that were before have to be found, until no new one is.
