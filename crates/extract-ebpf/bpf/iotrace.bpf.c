@@ -8,6 +8,7 @@
 #include "calls.h"
 #include "process.h"
 #include "vfs.h"
+#include "uring.h"
 
 /* The kernel lends helpers that read its memory to programs under the GPL only. */
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

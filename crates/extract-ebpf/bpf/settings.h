@@ -80,5 +80,6 @@ const volatile u32 wake_bytes = 1 << 20;   /* the reader is woken when so much w
 const volatile u8 unlink_dentry = 1, link_dentry = 0, rename_is_struct = 1, rename_dentry = 1, truncate_dentry = 1;
 const volatile u8 submit_request = 0;   /* of io_uring_submit_req or _sqe */
 const volatile u8 complete_form = 0;    /* 0: (ring, user data, result); 1: (ring, request, user data, result); 2: (ring, request, completion) */
+const volatile u8 page_shift = 12;
 const volatile u8 exit_tells_group;     /* sched_process_exit says whether the group is dead */
 #endif

@@ -125,9 +125,12 @@ SEC("fentry/do_truncate") int entry_do_truncate(u64 *context)
 	return capture_name(dentry, CALL_TRUNCATE, CALL_TRUNCATE);
 }
 
-/* The same by kprobes, whose context is the registers. An open is left to its descriptor: its end has no arguments any more. */
-#define PROBE_ARGUMENT(n, x86_register)                                                                          \
-	(HAS_FIELD(struct pt_regs___x86, di) ? ((struct pt_regs___x86 *)context)->x86_register : ((struct pt_regs___arm64 *)context)->regs[n])
+/* The same by kprobes, whose context is the registers: read as memory, because the verifier wants no computed places in a context. An open is left to its descriptor: its end
+ * has no arguments any more.
+ */
+#define PROBE_ARGUMENT(n, x86_register)                                                       \
+	(HAS_FIELD(struct pt_regs___x86, di) ? READ((struct pt_regs___x86 *)context, x86_register) \
+										 : READ((struct pt_regs___arm64 *)context, regs[n]))
 #define PROBE_0 PROBE_ARGUMENT(0, di)
 #define PROBE_1 PROBE_ARGUMENT(1, si)
 #define PROBE_2 PROBE_ARGUMENT(2, dx)

@@ -47,6 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let begin = Instant::now();
     let mut tracer = Tracer::start(&plan, &options, &extras)?;
     eprintln!("{} attached after {:?} {}", plan.hooks.name(), begin.elapsed(), tracer.functions().join(" "));
+    tracer.refused().iter().for_each(|refused| eprintln!("refused: {refused}"));
     let (mut received, mut lost) = (0u64, 0u64);
     let mut take = |record: &Record<'_>| {
         match record {
