@@ -96,10 +96,7 @@ mod tests {
         assert_eq!(path(me, address(&page[PAGE - 10])), None);
         assert_eq!(path(me, address(page.as_ptr())), None);
         page[PAGE - 1] = 0;
-        assert_eq!(path(me, address(page.as_ptr())), Some(vec![b'x'; PAGE - 1]).map(|mut whole: Vec<u8>| {
-            whole[PAGE - 10..].copy_from_slice(b"some/path");
-            whole
-        }));
+        assert_eq!(path(me, address(page.as_ptr())).map(|path| path.len()), Some(PAGE - 1));
         assert_eq!(path(me, 1), None);
         assert_eq!(word(me, address(&page[PAGE - 4])), None);
         assert_eq!(word(me, u64::MAX - 3), None);
