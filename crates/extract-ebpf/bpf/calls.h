@@ -13,6 +13,8 @@
 #define AT_REMOVEDIR 0x200
 #define AT_EMPTY_PATH 0x1000
 #define CLOSE_RANGE_CLOEXEC 4
+/* Descriptors of one close_range(2) that are looked at; more are counted as one loss. */
+#define CLOSE_RANGE 2048
 
 INLINE void begin_operation(struct wire_operation *o, struct task_struct *task, struct flight *flight, u8 op, u8 via, u64 end)
 {
@@ -126,21 +128,21 @@ INLINE void leave_transfer(struct pt_regs *registers, struct task_struct *task, 
 	int positioned = call == CALL_PREAD || call == CALL_PWRITE || call == CALL_PREADV || call == CALL_PWRITEV;
 	if (call == CALL_PREADV2 || call == CALL_PWRITEV2)
 		positioned = argument_3(registers) != ~0ull;
-	struct file *file = (void *)flight->a.file;
+	struct file *file = TYPED(file, flight->a.file);
 	if (write && (flight->a.flags & O_APPEND)) {
 		/* It went to the end of the file, wherever the position was, and also for calls with an offset (pwrite(2), BUGS). */
 		if (positioned) {
-			struct inode *inode = READ(file, f_inode);
-			offset = READ(inode, i_size);
+			struct inode *inode = LOAD(file, f_inode);
+			offset = LOAD(inode, i_size);
 		} else {
-			offset = READ(file, f_pos);
+			offset = LOAD(file, f_pos);
 		}
 		if (result > 0)
 			offset -= result;
 	} else if (positioned) {
 		offset = argument_3(registers);
 	} else {
-		offset = READ(file, f_pos);
+		offset = LOAD(file, f_pos);
 		if (result > 0)
 			offset -= result;
 	}
@@ -180,12 +182,12 @@ INLINE void enter_copy(struct pt_regs *registers, struct task_struct *task, stru
 	/* sendfile(2) names the target first. */
 	u32 source = call == CALL_SENDFILE ? argument_1(registers) : argument_0(registers);
 	u32 target = call == CALL_SENDFILE ? argument_0(registers) : argument_2(registers);
-	struct file *file = file_of(task, source);
+	u64 file = file_of(task, source);
 	if (file)
-		look_at(&flight->a, file);
+		look_at_address(&flight->a, file);
 	file = file_of(task, target);
 	if (file)
-		look_at(&flight->b, file);
+		look_at_address(&flight->b, file);
 }
 
 INLINE void leave_copies(struct pt_regs *registers, struct task_struct *task, struct flight *flight, s64 result, u64 end)
@@ -260,9 +262,9 @@ INLINE void enter_descriptor(struct pt_regs *registers, struct task_struct *task
 			return;
 		descriptor = argument_1(registers);
 	}
-	struct file *file = file_of(task, descriptor);
+	u64 file = file_of(task, descriptor);
 	if (file)
-		look_at(&flight->a, file);
+		look_at_address(&flight->a, file);
 }
 
 /* The record of an operation with a tail, in scratch 0. */
@@ -295,7 +297,7 @@ INLINE u32 add_start(struct task_struct *task, int directory, u64 string, u32 at
 		mount = (u64)READ(fs, pwd.mnt);
 		dentry = (u64)READ(fs, pwd.dentry);
 	} else {
-		struct file *file = file_of(task, directory);
+		struct file *file = (void *)file_of(task, directory);
 		if (!file)
 			return at;
 		mount = (u64)READ(file, f_path.mnt);
@@ -334,21 +336,26 @@ INLINE void leave_open(struct pt_regs *registers, struct task_struct *task, stru
 	u32 tail = 0;
 	set_root(s, task);
 	if (result >= 0) {
-		struct file *file = (void *)flight->a.file;
-		if (!flight->captured)
-			file = file_of(task, result);
-		if (!file)
+		struct file *file = (void *)file_of(task, result);
+		struct side *side = &flight->a;
+		if (!flight->captured) {
+			if (!file)
+				return;
+			look_at_address(side, (u64)file);
+		}
+		if (!side->wanted)
 			return;
-		struct side side = {};
-		look_at(&side, file);
-		if (!side.wanted)
-			return;
-		set_file(o, &side);
+		set_file(o, side);
 		if (totals_only)
 			send_previous(o);
+		if ((u64)file != side->file) {
+			/* Another thread has closed it already: its memory may be another file's. */
+			send_with_tail(task, flight, s, 0);
+			return;
+		}
 		struct inode *inode = READ(file, f_inode);
 		struct super_block *super = READ(inode, i_sb);
-		if (side.block) {
+		if (side->block) {
 			struct address_space *pages = READ(file, f_mapping);
 			inode = READ(pages, host);
 		}
@@ -413,8 +420,8 @@ INLINE void leave_name(struct pt_regs *registers, struct task_struct *task, stru
 	if (flight->captured) {
 		if (!flight->a.wanted)
 			return;
-		flight->a.file = 0;
-		set_file(o, &flight->a);
+		if (flight->a.wanted == 1)
+			set_file(o, &flight->a);
 	}
 	set_root(s, task);
 	u32 tail = add_given(task, from, old, 0, PART_DIRECTORY, PART_STRING);
@@ -423,28 +430,46 @@ INLINE void leave_name(struct pt_regs *registers, struct task_struct *task, stru
 	send_with_tail(task, flight, s, tail);
 }
 
-/* close_range(2): a record for each descriptor in it that is open, at the entry, while they still are. */
-INLINE void enter_close_range(struct pt_regs *registers, struct task_struct *task, struct flight *flight)
+/* The record of a descriptor that is about to be closed. By itself, so that a loop around it is cheap to verify. */
+APART int close_one(u32 descriptor)
 {
-	u32 first = argument_0(registers), last = argument_1(registers);
-	if ((argument_2(registers) & CLOSE_RANGE_CLOEXEC) || last < first)
-		return;
-	for (u32 i = 0; i < 1024; i++) {
+	struct task_struct *task = current_task();
+	struct flight *flight = flight_of(task);
+	u64 file = file_of(task, descriptor);
+	if (!flight || !file)
+		return 0;
+	struct side *side = &flight->b;
+	look_at_address(side, file);
+	if (!side->wanted)
+		return 0;
+	struct wire_operation o;
+	begin_operation(&o, task, flight, OP_CLOSE, VIA_CALL, flight->start);
+	set_file(&o, side);
+	send_operation(task, flight, &o, 0);
+	return 1;
+}
+
+/* close_range(2): a record for each descriptor in it that is open, at the entry, while they still are. */
+APART int close_many(u32 first, u32 last)
+{
+	struct task_struct *task = current_task();
+	struct fdtable *table;
+	if (has_typed_task) {
+		table = task->files->fdt;
+	} else {
+		struct files_struct *all = READ(task, files);
+		table = READ(all, fdt);
+	}
+	u32 size = READ(table, max_fds);
+	if (last >= size)
+		last = size - 1;
+	for (u32 i = 0; i < CLOSE_RANGE; i++) {
 		u32 descriptor = first + i;
 		if (descriptor > last || descriptor < first)
-			break;
-		struct file *file = file_of(task, descriptor);
-		if (!file)
-			continue;
-		struct side side = {};
-		look_at(&side, file);
-		if (!side.wanted)
-			continue;
-		struct wire_operation o;
-		begin_operation(&o, task, flight, OP_CLOSE, VIA_CALL, flight->start);
-		set_file(&o, &side);
-		send_operation(task, flight, &o, 0);
+			return 0;
+		close_one(descriptor);
 	}
+	return 1;
 }
 
 SEC("tp_btf/sys_enter") int call_enter(u64 *context)
@@ -457,27 +482,45 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 		return 0;
 	struct task_struct *task = current_task();
 	u32 tgid = current_pid_tgid() >> 32;
-	if (!wanted_current(task, tgid))
+	struct flight *flight = has_storage ? storage_get(&flights, task, 0, 0) : 0;
+	if (!wanted_current(task, tgid, flight && flight->follows))
 		return 0;
 	struct pt_regs *registers = (void *)context[0];
+	if (UNLIKELY(call == CALL_IO_SUBMIT)) {
+		count_seen(counter_of(COUNT_AIO), 0);
+		return 0;
+	}
 	if (UNLIKELY(is_foreign(task))) {
 		count_seen(counter_of(COUNT_FOREIGN), 0);
 		return 0;
 	}
-	struct flight *flight = 0;
-	if (call <= LAST_TRANSFER) {
-		/* The frequent ones: no room is taken for a file that is not recorded. */
-		struct file *file = file_of(task, argument_0(registers));
-		struct side side;
+	if (flight)
+		flight->call = 0; /* whatever became of the call before */
+	if (call <= LAST_TRANSFER && !vfs_hooks) {
+		u64 file = file_of(task, argument_0(registers));
 		if (!file)
 			return 0;
-		look_at(&side, file);
-		if (!side.wanted)
-			return 0;
-		flight = new_flight(task);
-		if (!flight)
-			goto full;
-		flight->a = side;
+		if (has_storage) {
+			if (!flight) {
+				flight = storage_get(&flights, task, 0, STORAGE_CREATE);
+				if (!flight)
+					goto full;
+				flight->follows = 1;
+			}
+			look_at_address(&flight->a, file);
+			if (!flight->a.wanted)
+				return 0;
+		} else {
+			/* No room in the hash is taken for a file that is not recorded. */
+			struct side side = {};
+			look_at_address(&side, file);
+			if (!side.wanted)
+				return 0;
+			flight = new_flight(task);
+			if (!flight)
+				goto full;
+			flight->a = side;
+		}
 	} else {
 		flight = new_flight(task);
 		if (!flight)
@@ -486,11 +529,14 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 		flight->a.file = 0;
 		flight->b.wanted = 0;
 		flight->captured = 0;
-		if (call <= LAST_COPY)
+		flight->follows = 1;
+		if (call <= LAST_TRANSFER)
+			; /* a hook of vfs.h tells the file */
+		else if (call <= LAST_COPY)
 			enter_copy(registers, task, flight, call);
 		else if (call <= LAST_BY_DESCRIPTOR)
 			enter_descriptor(registers, task, flight, call);
-		if (call <= LAST_BY_DESCRIPTOR && !flight->a.wanted && !flight->b.wanted) {
+		if (call > LAST_TRANSFER && call <= LAST_BY_DESCRIPTOR && !flight->a.wanted && !flight->b.wanted) {
 			end_flight(flight);
 			return 0;
 		}
@@ -502,7 +548,9 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	flight->call = call;
 	flight->start = boot_ns();
 	if (call == CALL_CLOSE_RANGE) {
-		enter_close_range(registers, task, flight);
+		u32 first = argument_0(registers), last = argument_1(registers);
+		if (!(argument_2(registers) & CLOSE_RANGE_CLOEXEC) && first <= last && close_many(first, last))
+			count_full(counter_of(OP_CLOSE), 0);
 		end_flight(flight);
 	}
 	return 0;
@@ -524,7 +572,15 @@ SEC("tp_btf/sys_exit") int call_exit(u64 *context)
 	u64 end = boot_ns();
 	s64 result = context[1];
 	u8 call = flight->call;
-	if (call <= LAST_TRANSFER)
+	if (vfs_hooks && call <= LAST_TRANSFER && !flight->captured) {
+		/* It failed before, or the function was inlined. */
+		u64 file = file_of(task, argument_0(registers));
+		if (file)
+			look_at_address(&flight->a, file);
+	}
+	if (call <= LAST_TRANSFER && !flight->a.wanted)
+		;
+	else if (call <= LAST_TRANSFER)
 		leave_transfer(registers, task, flight, result, end);
 	else if (call <= LAST_COPY)
 		leave_copies(registers, task, flight, result, end);

@@ -71,11 +71,12 @@ APART int in_wanted_cgroup(u64 task_address)
 	return 0;
 }
 
-INLINE int wanted_task(u64 task, u32 tgid, u32 uid, u32 gid)
+/* `known`: that the process is followed was found before. */
+INLINE int wanted_task(u64 task, u32 tgid, u32 uid, u32 gid, int known)
 {
 	if (tgid == self_tgid)
 		return 0;
-	if (follow && !map_lookup(&followed, &tgid))
+	if (follow && !known && !map_lookup(&followed, &tgid))
 		return 0;
 	if (filter_uids && !map_lookup(&uids, &uid))
 		return 0;
@@ -86,7 +87,7 @@ INLINE int wanted_task(u64 task, u32 tgid, u32 uid, u32 gid)
 	return 1;
 }
 
-INLINE int wanted_current(struct task_struct *task, u32 tgid)
+INLINE int wanted_current(struct task_struct *task, u32 tgid, int known)
 {
 	u32 uid = 0, gid = 0;
 	if (filter_uids || filter_gids) {
@@ -94,7 +95,7 @@ INLINE int wanted_current(struct task_struct *task, u32 tgid)
 		uid = READ(cred, euid.val);
 		gid = READ(cred, egid.val);
 	}
-	return wanted_task(cgroup_filters ? current_task_number() : 0, tgid, uid, gid);
+	return wanted_task(cgroup_filters ? current_task_number() : 0, tgid, uid, gid, known);
 }
 
 /* The verdict on a type of file systems that was not met before. */
@@ -111,59 +112,87 @@ APART int judge_type(u64 type_address)
 	return verdict;
 }
 
-/* Fills `side` of an open file. `wanted` says whether it is of a kind and on a file system that is recorded. */
+INLINE int type_verdict(struct side *side, struct super_block *super)
+{
+	/* Through the table: what is read back is a number, which can be a key. */
+	side->inode = (u64)LOAD(super, s_type);
+	u64 type = *(volatile u64 *)&side->inode;
+	if (type == side->type)
+		return 1; /* as the last time */
+	u8 *known = map_lookup(&types, &type);
+	int verdict = known ? *known : judge_type(type);
+	if (verdict == 1)
+		side->type = type;
+	return verdict;
+}
+
+/* Fills `side`, which lies in a table, of an inode that was made TYPED. `wanted` says whether it is of a kind and on a file system that is recorded. */
 INLINE void look_at_inode(struct side *side, struct inode *inode)
 {
-	u16 mode = READ(inode, i_mode) & 0170000;
+	u16 mode = LOAD(inode, i_mode) & 0170000;
 	side->wanted = 0;
 	if (mode != 0100000 && mode != 0060000)
 		return;
-	struct super_block *super = READ(inode, i_sb);
-	u64 type = (u64)READ(super, s_type);
-	u8 *known = map_lookup(&types, &type);
-	int verdict = known ? *known : judge_type(type);
-	if (verdict != 1)
+	struct super_block *super = LOAD(inode, i_sb);
+	if (type_verdict(side, super) != 1)
 		return;
 	side->block = mode == 0060000;
-	side->device = READ(super, s_dev);
-	side->inode = READ(inode, i_ino);
-	side->generation = READ(inode, i_generation);
+	side->device = LOAD(super, s_dev);
+	side->inode = LOAD(inode, i_ino);
+	side->generation = LOAD(inode, i_generation);
 	side->wanted = 1;
 }
 
+/* The inode behind a name, which may be of any kind: `wanted` says whether it is on a file system that is recorded, and is 2 for one that is told without
+ * its identity, because only regular files and block devices have rows of their own.
+ */
+INLINE void look_at_name(struct side *side, struct inode *inode)
+{
+	u16 mode = LOAD(inode, i_mode) & 0170000;
+	look_at_inode(side, inode);
+	if (!side->wanted && mode != 0100000 && mode != 0060000 && type_verdict(side, LOAD(inode, i_sb)) == 1)
+		side->wanted = 2;
+}
+
+/* The same of an open file, which may be typed or not. */
 INLINE void look_at(struct side *side, struct file *file)
 {
-	side->file = (u64)file;
+	struct inode *inode = LOAD(file, f_inode);
 	side->wanted = 0;
-	struct inode *inode = READ(file, f_inode);
 	if (!inode)
 		return;
 	look_at_inode(side, inode);
 	if (!side->wanted)
 		return;
-	side->position = READ(file, f_pos);
-	side->flags = READ(file, f_flags);
+	side->position = LOAD(file, f_pos);
+	side->flags = LOAD(file, f_flags);
 }
 
-/* The open file of a descriptor of the current process, or 0. */
-INLINE struct file *file_of(struct task_struct *task, u32 descriptor)
+/* The address of the open file of a descriptor of the current process, or 0. */
+INLINE u64 file_of(struct task_struct *task, u32 descriptor)
 {
 	struct fdtable *table;
-	struct file **files, *file = 0;
+	u64 files, file = 0;
 	u32 size;
 	if (has_typed_task) {
 		table = task->files->fdt;
 		size = table->max_fds;
-		files = table->fd;
+		files = (u64)table->fd;
 	} else {
 		struct files_struct *all = READ(task, files);
 		table = READ(all, fdt);
 		size = READ(table, max_fds);
-		files = READ(table, fd);
+		files = (u64)READ(table, fd);
 	}
 	if (descriptor >= size)
 		return 0;
-	probe_read_kernel(&file, sizeof(file), files + descriptor);
+	probe_read_kernel(&file, sizeof(file), (void *)(files + descriptor * sizeof(file)));
 	return file;
+}
+
+INLINE void look_at_address(struct side *side, u64 file)
+{
+	side->file = file;
+	look_at(side, TYPED(file, file));
 }
 #endif

@@ -38,7 +38,8 @@ static u64 (*ring_query)(void *ring, u64 what) = (void *)134;
 static void *(*storage_get)(void *map, void *task, void *value, u64 flags) = (void *)156;
 static long (*storage_delete)(void *map, void *task) = (void *)157;
 static void *(*current_task_typed)(void) = (void *)158; /* since 5.11 */
-static u32 (*processor)(void) = (void *)8;
+/* Not a helper: user space makes this a call of bpf_rdonly_cast, a function of kernels since 6.2, or leaves it where it is never reached. */
+static void *(*rdonly_cast)(const void *address, u32 type) = (void *)0x7e570001;
 
 enum { ANY = 0, NOEXIST = 1, STORAGE_CREATE = 1, RING_NO_WAKEUP = 1, RING_FORCE_WAKEUP = 2, RING_UNREAD = 0 };
 enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_ARRAY_OF_MAPS = 12, MAP_RING = 27, MAP_TASK_STORAGE = 29 };
@@ -51,6 +52,7 @@ enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_ARRAY_OF_MAPS = 12
 #define HAS_FIELD(type, field) __builtin_preserve_field_info(((type *)0)->field, 2)
 #define HAS_ENUM(type, value) __builtin_preserve_enum_value(*(type *)value, 0)
 #define ENUM(type, value) __builtin_preserve_enum_value(*(type *)value, 1)
+#define TYPE_NUMBER(type) __builtin_btf_type_id(*(type *)0, 1)
 #define SIZE_OF_TYPE(type) __builtin_preserve_type_info(*(type *)0, 1)
 
 /* A field of a structure of which only the address is known; 0 when it cannot be read. */

@@ -7,6 +7,8 @@
 #include "maps.h"
 #include "calls.h"
 #include "process.h"
+#include "vfs.h"
+#include "uring.h"
 
 /* The kernel lends helpers that read its memory to programs under the GPL only. */
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

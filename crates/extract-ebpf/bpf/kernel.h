@@ -197,15 +197,13 @@ struct pt_regs___arm64 {
 };
 
 struct kiocb {
+	struct file *ki_filp;
 	s64 ki_pos;
 };
 struct io_rw {
 	struct kiocb kiocb;
 	u64 addr;
 	u32 len;
-};
-struct io_cqe {
-	int fd;
 };
 struct io_uring_cqe {
 	u64 user_data;
@@ -214,11 +212,16 @@ struct io_uring_cqe {
 struct io_kiocb {
 	struct file *file;
 	u8 opcode;
-	u64 user_data;
-	struct io_cqe cqe;
+	unsigned int flags; /* 32 or 64 bits: the low ones */
+	void *ctx;
+	u64 user_data; /* until 5.18 */
 };
-struct io_kiocb___flags32 {
-	unsigned int flags;
+struct io_cqe {
+	u64 user_data;
+	int fd;
+};
+struct io_kiocb___completion { /* since 5.19 */
+	struct io_cqe cqe;
 };
 
 struct renamedata {

@@ -20,6 +20,7 @@ struct {
 /* A file at the beginning of a call. */
 struct side {
 	u64 file, inode;
+	u64 type; /* of its file system, by its address, when the last one that was looked at here is recorded */
 	s64 position;
 	u32 device, generation;
 	u32 flags; /* f_flags */
@@ -32,7 +33,8 @@ struct flight {
 	u64 user, system;
 	u8 call;     /* 0: none */
 	u8 captured; /* by a hook of vfs.h */
-	u8 reserved[6];
+	u8 follows;  /* its process is in `followed`, and stays there */
+	u8 reserved[5];
 	struct side a, b;
 };
 
@@ -110,6 +112,7 @@ struct scratch {
 	};
 	u8 tail[TAIL_BYTES + TAIL_SPARE];
 	u64 root_dentry, root_mount; /* the root of the process whose paths are told */
+	struct side side;
 	u32 end, met, rooted, reserved; /* of a walk: kept here so that the verifier need not follow their values */
 };
 struct {

@@ -74,7 +74,7 @@ APART int describe(u64 task_address, u32 kind, u32 which)
 INLINE int wanted_other(struct task_struct *task)
 {
 	const struct cred *cred = READ(task, real_cred);
-	return wanted_task((u64)task, READ(task, tgid), READ(cred, euid.val), READ(cred, egid.val));
+	return wanted_task((u64)task, READ(task, tgid), READ(cred, euid.val), READ(cred, egid.val), 0);
 }
 
 INLINE void send_process(struct scratch *s, u32 count, u32 tail)
@@ -328,28 +328,27 @@ SEC("iter/task_file") int running_file(struct bpf_iter__task_file *context)
 	struct file *file = (void *)address_of(context->file);
 	if (READ(task, group_leader) != task || !wanted_other(task))
 		return 0;
-	struct side side = {};
-	look_at(&side, file);
-	if (!side.wanted)
-		return 0;
 	struct scratch *s = scratch(1);
 	if (!s)
+		return 0;
+	look_at_address(&s->side, (u64)file);
+	if (!s->side.wanted)
 		return 0;
 	struct wire_operation *o = &s->operation;
 	struct inode *inode = READ(file, f_inode);
 	__builtin_memset(o, 0, sizeof(*o));
 	o->kind = WIRE_OPEN_FILE;
-	o->has = HAS_FILE | HAS_HANDLE | HAS_FILE_SIZE | HAS_TAIL | (side.block ? IS_BLOCK : 0);
+	o->has = HAS_FILE | HAS_HANDLE | HAS_FILE_SIZE | HAS_TAIL | (s->side.block ? IS_BLOCK : 0);
 	o->tgid = READ(task, tgid);
 	o->start = boot_ns();
-	o->handle = side.file;
-	o->inode = side.inode;
-	o->device = side.device;
-	o->generation = side.generation;
-	o->flags = side.flags;
-	o->offset = side.position;
+	o->handle = s->side.file;
+	o->inode = s->side.inode;
+	o->device = s->side.device;
+	o->generation = s->side.generation;
+	o->flags = s->side.flags;
+	o->offset = s->side.position;
 	struct super_block *super = READ(inode, i_sb);
-	if (side.block) {
+	if (s->side.block) {
 		struct address_space *pages = READ(file, f_mapping);
 		inode = READ(pages, host);
 	}

@@ -53,6 +53,7 @@ const volatile u8 calls[CALL_NUMBERS];
 
 const volatile u32 self_tgid;      /* the tracer: never recorded */
 const volatile u8 has_typed_task;  /* bpf_get_current_task_btf: its fields are read without a call */
+const volatile u8 has_cast;        /* bpf_rdonly_cast: an address becomes a typed pointer */
 const volatile u8 has_storage;     /* `flights` is task storage; else a hash by thread */
 const volatile u8 vfs_hooks;       /* the programs of vfs.h are attached */
 const volatile u8 cpu_times;       /* of the thread, at both ends of each operation */
@@ -79,5 +80,6 @@ const volatile u32 wake_bytes = 1 << 20;   /* the reader is woken when so much w
 const volatile u8 unlink_dentry = 1, link_dentry = 0, rename_is_struct = 1, rename_dentry = 1, truncate_dentry = 1;
 const volatile u8 submit_request = 0;   /* of io_uring_submit_req or _sqe */
 const volatile u8 complete_form = 0;    /* 0: (ring, user data, result); 1: (ring, request, user data, result); 2: (ring, request, completion) */
+const volatile u8 page_shift = 12;
 const volatile u8 exit_tells_group;     /* sched_process_exit says whether the group is dead */
 #endif

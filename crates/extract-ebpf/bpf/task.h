@@ -7,6 +7,10 @@
 /* Where the kernel gives a typed pointer its fields are plain loads. */
 #define CURRENT(task, field) (has_typed_task ? (task)->field : READ(task, field))
 
+/* An address whose fields LOAD reads: plain loads where it can be given a type, which costs a tenth of a call. */
+#define TYPED(type, address) (has_cast ? (struct type *)rdonly_cast((void *)(address), TYPE_NUMBER(struct type)) : (struct type *)(address))
+#define LOAD(pointer, field) (has_cast ? (pointer)->field : READ(pointer, field))
+
 INLINE struct task_struct *current_task(void)
 {
 	return has_typed_task ? current_task_typed() : (struct task_struct *)current_task_number();
@@ -25,10 +29,10 @@ INLINE int is_foreign(struct task_struct *task)
 {
 	if (HAS_FIELD(struct task_struct___x86, thread_info.status)) {
 		struct task_struct___x86 *t = (void *)task;
-		return READ(t, thread_info.status) & 2; /* TS_COMPAT */
+		return CURRENT(t, thread_info.status) & 2; /* TS_COMPAT */
 	}
 	struct task_struct___arm64 *t = (void *)task;
-	return (READ(t, thread_info.flags) >> 22) & 1; /* TIF_32BIT */
+	return (CURRENT(t, thread_info.flags) >> 22) & 1; /* TIF_32BIT */
 }
 
 /* The n-th argument of a system call, at its entry or at its exit. */

@@ -46,7 +46,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let begin = Instant::now();
     let mut tracer = Tracer::start(&plan, &options, &extras)?;
-    eprintln!("{} attached after {:?}", plan.hooks.name(), begin.elapsed());
+    eprintln!("{} attached after {:?} {}", plan.hooks.name(), begin.elapsed(), tracer.functions().join(" "));
+    tracer.refused().iter().for_each(|refused| eprintln!("refused: {refused}"));
     let (mut received, mut lost) = (0u64, 0u64);
     let mut take = |record: &Record<'_>| {
         match record {
@@ -61,7 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             _ => {}
         }
         if !quiet {
-            println!("{record:?}");
+            print(record);
         }
         Ok(())
     };
@@ -82,4 +83,50 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let counted = tracer.end(&mut take)?;
     eprintln!("counted {counted} = received {received} + lost {lost}{}", if counted == received + lost { "" } else { " IS NOT TRUE" });
     Ok(())
+}
+
+/// One line, with what is not known left out.
+fn print(record: &Record<'_>) {
+    let text = |bytes: Option<&[u8]>| bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.escape_ascii().to_string());
+    match record {
+        Record::Operation(o) => println!(
+            "{} {}/{} {} {} off={:?} size={:?} res={:?} flags={:x?} file={:x?} handle={:x?} {:?} {:?} took={:?} {} {} {} {:?}",
+            o.start_boot_ns,
+            o.process.pid,
+            o.tid,
+            o.op.name(),
+            o.via.name(),
+            o.offset,
+            o.size,
+            o.result,
+            o.flags,
+            o.file.map(|file| (file.device, file.inode, file.generation)),
+            o.open_file,
+            o.kind,
+            (o.file_system, o.file_size),
+            o.end_boot_ns.map(|end| end - o.start_boot_ns),
+            text(o.path),
+            text(o.container_path),
+            text(o.new_path),
+            (o.cpu_start, o.cpu_end),
+        ),
+        Record::OpenFile(f) => println!("open-file {:x?} {:x?} {:?} {}", f.open_file, (f.file.device, f.file.inode), f.file_system, text(f.path)),
+        Record::Process(news) => println!(
+            "{:?} {:?} parent={:?} inner={:?} ids={:?} cgroup={:?} {} v1={:?} exe={} args={:?} cut={} env={:?} {:?}",
+            news.change,
+            news.process,
+            news.facts.parent,
+            news.facts.container_pid,
+            (news.facts.uid, news.facts.gid),
+            news.facts.cgroup_id,
+            text(news.facts.cgroup_path.as_deref()),
+            news.facts.cgroup_v1.as_ref().map(|all| all.iter().map(|(name, path)| format!("{name}:{}", path.escape_ascii())).collect::<Vec<_>>()),
+            text(news.facts.executable.as_deref()),
+            news.facts.arguments.as_ref().map(|all| all.iter().map(|one| one.escape_ascii().to_string()).collect::<Vec<_>>()),
+            news.facts.arguments_cut,
+            news.facts.environment.as_ref().map(|all| all.iter().map(|(name, value)| format!("{name}={}", value.escape_ascii())).collect::<Vec<_>>()),
+            news.counters,
+        ),
+        other => println!("{other:?}"),
+    }
 }

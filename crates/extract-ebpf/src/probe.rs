@@ -49,7 +49,12 @@ pub struct Verdict {
 
 /// Probes every way in.
 pub fn verdicts() -> Vec<Verdict> {
-    vec![crate::ebpf::verdict(&crate::ebpf::Facts::read(Path::new("/proc"), Path::new("/sys")))]
+    let (root, proc, sys) = (Path::new("/"), Path::new("/proc"), Path::new("/sys"));
+    vec![
+        crate::ebpf::verdict(&crate::ebpf::Facts::read(proc, sys)),
+        crate::fuse::facts::verdict(&crate::fuse::facts::FuseFacts::read(root)),
+        crate::ptrace::verdict(&crate::ptrace::Facts::read(proc)),
+    ]
 }
 
 /// What is to be traced, as far as the choice depends on it.

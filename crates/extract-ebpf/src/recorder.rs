@@ -280,7 +280,7 @@ impl Recorder {
         let row = TracedFile {
             host: self.name.as_str().into(),
             trace_ns: self.trace_ns,
-            device: file.device as i64,
+            device: Some(file.device as i64),
             inode: file.inode as i64,
             generation: file.generation.map(i64::from),
             first_seen_ns,

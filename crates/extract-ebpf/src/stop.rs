@@ -1,10 +1,22 @@
-//! When a trace is to end: signals, and the time that it was given.
+//! When a trace is to end (signals, and the time that it was given), and how it ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::ExitStatus;
 use std::time::Instant;
 
 use nix::sys::signal::Signal;
+
+use crate::recorder::Outcome;
+
+/// How a trace ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended {
+    /// What was recorded.
+    pub outcome: Outcome,
+    /// How the command ended; `None` when there was none, or when it was not waited for.
+    pub status: Option<ExitStatus>,
+}
 
 /// What asks a trace to stop. The flags are set by signal handlers of whoever runs the trace.
 #[derive(Debug, Clone)]

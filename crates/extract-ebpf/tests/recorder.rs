@@ -122,7 +122,7 @@ fn an_operation_becomes_a_row_with_every_field() {
     let (fixture, _) = Fixture::record(&Options::default(), &[Record::Operation(rename)]);
     let rows = fixture.events();
     let row = &rows[0];
-    assert_eq!((row.host.as_ref(), row.pid, row.process_start_ns, row.tid), ("node/7", 10, Some(5), 12));
+    assert_eq!((row.host.as_ref(), row.pid, row.process_start_ns, row.tid), ("node/7", 10, Some(5), Some(12)));
     assert_eq!((row.op.as_ref(), row.via.as_ref(), row.start_ns, row.end_ns), ("rename", "call", OFFSET + 200, Some(OFFSET + 230)));
     assert_eq!((row.handle, row.device, row.offset, row.size, row.result, row.flags), (None, None, None, None, Some(-2), Some(1)));
     assert_eq!(

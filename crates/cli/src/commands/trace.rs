@@ -6,9 +6,11 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use flowmine_extract_ebpf::command::shell_code;
 use flowmine_extract_ebpf::ebpf::{self, Hooks};
+use flowmine_extract_ebpf::fuse;
 use flowmine_extract_ebpf::host::HostFacts;
 use flowmine_extract_ebpf::options::Filters;
 use flowmine_extract_ebpf::probe::{self, Wanted};
+use flowmine_extract_ebpf::ptrace;
 use flowmine_extract_ebpf::recorder as trace;
 use flowmine_extract_ebpf::stop::Stop;
 use flowmine_extract_ebpf::{Detail, Options};
@@ -34,7 +36,8 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
             let plan = ebpf_plan(args)?;
             ebpf::run(&plan, &args.command, &options, host, writer, &stop)?
         }
-        other => bail!("{other} is not there yet"),
+        "fuse" => fuse::trace(&args.command, &options, host, writer, &stop)?,
+        _ => ptrace::run(&args.command, &options, host, writer, &stop)?,
     };
     tell(&ended.outcome, &options);
     Ok(match ended.status.map(shell_code) {

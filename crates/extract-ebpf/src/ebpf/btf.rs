@@ -93,6 +93,11 @@ impl<'b> Btf<'b> {
         self.by_name.get(&(FUNC, name.as_bytes())).copied()
     }
 
+    /// The number of a structure.
+    pub fn structure(&self, name: &str) -> Option<u32> {
+        self.by_name.get(&(STRUCT, name.as_bytes())).copied()
+    }
+
     /// The number of the type of a tracepoint's handler, to which a program can be attached.
     pub fn tracepoint(&self, name: &str) -> Option<u32> {
         self.by_name.get(&(TYPEDEF, format!("btf_trace_{name}").as_bytes())).copied()

@@ -68,6 +68,8 @@ pub struct Facts {
     pub task_storage: Option<Try>,
     /// The helper that gives the current task with its type.
     pub typed_task: Option<Try>,
+    /// The kernel's function bpf_rdonly_cast, by which an address becomes a typed pointer (since 6.2), and its number.
+    pub cast: Option<(u32, Try)>,
     /// Effective capabilities of this process (capabilities(7)), `CapEff` of `/proc/self/status`.
     pub capabilities: Option<u64>,
     /// `/proc/sys/kernel/unprivileged_bpf_disabled`.
@@ -91,6 +93,9 @@ impl Facts {
         if let Some(number) = btf.tracepoint("sys_enter") {
             facts.tracepoint = attempt(try_out::tracing(Attach::Tracepoint, number));
             facts.typed_task = attempt(try_out::helper(number, 158));
+            if let (Some(function), Some(task)) = (btf.function("bpf_rdonly_cast"), btf.structure("task_struct")) {
+                facts.cast = attempt(try_out::cast(number, function, task)).map(|tried| (function, tried));
+            }
         }
         if let Some(number) = btf.function("vfs_read") {
             facts.entry = attempt(try_out::tracing(Attach::Entry, number));

@@ -19,5 +19,5 @@ pub mod wire;
 
 pub use facts::Facts;
 pub use plan::{Hooks, NEEDS, Need, Plan, choose, verdict};
-pub use run::{Ended, run};
+pub use run::run;
 pub use tracer::{Extras, Tracer};

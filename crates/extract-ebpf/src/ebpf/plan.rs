@@ -55,6 +55,8 @@ pub struct Plan {
     pub task_storage: bool,
     /// The current task with its type.
     pub typed_task: bool,
+    /// The number of bpf_rdonly_cast in the kernel's types, where that works.
+    pub cast: Option<u32>,
     /// Iterators read in what is there when tracing starts.
     pub iterators: bool,
     /// Arguments of hooks.
@@ -147,10 +149,13 @@ pub fn choose(facts: &Facts, wanted: Option<Hooks>) -> Result<Plan, Vec<String>>
     if !missing.is_empty() {
         return Err(missing);
     }
+    // What these need is tried at tracepoints; a kprobe program may have less.
+    let typed = hooks != Hooks::VfsKprobe;
     Ok(Plan {
         hooks,
-        task_storage: works(&facts.task_storage),
-        typed_task: works(&facts.typed_task),
+        task_storage: typed && works(&facts.task_storage) && works(&facts.typed_task),
+        typed_task: typed && works(&facts.typed_task),
+        cast: facts.cast.as_ref().filter(|_| typed && works(&facts.typed_task)).and_then(|(number, tried)| tried.is_ok().then_some(*number)),
         iterators: works(&facts.iterator),
         layout: layout(facts),
         tracepoints: facts.tracepoints.keys().cloned().collect(),

@@ -1,7 +1,6 @@
 //! A whole trace by eBPF: of a command, or of the host until it is told to stop.
 
 use std::ffi::OsString;
-use std::process::ExitStatus;
 use std::time::Duration;
 
 use flowmine_schema::Writer;
@@ -10,18 +9,8 @@ use super::{Extras, NEEDS, Plan, Tracer};
 use crate::command::Held;
 use crate::host::HostFacts;
 use crate::privileges;
-use crate::recorder::Outcome;
-use crate::stop::Stop;
+use crate::stop::{Ended, Stop};
 use crate::{Options, Recorder, TraceError};
-
-/// How a trace ended.
-#[derive(Debug, Clone, Copy)]
-pub struct Ended {
-    /// What was recorded.
-    pub outcome: Outcome,
-    /// How the command ended, if there was one.
-    pub status: Option<ExitStatus>,
-}
 
 /// Traces `command` and what it starts until it has ended, or without one everything that the filters leave until `stop`.
 ///

@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use aya::maps::{ArrayOfMaps, HashMap as Table, Map, MapData, PerCpuArray, RingBuf};
-use aya::programs::{BtfTracePoint, Iter, Program};
+use aya::programs::{BtfTracePoint, FEntry, FExit, Iter, KProbe, Program};
 use aya::{Btf, Ebpf, EbpfLoader};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::counters::Counters;
 use super::decode::{Decoder, Host, Take, op_number};
-use super::plan::Plan;
+use super::plan::{Hooks, Plan};
 use super::{calls, object, running, wire};
 use crate::options::{Detail, Filters, Options, PSEUDO_FILE_SYSTEMS};
-use crate::record::Record;
+use crate::record::{Op, Record};
 use crate::recorder::WayIn;
 use crate::{TraceError, clock};
 
@@ -59,6 +59,9 @@ pub struct Tracer {
     decoder: Decoder,
     totals: Option<Swapped>,
     plan: Plan,
+    /// Functions that are watched.
+    functions: Vec<String>,
+    refused: Vec<String>,
     proc: PathBuf,
     arguments_bytes: usize,
     environment: Vec<String>,
@@ -89,7 +92,7 @@ impl Tracer {
         let filters = &options.filters;
         let cgroups = cgroup_filters(filters, &host)?;
         let settings = Settings::new(plan, options, extras, &cgroups);
-        let object = object::object(plan.task_storage);
+        let object = object::object(plan.task_storage, plan.cast);
         let mut loader = EbpfLoader::new();
         loader.allow_unsupported_maps();
         for (name, value) in &settings.values {
@@ -114,6 +117,8 @@ impl Tracer {
             decoder: Decoder::new(host, options.environment.clone(), Box::new(keeps)),
             totals,
             plan: plan.clone(),
+            functions: Vec::new(),
+            refused: Vec::new(),
             proc: extras.proc.clone(),
             arguments_bytes: options.arguments_bytes,
             environment: options.environment.clone(),
@@ -142,6 +147,22 @@ impl Tracer {
         if !filters.pids.is_empty() {
             self.follow(&filters.pids)?;
         }
+        self.attach_functions(&btf);
+        let wanted = |op| filters.ops.is_empty() || filters.ops.contains(&op);
+        for (program, tracepoint, wanted) in [
+            ("uring_complete", "io_uring_complete", true),
+            ("uring_submit", "io_uring_submit_req", true),
+            ("uring_submit", "io_uring_submit_sqe", true),
+            ("page_fault", "mm_filemap_fault", wanted(Op::Fault)),
+        ] {
+            if !wanted || !self.plan.tracepoints.iter().any(|known| known == tracepoint) {
+                continue;
+            }
+            // Without these the trace sees less, which `refused` says.
+            if let Err(error) = self.attach_tracepoint(program, tracepoint, &btf) {
+                self.refused.push(error.to_string());
+            }
+        }
         // Exits before entries: an entry whose exit is not seen would be told at the exit of a later call.
         self.attach_tracepoint("call_exit", "sys_exit", &btf)?;
         self.attach_tracepoint("call_enter", "sys_enter", &btf)?;
@@ -163,6 +184,36 @@ impl Tracer {
         program.load(tracepoint, btf).map_err(|error| failed(name)(&verbose(&error)))?;
         program.attach().map_err(|error| failed(name)(&error))?;
         Ok(())
+    }
+
+    /// Hooks of `bpf/vfs.h`. One that the kernel refuses is left out: without it the descriptor tells the file.
+    fn attach_functions(&mut self, btf: &Btf) {
+        let hooks = self.plan.hooks;
+        let (mut attached, mut refused) = (Vec::new(), Vec::new());
+        for function in self.plan.functions.clone() {
+            for (kind, of) in [("entry", Hooks::VfsEntry), ("exit", Hooks::VfsEntry), ("probe", Hooks::VfsKprobe)] {
+                if of != hooks {
+                    continue;
+                }
+                let Ok(program) = self.program(&format!("{kind}_{function}")) else { continue };
+                match attach_function(program, &function, btf) {
+                    Ok(()) => attached.push(function.clone()),
+                    Err(error) => refused.push(format!("{function}: {}", verbose(&error))),
+                }
+            }
+        }
+        self.functions = attached;
+        self.refused.extend(refused);
+    }
+
+    /// Functions that are watched.
+    pub fn functions(&self) -> &[String] {
+        &self.functions
+    }
+
+    /// Functions that the kernel refused, with its words.
+    pub fn refused(&self) -> &[String] {
+        &self.refused
     }
 
     /// Follows processes and those that descend from them. Forks are watched already, so only those that were before have to be found, until no new one is.
@@ -309,6 +360,27 @@ impl Tracer {
     }
 }
 
+fn attach_function(program: &mut Program, function: &str, btf: &Btf) -> Result<(), aya::programs::ProgramError> {
+    match program {
+        Program::FEntry(entry) => {
+            let entry: &mut FEntry = entry;
+            entry.load(function, btf)?;
+            entry.attach().map(drop)
+        }
+        Program::FExit(exit) => {
+            let exit: &mut FExit = exit;
+            exit.load(function, btf)?;
+            exit.attach().map(drop)
+        }
+        Program::KProbe(probe) => {
+            let probe: &mut KProbe = probe;
+            probe.load()?;
+            probe.attach(function, 0).map(drop)
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Swapped {
     fn new(ebpf: &mut Ebpf) -> Result<Self, TraceError> {
         let mut table = |name| TotalsTable::try_from(take_map(ebpf, name)?).map_err(|error| failed(name)(&error));
@@ -353,6 +425,12 @@ fn verbose(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// Bytes of a page as a power of two.
+fn page_shift() -> u8 {
+    let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten().unwrap_or(4096);
+    page.trailing_zeros() as u8
+}
+
 /// Kernels before 5.11 count tables against the limit of locked memory.
 fn raise_memlock() {
     let limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
@@ -372,7 +450,9 @@ impl Settings {
         let mut byte = |name, value: u8| values.push((name, vec![value]));
         let layout = &plan.layout;
         byte("has_typed_task", plan.typed_task.into());
+        byte("has_cast", plan.cast.is_some().into());
         byte("has_storage", plan.task_storage.into());
+        byte("vfs_hooks", (plan.hooks != Hooks::Syscalls).into());
         byte("cpu_times", extras.cpu_times.into());
         byte("totals_only", (options.detail == Detail::Totals).into());
         byte("follow", (!filters.pids.is_empty()).into());
@@ -386,6 +466,7 @@ impl Settings {
         byte("truncate_dentry", layout.truncate_dentry);
         byte("submit_request", layout.submit_request);
         byte("complete_form", layout.complete_form);
+        byte("page_shift", page_shift());
         byte("exit_tells_group", layout.exit_tells_group.into());
         let mut word = |name, value: u32| values.push((name, value.to_le_bytes().to_vec()));
         word("self_tgid", std::process::id());

@@ -94,6 +94,23 @@ pub fn helper(tracepoint: u32, number: u32) -> io::Result<()> {
     load(PROGRAM_TRACING, Attach::Tracepoint as u32, tracepoint, &code).map(drop)
 }
 
+/// Loads a program that gives the current task's address the type `task` by the kernel's function `cast`, at a tracepoint, and reads through it.
+///
+/// # Errors
+/// Those of bpf(2).
+pub fn cast(tracepoint: u32, cast: u32, task: u32) -> io::Result<()> {
+    let code = [
+        35 << 32 | 0x85,                   // call get_current_task
+        0x01bf,                            // r1 = r0
+        u64::from(task) << 32 | 0x02b7,    // r2 = the type
+        u64::from(cast) << 32 | 0x2085,    // call the kernel's function
+        0x0061,                            // r0 = *(u32 *)r0
+        NOTHING[0],
+        NOTHING[1],
+    ];
+    load(PROGRAM_TRACING, Attach::Tracepoint as u32, tracepoint, &code).map(drop)
+}
+
 /// Loads a kprobe program and attaches it to a function through a perf event. `pmu` is the number in `/sys/bus/event_source/devices/kprobe/type`.
 ///
 /// # Errors

@@ -41,17 +41,8 @@ pub use start::Command;
 
 use crate::host::HostFacts;
 use crate::options::Options;
-use crate::recorder::{Outcome, Recorder, TraceError, WayIn};
-use crate::stop::Stop;
-
-/// How a trace ended.
-#[derive(Debug, Clone, Copy)]
-pub struct Ended {
-    /// What was recorded.
-    pub outcome: Outcome,
-    /// How the command ended.
-    pub status: ExitStatus,
-}
+use crate::recorder::{Recorder, TraceError, WayIn};
+use crate::stop::{Ended, Stop};
 
 /// What stands of this way in the table `hosts`.
 pub fn way_in() -> WayIn {
@@ -65,7 +56,7 @@ pub fn way_in() -> WayIn {
 pub fn run(command: &[OsString], options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> Result<Ended, TraceError> {
     let mut recorder = Recorder::begin(writer, host, way_in(), options, crate::command::words(command).as_deref())?;
     let status = follow(&Command::new(command), options, &mut recorder, stop)?;
-    Ok(Ended { outcome: recorder.end(None)?, status })
+    Ok(Ended { outcome: recorder.end(None)?, status: Some(status) })
 }
 
 /// Runs a command to its end and that of all processes that it started, and records what they did. The calling thread does all the work.

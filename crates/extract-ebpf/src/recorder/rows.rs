@@ -16,7 +16,7 @@ pub(super) fn io_event<'a>(operation: &Operation<'a>) -> IoEvent<'a> {
     IoEvent {
         pid: operation.process.pid as i32,
         process_start_ns: Some(signed(operation.process.start_boot_ns)),
-        tid: operation.tid as i32,
+        tid: Some(operation.tid as i32),
         op: Cow::Borrowed(operation.op.name()),
         via: Cow::Borrowed(operation.via.name()),
         // All 64 bits of it, as the table says.

@@ -1,0 +1,275 @@
+//! Who asks, and by which system call: the thread of a request, its process, and what `/proc/TID/syscall` says while it waits for our answer.
+//!
+//! The protocol tells a thread's number and the piece of work. Which call it came from (read or sendfile, close or exit, the flags of the open)
+//! stands in `/proc/TID/syscall` (proc_pid_syscall(5)); that file, kept open, also notices that a number is used again. It needs the right to
+//! trace the caller, which the tracer of its own child has. Where it is refused, requests are taken as they come.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use super::handles::Handle;
+use super::process::{Process, Processes};
+use super::report::Reporter;
+use crate::record::{Op, Via};
+
+/// A system call as it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Call {
+    /// `SYS_*`.
+    pub(super) number: i64,
+    pub(super) arguments: [u64; 6],
+    /// Stack pointer and program counter.
+    pub(super) place: [u64; 2],
+}
+
+impl Call {
+    /// Reads the line of `/proc/TID/syscall`; `None` for `running` and what else is no call.
+    pub(super) fn parse(line: &[u8]) -> Option<Self> {
+        let mut parts = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
+        let number = parts.next()?.parse().ok()?;
+        if number < 0 {
+            return None;
+        }
+        let mut hex = || u64::from_str_radix(parts.next()?.strip_prefix("0x")?, 16).ok();
+        let mut arguments = [0; 6];
+        for argument in &mut arguments {
+            *argument = hex()?;
+        }
+        Some(Call { number, arguments, place: [hex()?, hex()?] })
+    }
+
+    pub(super) fn is(&self, numbers: &[libc::c_long]) -> bool {
+        numbers.iter().any(|&number| i64::from(number) == self.number)
+    }
+
+    /// By what bytes move when they move by this call.
+    pub(super) fn via(&self) -> Via {
+        match self.number as libc::c_long {
+            libc::SYS_sendfile => Via::Sendfile,
+            libc::SYS_splice => Via::Splice,
+            libc::SYS_copy_file_range => Via::CopyFileRange,
+            libc::SYS_io_uring_enter => Via::IoUring,
+            _ => Via::Call,
+        }
+    }
+
+    /// How many bytes the call asks for, where it says so in a register.
+    pub(super) fn size(&self) -> Option<u64> {
+        match self.number as libc::c_long {
+            libc::SYS_read | libc::SYS_write | libc::SYS_pread64 | libc::SYS_pwrite64 => Some(self.arguments[2]),
+            libc::SYS_sendfile => Some(self.arguments[3]),
+            libc::SYS_splice | libc::SYS_copy_file_range => Some(self.arguments[4]),
+            _ => None,
+        }
+    }
+
+    /// Address and number of the parts of a vectored call.
+    pub(super) fn vector(&self) -> Option<(u64, u64)> {
+        self.is(&[libc::SYS_readv, libc::SYS_writev, libc::SYS_preadv, libc::SYS_pwritev, libc::SYS_preadv2, libc::SYS_pwritev2])
+            .then_some((self.arguments[1], self.arguments[2]))
+    }
+}
+
+/// Pieces of one call that have come so far.
+#[derive(Debug, Clone)]
+pub(super) struct Pieces {
+    pub(super) call: Call,
+    pub(super) op: Op,
+    pub(super) handle: Arc<Handle>,
+    pub(super) start_boot_ns: u64,
+    pub(super) end_boot_ns: u64,
+    pub(super) offset: u64,
+    /// What the call asks for.
+    pub(super) size: u64,
+    pub(super) moved: u64,
+    /// Why nothing moved.
+    pub(super) error: Option<i32>,
+}
+
+/// A thread that has asked for something.
+#[derive(Debug)]
+pub(super) struct Thread {
+    pub(super) tid: u32,
+    pub(super) process: Arc<Process>,
+    /// For whom it works: workers of io_uring carry the number of the submitter in their name.
+    pub(super) submitter: u32,
+    pub(super) io_uring: bool,
+    call: Option<File>,
+    readable: AtomicBool,
+    /// Reads and writes that have begun: sendfile(2) can have both.
+    pub(super) pieces: Mutex<[Option<Pieces>; 2]>,
+}
+
+impl Thread {
+    /// Takes what has gathered.
+    pub(super) fn take_pieces(&self) -> [Option<Pieces>; 2] {
+        std::mem::take(&mut *self.pieces.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The call in which it waits; `Err` when the thread is gone and the number perhaps another's.
+    pub(super) fn call(&self) -> Result<Option<Call>, ()> {
+        let Some(file) = &self.call else { return Ok(None) };
+        let mut line = [0u8; 256];
+        for _ in 0..64 {
+            match file.read_at(&mut line, 0) {
+                Ok(0) => return Ok(None),
+                Ok(n) if line.starts_with(b"running") && n < 16 => {
+                    // It has handed over its request and is on the way to sleep.
+                    std::thread::yield_now();
+                }
+                Ok(n) => return Ok(Call::parse(&line[..n])),
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Err(()),
+                Err(_) => {
+                    self.readable.store(false, Ordering::Relaxed);
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+const SHARDS: usize = 16;
+
+/// The threads that have asked so far.
+#[derive(Debug)]
+pub(super) struct Threads {
+    proc: PathBuf,
+    shards: [Mutex<FxHashMap<u32, Arc<Thread>>>; SHARDS],
+}
+
+impl Threads {
+    pub(super) fn new(proc: PathBuf) -> Self {
+        Threads { proc, shards: std::array::from_fn(|_| Mutex::default()) }
+    }
+
+    fn shard(&self, tid: u32) -> std::sync::MutexGuard<'_, FxHashMap<u32, Arc<Thread>>> {
+        self.shards[tid as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The thread of a request and the call it waits in. Nothing for requests of the kernel and of processes that we cannot see.
+    pub(super) fn find(&self, tid: u32, processes: &Processes, reporter: &Reporter) -> Option<(Arc<Thread>, Option<Call>)> {
+        if tid == 0 {
+            return None;
+        }
+        let known = self.shard(tid).get(&tid).cloned();
+        if let Some(thread) = known {
+            if let Ok(call) = thread.call() {
+                return Some((thread, call));
+            }
+            self.shard(tid).remove(&tid);
+        }
+        let process = processes.of_thread(tid, reporter)?;
+        let comm = std::fs::read(self.proc.join(format!("{tid}/comm"))).unwrap_or_default();
+        let submitter = io_uring_submitter(&comm);
+        let thread = Arc::new(Thread {
+            tid,
+            process,
+            submitter: submitter.unwrap_or(tid),
+            io_uring: submitter.is_some(),
+            call: File::open(self.proc.join(format!("{tid}/syscall"))).ok(),
+            readable: AtomicBool::new(true),
+            pieces: Mutex::default(),
+        });
+        let call = thread.call().ok().flatten();
+        self.shard(tid).insert(tid, Arc::clone(&thread));
+        Some((thread, call))
+    }
+
+    /// Lets go of the threads that are gone; pieces that were left are told.
+    pub(super) fn sweep(&self, mut left: impl FnMut(&Thread, Pieces)) {
+        for shard in &self.shards {
+            let mut gone = Vec::new();
+            shard.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, thread| {
+                let lives = self.proc.join(thread.tid.to_string()).exists() && thread.call().is_ok();
+                if !lives {
+                    gone.push(Arc::clone(thread));
+                }
+                lives
+            });
+            for thread in gone {
+                for pieces in thread.take_pieces().into_iter().flatten() {
+                    left(&thread, pieces);
+                }
+            }
+        }
+    }
+
+    /// All of them, at the end.
+    pub(super) fn drain(&self, mut left: impl FnMut(&Thread, Pieces)) {
+        for shard in &self.shards {
+            for thread in std::mem::take(&mut *shard.lock().unwrap_or_else(PoisonError::into_inner)).into_values() {
+                for pieces in thread.take_pieces().into_iter().flatten() {
+                    left(&thread, pieces);
+                }
+            }
+        }
+    }
+}
+
+/// The kernel names its workers `iou-wrk-TID` and `iou-sqp-TID` after the thread that submitted.
+fn io_uring_submitter(comm: &[u8]) -> Option<u32> {
+    let comm = std::str::from_utf8(comm).ok()?.trim_end();
+    comm.strip_prefix("iou-wrk-").or_else(|| comm.strip_prefix("iou-sqp-"))?.parse().ok()
+}
+
+/// A number in another process's memory.
+pub(super) fn read_u64(tid: u32, address: u64) -> Option<u64> {
+    let mut value = 0u64;
+    // SAFETY: the local buffer is as long as told; the remote address is checked by the kernel.
+    let moved = unsafe {
+        let local = libc::iovec { iov_base: std::ptr::from_mut(&mut value).cast(), iov_len: 8 };
+        let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: 8 };
+        libc::process_vm_readv(tid as libc::pid_t, &local, 1, &remote, 1, 0)
+    };
+    (moved == 8).then_some(value)
+}
+
+/// Adds up the lengths of a vector in another process's memory (process_vm_readv(2)).
+pub(super) fn vector_size(tid: u32, address: u64, parts: u64) -> Option<u64> {
+    // UIO_MAXIOV: the call itself would have been refused beyond it.
+    let parts = usize::try_from(parts).ok().filter(|&parts| parts <= 1024)?;
+    let mut vector = vec![[0u64; 2]; parts];
+    let length = parts * 16;
+    // SAFETY: the local buffer is as long as told; the remote address is checked by the kernel.
+    let moved = unsafe {
+        let local = libc::iovec { iov_base: vector.as_mut_ptr().cast(), iov_len: length };
+        let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: length };
+        libc::process_vm_readv(tid as libc::pid_t, &local, 1, &remote, 1, 0)
+    };
+    (usize::try_from(moved) == Ok(length)).then(|| vector.iter().map(|part| part[1]).fold(0, u64::saturating_add))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_read_from_its_line() {
+        let line = b"0 0x3 0x7f1e82936000 0x20000 0x7f1e829c8b60 0xffffffff 0x0 0x7fff573f6228 0x7f1e82ab12ad\n";
+        let call = Call::parse(line).unwrap();
+        assert_eq!((call.number, call.arguments[0], call.arguments[2]), (0, 3, 0x20000));
+        assert_eq!(call.place, [0x7fff_573f_6228, 0x7f1e_82ab_12ad]);
+        for none in [&b"running\n"[..], b"-1 0x1 0x2\n", b"0 0x3\n", b"", b"0 0x3 0x1 0x2 0x3 0x4 0x5 zz 0x1"] {
+            assert_eq!(Call::parse(none), None);
+        }
+    }
+
+    #[test]
+    fn workers_of_io_uring_name_their_submitter() {
+        assert_eq!(io_uring_submitter(b"iou-wrk-1234\n"), Some(1234));
+        assert_eq!(io_uring_submitter(b"bash\n"), None);
+    }
+
+    #[test]
+    fn vectors_are_added_up_in_the_memory_of_another() {
+        let vector = [[1u64, 100], [2, 23]];
+        assert_eq!(vector_size(std::process::id(), vector.as_ptr() as u64, 2), Some(123));
+        assert_eq!(vector_size(std::process::id(), 16, 2), None);
+    }
+}

@@ -1,0 +1,545 @@
+//! Requests about open files: open, read, write, close, allocate, copy, synchronise.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::caller::{Call, Pieces, Thread, read_u64, vector_size};
+use super::handles::Handle;
+use super::names::{entry, file_kind, path_descriptor, path_of};
+use super::nodes::Node;
+use super::report::{Item, More};
+use super::serve::{Answer, Request, Tracer, Worker};
+use super::system::{self, Errno};
+use super::wire::{self, InHeader, OpenOut, fopen, init};
+use crate::clock;
+use crate::options::{Detail, PSEUDO_FILE_SYSTEMS};
+use crate::record::{FileKey, Op, Via};
+
+/// Calls by which a program reads or writes, or lets the kernel do so.
+const MOVING: &[libc::c_long] = &[
+    libc::SYS_read,
+    libc::SYS_write,
+    libc::SYS_pread64,
+    libc::SYS_pwrite64,
+    libc::SYS_readv,
+    libc::SYS_writev,
+    libc::SYS_preadv,
+    libc::SYS_pwritev,
+    libc::SYS_preadv2,
+    libc::SYS_pwritev2,
+    libc::SYS_sendfile,
+    libc::SYS_splice,
+    libc::SYS_copy_file_range,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_submit,
+];
+
+#[cfg(target_arch = "x86_64")]
+const OPENING: &[libc::c_long] =
+    &[libc::SYS_openat, libc::SYS_openat2, libc::SYS_open, libc::SYS_creat, libc::SYS_io_uring_enter, libc::SYS_open_by_handle_at];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENING: &[libc::c_long] = &[libc::SYS_openat, libc::SYS_openat2, libc::SYS_io_uring_enter, libc::SYS_open_by_handle_at];
+
+#[cfg(target_arch = "x86_64")]
+const CLOSING: &[libc::c_long] = &[libc::SYS_close, libc::SYS_close_range, libc::SYS_dup2, libc::SYS_dup3, libc::SYS_io_uring_enter];
+#[cfg(not(target_arch = "x86_64"))]
+const CLOSING: &[libc::c_long] = &[libc::SYS_close, libc::SYS_close_range, libc::SYS_dup3, libc::SYS_io_uring_enter];
+
+/// `O_LARGEFILE` as the kernel has it (the C library of a 64-bit system says 0), and the kernel's own mark of an open for exec.
+#[cfg(target_arch = "x86_64")]
+const LARGEFILE: u32 = 0o100_000;
+#[cfg(not(target_arch = "x86_64"))]
+const LARGEFILE: u32 = 0o400_000;
+const FMODE_EXEC: u32 = 0x20;
+
+/// The flags of an open as the program gave them.
+fn open_flags(call: Option<&Call>, thread: &Thread, as_served: u32) -> u32 {
+    let from_call = call.and_then(|call| match call.number as libc::c_long {
+        libc::SYS_openat | libc::SYS_open_by_handle_at => Some(call.arguments[2] as u32),
+        libc::SYS_openat2 => read_u64(thread.tid, call.arguments[2]).map(|flags| flags as u32),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_open => Some(call.arguments[1] as u32),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_creat => Some((libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) as u32),
+        _ => None,
+    });
+    from_call.unwrap_or(as_served & !FMODE_EXEC) & !LARGEFILE
+}
+
+impl Tracer {
+    /// Whether rows of this kind and of this caller are asked for.
+    pub(super) fn wants(&self, op: Op, header: &InHeader) -> bool {
+        let filters = &self.filters;
+        (filters.ops.is_empty() || filters.ops.contains(&op))
+            && (filters.uids.is_empty() || filters.uids.contains(&header.uid))
+            && (filters.gids.is_empty() || filters.gids.contains(&header.gid))
+    }
+
+    /// Whether the filters by type of file system let a file pass.
+    fn wants_file_system(&self, kind: Option<&str>) -> bool {
+        let Some(kind) = kind else { return true };
+        let is = |list: &[String]| list.iter().any(|name| name == kind);
+        if self.filters.file_systems.is_empty() {
+            !PSEUDO_FILE_SYSTEMS.contains(&kind) && !is(&self.filters.file_systems_out)
+        } else {
+            is(&self.filters.file_systems) && !is(&self.filters.file_systems_out)
+        }
+    }
+
+    fn wants_path(&self, path: Option<&[u8]>) -> bool {
+        let Some(path) = path else { return true };
+        let path = std::path::Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path));
+        (self.filters.directories.is_empty() || self.filters.directories.iter().any(|directory| path.starts_with(directory)))
+            && !self.filters.directories_out.iter().any(|directory| path.starts_with(directory))
+    }
+
+    /// The type of the file system that a descriptor is on.
+    pub(super) fn file_system(&self, device: u64, fd: i32) -> Option<Arc<str>> {
+        let mut known = self.file_systems.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        known.entry(device).or_insert_with(|| system::file_system(&self.proc, fd)).clone()
+    }
+}
+
+impl Worker {
+    pub(super) fn open(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let (open, _) = request.take::<wire::OpenIn>()?;
+        let node = request.session.nodes.get(request.header.node)?;
+        let flags = underneath(open.flags);
+        let fd = system::reopen(node.fd(), flags);
+        match fd {
+            Ok(fd) => {
+                let stat = system::stat(fd.as_raw_fd())?;
+                let path = system::path(fd.as_raw_fd(), stat.st_nlink);
+                let out = self.opened(request, fd, &node, &stat, open.flags, path);
+                self.put(&out);
+                Ok(Answer::Out)
+            }
+            Err(errno) => {
+                self.open_refused(request, open.flags, system::path(node.fd(), 1), errno);
+                Err(errno)
+            }
+        }
+    }
+
+    pub(super) fn create(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let (create, rest) = request.take::<wire::CreateIn>()?;
+        let (name, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
+        let parent = request.session.nodes.get(request.header.node)?;
+        let c_name = system::name(name)?;
+        self.identity.mask(create.umask);
+        // SAFETY: a zero-terminated name; the descriptor that is returned is ours.
+        let fd = unsafe {
+            let flags = underneath(create.flags) | libc::O_CREAT | libc::O_NOFOLLOW;
+            system::positive(libc::openat(parent.fd(), c_name.as_ptr(), flags, create.mode)).map(|fd| OwnedFd::from_raw_fd(fd))
+        };
+        let fd = match fd {
+            Ok(fd) => fd,
+            Err(errno) => {
+                self.open_refused(request, create.flags, path_of(&parent, name), errno);
+                return Err(errno);
+            }
+        };
+        let (node, stat) = request.session.nodes.insert(path_descriptor(&fd)?)?;
+        let out = self.opened(request, fd, &node, &stat, create.flags, path_of(&parent, name));
+        self.put(&entry(request.session, &node, &stat));
+        self.put(&out);
+        Ok(Answer::Out)
+    }
+
+    pub(super) fn tmpfile(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let (create, _) = request.take::<wire::CreateIn>()?;
+        let parent = request.session.nodes.get(request.header.node)?;
+        self.identity.mask(create.umask);
+        // SAFETY: a zero-terminated name; the descriptor that is returned is ours.
+        let fd = unsafe {
+            let flags = (underneath(create.flags) & !libc::O_CREAT) | libc::O_TMPFILE;
+            OwnedFd::from_raw_fd(system::positive(libc::openat(parent.fd(), c".".as_ptr(), flags, create.mode))?)
+        };
+        let (node, stat) = request.session.nodes.insert(path_descriptor(&fd)?)?;
+        let path = system::path(fd.as_raw_fd(), stat.st_nlink);
+        let out = self.opened(request, fd, &node, &stat, create.flags, path);
+        self.put(&entry(request.session, &node, &stat));
+        self.put(&out);
+        Ok(Answer::Out)
+    }
+
+    /// Keeps a file that was opened, and tells of it.
+    fn opened(&self, request: &Request<'_>, fd: OwnedFd, node: &Arc<Node>, stat: &libc::stat, flags: u32, path: Option<Vec<u8>>) -> OpenOut {
+        let session = request.session;
+        let tracer = &session.tracer;
+        let file = FileKey { device: stat.st_dev, inode: stat.st_ino, generation: system::generation(fd.as_raw_fd()) };
+        let file_system = tracer.file_system(stat.st_dev, fd.as_raw_fd());
+        let recorded = file_kind(stat.st_mode).is_some() && tracer.wants_file_system(file_system.as_deref()) && tracer.wants_path(path.as_deref());
+        let id = tracer.next_handle.fetch_add(1, Ordering::Relaxed);
+        let append = flags & libc::O_APPEND as u32 != 0;
+        let mut out = OpenOut { handle: id, flags: 0, backing: 0 };
+        if recorded {
+            out.flags = fopen::DIRECT_IO;
+            // A kernel that refuses shared mappings of such files would break programs that want to write one: those are served from the page cache.
+            if session.features & init::DIRECT_IO_ALLOW_MMAP == 0 && flags & libc::O_ACCMODE as u32 == libc::O_RDWR as u32 {
+                out.flags = fopen::KEEP_CACHE;
+            }
+            if flags & libc::O_DIRECT as u32 != 0 {
+                out.flags |= fopen::PARALLEL_DIRECT_WRITES;
+            }
+        }
+        let handle = Arc::new(Handle::new(id, fd, Arc::clone(node), file, recorded, append, 0));
+        session.handles.insert(handle);
+        if recorded && let Some((thread, call)) = request.caller() && call.is_none_or(|call| call.is(OPENING)) {
+            tracer.processes.look_again(&thread.process, &tracer.reporter);
+            if tracer.wants(Op::Open, &request.header) {
+                let kind = file_kind(stat.st_mode);
+                let more = More { kind, file_system, file_size: Some(stat.st_size as u64), path, new_path: None };
+                tracer.reporter.send(Item::operation(thread, Op::Open, request.start_boot_ns, |row| {
+                    row.end_boot_ns = Some(clock::boot_ns());
+                    row.open_file = Some(id);
+                    row.file = Some(file);
+                    row.result = Some(0);
+                    row.flags = Some(open_flags(call.as_ref(), thread, flags));
+                    row.more = Some(Box::new(more));
+                }));
+            }
+        }
+        out
+    }
+
+    fn open_refused(&self, request: &Request<'_>, flags: u32, path: Option<Vec<u8>>, errno: Errno) {
+        let tracer = &request.session.tracer;
+        if !tracer.wants(Op::Open, &request.header) || !tracer.wants_path(path.as_deref()) {
+            return;
+        }
+        let Some((thread, call)) = request.caller() else { return };
+        if call.is_none_or(|call| call.is(OPENING)) {
+            tracer.reporter.send(Item::operation(thread, Op::Open, request.start_boot_ns, |row| {
+                row.end_boot_ns = Some(clock::boot_ns());
+                row.result = Some(-i64::from(errno));
+                row.flags = Some(open_flags(call.as_ref(), thread, flags));
+                row.more = Some(Box::new(More { path, ..More::default() }));
+            }));
+        }
+    }
+
+    pub(super) fn read(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let (read, _) = request.take::<wire::ReadIn>()?;
+        let handle = request.session.handles.get(read.handle)?;
+        let size = (read.size as usize).min(request.session.max_bytes);
+        let buffer = &mut self.data.all()[..size];
+        // SAFETY: the buffer is as long as told.
+        let n = unsafe { libc::pread(handle.fd(), buffer.as_mut_ptr().cast(), size, read.offset as libc::off_t) };
+        let result = system::moved(n);
+        if handle.recorded {
+            let by_program = read.read_flags & wire::READ_LOCKOWNER != 0;
+            let op = if by_program { Op::Read } else { Op::Fault };
+            transfer(request, op, &handle, read.offset, read.size.into(), result);
+        }
+        result.map(Answer::Data)
+    }
+
+    pub(super) fn write(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let (write, data) = request.take::<wire::WriteIn>()?;
+        let handle = request.session.handles.get(write.handle)?;
+        let data = data.get(..write.size as usize).ok_or(libc::EINVAL)?;
+        let cached = write.write_flags & wire::WRITE_CACHE != 0;
+        let append = !cached && write.flags & libc::O_APPEND as u32 != 0;
+        if !cached && handle.append.swap(append, Ordering::Relaxed) != append {
+            // fcntl(F_SETFL) has changed it.
+            set_append(handle.fd(), append);
+        }
+        // SAFETY: the buffer is as long as told.
+        let n = unsafe { libc::pwrite(handle.fd(), data.as_ptr().cast(), data.len(), write.offset as libc::off_t) };
+        let result = system::moved(n);
+        if handle.recorded && !cached {
+            let mut offset = write.offset;
+            if append && let (Ok(written), Ok(stat)) = (result, system::stat(handle.fd())) {
+                // The kernel's idea of the end can be old when others append as well.
+                offset = offset.max((stat.st_size as u64).saturating_sub(written as u64).min(stat.st_size as u64));
+            }
+            transfer(request, Op::Write, &handle, offset, write.size.into(), result);
+        }
+        let written = result?;
+        self.put(&wire::WriteOut { size: written as u32, pad: 0 });
+        Ok(Answer::Out)
+    }
+
+    pub(super) fn flush(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let (flush, _) = request.take::<wire::FlushIn>()?;
+        let session = request.session;
+        let handle = session.handles.get(flush.handle)?;
+        session.locks.closed(handle.node.id, flush.lock_owner);
+        // Network file systems tell of delayed failures when a descriptor is closed.
+        // SAFETY: duplicates a descriptor of ours and closes the duplicate.
+        let result = unsafe {
+            let duplicate = libc::fcntl(handle.fd(), libc::F_DUPFD_CLOEXEC, 0);
+            if duplicate < 0 { Ok(()) } else { system::positive(libc::close(duplicate)).map(|_| ()) }
+        };
+        let tracer = &session.tracer;
+        if handle.recorded && let Some((thread, call)) = request.caller() {
+            let by_call = match call {
+                Some(call) => call.is(CLOSING),
+                // io_uring closes without a call; a thread that ends has none either.
+                None => thread.io_uring || !tracer.processes.is_exiting(thread.tid),
+            };
+            // A process killed in its close(2) is on its way out while the call still shows; the close was made.
+            tell_pieces(request, thread, |pieces| pieces.handle.id == handle.id);
+            for totals in handle.take_totals() {
+                tracer.reporter.send(Item::Totals(totals));
+            }
+            if by_call && tracer.wants(Op::Close, &request.header) {
+                tracer.reporter.send(Item::operation(thread, Op::Close, request.start_boot_ns, |row| {
+                    row.end_boot_ns = Some(clock::boot_ns());
+                    row.open_file = Some(handle.id);
+                    row.file = Some(handle.file);
+                    row.result = Some(result.map_or_else(|errno| -i64::from(errno), |()| 0));
+                }));
+            } else if !by_call {
+                // The last that can be known of a process that ends.
+                tracer.processes.update(&thread.process, &tracer.reporter);
+            }
+        }
+        result.map(|()| Answer::Done)
+    }
+
+    pub(super) fn release(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let (release, _) = request.take::<wire::ReleaseIn>()?;
+        if let Some(handle) = request.session.handles.remove(release.handle) {
+            for totals in handle.take_totals() {
+                request.session.tracer.reporter.send(Item::Totals(totals));
+            }
+        }
+        Ok(Answer::Done)
+    }
+
+    pub(super) fn fsync(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let (fsync, _) = request.take::<wire::FsyncIn>()?;
+        let handle = request.session.handles.get(fsync.handle)?;
+        // SAFETY: a descriptor of ours.
+        let result = system::positive(unsafe {
+            if fsync.flags & wire::FSYNC_DATA != 0 { libc::fdatasync(handle.fd()) } else { libc::fsync(handle.fd()) }
+        });
+        let result = result.map(|_| ());
+        simple(request, Op::Sync, &handle, result, None, None, None);
+        result.map(|()| Answer::Done)
+    }
+
+    pub(super) fn syncfs(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let node = request.session.nodes.get(request.header.node)?;
+        let fd = system::reopen(node.fd(), libc::O_RDONLY)?;
+        // SAFETY: a descriptor of ours.
+        system::positive(unsafe { libc::syncfs(fd.as_raw_fd()) })?;
+        Ok(Answer::Done)
+    }
+
+    pub(super) fn allocate(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let (allocate, _) = request.take::<wire::FallocateIn>()?;
+        let handle = request.session.handles.get(allocate.handle)?;
+        let (offset, length) = (allocate.offset, allocate.length);
+        // SAFETY: a descriptor of ours.
+        let result = unsafe { libc::fallocate(handle.fd(), allocate.mode as i32, offset as libc::off_t, length as libc::off_t) };
+        let result = system::positive(result).map(|_| ());
+        simple(request, Op::Allocate, &handle, result, Some(offset), Some(length), Some(allocate.mode));
+        result.map(|()| Answer::Done)
+    }
+
+    pub(super) fn seek(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let (seek, _) = request.take::<wire::LseekIn>()?;
+        let handle = request.session.handles.get(seek.handle)?;
+        // SAFETY: a descriptor of ours, whose own offset nothing else uses.
+        let at = unsafe { libc::lseek(handle.fd(), seek.offset as libc::off_t, seek.whence as i32) };
+        let offset = u64::try_from(at).map_err(|_| system::last())?;
+        self.put(&wire::LseekOut { offset });
+        Ok(Answer::Out)
+    }
+
+    pub(super) fn copy(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let (copy, _) = request.take::<wire::CopyIn>()?;
+        let from = request.session.handles.get(copy.handle_in)?;
+        let to = request.session.handles.get(copy.handle_out)?;
+        let (mut offset_in, mut offset_out) = (copy.offset_in as libc::loff_t, copy.offset_out as libc::loff_t);
+        let length = usize::try_from(copy.length).map_err(|_| libc::EINVAL)?;
+        // SAFETY: descriptors of ours and two offsets of this frame.
+        let n = unsafe { libc::copy_file_range(from.fd(), &mut offset_in, to.fd(), &mut offset_out, length, copy.flags as u32) };
+        let result = system::moved(n);
+        // Nothing was done when the kernel goes on by other means: these give rows.
+        if !matches!(result, Err(libc::EXDEV | libc::EOPNOTSUPP | libc::ENOSYS)) {
+            let rows = [(Op::Read, &from, copy.offset_in), (Op::Write, &to, copy.offset_out)];
+            for (op, handle, offset) in rows.into_iter().filter(|(_, handle, _)| handle.recorded) {
+                tell_transfer(request, op, handle, Some(Via::CopyFileRange), offset, copied_size(request, copy.length), as_result(result));
+            }
+        }
+        let size = result?;
+        self.put(&wire::WriteOut { size: size as u32, pad: 0 });
+        Ok(Answer::Out)
+    }
+}
+
+/// The kernel cuts a length to 4 GiB less a page; the call tells what was asked.
+fn copied_size(request: &Request<'_>, length: u64) -> u64 {
+    let call = request.caller().and_then(|(_, call)| *call).filter(|call| call.is(&[libc::SYS_copy_file_range]));
+    call.and_then(|call| call.size()).unwrap_or(length)
+}
+
+/// The flags for the file underneath: what the kernel above has dealt with is left out.
+fn underneath(flags: u32) -> i32 {
+    let without = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NOCTTY | libc::O_NONBLOCK;
+    ((flags & !FMODE_EXEC) as i32 & !without) | libc::O_CLOEXEC
+}
+
+fn set_append(fd: i32, append: bool) {
+    // SAFETY: a descriptor of ours.
+    unsafe {
+        let flags = libc::fcntl(fd, libc::F_GETFL);
+        if flags >= 0 {
+            libc::fcntl(fd, libc::F_SETFL, if append { flags | libc::O_APPEND } else { flags & !libc::O_APPEND });
+        }
+    }
+}
+
+fn as_result(result: Result<usize, Errno>) -> i64 {
+    result.map_or_else(|errno| -i64::from(errno), |n| n as i64)
+}
+
+/// A row of an operation on an open file.
+pub(super) fn simple(
+    request: &Request<'_>,
+    op: Op,
+    handle: &Handle,
+    result: Result<(), Errno>,
+    offset: Option<u64>,
+    size: Option<u64>,
+    flags: Option<u32>,
+) {
+    let tracer = &request.session.tracer;
+    if !handle.recorded || !tracer.wants(op, &request.header) {
+        return;
+    }
+    let Some((thread, _)) = request.caller() else { return };
+    tracer.reporter.send(Item::operation(thread, op, request.start_boot_ns, |row| {
+        row.end_boot_ns = Some(clock::boot_ns());
+        row.open_file = Some(handle.id);
+        row.file = Some(handle.file);
+        row.result = Some(result.map_or_else(|errno| -i64::from(errno), |()| 0));
+        (row.offset, row.size, row.flags) = (offset, size, flags);
+    }));
+}
+
+/// Bytes moved: a row, a sum, or a piece of a call that the kernel has cut up.
+fn transfer(request: &Request<'_>, op: Op, handle: &Arc<Handle>, offset: u64, size: u64, result: Result<usize, Errno>) {
+    let tracer = &request.session.tracer;
+    if !tracer.wants(op, &request.header) {
+        return;
+    }
+    let Some((thread, call)) = request.caller() else { return };
+    if op == Op::Fault {
+        tell_transfer(request, op, handle, None, offset, size, result.map_or_else(|errno| -i64::from(errno), |_| 0));
+        return;
+    }
+    let Some(call) = call else {
+        tell_transfer(request, op, handle, None, offset, size, as_result(result));
+        return;
+    };
+    if !call.is(MOVING) {
+        // The kernel reads for itself: the head of a program for exec, for example.
+        return;
+    }
+    let asked = call.size().or_else(|| vector_size(thread.tid, call.vector()?.0, call.vector()?.1)).unwrap_or(size);
+    // One splice(2) is one read or write.
+    let cut = asked > size && !call.is(&[libc::SYS_splice]);
+    let mut begun = thread.pieces.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let slot = &mut begun[usize::from(op == Op::Write)];
+    let goes_on = slot.take_if(|pieces| {
+        let next = pieces.offset.saturating_add(pieces.moved) == offset && pieces.moved.saturating_add(size) <= pieces.size;
+        !(cut && pieces.call == *call && pieces.handle.id == handle.id && next)
+    });
+    if let Some(other) = goes_on {
+        tell_gathered(tracer, thread, other);
+    }
+    if !cut {
+        drop(begun);
+        tell_transfer(request, op, handle, Some(call.via()), offset, asked, as_result(result));
+        return;
+    }
+    let now = clock::boot_ns();
+    let pieces = slot.get_or_insert_with(|| Pieces {
+        call: *call,
+        op,
+        handle: Arc::clone(handle),
+        start_boot_ns: request.start_boot_ns,
+        end_boot_ns: now,
+        offset,
+        size: asked,
+        moved: 0,
+        error: None,
+    });
+    pieces.end_boot_ns = now;
+    let moved = result.unwrap_or(0) as u64;
+    pieces.moved += moved;
+    if pieces.moved == 0 {
+        pieces.error = result.err();
+    }
+    // sendfile goes on after a short piece, until there is nothing.
+    let over = if call.is(&[libc::SYS_sendfile, libc::SYS_copy_file_range]) { moved == 0 } else { moved < size };
+    if over || pieces.moved >= pieces.size {
+        let ended = slot.take();
+        let other = if moved == 0 { begun[usize::from(op != Op::Write)].take() } else { None };
+        for pieces in ended.into_iter().chain(other) {
+            tell_gathered(tracer, thread, pieces);
+        }
+    }
+}
+
+/// Tells of what a thread has begun, where `which` says so.
+fn tell_pieces(request: &Request<'_>, thread: &Thread, which: impl Fn(&Pieces) -> bool) {
+    let mut begun = thread.pieces.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for slot in begun.iter_mut() {
+        if let Some(pieces) = slot.take_if(|pieces| which(pieces)) {
+            tell_gathered(&request.session.tracer, thread, pieces);
+        }
+    }
+}
+
+/// The row of a call whose pieces have come together.
+pub(super) fn tell_gathered(tracer: &Tracer, thread: &Thread, pieces: Pieces) {
+    let result = match pieces.error {
+        Some(errno) if pieces.moved == 0 => -i64::from(errno),
+        _ => pieces.moved as i64,
+    };
+    let times = (pieces.start_boot_ns, pieces.end_boot_ns);
+    if tracer.detail == Detail::Totals {
+        pieces.handle.add(thread.process.key, pieces.op, times, Some(pieces.offset), result);
+        return;
+    }
+    tracer.reporter.send(Item::operation(thread, pieces.op, times.0, |row| {
+        row.end_boot_ns = Some(times.1);
+        row.via = pieces.call.via();
+        row.open_file = Some(pieces.handle.id);
+        row.file = Some(pieces.handle.file);
+        row.offset = Some(pieces.offset);
+        row.size = Some(pieces.size);
+        row.result = Some(result);
+    }));
+}
+
+fn tell_transfer(request: &Request<'_>, op: Op, handle: &Handle, via: Option<Via>, offset: u64, size: u64, result: i64) {
+    let tracer = &request.session.tracer;
+    if !tracer.wants(op, &request.header) {
+        return;
+    }
+    let Some((thread, _)) = request.caller() else { return };
+    let end_boot_ns = clock::boot_ns();
+    if tracer.detail == Detail::Totals {
+        handle.add(thread.process.key, op, (request.start_boot_ns, end_boot_ns), Some(offset), result);
+        return;
+    }
+    tracer.reporter.send(Item::operation(thread, op, request.start_boot_ns, |row| {
+        row.end_boot_ns = Some(end_boot_ns);
+        if let Some(via) = via {
+            row.via = via;
+        }
+        row.open_file = Some(handle.id);
+        row.file = Some(handle.file);
+        row.offset = Some(offset);
+        row.size = Some(size);
+        row.result = Some(result);
+    }));
+}

@@ -1,0 +1,286 @@
+//! Requests about names: look up, make, remove, rename, link.
+
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+
+use super::nodes::Node;
+use super::report::{Item, More};
+use super::serve::{Answer, Request, Session, Worker, valid};
+use super::system::{self, Errno, ProcPath};
+use super::wire::{self, Attr, EntryOut};
+use crate::clock;
+use crate::record::{FileKey, FileKind, Op};
+
+/// The kernel's attributes of a file.
+pub(super) fn attributes(session: &Session, stat: &libc::stat) -> Attr {
+    Attr {
+        ino: visible_inode(session, stat.st_dev, stat.st_ino),
+        size: stat.st_size as u64,
+        blocks: stat.st_blocks as u64,
+        atime: stat.st_atime,
+        mtime: stat.st_mtime,
+        ctime: stat.st_ctime,
+        atime_ns: stat.st_atime_nsec as u32,
+        mtime_ns: stat.st_mtime_nsec as u32,
+        ctime_ns: stat.st_ctime_nsec as u32,
+        mode: stat.st_mode,
+        nlink: stat.st_nlink as u32,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+        rdev: encode_device(stat.st_rdev),
+        blksize: stat.st_blksize as u32,
+        flags: 0,
+    }
+}
+
+/// The inode number that the command sees: the file's own. An overlay has one device number, so the numbers of a file system mounted further down,
+/// which could be equal to others, get that device's in their upper part.
+pub(super) fn visible_inode(session: &Session, device: u64, inode: u64) -> u64 {
+    if device == session.root_device { inode } else { inode ^ (device.wrapping_mul(0x9e37_79b9_7f4a_7c15) << 32) | (1 << 63) }
+}
+
+/// As the protocol has device numbers: 12 bits of major between 20 of minor.
+pub(super) fn encode_device(device: u64) -> u32 {
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    (minor & 0xff) | (major << 8) | ((minor & !0xff) << 12)
+}
+
+fn decode_device(device: u32) -> u64 {
+    libc::makedev((device & 0xf_ff00) >> 8, (device & 0xff) | ((device >> 12) & 0xf_ff00))
+}
+
+/// The reply that names a node.
+pub(super) fn entry(session: &Session, node: &Node, stat: &libc::stat) -> EntryOut {
+    let (seconds, nanoseconds) = valid();
+    EntryOut {
+        node: node.id,
+        generation: 0,
+        entry_valid: seconds,
+        attr_valid: seconds,
+        entry_valid_ns: nanoseconds,
+        attr_valid_ns: nanoseconds,
+        attr: attributes(session, stat),
+    }
+}
+
+/// What is recorded of files: regular ones and block devices.
+pub(super) fn file_kind(mode: u32) -> Option<FileKind> {
+    match mode & libc::S_IFMT {
+        libc::S_IFREG => Some(FileKind::Regular),
+        libc::S_IFBLK => Some(FileKind::Block),
+        _ => None,
+    }
+}
+
+/// A row about a name.
+struct NameRow {
+    op: Op,
+    kind: FileKind,
+    file: FileKey,
+    path: Option<Vec<u8>>,
+    new_path: Option<Vec<u8>>,
+    flags: Option<u32>,
+}
+
+/// The path of a name in a directory.
+pub(super) fn path_of(parent: &Node, name: &[u8]) -> Option<Vec<u8>> {
+    let mut path = system::path(parent.fd(), 1)?;
+    if path != b"/" {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    Some(path)
+}
+
+impl NameRow {
+    /// Of a file that is there before the operation.
+    fn before(op: Op, parent: &Node, name: &[u8]) -> Option<Self> {
+        let stat = system::stat_at(parent.fd(), &system::name(name).ok()?).ok()?;
+        let kind = file_kind(stat.st_mode)?;
+        let file = FileKey { device: stat.st_dev, inode: stat.st_ino, generation: None };
+        Some(NameRow { op, kind, file, path: path_of(parent, name), new_path: None, flags: None })
+    }
+
+    fn tell(self, request: &Request<'_>, result: Result<(), Errno>) {
+        let tracer = &request.session.tracer;
+        if !tracer.wants(self.op, &request.header) {
+            return;
+        }
+        let Some((thread, _)) = request.caller() else { return };
+        tracer.reporter.send(Item::operation(thread, self.op, request.start_boot_ns, |row| {
+            row.end_boot_ns = Some(clock::boot_ns());
+            row.file = Some(self.file);
+            row.result = Some(result.map_or_else(|errno| -i64::from(errno), |()| 0));
+            row.flags = self.flags;
+            row.more = Some(Box::new(More { kind: Some(self.kind), path: self.path, new_path: self.new_path, ..More::default() }));
+        }));
+    }
+}
+
+fn done(result: libc::c_int) -> Result<(), Errno> {
+    system::positive(result).map(|_| ())
+}
+
+impl Worker {
+    fn parent(request: &Request<'_>) -> Result<Arc<Node>, Errno> {
+        request.session.nodes.get(request.header.node)
+    }
+
+    /// Answers with the node of a name that was just looked up or made.
+    fn named(&mut self, request: &Request<'_>, parent: &Node, name: &[u8]) -> Result<Answer, Errno> {
+        let (node, stat) = request.session.nodes.look_up(parent.fd(), name)?;
+        self.put(&entry(request.session, &node, &stat));
+        Ok(Answer::Out)
+    }
+
+    pub(super) fn look_up(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let parent = Self::parent(request)?;
+        self.named(request, &parent, request.name()?)
+    }
+
+    pub(super) fn read_link(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let node = Self::parent(request)?;
+        self.out.resize(libc::PATH_MAX as usize, 0);
+        // SAFETY: the buffer is as long as told; an empty name means the descriptor itself.
+        let n = unsafe { libc::readlinkat(node.fd(), c"".as_ptr(), self.out.as_mut_ptr().cast(), self.out.len()) };
+        let n = system::moved(n)?;
+        self.out.truncate(n);
+        Ok(Answer::Out)
+    }
+
+    pub(super) fn symlink(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let parent = Self::parent(request)?;
+        let (name, rest) = wire::take_name(request.body).ok_or(libc::EINVAL)?;
+        let (target, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
+        let (c_name, target) = (system::name(name)?, system::name(target)?);
+        // SAFETY: zero-terminated strings.
+        done(unsafe { libc::symlinkat(target.as_ptr(), parent.fd(), c_name.as_ptr()) })?;
+        self.named(request, &parent, name)
+    }
+
+    pub(super) fn mknod(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let parent = Self::parent(request)?;
+        let (mknod, rest) = request.take::<wire::MknodIn>()?;
+        let (name, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
+        let c_name = system::name(name)?;
+        self.identity.mask(mknod.umask);
+        // SAFETY: a zero-terminated name.
+        done(unsafe { libc::mknodat(parent.fd(), c_name.as_ptr(), mknod.mode, decode_device(mknod.rdev)) })?;
+        self.named(request, &parent, name)
+    }
+
+    pub(super) fn mkdir(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let parent = Self::parent(request)?;
+        let (mkdir, rest) = request.take::<wire::MkdirIn>()?;
+        let (name, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
+        let c_name = system::name(name)?;
+        self.identity.mask(mkdir.umask);
+        // SAFETY: a zero-terminated name.
+        done(unsafe { libc::mkdirat(parent.fd(), c_name.as_ptr(), mkdir.mode) })?;
+        self.named(request, &parent, name)
+    }
+
+    pub(super) fn unlink(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let parent = Self::parent(request)?;
+        let name = request.name()?;
+        let row = NameRow::before(Op::Delete, &parent, name);
+        let c_name = system::name(name)?;
+        // SAFETY: a zero-terminated name.
+        let result = done(unsafe { libc::unlinkat(parent.fd(), c_name.as_ptr(), 0) });
+        if let Some(row) = row {
+            row.tell(request, result);
+        }
+        result.map(|()| Answer::Done)
+    }
+
+    pub(super) fn rmdir(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let parent = Self::parent(request)?;
+        let name = system::name(request.name()?)?;
+        // SAFETY: a zero-terminated name.
+        done(unsafe { libc::unlinkat(parent.fd(), name.as_ptr(), libc::AT_REMOVEDIR) })?;
+        Ok(Answer::Done)
+    }
+
+    pub(super) fn rename(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let parent = Self::parent(request)?;
+        let (new_dir, flags, rest) = if request.header.opcode == wire::op::RENAME2 {
+            let (rename, rest) = request.take::<wire::Rename2In>()?;
+            (rename.new_dir, rename.flags, rest)
+        } else {
+            let (rename, rest) = request.take::<wire::RenameIn>()?;
+            (rename.new_dir, 0, rest)
+        };
+        let (old, rest) = wire::take_name(rest).ok_or(libc::EINVAL)?;
+        let (new, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
+        let new_parent = request.session.nodes.get(new_dir)?;
+        let row = NameRow::before(Op::Rename, &parent, old);
+        let new_path = path_of(&new_parent, new);
+        let (old, new) = (system::name(old)?, system::name(new)?);
+        // SAFETY: zero-terminated names. The raw call, since older C libraries have no renameat2.
+        let result = unsafe {
+            if flags == 0 {
+                done(libc::renameat(parent.fd(), old.as_ptr(), new_parent.fd(), new.as_ptr()))
+            } else {
+                let result = libc::syscall(libc::SYS_renameat2, parent.fd(), old.as_ptr(), new_parent.fd(), new.as_ptr(), flags);
+                done(result as libc::c_int)
+            }
+        };
+        if let Some(row) = row {
+            let at2 = request.caller().and_then(|(_, call)| *call).is_some_and(|call| call.is(&[libc::SYS_renameat2]));
+            NameRow { new_path, flags: (at2 || flags != 0).then_some(flags), ..row }.tell(request, result);
+        }
+        result.map(|()| Answer::Done)
+    }
+
+    pub(super) fn link(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
+        let parent = Self::parent(request)?;
+        let (link, rest) = request.take::<wire::LinkIn>()?;
+        let (name, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
+        let node = request.session.nodes.get(link.node)?;
+        let stat = system::stat(node.fd())?;
+        let row = file_kind(stat.st_mode).map(|kind| NameRow {
+            op: Op::Link,
+            kind,
+            file: FileKey { device: stat.st_dev, inode: stat.st_ino, generation: None },
+            path: if stat.st_nlink == 0 { None } else { system::path(node.fd(), stat.st_nlink) },
+            new_path: path_of(&parent, name),
+            flags: None,
+        });
+        let c_name = system::name(name)?;
+        let result = link_to(&node, &parent, &c_name);
+        if let Some(row) = row {
+            row.tell(request, result);
+        }
+        result?;
+        self.named(request, &parent, name)
+    }
+}
+
+/// Gives a node one more name. The path in `/proc` also serves files that have none yet (`O_TMPFILE`).
+fn link_to(node: &Node, parent: &Node, name: &CStr) -> Result<(), Errno> {
+    let from = ProcPath::of(node.fd());
+    // SAFETY: zero-terminated strings.
+    done(unsafe { libc::linkat(libc::AT_FDCWD, from.as_ptr(), parent.fd(), name.as_ptr(), libc::AT_SYMLINK_FOLLOW) })
+}
+
+/// An `O_PATH` descriptor of an open file.
+pub(super) fn path_descriptor(fd: &OwnedFd) -> Result<OwnedFd, Errno> {
+    let path = ProcPath::of(fd.as_raw_fd());
+    // SAFETY: a zero-terminated path; the descriptor that is returned is ours.
+    unsafe { Ok(OwnedFd::from_raw_fd(system::positive(libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC))?)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_numbers_go_there_and_back() {
+        for (major, minor) in [(8, 1), (259, 70_000), (0, 0), (4095, 0xf_ffff)] {
+            let device = libc::makedev(major, minor);
+            assert_eq!(decode_device(encode_device(device)), device, "{major}:{minor}");
+        }
+        assert_eq!(encode_device(libc::makedev(10, 229)), 0x0ae5);
+    }
+}
