@@ -47,7 +47,7 @@ fn trace_with(command: &[OsString], options: &Options, stop: &Stop) -> Result<Tr
     let mut events = rows::<IoEvent<'static>, _>(&dataset, |row| row.into_owned());
     events.sort_by_key(|row| row.start_ns);
     Ok(Traced {
-        status: ended.status,
+        status: ended.status.unwrap(),
         events,
         processes: rows::<Process<'static>, _>(&dataset, |row| row.into_owned()),
         files: rows::<TracedFile<'static>, _>(&dataset, |row| row.into_owned()),
@@ -71,7 +71,7 @@ impl Traced {
     /// Operations on files below a directory, by their handles or paths.
     fn below(&self, dir: &Path) -> Vec<&IoEvent<'static>> {
         let inside = |path: Option<&str>| path.is_some_and(|path| Path::new(path).starts_with(dir));
-        let files: Vec<_> = self.files.iter().filter(|file| inside(file.path.as_deref())).map(|file| (file.device, file.inode)).collect();
+        let files: Vec<_> = self.files.iter().filter(|file| inside(file.path.as_deref())).filter_map(|file| Some((file.device?, file.inode))).collect();
         let ours =
             |row: &&IoEvent<'static>| inside(row.path.as_deref()) || row.device.zip(row.inode).is_some_and(|file| files.contains(&file));
         self.events.iter().filter(ours).collect()
@@ -219,7 +219,7 @@ fn a_first_thread_may_end_first() {
     let (traced, dir) = behave("leader_ends", Detail::Events);
     assert_eq!(traced.status.code(), Some(7));
     let rows = traced.below(&base(&dir));
-    let last: Vec<_> = rows.iter().copied().filter(|row| row.tid != row.pid).collect();
+    let last: Vec<_> = rows.iter().copied().filter(|row| row.tid != Some(row.pid)).collect();
     assert_eq!(show(&last), ["open None None Some(0) last", "write Some(0) Some(5) Some(5) ", "close None None Some(0) "]);
     assert_eq!(traced.processes.iter().filter(|process| process.exit_code == Some(7)).count(), 2, "timeout and its child");
 }
