@@ -8,6 +8,8 @@
 #include "totals.h"
 
 #define O_APPEND 02000
+#define O_PATH 010000000
+#define RWF_APPEND 0x10
 #define MAP_ANONYMOUS 0x20
 #define AT_FDCWD -100
 #define AT_REMOVEDIR 0x200
@@ -119,6 +121,9 @@ INLINE void leave_transfer(struct pt_regs *registers, struct task_struct *task, 
 	u8 call = flight->call;
 	int write = is_write(call);
 	s64 offset;
+	/* Nothing can be read or written through such a descriptor (open(2)). */
+	if (flight->a.flags & O_PATH)
+		return;
 	begin_operation(&o, task, flight, write ? OP_WRITE : OP_READ, VIA_CALL, end);
 	set_file(&o, &flight->a);
 	if (call <= CALL_PWRITE)
@@ -129,7 +134,10 @@ INLINE void leave_transfer(struct pt_regs *registers, struct task_struct *task, 
 	if (call == CALL_PREADV2 || call == CALL_PWRITEV2)
 		positioned = argument_3(registers) != ~0ull;
 	struct file *file = TYPED(file, flight->a.file);
-	if (write && (flight->a.flags & O_APPEND)) {
+	int appends = flight->a.flags & O_APPEND;
+	if (call == CALL_PWRITEV2 && (argument_5(registers) & RWF_APPEND))
+		appends = 1;
+	if (write && appends) {
 		/* It went to the end of the file, wherever the position was, and also for calls with an offset (pwrite(2), BUGS). */
 		if (positioned) {
 			struct inode *inode = LOAD(file, f_inode);
@@ -380,6 +388,9 @@ INLINE void leave_name(struct pt_regs *registers, struct task_struct *task, stru
 		return;
 	struct wire_operation *o = &s->operation;
 	u8 op = OP_DELETE;
+	/* That is rmdir(2): directories have no rows. */
+	if (call == CALL_UNLINKAT && (argument_2(registers) & AT_REMOVEDIR))
+		return;
 	if (call >= CALL_RENAME && call <= CALL_RENAMEAT2)
 		op = OP_RENAME;
 	else if (call == CALL_LINK || call == CALL_LINKAT)

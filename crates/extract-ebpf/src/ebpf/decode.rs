@@ -208,13 +208,19 @@ impl Decoder {
             operation.file_size = operation.size.take().or(wire::operation::size(bytes));
         }
         // Names only: which file system they lie on is not known to the kernel side, but here.
-        if operation.file.is_none() && !self.keeps_path(told.first.host.as_deref()) {
+        let second = told.second.host.as_deref();
+        let kept = self.keeps_path(told.first.host.as_deref()) || second.is_some_and(|path| self.keeps_path(Some(path)));
+        if operation.file.is_none() && !kept {
             self.left_out += 1;
             return Ok(true);
         }
         operation.file_system = told.file_system.as_deref();
-        operation.path = told.first.host.as_deref();
-        operation.container_path = told.first.container();
+        // A temporary file has no name; what its dentry says is made up by the kernel.
+        let nameless = operation.op == Op::Open && operation.flags.is_some_and(|flags| flags & libc::O_TMPFILE as u32 == libc::O_TMPFILE as u32);
+        if !nameless {
+            operation.path = told.first.host.as_deref();
+            operation.container_path = told.first.container();
+        }
         operation.new_path = told.second.host.as_deref();
         take(&Record::Operation(operation))?;
         Ok(true)
