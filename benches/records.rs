@@ -23,9 +23,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let dir = tempfile::tempdir_in("/var/tmp")?;
     let dataset = Dataset::open_or_create(dir.path())?;
     let host = HostFacts::read(Path::new("/proc"));
-    let mut writer = dataset.writer(Role::Host(host.name.clone()), "bench")?;
+    let writer = dataset.writer(Role::Host(host.name.clone()), "bench")?;
     let way = WayIn { backend: "ebpf", hooks: Some("syscalls".into()), ring_bytes: Some(16 << 20) };
-    let mut recorder = Recorder::begin(&mut writer, host, way, &Options::default(), None)?;
+    let mut recorder = Recorder::begin(writer, host, way, &Options::default(), None)?;
     let (wall, cpu) = (Instant::now(), cpu_seconds());
     for at in 0..events {
         let process = ProcessKey { pid: 1000 + (at / 977 % 7) as u32, start_boot_ns: 5_000_000_000 + at / 977 % 7 };
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         recorder.take(&Record::Operation(operation))?;
     }
-    recorder.flush()?;
+    recorder.end(None)?;
     let (wall, cpu) = (wall.elapsed().as_secs_f64(), cpu_seconds() - cpu);
     let bytes = size(&dir.path().join("io_events"))?;
     println!(

@@ -37,7 +37,7 @@ touch "$work/status"
 
 # The mirror of Debian itself, not those of security updates or of others.
 mirror=$(apt-get indextargets --format '$(ORIGIN) $(COMPONENT) $(SUITE) $(REPO_URI)' 'Created-By: Packages' |
-    awk '$1 == "Debian" && $2 == "main" && $3 !~ /-/ { print $4; exit }')
+    awk '$1 == "Debian" && $2 == "main" && $3 !~ /-/ && !found++ { print $4 }')
 [ -n "$mirror" ] || fail "this system's apt knows no Debian mirror"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 [ -e "$keyring" ] || fail "$keyring is missing (package debian-archive-keyring)"
@@ -53,7 +53,7 @@ private=(
 )
 apt-get "${private[@]}" update >&2 || fail "apt-get update for $suite failed"
 # The package of the name is empty and depends on that of the version.
-image=$(apt-cache "${private[@]}" depends "$package" | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)$/\1/p' | head -n 1)
+image=$(apt-cache "${private[@]}" depends "$package" | awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ && !found++ { print $2 }')
 [ -n "$image" ] || fail "$suite has no $package"
 (cd "$work/archives" && apt-get "${private[@]}" download "$image" >&2) || fail "$image could not be downloaded"
 

@@ -16,7 +16,7 @@ pub fn seen(row: &IoEvent<'_>) -> Seen {
     Seen {
         pid: row.pid.into(),
         process_start_ns: row.process_start_ns,
-        tid: row.tid.into(),
+        tid: row.tid.map_or(-1, i64::from),
         op: row.op.to_string(),
         via: row.via.to_string(),
         start_ns: row.start_ns,
@@ -45,7 +45,7 @@ pub fn rows(dataset: &Path) -> (Vec<Seen>, Vec<SeenFile>) {
     read.expect("io_events is readable");
     let read = dataset.read::<TracedFile<'static>, DatasetError>(Projection::All, |row| {
         files.push(SeenFile {
-            device: row.device,
+            device: row.device.unwrap_or(-1),
             inode: row.inode,
             kind: row.kind.as_deref().map(str::to_owned),
             path: row.path.as_deref().map(encode),

@@ -129,6 +129,21 @@ pub enum Import {
     Squeue(ImportSlurm),
     /// Event logs: XES or OCEL 2.0, as other tools write them.
     Log(ImportLog),
+    /// I/O traces of the published eBPF and FUSE monitoring tools: directories with file-bpf.csv and cgroups.csv.
+    IoCsv(ImportIoCsv),
+}
+
+/// `flowmine import io-csv`.
+#[derive(Debug, Args)]
+#[command(after_help = "Reads file-bpf.csv and cgroups.csv, packed with gzip or not, in each directory given and in those below it. \
+    The name of the directory in which they lie is the host's. A file that was imported before (same host, same content) is skipped.")]
+pub struct ImportIoCsv {
+    /// A directory of a node, or one that holds several.
+    #[arg(required = true, value_name = "DIR")]
+    pub dirs: Vec<PathBuf>,
+    /// The dataset; made when it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
 }
 
 /// `flowmine import log`.
@@ -257,6 +272,9 @@ pub enum LogFormat {
     Csv,
     /// The same as Parquet.
     Parquet,
+    /// No log but the I/O of a dataset, as file-bpf.csv and cgroups.csv in a directory for each host: -o is a directory.
+    #[value(name = "io-csv")]
+    IoCsv,
 }
 
 impl LogFormat {

@@ -124,6 +124,12 @@ impl Running {
     }
 }
 
+/// A command line as bytes, for the table `hosts`; `None` when it is empty.
+pub fn words(command: &[OsString]) -> Option<Vec<Vec<u8>>> {
+    let bytes = |word: &OsString| std::os::unix::ffi::OsStrExt::as_bytes(word.as_os_str()).to_vec();
+    (!command.is_empty()).then(|| command.iter().map(bytes).collect())
+}
+
 /// The exit code that a shell would show: the command's own, or 128 and the signal's number.
 pub fn shell_code(status: ExitStatus) -> u8 {
     match (status.code(), status.signal()) {

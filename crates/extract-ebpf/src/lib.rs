@@ -12,10 +12,16 @@ pub mod command;
 pub mod ebpf;
 pub mod fuse;
 pub mod host;
+pub mod io_csv;
+pub mod mounts;
 pub mod options;
+pub mod privileges;
 pub mod probe;
+pub mod proc;
+pub mod ptrace;
 pub mod record;
 pub mod recorder;
+pub mod stop;
 
 pub use options::{Detail, Options};
 pub use record::{FileKey, Op, Operation, ProcessKey, Record, Via};

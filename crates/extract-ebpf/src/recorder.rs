@@ -8,6 +8,7 @@
 
 mod process_rows;
 mod rows;
+mod writing;
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -25,6 +26,7 @@ use crate::host::HostFacts;
 use crate::options::{Detail, Filters, Options};
 use crate::record::{FileKey, Loss, Op, OpenFile, Operation, Record, Totals};
 use process_rows::Processes;
+use writing::{Gathered, Writing};
 
 /// Why a trace could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -81,21 +83,18 @@ pub struct Outcome {
 }
 
 /// Rows of one table by the day of their partition.
+#[derive(Default)]
 struct Dated<R: Row> {
     days: BTreeMap<Day, Builder<R>>,
 }
 
 impl<R: Row> Dated<R> {
-    fn new() -> Self {
-        Self { days: BTreeMap::new() }
-    }
-
     fn at(&mut self, utc_ns: i64) -> &mut Builder<R> {
         self.days.entry(Day::of(utc_ns)).or_default()
     }
 
-    fn write(&mut self, transaction: &mut Transaction<'_>, host: &str) -> Result<(), DatasetError> {
-        for (day, rows) in std::mem::take(&mut self.days) {
+    fn write(self, transaction: &mut Transaction<'_>, host: &str) -> Result<(), DatasetError> {
+        for (day, rows) in self.days {
             transaction.append_split(rows, host, day)?;
         }
         Ok(())
@@ -103,13 +102,13 @@ impl<R: Row> Dated<R> {
 }
 
 /// After so many rows of `io_events` they are written, whatever the time.
-const FLUSH_ROWS: usize = 1 << 19;
+const FLUSH_ROWS: usize = 1 << 18;
 /// So many pairs of file and path are remembered as told; then they are told again.
 const TOLD_FILES: usize = 1 << 20;
 
 /// Takes the records of one trace.
-pub struct Recorder<'w> {
-    writer: &'w mut Writer,
+pub struct Recorder {
+    writing: Writing,
     host: HostFacts,
     /// As it stands in the tables.
     name: String,
@@ -117,12 +116,7 @@ pub struct Recorder<'w> {
     options: Options,
     way_in: WayIn,
     command: Option<String>,
-    events: Dated<IoEvent<'static>>,
-    totals: Dated<IoTotal<'static>>,
-    files: Dated<TracedFile<'static>>,
-    losses: Dated<IoLoss<'static>>,
-    clocks: Dated<Clock<'static>>,
-    hosts: Dated<Host<'static>>,
+    rows: Gathered,
     processes: Processes,
     /// From the way in's number of an open file to ours.
     handles: FxHashMap<u64, Handle>,
@@ -140,13 +134,13 @@ struct Handle {
     skipped: bool,
 }
 
-impl<'w> Recorder<'w> {
+impl Recorder {
     /// Begins a trace: a row of `hosts` says so at once, in the dataset. `command` is what was started, if anything.
     ///
     /// # Errors
     /// When the dataset cannot be written.
     pub fn begin(
-        writer: &'w mut Writer,
+        writer: Writer,
         host: HostFacts,
         way_in: WayIn,
         options: &Options,
@@ -156,18 +150,13 @@ impl<'w> Recorder<'w> {
         let name = host.name.clone();
         let trace_ns = reading.boot_ns as i64 + host.boot_offset_ns;
         let mut recorder = Recorder {
-            writer,
+            writing: Writing::start(writer, name.clone()),
             name,
             trace_ns,
             options: options.clone(),
             way_in,
             command: command.map(rows::json_array),
-            events: Dated::new(),
-            totals: Dated::new(),
-            files: Dated::new(),
-            losses: Dated::new(),
-            clocks: Dated::new(),
-            hosts: Dated::new(),
+            rows: Gathered::default(),
             processes: Processes::default(),
             handles: FxHashMap::default(),
             next_handle: 1,
@@ -180,6 +169,8 @@ impl<'w> Recorder<'w> {
         recorder.host_row("began", reading, None);
         recorder.clock_row(reading);
         recorder.flush()?;
+        // A dataset that cannot be written is told before anything is traced.
+        recorder.writing.settle()?;
         Ok(recorder)
     }
 
@@ -253,7 +244,7 @@ impl<'w> Recorder<'w> {
         self.gathered += 1;
         let row =
             IoEvent { host: self.name.as_str().into(), trace_ns: self.trace_ns, handle, start_ns, end_ns, ..rows::io_event(operation) };
-        self.events.at(start_ns).push(&row);
+        self.rows.events.at(start_ns).push(&row);
     }
 
     fn open_file(&mut self, file: &OpenFile<'_>) {
@@ -289,7 +280,7 @@ impl<'w> Recorder<'w> {
         let row = TracedFile {
             host: self.name.as_str().into(),
             trace_ns: self.trace_ns,
-            device: file.device as i64,
+            device: Some(file.device as i64),
             inode: file.inode as i64,
             generation: file.generation.map(i64::from),
             first_seen_ns,
@@ -300,7 +291,7 @@ impl<'w> Recorder<'w> {
             size_bytes: seen.file_size.and_then(|size| i64::try_from(size).ok()),
             ..TracedFile::default()
         };
-        self.files.at(first_seen_ns).push(&row);
+        self.rows.files.at(first_seen_ns).push(&row);
     }
 
     fn total(&mut self, totals: &Totals) {
@@ -321,7 +312,7 @@ impl<'w> Recorder<'w> {
         self.outcome.totals += 1;
         self.gathered += 1;
         let row = IoTotal { host: self.name.as_str().into(), trace_ns: self.trace_ns, handle, first_ns, last_ns, ..rows::io_total(totals) };
-        self.totals.at(first_ns).push(&row);
+        self.rows.totals.at(first_ns).push(&row);
     }
 
     fn loss(&mut self, loss: &Loss) {
@@ -340,7 +331,7 @@ impl<'w> Recorder<'w> {
             observed_at_ns,
             ..IoLoss::default()
         };
-        self.losses.at(observed_at_ns).push(&row);
+        self.rows.losses.at(observed_at_ns).push(&row);
     }
 
     fn clock_row(&mut self, reading: Reading) {
@@ -354,7 +345,7 @@ impl<'w> Recorder<'w> {
             synchronised: clock::synchronised(),
             ..Clock::default()
         };
-        self.clocks.at(reading.real_ns).push(&row);
+        self.rows.clocks.at(reading.real_ns).push(&row);
         self.gathered += 1;
     }
 
@@ -381,40 +372,27 @@ impl<'w> Recorder<'w> {
             lost: ended.and_then(|ended| i64::try_from(ended.lost).ok()),
             ..Host::default()
         };
-        self.hosts.at(row.at_ns).push(&row);
+        self.rows.hosts.at(row.at_ns).push(&row);
         self.gathered += 1;
     }
 
-    /// Writes everything that has gathered, in one transaction.
+    /// Has everything that has gathered written, in one transaction, while we go on. Waits only when two flushes before are not written yet.
     ///
     /// # Errors
-    /// When the dataset cannot be written; the rows are then lost with the trace.
+    /// When an earlier flush could not be written; its rows are then lost with the trace.
     pub fn flush(&mut self) -> Result<(), TraceError> {
         self.flushed = Instant::now();
         let now = self.utc(clock::boot_ns());
-        let dirty = self.processes.unwritten();
-        if self.gathered == 0 && !dirty {
+        if self.gathered == 0 && !self.processes.unwritten() {
             return Ok(());
         }
         self.gathered = 0;
-        let mut processes = Dated::<flowmine_schema::tables::Process<'static>>::new();
-        self.processes.write(now, |row| processes.at(row.as_of_ns).push(row));
-        let mut transaction = self.writer.begin()?;
-        self.hosts.write(&mut transaction, &self.name)?;
-        self.clocks.write(&mut transaction, &self.name)?;
-        processes.write(&mut transaction, &self.name)?;
-        self.files.write(&mut transaction, &self.name)?;
-        self.events.write(&mut transaction, &self.name)?;
-        self.totals.write(&mut transaction, &self.name)?;
-        self.losses.write(&mut transaction, &self.name)?;
-        let name = &self.name;
-        transaction.update_manifest(|manifest| {
-            manifest.hosts.insert(name.clone());
-        })?;
-        Ok(transaction.commit()?)
+        let mut rows = std::mem::take(&mut self.rows);
+        self.processes.write(now, |row| rows.processes.at(row.as_of_ns).push(row));
+        self.writing.give(rows)
     }
 
-    /// Ends the trace; `counted` is what the kernel side counted after the filters, where it counts. Small files are merged.
+    /// Ends the trace; `counted` is what the kernel side counted after the filters, where it counts. When this returns everything is written and small files are merged.
     ///
     /// # Errors
     /// When the dataset cannot be written.
@@ -426,8 +404,25 @@ impl<'w> Recorder<'w> {
         self.host_row("ended", reading, Some(self.outcome));
         self.processes.finish();
         self.flush()?;
-        rows::merge(self.writer)?;
+        self.writing.end()?;
         Ok(self.outcome)
+    }
+
+    /// Flushes and waits until all is written.
+    ///
+    /// # Errors
+    /// When the dataset cannot be written.
+    pub fn settle(&mut self) -> Result<(), TraceError> {
+        self.flush()?;
+        self.writing.settle()
+    }
+
+    /// Has the thread that writes do something to itself, such as giving up capabilities.
+    ///
+    /// # Errors
+    /// When the dataset cannot be written any more.
+    pub fn in_writer(&mut self, work: fn()) -> Result<(), TraceError> {
+        self.writing.call(work)
     }
 
     /// What has arrived so far.

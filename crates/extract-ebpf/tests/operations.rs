@@ -23,7 +23,7 @@ fn value<T: Clone>(want: &Want<T>) -> Option<T> {
     }
 }
 
-fn tell(recorder: &mut Recorder<'_>, base: &[u8], expectations: &Expectations) {
+fn tell(recorder: &mut Recorder, base: &[u8], expectations: &Expectations) {
     for (at, row) in expectations.rows.iter().enumerate() {
         let ticks = expectations.processes.iter().find(|(pid, _)| *pid == row.pid).unwrap().1;
         let process = ProcessKey { pid: row.pid as u32, start_boot_ns: ticks as u64 * 10_000_000 + 77 };

@@ -25,14 +25,13 @@ impl Fixture {
         let dir = tempfile::tempdir().unwrap();
         let dataset = Dataset::open_or_create(dir.path()).unwrap();
         let host = HostFacts { name: "node/7".into(), boot_offset_ns: OFFSET, boot_id: Some("b".into()), ..HostFacts::default() };
-        let mut writer = dataset.writer(Role::Host(host.name.clone()), "test").unwrap();
+        let writer = dataset.writer(Role::Host(host.name.clone()), "test").unwrap();
         let way = WayIn { backend: "ptrace", hooks: None, ring_bytes: None };
-        let mut recorder = Recorder::begin(&mut writer, host, way, options, Some(&[b"a b".to_vec(), b"\xff".to_vec()])).unwrap();
+        let mut recorder = Recorder::begin(writer, host, way, options, Some(&[b"a b".to_vec(), b"\xff".to_vec()])).unwrap();
         for record in records {
             recorder.take(record).unwrap();
         }
         let outcome = recorder.end(Some(99)).unwrap();
-        drop(writer);
         (Self { dataset, _dir: dir }, outcome)
     }
 
@@ -123,7 +122,7 @@ fn an_operation_becomes_a_row_with_every_field() {
     let (fixture, _) = Fixture::record(&Options::default(), &[Record::Operation(rename)]);
     let rows = fixture.events();
     let row = &rows[0];
-    assert_eq!((row.host.as_ref(), row.pid, row.process_start_ns, row.tid), ("node/7", 10, Some(5), 12));
+    assert_eq!((row.host.as_ref(), row.pid, row.process_start_ns, row.tid), ("node/7", 10, Some(5), Some(12)));
     assert_eq!((row.op.as_ref(), row.via.as_ref(), row.start_ns, row.end_ns), ("rename", "call", OFFSET + 200, Some(OFFSET + 230)));
     assert_eq!((row.handle, row.device, row.offset, row.size, row.result, row.flags), (None, None, None, None, Some(-2), Some(1)));
     assert_eq!(
@@ -248,12 +247,13 @@ fn what_was_flushed_is_there_when_the_tracer_is_killed() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = Dataset::open_or_create(dir.path()).unwrap();
     let host = HostFacts { name: "n".into(), boot_offset_ns: OFFSET, ..HostFacts::default() };
-    let mut writer = dataset.writer(Role::Host("n".into()), "test").unwrap();
+    let writer = dataset.writer(Role::Host("n".into()), "test").unwrap();
     let options = Options { flush_every: Duration::ZERO, ..Options::default() };
     let way = WayIn { backend: "ebpf", hooks: Some("syscalls".into()), ring_bytes: Some(1 << 24) };
-    let mut recorder = Recorder::begin(&mut writer, host, way, &options, None).unwrap();
+    let mut recorder = Recorder::begin(writer, host, way, &options, None).unwrap();
     recorder.take(&read(1, 5)).unwrap();
     recorder.tick().unwrap();
+    recorder.settle().unwrap();
     recorder.take(&read(1, 6)).unwrap();
     // Neither ended nor dropped properly.
     std::mem::forget(recorder);

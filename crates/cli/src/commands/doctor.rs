@@ -1,6 +1,6 @@
 //! `flowmine doctor`: what works on this machine, why not, and what would help.
 
-use flowmine_extract_ebpf::probe::{Check, Verdict};
+use flowmine_extract_ebpf::probe::{self, Check, Verdict};
 use serde_json::json;
 
 use crate::args::Doctor;
@@ -8,7 +8,7 @@ use crate::{Outcome, output};
 
 /// Probes every way in and shows what was found.
 pub fn run(args: &Doctor) -> anyhow::Result<Outcome> {
-    let verdicts: Vec<Verdict> = vec![flowmine_extract_ebpf::ebpf::facts::Facts::read(std::path::Path::new("/")).verdict()];
+    let verdicts = probe::verdicts();
     let text = if args.json { json_text(&verdicts) } else { table(&verdicts) };
     output::write(None, |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(if verdicts.iter().any(|verdict| verdict.works) { Outcome::Clean } else { Outcome::WithLosses })

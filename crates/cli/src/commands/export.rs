@@ -8,14 +8,17 @@ use flowmine_discover::flat_parquet;
 use flowmine_discover::log_file::LogRules;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};
 
-use super::jobs;
 use super::source::{self, Notion, Source, Wanted};
+use super::{io_csv, jobs};
 use crate::args::{Export, LogFormat};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
 
 /// Writes an event log.
 pub fn run(args: &Export) -> anyhow::Result<Outcome> {
+    if args.format == LogFormat::IoCsv {
+        return io_csv::export(args);
+    }
     let name = args.case_notion.as_deref();
     anyhow::ensure!(
         !args.format.has_objects() || name.is_none(),

@@ -8,7 +8,7 @@ use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
 use flowmine_schema::Dataset;
 use flowmine_schema::text::visible;
 
-use super::source;
+use super::{io_csv, source};
 use crate::args::{Import, ImportLog, ImportSlurm};
 use crate::progress::Stage;
 use crate::{Outcome, messages};
@@ -18,6 +18,7 @@ pub fn run(args: &Import) -> anyhow::Result<Outcome> {
     match args {
         Import::Squeue(args) => slurm(args),
         Import::Log(args) => logs(args),
+        Import::IoCsv(args) => io_csv::import(args),
     }
 }
 

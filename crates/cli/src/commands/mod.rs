@@ -5,6 +5,7 @@ mod discover;
 mod doctor;
 mod export;
 mod import;
+mod io_csv;
 mod jobs;
 mod observe;
 mod pages;

@@ -1,13 +1,18 @@
 //! `flowmine trace`.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use anyhow::{Context, bail};
+use flowmine_extract_ebpf::command::shell_code;
+use flowmine_extract_ebpf::ebpf::{self, Hooks};
+use flowmine_extract_ebpf::fuse;
 use flowmine_extract_ebpf::host::HostFacts;
 use flowmine_extract_ebpf::options::Filters;
 use flowmine_extract_ebpf::probe::{self, Wanted};
+use flowmine_extract_ebpf::ptrace;
+use flowmine_extract_ebpf::recorder as trace;
+use flowmine_extract_ebpf::stop::Stop;
 use flowmine_extract_ebpf::{Detail, Options};
 use flowmine_schema::Dataset;
 use flowmine_schema::dataset::Role;
@@ -19,18 +24,73 @@ use crate::{Outcome, messages};
 pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
     let options = options(args)?;
     let backend = backend(args)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, stop.clone()).context("cannot handle signals")?;
-    }
+    let stop = stop(args)?;
     let mut host = HostFacts::read(Path::new("/proc"));
     if let Some(name) = &args.host {
         host.name.clone_from(name);
     }
     let dataset = Dataset::open_or_create(&args.dataset)?;
-    let mut writer = dataset.writer(Role::Host(host.name.clone()), &format!("trace, process {}", std::process::id()))?;
-    let _ = (&options, backend, &mut writer);
-    bail!("no way in yet")
+    let writer = dataset.writer(Role::Host(host.name.clone()), &format!("trace, process {}", std::process::id()))?;
+    let ended = match backend {
+        "ebpf" => {
+            let plan = ebpf_plan(args)?;
+            ebpf::run(&plan, &args.command, &options, host, writer, &stop)?
+        }
+        "fuse" => fuse::trace(&args.command, &options, host, writer, &stop)?,
+        _ => ptrace::run(&args.command, &options, host, writer, &stop)?,
+    };
+    tell(&ended.outcome, &options);
+    Ok(match ended.status.map(shell_code) {
+        None | Some(0) if ended.outcome.lost > 0 => Outcome::WithLosses,
+        None | Some(0) => Outcome::Clean,
+        Some(code) => Outcome::Code(code),
+    })
+}
+
+fn stop(args: &Trace) -> anyhow::Result<Stop> {
+    let stop =
+        Stop { on_terminal: messages::on_terminal(), until: args.duration.map(|duration| Instant::now() + duration), ..Stop::never() };
+    signal_hook::flag::register(signal_hook::consts::SIGTERM, stop.terminated.clone()).context("cannot handle signals")?;
+    signal_hook::flag::register(signal_hook::consts::SIGINT, stop.interrupted.clone()).context("cannot handle signals")?;
+    Ok(stop)
+}
+
+/// Says what was recorded when somebody watches, and what was lost in any case.
+fn tell(outcome: &trace::Outcome, options: &Options) {
+    if messages::on_terminal() {
+        let rows = match options.detail {
+            Detail::Events => format!("{} operations", outcome.events),
+            Detail::Totals => {
+                format!("{} operations, {} of them in {} sums", outcome.received, outcome.received - outcome.events, outcome.totals)
+            }
+        };
+        messages::note(&format!("flowmine: {rows} of {} processes recorded", outcome.processes));
+    }
+    if outcome.lost > 0 {
+        let most = outcome.counted.map_or(String::new(), |counted| format!(" of {counted} operations"));
+        messages::warning(&format!(
+            "{} records{most} were lost; the table `losses` tells which and when. A larger ring (--ring), --detail totals or filters lose less",
+            outcome.lost
+        ));
+    }
+}
+
+fn ebpf_plan(args: &Trace) -> anyhow::Result<ebpf::Plan> {
+    let facts = ebpf::Facts::read(Path::new("/proc"), Path::new("/sys"));
+    let tried: &[Option<Hooks>] = match args.hooks {
+        HooksArg::Auto => &[None],
+        HooksArg::Syscalls => &[Some(Hooks::Syscalls)],
+        HooksArg::Vfs => &[Some(Hooks::VfsEntry), Some(Hooks::VfsKprobe)],
+    };
+    let mut missing = Vec::new();
+    for hooks in tried {
+        match ebpf::choose(&facts, *hooks) {
+            Ok(plan) => return Ok(plan),
+            Err(reasons) => missing.extend(reasons),
+        }
+    }
+    missing.dedup();
+    bail!("eBPF does not work here: {}; `flowmine doctor` shows what would help", missing.join("; "))
 }
 
 /// Which way in: the one that was asked for, or the best.
@@ -45,7 +105,7 @@ fn backend(args: &Trace) -> anyhow::Result<&'static str> {
         BackendArg::Ptrace => Ok("ptrace"),
         BackendArg::Auto => {
             let wanted = Wanted { command, directories: !args.filters.directory.is_empty() };
-            let (backend, why) = probe::choose(&[], wanted).map_err(anyhow::Error::msg)?;
+            let (backend, why) = probe::choose(&probe::verdicts(), wanted).map_err(anyhow::Error::msg)?;
             messages::note(&format!("flowmine: tracing with {why}"));
             Ok(backend)
         }
@@ -82,13 +142,4 @@ fn options(args: &Trace) -> anyhow::Result<Options> {
         flush_every: args.flush,
         ..Options::default()
     })
-}
-
-#[allow(dead_code)]
-fn hooks(args: &Trace) -> Option<&'static str> {
-    match args.hooks {
-        HooksArg::Auto => None,
-        HooksArg::Vfs => Some("vfs"),
-        HooksArg::Syscalls => Some("syscalls"),
-    }
 }

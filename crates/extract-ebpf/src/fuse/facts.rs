@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::wire::init;
+use crate::probe::{Check, Verdict};
 
 /// What the host says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -105,6 +106,31 @@ pub fn decide(facts: &FuseFacts) -> FuseDecision {
         );
     }
     FuseDecision::UserNamespace
+}
+
+/// The finding, for `flowmine doctor`.
+pub fn verdict(facts: &FuseFacts) -> Verdict {
+    let decision = decide(facts);
+    let (works, how) = match &decision {
+        FuseDecision::Privileged => (true, "an overlay for processes of all users".to_owned()),
+        FuseDecision::UserNamespace => (true, "an overlay in a user namespace".to_owned()),
+        FuseDecision::No { why, .. } => (false, why.clone()),
+    };
+    let namespaces = match facts.user_namespaces {
+        None => "the kernel has none".to_owned(),
+        Some(most) => format!("user.max_user_namespaces = {most}"),
+    };
+    let allowed = facts.user_namespaces.is_some_and(|most| most > 0) && facts.userns_clone != Some(false) && facts.apparmor_restricts != Some(true);
+    let device = if facts.device_opens { "can be opened" } else { "cannot be opened" };
+    let mut checks = vec![
+        Check::new("/dev/fuse", facts.device_opens, if facts.device_exists { device } else { "is not there" }),
+        Check::new("CAP_SYS_ADMIN", facts.admin, if facts.admin { "held" } else { "not held; user namespaces do without" }),
+        Check::new("user namespaces", allowed, namespaces),
+    ];
+    if let FuseDecision::No { why, enable: Some(line) } = &decision {
+        checks.push(Check::new("an overlay", false, why.clone()).or(line.clone()));
+    }
+    Verdict { backend: "fuse", works, how, whole_host: false, checks }
 }
 
 /// What we take of what the kernel offers.

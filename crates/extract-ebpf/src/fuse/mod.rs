@@ -23,7 +23,7 @@ mod serve;
 mod system;
 mod wire;
 
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
@@ -34,15 +34,36 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use flowmine_schema::Writer;
+
+use crate::host::HostFacts;
 use crate::options::Options;
 use crate::record::Record;
-use crate::recorder::{Recorder, TraceError};
+use crate::recorder::{Recorder, TraceError, WayIn};
+use crate::stop::{Ended, Stop};
 pub use namespace::Program;
 use report::{Item, Reporter};
 use serve::{Session, Tracer};
 
 /// Records that wait for the recorder at most: then the command waits.
 const QUEUE: usize = 1 << 16;
+
+/// What stands of this way in the table `hosts`.
+pub fn way_in() -> WayIn {
+    WayIn { backend: "fuse", hooks: Some("overlay".to_owned()), ring_bytes: None }
+}
+
+/// Traces a command in the directories that the filters name (the current one when none is named) into a dataset. See [`run`].
+///
+/// # Errors
+/// Those of [`run`].
+pub fn trace(command: &[OsString], options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> Result<Ended, TraceError> {
+    let directory = std::env::current_dir().map_err(TraceError::system("the current directory"))?;
+    let program = Program { arguments: command.to_vec(), environment: std::env::vars_os().collect(), directory };
+    let mut recorder = Recorder::begin(writer, host, way_in(), options, crate::command::words(command).as_deref())?;
+    let status = run(&program, &options.filters.directories, options, &mut recorder, &stop.terminated)?;
+    Ok(Ended { outcome: recorder.end(None)?, status: Some(status) })
+}
 
 /// Runs a command with an overlay over `directories` and records what happens in them.
 ///
@@ -55,7 +76,7 @@ pub fn run(
     program: &Program,
     directories: &[PathBuf],
     options: &Options,
-    recorder: &mut Recorder<'_>,
+    recorder: &mut Recorder,
     stop: &AtomicBool,
 ) -> Result<ExitStatus, TraceError> {
     let host = facts::FuseFacts::read(Path::new("/"));
@@ -217,7 +238,7 @@ impl Watch {
 fn record(
     receiver: &Receiver<Item>,
     mut served: usize,
-    recorder: &mut Recorder<'_>,
+    recorder: &mut Recorder,
     stop: &AtomicBool,
     over: &AtomicBool,
 ) -> Result<std::io::Result<ExitStatus>, TraceError> {

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use flowmine_schema::tables::{IoEvent, IoTotal};
 use flowmine_schema::text::decode;
-use flowmine_schema::{DatasetError, Writer};
 
 use crate::options::Filters;
 use crate::record::{Operation, Sum, Totals};
@@ -17,7 +16,7 @@ pub(super) fn io_event<'a>(operation: &Operation<'a>) -> IoEvent<'a> {
     IoEvent {
         pid: operation.process.pid as i32,
         process_start_ns: Some(signed(operation.process.start_boot_ns)),
-        tid: operation.tid as i32,
+        tid: Some(operation.tid as i32),
         op: Cow::Borrowed(operation.op.name()),
         via: Cow::Borrowed(operation.via.name()),
         // All 64 bits of it, as the table says.
@@ -99,16 +98,4 @@ pub(super) fn filters(filters: &Filters) -> Option<String> {
     put("directories", paths(&filters.directories));
     put("directories_out", paths(&filters.directories_out));
     (!set.is_empty()).then(|| serde_json::Value::Object(set).to_string())
-}
-
-/// Merges the small files of a trace's tables.
-pub(super) fn merge(writer: &mut Writer) -> Result<(), DatasetError> {
-    use flowmine_schema::tables::{Clock, Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
-    writer.merge_small_files::<Host<'static>>()?;
-    writer.merge_small_files::<Clock<'static>>()?;
-    writer.merge_small_files::<Process<'static>>()?;
-    writer.merge_small_files::<TracedFile<'static>>()?;
-    writer.merge_small_files::<IoEvent<'static>>()?;
-    writer.merge_small_files::<IoTotal<'static>>()?;
-    writer.merge_small_files::<IoLoss<'static>>()
 }

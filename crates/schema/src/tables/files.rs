@@ -7,9 +7,9 @@ crate::table! {
         host: text,
         /// The trace.
         trace_ns: i64,
-        /// Device number, as `stat(2)` tells it.
-        device: i64,
-        /// Inode number, all 64 bits.
+        /// Device number, as `stat(2)` tells it; null where the source does not tell (`io-csv`).
+        device: opt_i64,
+        /// Inode number, all 64 bits; of `io-csv` the number that its tracer gave the file.
         inode: i64,
         /// Generation of the inode: another one when the number is used again. Null where the file system or the way in does not tell.
         generation: opt_i64,

@@ -11,8 +11,8 @@ crate::table! {
         pid: i32,
         /// When it started, in nanoseconds after boot; see `processes`.
         process_start_ns: opt_i64,
-        /// The thread.
-        tid: i32,
+        /// The thread; null where the source does not tell (`io-csv`).
+        tid: opt_i32,
         /// `open`, `read`, `write`, `close`, `delete`, `rename`, `link`, `truncate`, `allocate`, `sync`, `mmap` (bytes unknown), `fault` (a page that a mapping brought in).
         op: text,
         /// By what: `call`; for reads and writes also `copy_file_range`, `sendfile`, `splice`, `io_uring`.
@@ -25,7 +25,7 @@ crate::table! {
         handle: opt_i64,
         /// Device number of the file, as `stat(2)` tells it; null when unknown.
         device: opt_i64,
-        /// Its inode number, all 64 bits.
+        /// Its inode number, all 64 bits; of `io-csv` the number that its tracer gave the file.
         inode: opt_i64,
         /// Its inode's generation.
         generation: opt_i64,

@@ -9,7 +9,7 @@ crate::table! {
         trace_ns: i64,
         /// Process number (the thread group's) in the host's pid namespace.
         pid: i32,
-        /// When it started, in nanoseconds after boot. With host and pid it is the key of a process; null where the source does not tell.
+        /// When it started, in nanoseconds after boot. With host and pid it is the key of a process; null where the source does not tell (`io-csv`), and then `started_ns` tells generations apart.
         process_start_ns: opt_i64,
         /// How exact that is: 1 from the kernel's tracing, 10,000,000 from `/proc/PID/stat`.
         start_precision_ns: opt_i64,

@@ -1,0 +1,94 @@
+//! `flowmine import io-csv` and `flowmine export --format io-csv`.
+
+use anyhow::Context;
+use flowmine_extract_ebpf::io_csv::read::{FileReport, take_in};
+use flowmine_extract_ebpf::io_csv::write::{self, Period, Written};
+use flowmine_schema::Dataset;
+
+use crate::args::{Export, ImportIoCsv, TimestampArg};
+use crate::progress::Stage;
+use crate::{Outcome, messages};
+
+/// How many files with warnings or errors are shown.
+const SHOWN: usize = 10;
+
+/// Imports traces.
+pub fn import(args: &ImportIoCsv) -> anyhow::Result<Outcome> {
+    for dir in &args.dirs {
+        let is_dir = std::fs::metadata(dir).with_context(|| dir.display().to_string())?.is_dir();
+        anyhow::ensure!(is_dir, "{}: give the directory in which file-bpf.csv and cgroups.csv lie; its name is the host's", dir.display());
+    }
+    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let stage = Stage::new("importing");
+    let reports = take_in(&dataset, &args.dirs, |done, total| stage.at(done, total))?;
+    drop(stage);
+    let odd: Vec<&FileReport> = reports.iter().filter(|report| !report.diagnostics.is_empty()).collect();
+    for report in odd.iter().take(SHOWN) {
+        messages::diagnostics(&report.path.display().to_string(), &report.diagnostics);
+    }
+    if odd.len() > SHOWN {
+        let more = odd.len() - SHOWN;
+        messages::note(&format!("and {more} more files with warnings or errors; all stand in the table `diagnostics` of the dataset"));
+    }
+    let already = reports.iter().filter(|report| report.already_there).count();
+    let errors: u64 = reports.iter().map(|report| report.diagnostics.errors()).sum();
+    let rows: u64 = reports.iter().map(|report| report.rows).sum();
+    let files = reports.iter().filter(|report| report.rows > 0).count();
+    messages::note(&format!(
+        "{files} files with {rows} lines imported{}{}",
+        if already > 0 { format!("; {already} files had been imported before and were skipped") } else { String::new() },
+        if errors > 0 { format!("; {errors} errors, see above and the table `diagnostics`") } else { String::new() },
+    ));
+    anyhow::ensure!(files > 0 || already > 0 || errors == 0, "nothing could be imported");
+    Ok(if errors > 0 { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+/// Writes traces.
+pub fn export(args: &Export) -> anyhow::Result<Outcome> {
+    let what = "io-csv holds the I/O of a dataset";
+    anyhow::ensure!(args.source.log.is_none(), "{what}: --log is for event logs");
+    let dir = args.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
+    let out = args.output.as_deref().filter(|out| *out != "-").context("say with -o DIR where to: io-csv is a directory for each host")?;
+    let of_jobs = !args.filter.account.is_empty() || !args.filter.user.is_empty() || args.timestamp != TimestampArg::default();
+    anyhow::ensure!(!of_jobs, "--account, --user and --timestamp choose among jobs; {what}");
+    anyhow::ensure!(args.case_notion.is_none() && !args.milliseconds, "{what}: --case-notion and --milliseconds are for event logs");
+    // Names stand in every path: to write them as they are would break a promise.
+    anyhow::ensure!(
+        args.pseudonymise.is_none() && args.drop.is_empty(),
+        "io-csv is written with its paths as they are: --pseudonymise and --drop are for event logs"
+    );
+    let dataset = Dataset::open(dir)?;
+    let stage = Stage::new("writing the traces");
+    let written = write::export(&dataset, out, Period { from_ns: args.filter.from, to_ns: args.filter.to })?;
+    drop(stage);
+    messages::note(&format!("{} hosts: {} operations and {} processes written", written.hosts, written.events, written.forks));
+    anyhow::ensure!(written.hosts > 0, "there is no trace in this dataset, or none in the period asked for");
+    tell(&written);
+    Ok(Outcome::Clean)
+}
+
+/// Says what the format could not hold.
+fn tell(written: &Written) {
+    let other: u64 = written.other_ops.values().sum();
+    let names: Vec<_> = written.other_ops.iter().map(|(op, count)| format!("{count} {op}")).collect();
+    let said = [
+        (other, format!("operations were left out, because the format has no type for them ({})", names.join(", "))),
+        (written.incomplete, "operations were left out, because their result, offset or size is not known".to_owned()),
+        (written.totals, "rows of added up operations (io_totals) were left out".to_owned()),
+        (written.processes, "processes were left out, because their start or cgroup is not known".to_owned()),
+        (written.moved, "processes changed their cgroup; the last one is written".to_owned()),
+        (written.not_calls, "reads and writes by copy_file_range, sendfile, splice or io_uring look like plain ones".to_owned()),
+        (written.without_end, "operations have no end; their beginning is written".to_owned()),
+        (written.without_file, "operations have no inode; 0 is written".to_owned()),
+        (written.quoted, "paths are in quotes, because they hold control characters, escapes or a quote after a comma".to_owned()),
+        (written.container_paths, "paths in containers were left out; the host's are there".to_owned()),
+        (written.several_devices, "hosts have files on several devices: an inode number there may mean several files".to_owned()),
+        (
+            written.several_traces,
+            "hosts have several traces: their handles are numbered on, an inode number may mean another file in each".to_owned(),
+        ),
+    ];
+    for (count, text) in said.iter().filter(|(count, _)| *count > 0) {
+        messages::warning(&format!("{count} {text}"));
+    }
+}

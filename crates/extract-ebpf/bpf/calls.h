@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* System calls: what is kept at the entry, and the records made at the exit. */
+#ifndef CALLS_H
+#define CALLS_H
+#include "filter.h"
+#include "path.h"
+#include "send.h"
+#include "totals.h"
+
+#define O_APPEND 02000
+#define MAP_ANONYMOUS 0x20
+#define AT_FDCWD -100
+#define AT_REMOVEDIR 0x200
+#define AT_EMPTY_PATH 0x1000
+#define CLOSE_RANGE_CLOEXEC 4
+/* Descriptors of one close_range(2) that are looked at; more are counted as one loss. */
+#define CLOSE_RANGE 2048
+
+INLINE void begin_operation(struct wire_operation *o, struct task_struct *task, struct flight *flight, u8 op, u8 via, u64 end)
+{
+	u64 id = current_pid_tgid();
+	o->kind = WIRE_OPERATION;
+	o->op = op;
+	o->via = via;
+	o->reserved = 0;
+	o->has = HAS_RESULT;
+	o->tgid = id >> 32;
+	o->tid = (u32)id;
+	o->process_start = process_start(task);
+	o->start = flight->start;
+	o->end = end;
+	o->handle = 0;
+	o->inode = 0;
+	o->device = 0;
+	o->generation = 0;
+	o->offset = 0;
+	o->size = 0;
+	o->result = 0;
+	o->flags = 0;
+	o->tail = 0;
+}
+
+INLINE void set_file(struct wire_operation *o, const struct side *side)
+{
+	o->has |= HAS_FILE;
+	if (side->file)
+		o->has |= HAS_HANDLE;
+	if (side->block)
+		o->has |= IS_BLOCK;
+	o->handle = side->file;
+	o->inode = side->inode;
+	o->device = side->device;
+	o->generation = side->generation;
+}
+
+INLINE void set_cpu(struct wire_cpu *cpu, struct task_struct *task, struct flight *flight)
+{
+	cpu->user_start = flight->user;
+	cpu->system_start = flight->system;
+	cpu->user_end = CURRENT(task, utime);
+	cpu->system_end = CURRENT(task, stime);
+}
+
+/* A call that is begun again by the kernel after a signal, or ends with EINTR: for the program it is the latter. */
+INLINE s64 told_result(s64 result)
+{
+	return result <= -512 && result >= -516 ? -4 : result;
+}
+
+/* A record without a tail. */
+INLINE void send_operation(struct task_struct *task, struct flight *flight, struct wire_operation *o, u64 bytes)
+{
+	if (!cpu_times) {
+		send(o->op, o, sizeof(*o), bytes);
+		return;
+	}
+	struct {
+		struct wire_operation operation;
+		struct wire_cpu cpu;
+	} both;
+	both.operation = *o;
+	both.operation.has |= HAS_CPU;
+	set_cpu(&both.cpu, task, flight);
+	send(o->op, &both, sizeof(both), bytes);
+}
+
+INLINE void send_transfer(struct task_struct *task, struct flight *flight, struct wire_operation *o)
+{
+	u64 bytes = o->result > 0 ? o->result : 0;
+	if (totals_only && (o->has & HAS_FILE))
+		add_up(o);
+	else
+		send_operation(task, flight, o, bytes);
+}
+
+/* Bytes that a vector of the program's memory asks for: `struct iovec`, at most UIO_MAXIOV. */
+APART u64 vector_size(u64 address, u64 count)
+{
+	u64 sum = 0;
+	for (u32 i = 0; i < 1024; i++) {
+		u64 length = 0;
+		if (i >= count)
+			break;
+		if (probe_read_user(&length, sizeof(length), (void *)(address + i * 16 + 8)))
+			break;
+		sum += length;
+	}
+	return sum;
+}
+
+INLINE int is_write(u8 call)
+{
+	return call == CALL_WRITE || call == CALL_PWRITE || call == CALL_WRITEV || call == CALL_PWRITEV || call == CALL_PWRITEV2;
+}
+
+INLINE void leave_transfer(struct pt_regs *registers, struct task_struct *task, struct flight *flight, s64 result, u64 end)
+{
+	struct wire_operation o;
+	u8 call = flight->call;
+	int write = is_write(call);
+	s64 offset;
+	begin_operation(&o, task, flight, write ? OP_WRITE : OP_READ, VIA_CALL, end);
+	set_file(&o, &flight->a);
+	if (call <= CALL_PWRITE)
+		o.size = argument_2(registers);
+	else
+		o.size = vector_size(argument_1(registers), argument_2(registers));
+	int positioned = call == CALL_PREAD || call == CALL_PWRITE || call == CALL_PREADV || call == CALL_PWRITEV;
+	if (call == CALL_PREADV2 || call == CALL_PWRITEV2)
+		positioned = argument_3(registers) != ~0ull;
+	struct file *file = TYPED(file, flight->a.file);
+	if (write && (flight->a.flags & O_APPEND)) {
+		/* It went to the end of the file, wherever the position was, and also for calls with an offset (pwrite(2), BUGS). */
+		if (positioned) {
+			struct inode *inode = LOAD(file, f_inode);
+			offset = LOAD(inode, i_size);
+		} else {
+			offset = LOAD(file, f_pos);
+		}
+		if (result > 0)
+			offset -= result;
+	} else if (positioned) {
+		offset = argument_3(registers);
+	} else {
+		offset = LOAD(file, f_pos);
+		if (result > 0)
+			offset -= result;
+	}
+	o.offset = offset;
+	o.result = told_result(result);
+	o.has |= HAS_OFFSET | HAS_SIZE;
+	send_transfer(task, flight, &o);
+}
+
+/* Where one side of a copy began: at the value behind the pointer, which the kernel moved on, or at the position of the open file. */
+INLINE s64 copy_offset(const struct side *side, u64 pointer, s64 result)
+{
+	s64 offset = 0;
+	if (pointer)
+		probe_read_user(&offset, sizeof(offset), (void *)pointer);
+	else
+		offset = READ((struct file *)side->file, f_pos);
+	return result > 0 ? offset - result : offset;
+}
+
+INLINE void send_side(struct task_struct *task, struct flight *flight, const struct side *side, u8 op, u8 via, u64 pointer, u64 size, s64 result, u64 end)
+{
+	if (!side->wanted || !(ops_wanted & (1u << op)))
+		return;
+	struct wire_operation o;
+	begin_operation(&o, task, flight, op, via, end);
+	set_file(&o, side);
+	o.offset = copy_offset(side, pointer, result);
+	o.size = size;
+	o.result = told_result(result);
+	o.has |= HAS_OFFSET | HAS_SIZE;
+	send_transfer(task, flight, &o);
+}
+
+INLINE void enter_copy(struct pt_regs *registers, struct task_struct *task, struct flight *flight, u8 call)
+{
+	/* sendfile(2) names the target first. */
+	u32 source = call == CALL_SENDFILE ? argument_1(registers) : argument_0(registers);
+	u32 target = call == CALL_SENDFILE ? argument_0(registers) : argument_2(registers);
+	u64 file = file_of(task, source);
+	if (file)
+		look_at_address(&flight->a, file);
+	file = file_of(task, target);
+	if (file)
+		look_at_address(&flight->b, file);
+}
+
+INLINE void leave_copies(struct pt_regs *registers, struct task_struct *task, struct flight *flight, s64 result, u64 end)
+{
+	u8 call = flight->call;
+	u8 via = call == CALL_SENDFILE ? VIA_SENDFILE : call == CALL_SPLICE ? VIA_SPLICE : VIA_COPY;
+	u64 from = call == CALL_SENDFILE ? argument_2(registers) : argument_1(registers);
+	u64 to = call == CALL_SENDFILE ? 0 : argument_3(registers);
+	u64 size = call == CALL_SENDFILE ? argument_3(registers) : argument_4(registers);
+	send_side(task, flight, &flight->a, OP_READ, via, from, size, result, end);
+	send_side(task, flight, &flight->b, OP_WRITE, via, to, size, result, end);
+}
+
+/* Calls on one descriptor that move no bytes. */
+INLINE void leave_descriptor(struct pt_regs *registers, struct task_struct *task, struct flight *flight, s64 result, u64 end)
+{
+	struct wire_operation o;
+	u8 call = flight->call;
+	u8 op = OP_CLOSE;
+	if (call == CALL_FTRUNCATE)
+		op = OP_TRUNCATE;
+	else if (call == CALL_FALLOCATE)
+		op = OP_ALLOCATE;
+	else if (call == CALL_FSYNC || call == CALL_SYNC_FILE_RANGE)
+		op = OP_SYNC;
+	else if (call == CALL_MMAP)
+		op = OP_MMAP;
+	begin_operation(&o, task, flight, op, VIA_CALL, end);
+	set_file(&o, &flight->a);
+	o.result = result < 0 && result > -4096 ? told_result(result) : 0;
+	switch (call) {
+	case CALL_FTRUNCATE:
+		o.size = argument_1(registers);
+		o.has |= HAS_SIZE;
+		break;
+	case CALL_FALLOCATE:
+		o.flags = argument_1(registers);
+		o.offset = argument_2(registers);
+		o.size = argument_3(registers);
+		o.has |= HAS_FLAGS | HAS_OFFSET | HAS_SIZE;
+		break;
+	case CALL_SYNC_FILE_RANGE:
+		o.offset = argument_1(registers);
+		o.size = argument_2(registers);
+		o.has |= HAS_OFFSET | HAS_SIZE;
+		break;
+	case CALL_MMAP:
+		o.offset = argument_5(registers);
+		o.size = argument_1(registers);
+		o.flags = (u32)argument_2(registers) | (u32)argument_3(registers) << 8;
+		o.has |= HAS_FLAGS | HAS_OFFSET | HAS_SIZE;
+		break;
+	case CALL_DUP2:
+	case CALL_DUP3:
+		/* The close that this was for the descriptor that is used again; it never fails. */
+		if (result < 0)
+			return;
+		break;
+	}
+	send_operation(task, flight, &o, 0);
+}
+
+INLINE void enter_descriptor(struct pt_regs *registers, struct task_struct *task, struct flight *flight, u8 call)
+{
+	u32 descriptor = argument_0(registers);
+	if (call == CALL_MMAP) {
+		if (argument_3(registers) & MAP_ANONYMOUS)
+			return;
+		descriptor = argument_4(registers);
+	} else if (call == CALL_DUP2 || call == CALL_DUP3) {
+		if ((u32)argument_1(registers) == descriptor)
+			return;
+		descriptor = argument_1(registers);
+	}
+	u64 file = file_of(task, descriptor);
+	if (file)
+		look_at_address(&flight->a, file);
+}
+
+/* The record of an operation with a tail, in scratch 0. */
+INLINE void send_with_tail(struct task_struct *task, struct flight *flight, struct scratch *s, u32 tail)
+{
+	struct wire_operation *o = &s->operation;
+	if (cpu_times) {
+		o->has |= HAS_CPU;
+		set_cpu(&s->cpu, task, flight);
+	}
+	o->has |= HAS_TAIL;
+	o->tail = tail;
+	OPAQUE(tail);
+	if (tail > TAIL_BYTES + TAIL_SPARE)
+		return;
+	send(o->op, s, WIRE_HEAD + tail, 0);
+}
+
+/* Where a relative path begins: the working directory or a directory's descriptor. Nothing for an absolute one, which begins at the root of the process. */
+INLINE u32 add_start(struct task_struct *task, int directory, u64 string, u32 at, u32 part)
+{
+	char first = 0;
+	probe_read_user(&first, 1, (void *)string);
+	u64 mount, dentry;
+	struct fs_struct *fs = READ(task, fs);
+	if (first == '/') {
+		mount = (u64)READ(fs, root.mnt);
+		dentry = (u64)READ(fs, root.dentry);
+	} else if (directory == AT_FDCWD) {
+		mount = (u64)READ(fs, pwd.mnt);
+		dentry = (u64)READ(fs, pwd.dentry);
+	} else {
+		struct file *file = (void *)file_of(task, directory);
+		if (!file)
+			return at;
+		mount = (u64)READ(file, f_path.mnt);
+		dentry = (u64)READ(file, f_path.dentry);
+	}
+	return add_path(dentry, mount, at, part, 0);
+}
+
+INLINE u32 add_given(struct task_struct *task, int directory, u64 string, u32 at, u32 start_part, u32 string_part)
+{
+	at = add_start(task, directory, string, at, start_part);
+	return user_string(string, at, string_part, 0);
+}
+
+INLINE void leave_open(struct pt_regs *registers, struct task_struct *task, struct flight *flight, s64 result, u64 end)
+{
+	u8 call = flight->call;
+	struct scratch *s = scratch(0);
+	if (!s)
+		return;
+	struct wire_operation *o = &s->operation;
+	begin_operation(o, task, flight, OP_OPEN, VIA_CALL, end);
+	o->has |= HAS_FLAGS;
+	u64 string = call == CALL_OPEN || call == CALL_CREAT ? argument_0(registers) : argument_1(registers);
+	int directory = call == CALL_OPEN || call == CALL_CREAT ? AT_FDCWD : (int)argument_0(registers);
+	if (call == CALL_OPEN)
+		o->flags = argument_1(registers);
+	else if (call == CALL_CREAT)
+		o->flags = 0101 | 01000; /* O_CREAT | O_WRONLY | O_TRUNC */
+	else if (call == CALL_OPENAT2) {
+		u64 how = 0;
+		probe_read_user(&how, sizeof(how), (void *)argument_2(registers));
+		o->flags = how;
+	} else
+		o->flags = argument_2(registers);
+	u32 tail = 0;
+	set_root(s, task);
+	if (result >= 0) {
+		struct file *file = (void *)file_of(task, result);
+		struct side *side = &flight->a;
+		if (!flight->captured) {
+			if (!file)
+				return;
+			look_at_address(side, (u64)file);
+		}
+		if (!side->wanted)
+			return;
+		set_file(o, side);
+		if (totals_only)
+			send_previous(o);
+		if ((u64)file != side->file) {
+			/* Another thread has closed it already: its memory may be another file's. */
+			send_with_tail(task, flight, s, 0);
+			return;
+		}
+		struct inode *inode = READ(file, f_inode);
+		struct super_block *super = READ(inode, i_sb);
+		if (side->block) {
+			struct address_space *pages = READ(file, f_mapping);
+			inode = READ(pages, host);
+		}
+		o->size = READ(inode, i_size);
+		o->has |= HAS_FILE_SIZE;
+		tail = add_type((u64)super, tail, 0);
+		tail = add_path((u64)READ(file, f_path.dentry), (u64)READ(file, f_path.mnt), tail, PART_PATH, 0);
+	} else {
+		o->result = told_result(result);
+		if (call != CALL_OPEN_BY_HANDLE)
+			tail = add_given(task, directory, string, tail, PART_DIRECTORY, PART_STRING);
+	}
+	send_with_tail(task, flight, s, tail);
+}
+
+/* Calls on names. */
+INLINE void leave_name(struct pt_regs *registers, struct task_struct *task, struct flight *flight, s64 result, u64 end)
+{
+	u8 call = flight->call;
+	struct scratch *s = scratch(0);
+	if (!s)
+		return;
+	struct wire_operation *o = &s->operation;
+	u8 op = OP_DELETE;
+	if (call >= CALL_RENAME && call <= CALL_RENAMEAT2)
+		op = OP_RENAME;
+	else if (call == CALL_LINK || call == CALL_LINKAT)
+		op = OP_LINK;
+	else if (call == CALL_TRUNCATE)
+		op = OP_TRUNCATE;
+	begin_operation(o, task, flight, op, VIA_CALL, end);
+	o->result = told_result(result);
+	int from = AT_FDCWD, to = AT_FDCWD;
+	u64 old = argument_0(registers), new = 0;
+	switch (call) {
+	case CALL_UNLINKAT:
+		from = argument_0(registers);
+		old = argument_1(registers);
+		break;
+	case CALL_RENAME:
+	case CALL_LINK:
+		new = argument_1(registers);
+		break;
+	case CALL_RENAMEAT:
+	case CALL_RENAMEAT2:
+	case CALL_LINKAT:
+		from = argument_0(registers);
+		old = argument_1(registers);
+		to = argument_2(registers);
+		new = argument_3(registers);
+		break;
+	case CALL_TRUNCATE:
+		o->size = argument_1(registers);
+		o->has |= HAS_SIZE;
+		break;
+	}
+	if (op == OP_RENAME) {
+		o->has |= HAS_FLAGS;
+		if (call == CALL_RENAMEAT2)
+			o->flags = argument_4(registers);
+	}
+	if (flight->captured) {
+		if (!flight->a.wanted)
+			return;
+		if (flight->a.wanted == 1)
+			set_file(o, &flight->a);
+	}
+	set_root(s, task);
+	u32 tail = add_given(task, from, old, 0, PART_DIRECTORY, PART_STRING);
+	if (op == OP_RENAME || op == OP_LINK)
+		tail = add_given(task, to, new, tail, PART_DIRECTORY_2, PART_STRING_2);
+	send_with_tail(task, flight, s, tail);
+}
+
+/* The record of a descriptor that is about to be closed. By itself, so that a loop around it is cheap to verify. */
+APART int close_one(u32 descriptor)
+{
+	struct task_struct *task = current_task();
+	struct flight *flight = flight_of(task);
+	u64 file = file_of(task, descriptor);
+	if (!flight || !file)
+		return 0;
+	struct side *side = &flight->b;
+	look_at_address(side, file);
+	if (!side->wanted)
+		return 0;
+	struct wire_operation o;
+	begin_operation(&o, task, flight, OP_CLOSE, VIA_CALL, flight->start);
+	set_file(&o, side);
+	send_operation(task, flight, &o, 0);
+	return 1;
+}
+
+/* close_range(2): a record for each descriptor in it that is open, at the entry, while they still are. */
+APART int close_many(u32 first, u32 last)
+{
+	struct task_struct *task = current_task();
+	struct fdtable *table;
+	if (has_typed_task) {
+		table = task->files->fdt;
+	} else {
+		struct files_struct *all = READ(task, files);
+		table = READ(all, fdt);
+	}
+	u32 size = READ(table, max_fds);
+	if (last >= size)
+		last = size - 1;
+	for (u32 i = 0; i < CLOSE_RANGE; i++) {
+		u32 descriptor = first + i;
+		if (descriptor > last || descriptor < first)
+			return 0;
+		close_one(descriptor);
+	}
+	return 1;
+}
+
+SEC("tp_btf/sys_enter") int call_enter(u64 *context)
+{
+	u64 number = context[1];
+	if (number >= CALL_NUMBERS)
+		return 0;
+	u8 call = calls[number];
+	if (!call)
+		return 0;
+	struct task_struct *task = current_task();
+	u32 tgid = current_pid_tgid() >> 32;
+	struct flight *flight = has_storage ? storage_get(&flights, task, 0, 0) : 0;
+	if (!wanted_current(task, tgid, flight && flight->follows))
+		return 0;
+	struct pt_regs *registers = (void *)context[0];
+	if (UNLIKELY(call == CALL_IO_SUBMIT)) {
+		count_seen(counter_of(COUNT_AIO), 0);
+		return 0;
+	}
+	if (UNLIKELY(is_foreign(task))) {
+		count_seen(counter_of(COUNT_FOREIGN), 0);
+		return 0;
+	}
+	if (flight)
+		flight->call = 0; /* whatever became of the call before */
+	if (call <= LAST_TRANSFER && !vfs_hooks) {
+		u64 file = file_of(task, argument_0(registers));
+		if (!file)
+			return 0;
+		if (has_storage) {
+			if (!flight) {
+				flight = storage_get(&flights, task, 0, STORAGE_CREATE);
+				if (!flight)
+					goto full;
+				flight->follows = 1;
+			}
+			look_at_address(&flight->a, file);
+			if (!flight->a.wanted)
+				return 0;
+		} else {
+			/* No room in the hash is taken for a file that is not recorded. */
+			struct side side = {};
+			look_at_address(&side, file);
+			if (!side.wanted)
+				return 0;
+			flight = new_flight(task);
+			if (!flight)
+				goto full;
+			flight->a = side;
+		}
+	} else {
+		flight = new_flight(task);
+		if (!flight)
+			goto full;
+		flight->a.wanted = 0;
+		flight->a.file = 0;
+		flight->b.wanted = 0;
+		flight->captured = 0;
+		flight->follows = 1;
+		if (call <= LAST_TRANSFER)
+			; /* a hook of vfs.h tells the file */
+		else if (call <= LAST_COPY)
+			enter_copy(registers, task, flight, call);
+		else if (call <= LAST_BY_DESCRIPTOR)
+			enter_descriptor(registers, task, flight, call);
+		if (call > LAST_TRANSFER && call <= LAST_BY_DESCRIPTOR && !flight->a.wanted && !flight->b.wanted) {
+			end_flight(flight);
+			return 0;
+		}
+	}
+	if (cpu_times) {
+		flight->user = CURRENT(task, utime);
+		flight->system = CURRENT(task, stime);
+	}
+	flight->call = call;
+	flight->start = boot_ns();
+	if (call == CALL_CLOSE_RANGE) {
+		u32 first = argument_0(registers), last = argument_1(registers);
+		if (!(argument_2(registers) & CLOSE_RANGE_CLOEXEC) && first <= last && close_many(first, last))
+			count_full(counter_of(OP_CLOSE), 0);
+		end_flight(flight);
+	}
+	return 0;
+full:
+	count_full(counter_of(call <= LAST_TRANSFER ? (is_write(call) ? OP_WRITE : OP_READ) : OP_NONE), 0);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit") int call_exit(u64 *context)
+{
+	struct pt_regs *registers = (void *)context[0];
+	u64 number = call_number(registers);
+	if (number >= CALL_NUMBERS || !calls[number])
+		return 0;
+	struct task_struct *task = current_task();
+	struct flight *flight = flight_of(task);
+	if (!flight || !flight->call)
+		return 0;
+	u64 end = boot_ns();
+	s64 result = context[1];
+	u8 call = flight->call;
+	if (vfs_hooks && call <= LAST_TRANSFER && !flight->captured) {
+		/* It failed before, or the function was inlined. */
+		u64 file = file_of(task, argument_0(registers));
+		if (file)
+			look_at_address(&flight->a, file);
+	}
+	if (call <= LAST_TRANSFER && !flight->a.wanted)
+		;
+	else if (call <= LAST_TRANSFER)
+		leave_transfer(registers, task, flight, result, end);
+	else if (call <= LAST_COPY)
+		leave_copies(registers, task, flight, result, end);
+	else if (call <= LAST_BY_DESCRIPTOR)
+		leave_descriptor(registers, task, flight, result, end);
+	else if (call <= LAST_OPEN)
+		leave_open(registers, task, flight, result, end);
+	else
+		leave_name(registers, task, flight, result, end);
+	end_flight(flight);
+	return 0;
+}
+#endif

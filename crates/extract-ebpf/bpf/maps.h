@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Tables that the programs share with user space. */
+#ifndef MAPS_H
+#define MAPS_H
+#include "settings.h"
+#include "wire.h"
+
+struct {
+	MAP_NUMBER(type, MAP_RING);
+	MAP_NUMBER(max_entries, 1 << 24);
+} events SEC(".maps");
+
+struct {
+	MAP_NUMBER(type, MAP_PERCPU_ARRAY);
+	MAP_NUMBER(max_entries, COUNTERS);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct wire_counter);
+} counters SEC(".maps");
+
+/* A file at the beginning of a call. */
+struct side {
+	u64 file, inode;
+	u64 type; /* of its file system, by its address, when the last one that was looked at here is recorded */
+	s64 position;
+	u32 device, generation;
+	u32 flags; /* f_flags */
+	u8 wanted, block, reserved[2];
+};
+
+/* A call between its entry and its exit. */
+struct flight {
+	u64 start;
+	u64 user, system;
+	u8 call;     /* 0: none */
+	u8 captured; /* by a hook of vfs.h */
+	u8 follows;  /* its process is in `followed`, and stays there */
+	u8 reserved[5];
+	struct side a, b;
+};
+
+/* The type is changed to a hash by user space where the kernel has no task storage. */
+struct {
+	MAP_NUMBER(type, MAP_TASK_STORAGE);
+	MAP_NUMBER(map_flags, 1);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct flight);
+} flights SEC(".maps");
+static const struct flight no_flight;
+
+struct {
+	MAP_NUMBER(type, MAP_HASH);
+	MAP_NUMBER(map_flags, 0);
+	MAP_NUMBER(max_entries, 65536);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, u8);
+} followed SEC(".maps");
+struct {
+	MAP_NUMBER(type, MAP_HASH);
+	MAP_NUMBER(max_entries, 1024);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, u8);
+} uids SEC(".maps"), gids SEC(".maps");
+
+/* Verdict by name of a type of file systems, and by its address once it was met: 1 recorded, 2 not. */
+#define TYPE_NAME 32
+struct type_name {
+	char name[TYPE_NAME];
+};
+struct {
+	MAP_NUMBER(type, MAP_HASH);
+	MAP_NUMBER(max_entries, 256);
+	MAP_TYPE(key, struct type_name);
+	MAP_TYPE(value, u8);
+} type_names SEC(".maps");
+struct {
+	MAP_NUMBER(type, MAP_HASH);
+	MAP_NUMBER(max_entries, 256);
+	MAP_TYPE(key, u64);
+	MAP_TYPE(value, u8);
+} types SEC(".maps");
+
+struct totals_table {
+	MAP_NUMBER(type, MAP_HASH);
+	MAP_NUMBER(max_entries, 65536);
+	MAP_TYPE(key, struct totals_key);
+	MAP_TYPE(value, struct totals_value);
+} totals_a SEC(".maps"), totals_b SEC(".maps");
+
+/* The table that is added to. User space puts the other one here, which returns only when no program uses the old one any more
+ * (the kernel waits for an RCU grace period when a map of maps is changed), and reads the old one, in which nothing changes then: no increment is lost.
+ */
+struct {
+	MAP_NUMBER(type, MAP_ARRAY_OF_MAPS);
+	MAP_NUMBER(max_entries, 1);
+	MAP_TYPE(key, u32);
+	MAP_NUMBER(value_size, 4);
+	struct totals_table *values[];
+} totals SEC(".maps");
+
+/* Room to build a record: 0 for tracepoints, in which nothing else of ours runs on this processor, 1 for the reading in of what is there. */
+#define TAIL_BYTES 16384
+#define TAIL_SPARE 8192 /* one part may begin at the last byte */
+struct scratch {
+	union {
+		struct {
+			struct wire_operation operation;
+			struct wire_cpu cpu;
+		};
+		u8 head[WIRE_HEAD];
+		struct wire_process process;
+		struct wire_cgroup_path cgroup;
+	};
+	u8 tail[TAIL_BYTES + TAIL_SPARE];
+	u64 root_dentry, root_mount; /* the root of the process whose paths are told */
+	struct side side;
+	u32 end, met, rooted, reserved; /* of a walk: kept here so that the verifier need not follow their values */
+};
+struct {
+	MAP_NUMBER(type, MAP_PERCPU_ARRAY);
+	MAP_NUMBER(max_entries, 2);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct scratch);
+} scratches SEC(".maps");
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Processes: fork, exec, exit, and the cgroups that they are in. */
+#ifndef PROCESS_H
+#define PROCESS_H
+#include "filter.h"
+#include "path.h"
+#include "send.h"
+
+#define SIGNAL_GROUP_EXIT 4
+/* Threads of which the counters are added at an exit: those that are gone are in the group's own. */
+#define EXIT_THREADS 64
+
+INLINE u32 inner_pid(struct task_struct *task)
+{
+	struct pid *pid = READ(task, thread_pid);
+	u32 level = READ(pid, level);
+	void *numbers = (void *)&pid->numbers;
+	int number = 0;
+	struct upid *at = (void *)((char *)numbers + level * SIZE_OF_TYPE(struct upid));
+	number = READ(at, nr);
+	return number;
+}
+
+INLINE void controller_ids(struct wire_process *p, struct css_set *set)
+{
+#define CONTROLLER(number)                                        \
+	{                                                             \
+		struct cgroup *cgroup = controller_cgroup(set, number);   \
+		struct cgroup_root *root = READ(cgroup, root);            \
+		p->cgroup_v1[number] = 0;                                 \
+		if (cgroup && READ(root, hierarchy_id)) {                 \
+			p->v1 |= 1 << number;                                 \
+			p->cgroup_v1[number] = cgroup_id(cgroup);             \
+		}                                                         \
+	}
+	CONTROLLER(CONTROLLER_FREEZER)
+	CONTROLLER(CONTROLLER_MEMORY)
+	CONTROLLER(CONTROLLER_CPUSET)
+	CONTROLLER(CONTROLLER_DEVICES)
+	CONTROLLER(CONTROLLER_CPUACCT)
+#undef CONTROLLER
+}
+
+/* What is known of a process from one of its threads. */
+APART int describe(u64 task_address, u32 kind, u32 which)
+{
+	struct scratch *s = scratch(which);
+	if (!s)
+		return 0;
+	struct wire_process *p = &s->process;
+	struct task_struct *task = (void *)task_address;
+	struct task_struct *leader = READ(task, group_leader);
+	struct css_set *set = READ(task, cgroups);
+	const struct cred *cred = READ(task, real_cred);
+	p->kind = kind;
+	p->cut = 0;
+	p->v1 = 0;
+	p->reserved = 0;
+	p->status = 0;
+	p->tgid = READ(task, tgid);
+	p->parent_tgid = 0;
+	p->start = READ(leader, start_boottime);
+	p->parent_start = 0;
+	p->at = boot_ns();
+	p->uid = READ(cred, euid.val);
+	p->gid = READ(cred, egid.val);
+	p->inner_pid = inner_pid(leader);
+	p->tail = 0;
+	p->cgroup = cgroup_id(READ(set, dfl_cgrp));
+	controller_ids(p, set);
+	return 0;
+}
+
+INLINE int wanted_other(struct task_struct *task)
+{
+	const struct cred *cred = READ(task, real_cred);
+	return wanted_task((u64)task, READ(task, tgid), READ(cred, euid.val), READ(cred, egid.val), 0);
+}
+
+INLINE void send_process(struct scratch *s, u32 count, u32 tail)
+{
+	s->process.tail = tail;
+	OPAQUE(tail);
+	if (tail > TAIL_BYTES + TAIL_SPARE)
+		return;
+	send(count, s, WIRE_HEAD + tail, 0);
+}
+
+SEC("tp_btf/sched_process_fork") int process_fork(u64 *context)
+{
+	struct task_struct *parent = (void *)context[0], *child = (void *)address_of((void *)context[1]);
+	u32 tgid = READ(child, tgid), parent_tgid = READ(parent, tgid);
+	if (tgid == parent_tgid)
+		return 0; /* a thread */
+	if (follow && map_lookup(&followed, &parent_tgid)) {
+		u8 yes = 1;
+		if (map_update(&followed, &tgid, &yes, ANY))
+			count_full(counter_of(COUNT_FORK), 0);
+	}
+	if (!wanted_other(child))
+		return 0;
+	describe((u64)child, WIRE_FORK, 0);
+	struct scratch *s = scratch(0);
+	if (!s)
+		return 0;
+	struct task_struct *leader = READ(parent, group_leader);
+	s->process.parent_tgid = parent_tgid;
+	s->process.parent_start = READ(leader, start_boottime);
+	send_process(s, COUNT_FORK, 0);
+	return 0;
+}
+
+/* The environment goes in pieces, as much as user space asked for; it picks the variables that it wants, and knows from the last piece whether that was all. */
+INLINE void send_environment(struct wire_process *p, u64 begin, u64 end)
+{
+	for (u32 i = 0; i < 32; i++) {
+		u64 at = begin + i * 4096;
+		if (i >= environment_pieces || at >= end)
+			break;
+		struct wire_counter *c = counter_of(COUNT_ENVIRONMENT);
+		struct {
+			struct wire_environment head;
+			u8 bytes[4096];
+		} *record = ring_reserve(&events, sizeof(*record), 0);
+		count_seen(c, 0);
+		if (!record) {
+			count_lost(c, 0);
+			break;
+		}
+		u32 size = end - at < 4096 ? end - at : 4096;
+		record->head.kind = WIRE_ENVIRONMENT;
+		record->head.last = end - at <= 4096;
+		record->head.tgid = p->tgid;
+		record->head.start = p->start;
+		record->head.at = p->at;
+		record->head.piece = i;
+		OPAQUE(size);
+		if (size > 4096)
+			size = 4096;
+		record->head.tail = probe_read_user(record->bytes, size, (void *)at) ? 0 : size;
+		ring_submit(record, RING_NO_WAKEUP);
+	}
+}
+
+SEC("tp_btf/sched_process_exec") int process_exec(u64 *context)
+{
+	struct task_struct *task = (void *)address_of((void *)context[0]);
+	struct linux_binprm *program = (void *)context[2];
+	if (!wanted_other(task))
+		return 0;
+	describe((u64)task, WIRE_EXEC, 0);
+	struct scratch *s = scratch(0);
+	if (!s)
+		return 0;
+	set_root(s, task);
+	struct file *file = READ(program, file);
+	u32 tail = add_path((u64)READ(file, f_path.dentry), (u64)READ(file, f_path.mnt), 0, PART_PATH, 0);
+	struct mm_struct *mm = READ(task, mm);
+	u64 begin = READ(mm, arg_start), end = READ(mm, arg_end);
+	tail = user_memory(begin, end - begin, tail, PART_ARGUMENTS, 0);
+	send_process(s, COUNT_EXEC, tail);
+	if (environment_pieces)
+		send_environment(&s->process, READ(mm, env_start), READ(mm, env_end));
+	return 0;
+}
+
+INLINE void add_counters(struct wire_exit *e, struct task_struct *task)
+{
+	struct task_io_accounting *io = (void *)&task->ioac;
+	e->user += READ(task, utime);
+	e->system += READ(task, stime);
+	e->runtime += READ(task, se.sum_exec_runtime);
+	if (!HAS_FIELD(struct task_struct, ioac))
+		return;
+	if (HAS_FIELD(struct task_io_accounting, rchar)) {
+		e->rchar += READ(io, rchar);
+		e->wchar += READ(io, wchar);
+		e->syscr += READ(io, syscr);
+		e->syscw += READ(io, syscw);
+	}
+	if (HAS_FIELD(struct task_io_accounting, read_bytes)) {
+		e->read_bytes += READ(io, read_bytes);
+		e->write_bytes += READ(io, write_bytes);
+		e->cancelled += READ(io, cancelled_write_bytes);
+	}
+}
+
+SEC("tp_btf/sched_process_exit") int process_exit(u64 *context)
+{
+	struct task_struct *task = (void *)address_of((void *)context[0]);
+	struct signal_struct *group = READ(task, signal);
+	u32 tgid = READ(task, tgid);
+	if (exit_tells_group ? !(context[1] & 0xff) : READ(group, live.counter) != 0)
+		return 0;
+	int wanted = wanted_other(task);
+	if (follow)
+		map_delete(&followed, &tgid);
+	if (!wanted)
+		return 0;
+	struct task_struct *leader = READ(task, group_leader);
+	struct wire_exit e;
+	__builtin_memset(&e, 0, sizeof(e));
+	e.kind = WIRE_EXIT;
+	e.tgid = tgid;
+	e.start = READ(leader, start_boottime);
+	e.at = boot_ns();
+	e.status = READ(group, flags) & SIGNAL_GROUP_EXIT ? READ(group, group_exit_code) : READ(leader, exit_code);
+	e.has = 1;
+	if (HAS_FIELD(struct signal_struct, ioac) && HAS_FIELD(struct task_io_accounting, rchar))
+		e.has |= 2;
+	if (HAS_FIELD(struct signal_struct, ioac) && HAS_FIELD(struct task_io_accounting, read_bytes))
+		e.has |= 4;
+	/* What threads had used that are gone already. */
+	struct task_io_accounting *io = (void *)&group->ioac;
+	e.user = READ(group, utime);
+	e.system = READ(group, stime);
+	e.runtime = READ(group, sum_sched_runtime);
+	if (e.has & 2) {
+		e.rchar = READ(io, rchar);
+		e.wchar = READ(io, wchar);
+		e.syscr = READ(io, syscr);
+		e.syscw = READ(io, syscw);
+	}
+	if (e.has & 4) {
+		e.read_bytes = READ(io, read_bytes);
+		e.write_bytes = READ(io, write_bytes);
+		e.cancelled = READ(io, cancelled_write_bytes);
+	}
+	/* And those that are still there: this one, a leader that ended before, some on their way out. */
+	struct list_head *head = (void *)&group->thread_head;
+	struct list_head *at = READ(head, next);
+	for (int i = 0; i < EXIT_THREADS; i++) {
+		if (!at || at == head)
+			break;
+		struct task_struct *thread = (void *)((char *)at - __builtin_preserve_field_info(((struct task_struct *)0)->thread_node, 0));
+		add_counters(&e, thread);
+		at = READ(at, next);
+	}
+	if (at && at != head)
+		e.has = 0; /* too many to add: not known rather than too little */
+	send(COUNT_EXIT, &e, sizeof(e), 0);
+	return 0;
+}
+
+SEC("tp_btf/cgroup_attach_task") int cgroup_attach(u64 *context)
+{
+	struct task_struct *task = (void *)address_of((void *)context[3]);
+	if (!wanted_other(task))
+		return 0;
+	describe((u64)task, WIRE_CGROUP, 0);
+	struct scratch *s = scratch(0);
+	if (!s)
+		return 0;
+	struct cgroup *cgroup = (void *)address_of((void *)context[0]);
+	struct cgroup_root *root = READ(cgroup, root);
+	s->process.status = READ(root, hierarchy_id);
+	s->process.parent_start = cgroup_id(cgroup);
+	u32 tail = kernel_string(address_of((void *)context[1]), 0, PART_CGROUP, 0);
+	send_process(s, COUNT_CGROUP, tail);
+	return 0;
+}
+
+INLINE int send_cgroup_path(u64 *context)
+{
+	struct scratch *s = scratch(0);
+	if (!s)
+		return 0;
+	struct cgroup *cgroup = (void *)address_of((void *)context[0]);
+	struct cgroup_root *root = READ(cgroup, root);
+	s->cgroup.kind = WIRE_CGROUP_PATH;
+	s->cgroup.hierarchy = READ(root, hierarchy_id);
+	s->cgroup.id = cgroup_id(cgroup);
+	s->cgroup.at = boot_ns();
+	u32 tail = kernel_string(address_of((void *)context[1]), 0, PART_CGROUP, 0);
+	s->cgroup.tail = tail;
+	OPAQUE(tail);
+	if (tail > TAIL_BYTES + TAIL_SPARE)
+		return 0;
+	send(COUNT_CGROUP, s, WIRE_HEAD + tail, 0);
+	return 0;
+}
+SEC("tp_btf/cgroup_mkdir") int cgroup_made(u64 *context)
+{
+	return send_cgroup_path(context);
+}
+SEC("tp_btf/cgroup_rename") int cgroup_renamed(u64 *context)
+{
+	return send_cgroup_path(context);
+}
+
+/* What is there when tracing starts: a read of the iterator's file gives it, each record behind its length, so that the ring need not hold it all. */
+INLINE void tell(struct bpf_iter_meta *meta, struct scratch *s, u32 tail)
+{
+	u32 size = WIRE_HEAD + tail;
+	OPAQUE(tail);
+	if (tail > TAIL_BYTES + TAIL_SPARE)
+		return;
+	seq_write(meta->seq, &size, sizeof(size));
+	seq_write(meta->seq, s, WIRE_HEAD + tail);
+}
+SEC("iter/task") int running_process(struct bpf_iter__task *context)
+{
+	if (!context->task)
+		return 0;
+	struct task_struct *task = (void *)address_of(context->task);
+	if (READ(task, group_leader) != task || !READ(task, mm) || !wanted_other(task))
+		return 0;
+	describe((u64)task, WIRE_RUNNING, 1);
+	struct scratch *s = scratch(1);
+	if (!s)
+		return 0;
+	set_root(s, task);
+	u32 tail = 0;
+	struct mm_struct *mm = READ(task, mm);
+	struct file *file = READ(mm, exe_file);
+	if (file)
+		tail = add_path((u64)READ(file, f_path.dentry), (u64)READ(file, f_path.mnt), 0, PART_PATH, 1);
+	s->process.tail = tail;
+	tell(context->meta, s, tail);
+	return 0;
+}
+
+SEC("iter/task_file") int running_file(struct bpf_iter__task_file *context)
+{
+	if (!context->task || !context->file)
+		return 0;
+	struct task_struct *task = (void *)address_of(context->task);
+	struct file *file = (void *)address_of(context->file);
+	if (READ(task, group_leader) != task || !wanted_other(task))
+		return 0;
+	struct scratch *s = scratch(1);
+	if (!s)
+		return 0;
+	look_at_address(&s->side, (u64)file);
+	if (!s->side.wanted)
+		return 0;
+	struct wire_operation *o = &s->operation;
+	struct inode *inode = READ(file, f_inode);
+	__builtin_memset(o, 0, sizeof(*o));
+	o->kind = WIRE_OPEN_FILE;
+	o->has = HAS_FILE | HAS_HANDLE | HAS_FILE_SIZE | HAS_TAIL | (s->side.block ? IS_BLOCK : 0);
+	o->tgid = READ(task, tgid);
+	o->start = boot_ns();
+	o->handle = s->side.file;
+	o->inode = s->side.inode;
+	o->device = s->side.device;
+	o->generation = s->side.generation;
+	o->flags = s->side.flags;
+	o->offset = s->side.position;
+	struct super_block *super = READ(inode, i_sb);
+	if (s->side.block) {
+		struct address_space *pages = READ(file, f_mapping);
+		inode = READ(pages, host);
+	}
+	o->size = READ(inode, i_size);
+	set_root(s, task);
+	u32 tail = add_type((u64)super, 0, 1);
+	tail = add_path((u64)READ(file, f_path.dentry), (u64)READ(file, f_path.mnt), tail, PART_PATH, 1);
+	o->tail = tail;
+	tell(context->meta, s, tail);
+	return 0;
+}
+#endif

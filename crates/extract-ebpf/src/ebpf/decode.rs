@@ -1,0 +1,568 @@
+//! Records of the kernel side in, records of the crate out.
+//!
+//! In: bytes of one record (`bpf/wire.h`), in the order of the ring. Out: [`Record`]s, handed on at once. A record that is shorter than it must be, of an unknown kind, or
+//! with parts that contradict each other is counted as unreadable and left; nothing in it is trusted.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashMap;
+
+use super::paths::{self, Place};
+use super::wire::{self, Part, has, kind, part};
+use crate::TraceError;
+use crate::cgroups::Cgroups;
+use crate::mounts::Mounts;
+use crate::record::{
+    Counters, CpuTime, FileKey, FileKind, Op, OpenFile, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record, Sum,
+    Totals, Via,
+};
+
+/// Takes records as they come out.
+pub type Take<'t> = &'t mut dyn FnMut(&Record<'_>) -> Result<(), TraceError>;
+
+/// Names of operations by their number in `wire.h`.
+const OPS: [Option<Op>; 13] = [
+    None,
+    Some(Op::Open),
+    Some(Op::Read),
+    Some(Op::Write),
+    Some(Op::Close),
+    Some(Op::Delete),
+    Some(Op::Rename),
+    Some(Op::Link),
+    Some(Op::Truncate),
+    Some(Op::Allocate),
+    Some(Op::Sync),
+    Some(Op::Mmap),
+    Some(Op::Fault),
+];
+const VIAS: [Via; 5] = [Via::Call, Via::CopyFileRange, Via::Sendfile, Via::Splice, Via::IoUring];
+
+/// The operation of a number.
+pub fn op(number: u8) -> Option<Op> {
+    OPS.get(usize::from(number)).copied().flatten()
+}
+
+/// The number of an operation.
+pub fn op_number(op: Op) -> u8 {
+    OPS.iter().position(|known| *known == Some(op)).unwrap_or(0) as u8
+}
+
+/// O_LARGEFILE: a 32-bit program's wish that means nothing here, and that 64-bit kernels add by themselves.
+const LARGE_FILE: u32 = 0o100_000;
+
+/// So many environments may be incomplete at once; more means that their last pieces were lost.
+const ENVIRONMENTS: usize = 4096;
+/// Host mounts are read again for a file system that is not known, but not more often than this.
+const MOUNTS_AGAIN: Duration = Duration::from_millis(200);
+
+/// What the decoder needs to know of the host.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// `/proc`.
+    pub proc: PathBuf,
+    /// Mounts as the host sees them.
+    pub mounts: Mounts,
+    /// Control groups.
+    pub cgroups: Cgroups,
+}
+
+impl Host {
+    /// Reads it; `proc` is `/proc`, `root` is `/`.
+    pub fn read(proc: &Path, root: &Path) -> Self {
+        Host { proc: proc.to_owned(), mounts: Mounts::of_host(proc), cgroups: Cgroups::read(proc, root) }
+    }
+}
+
+/// Makes records out of bytes.
+pub struct Decoder {
+    host: Host,
+    mounts_read: Instant,
+    /// Names of the environment variables that are kept.
+    environment: Vec<String>,
+    /// Whether paths of this type of file systems are recorded, for operations of which only a path is known.
+    keeps_type: Box<dyn Fn(&str) -> bool + Send>,
+    environments: FxHashMap<ProcessKey, Vec<u8>>,
+    /// Totals that were taken out of the kernel's table and belong before later records of the ring, by address of the struct file.
+    waiting: FxHashMap<u64, Vec<Totals>>,
+    /// File by address of the struct file: an address that is used again without an open that was seen is another open file.
+    files: FxHashMap<u64, (u64, u64)>,
+    /// Records that were not understood.
+    pub unreadable: u64,
+    /// Operations that were understood and left out, because their path lies on a file system that is not recorded.
+    pub left_out: u64,
+}
+
+impl Decoder {
+    /// `keeps_type` says whether a type of file systems is recorded.
+    pub fn new(host: Host, environment: Vec<String>, keeps_type: Box<dyn Fn(&str) -> bool + Send>) -> Self {
+        Decoder {
+            host,
+            mounts_read: Instant::now(),
+            environment,
+            keeps_type,
+            environments: FxHashMap::default(),
+            waiting: FxHashMap::default(),
+            files: FxHashMap::default(),
+            unreadable: 0,
+            left_out: 0,
+        }
+    }
+
+    /// Takes one record.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub fn record(&mut self, bytes: &[u8], take: Take<'_>) -> Result<(), TraceError> {
+        let understood = match bytes.first() {
+            Some(&kind::OPERATION) => self.operation(bytes, take)?,
+            Some(&kind::TOTALS) => {
+                match totals(bytes.get(8..).unwrap_or_default(), bytes.get(8 + wire::totals_key::SIZE..).unwrap_or_default()) {
+                    Some(totals) => {
+                        self.totals(totals, take)?;
+                        true
+                    }
+                    None => false,
+                }
+            }
+            Some(&(kind::FORK | kind::EXEC | kind::CGROUP | kind::RUNNING)) => self.process(bytes, take)?,
+            Some(&kind::EXIT) => exit(bytes, take)?,
+            Some(&kind::CGROUP_PATH) => self.cgroup_path(bytes),
+            Some(&kind::ENVIRONMENT) => self.environment(bytes, take)?,
+            Some(&kind::OPEN_FILE) => self.open_file(bytes, take)?,
+            _ => false,
+        };
+        self.unreadable += u64::from(!understood);
+        Ok(())
+    }
+
+    /// Totals out of the kernel's table, to be told when the records before them are.
+    pub fn wait(&mut self, key: &[u8], value: &[u8]) {
+        match totals(key, value) {
+            Some(totals) => self.waiting.entry(totals.open_file.unwrap_or(0)).or_default().push(totals),
+            None => self.unreadable += 1,
+        }
+    }
+
+    /// Tells the totals that waited: all records before them have been taken.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub fn tell_waiting(&mut self, take: Take<'_>) -> Result<(), TraceError> {
+        let mut all: Vec<Totals> = std::mem::take(&mut self.waiting).into_values().flatten().collect();
+        // A table has no order of its own.
+        all.sort_by_key(|totals| (totals.first_boot_ns, totals.process, totals.open_file));
+        for totals in all {
+            self.totals(totals, take)?;
+        }
+        Ok(())
+    }
+
+    fn totals(&mut self, totals: Totals, take: Take<'_>) -> Result<(), TraceError> {
+        if totals.read == Sum::default() && totals.write == Sum::default() && totals.faults == 0 {
+            return Ok(());
+        }
+        if let Some(handle) = totals.open_file {
+            self.known(handle, totals.file, totals.first_boot_ns, take)?;
+        }
+        take(&Record::Totals(totals))
+    }
+
+    /// Says that an address is another open file than before, when its file tells so.
+    fn known(&mut self, handle: u64, file: FileKey, at: u64, take: Take<'_>) -> Result<(), TraceError> {
+        let is = (file.device, file.inode);
+        match self.files.insert(handle, is) {
+            Some(was) if was != is => take(&Record::OpenFile(OpenFile {
+                at_boot_ns: at,
+                open_file: Some(handle),
+                file,
+                kind: None,
+                file_system: None,
+                size: None,
+                path: None,
+                container_path: None,
+            })),
+            _ => Ok(()),
+        }
+    }
+
+    fn operation(&mut self, bytes: &[u8], take: Take<'_>) -> Result<bool, TraceError> {
+        let Some(mut operation) = bare_operation(bytes) else { return Ok(false) };
+        let flags = wire::operation::has(bytes).unwrap_or(0);
+        if let (Some(handle), Some(file)) = (operation.open_file, operation.file) {
+            if operation.op == Op::Open {
+                self.tell_before(handle, operation.end_boot_ns.unwrap_or(u64::MAX), take)?;
+                self.files.insert(handle, (file.device, file.inode));
+            } else {
+                self.known(handle, file, operation.start_boot_ns, take)?;
+            }
+        }
+        if flags & has::TAIL == 0 {
+            take(&Record::Operation(operation))?;
+            return Ok(true);
+        }
+        let Some(tail) = tail(bytes, wire::operation::tail(bytes)) else { return Ok(false) };
+        let told = self.tail(tail);
+        if operation.op == Op::Open && flags & has::FILE_SIZE != 0 {
+            operation.file_size = operation.size.take().or(wire::operation::size(bytes));
+        }
+        // Names only: which file system they lie on is not known to the kernel side, but here.
+        if operation.file.is_none() && !self.keeps_path(told.first.host.as_deref()) {
+            self.left_out += 1;
+            return Ok(true);
+        }
+        operation.file_system = told.file_system.as_deref();
+        operation.path = told.first.host.as_deref();
+        operation.container_path = told.first.container();
+        operation.new_path = told.second.host.as_deref();
+        take(&Record::Operation(operation))?;
+        Ok(true)
+    }
+
+    /// Tells the totals of open files that had this address before the one that was opened at `opened`.
+    fn tell_before(&mut self, handle: u64, opened: u64, take: Take<'_>) -> Result<(), TraceError> {
+        let Some(waiting) = self.waiting.remove(&handle) else { return Ok(()) };
+        let (before, after): (Vec<Totals>, Vec<Totals>) = waiting.into_iter().partition(|totals| totals.first_boot_ns < opened);
+        if !after.is_empty() {
+            self.waiting.insert(handle, after);
+        }
+        before.into_iter().try_for_each(|totals| self.totals(totals, take))
+    }
+
+    fn keeps_path(&self, path: Option<&[u8]>) -> bool {
+        path.and_then(|path| self.host.mounts.file_system_of(path)).is_none_or(|kind| (self.keeps_type)(kind))
+    }
+
+    /// What the parts of a tail say together.
+    fn tail(&mut self, tail: &[u8]) -> Told {
+        let mut told = Told::default();
+        let mut starts = [Place::default(), Place::default()];
+        let parts: Vec<Part<'_>> = wire::parts(tail).collect();
+        for (n, this) in parts.iter().enumerate() {
+            let inner = parts.get(n + 1).filter(|next| next.part == part::INNER);
+            match this.part {
+                part::PATH => told.first = self.place(this, inner),
+                part::DIRECTORY => starts[0] = self.place(this, inner),
+                part::DIRECTORY_2 => starts[1] = self.place(this, inner),
+                part::STRING => told.first = string(&starts[0], this),
+                part::STRING_2 => told.second = string(&starts[1], this),
+                part::TYPE => told.file_system = text(this.bytes).map(str::to_owned),
+                part::ARGUMENTS if this.flags & wire::part_flag::UNREAD == 0 => {
+                    told.arguments = Some(arguments(this.bytes));
+                    told.arguments_cut = this.flags & wire::part_flag::CUT != 0;
+                }
+                part::CGROUP => told.cgroup = Some(until_nul(this.bytes).to_vec()),
+                _ => {}
+            }
+        }
+        told
+    }
+
+    fn place(&mut self, this: &Part<'_>, inner: Option<&Part<'_>>) -> Place {
+        let place = paths::place(this, inner, &self.host.mounts);
+        if place.host.is_some() || inner.is_none() || self.mounts_read.elapsed() < MOUNTS_AGAIN {
+            return place;
+        }
+        // A container's file system may have been mounted since.
+        self.mounts_read = Instant::now();
+        self.host.mounts = Mounts::of_host(&self.host.proc);
+        paths::place(this, inner, &self.host.mounts)
+    }
+
+    fn open_file(&mut self, bytes: &[u8], take: Take<'_>) -> Result<bool, TraceError> {
+        let (Some(file), Some(at), Some(handle)) = (file(bytes), wire::operation::start(bytes), wire::operation::handle(bytes)) else {
+            return Ok(false);
+        };
+        let Some(tail) = tail(bytes, wire::operation::tail(bytes)) else { return Ok(false) };
+        let told = self.tail(tail);
+        self.files.insert(handle, (file.device, file.inode));
+        take(&Record::OpenFile(OpenFile {
+            at_boot_ns: at,
+            open_file: Some(handle),
+            file,
+            kind: Some(file_kind(bytes)),
+            file_system: told.file_system.as_deref(),
+            size: wire::operation::size(bytes),
+            path: told.first.host.as_deref(),
+            container_path: told.first.container(),
+        }))?;
+        Ok(true)
+    }
+
+    fn process(&mut self, bytes: &[u8], take: Take<'_>) -> Result<bool, TraceError> {
+        let Some(news) = self.news(bytes) else { return Ok(false) };
+        take(&Record::Process(Box::new(news)))?;
+        Ok(true)
+    }
+
+    fn news(&mut self, bytes: &[u8]) -> Option<ProcessNews> {
+        use wire::process;
+        let pid = process::tgid(bytes)?;
+        let told = self.tail(tail(bytes, process::tail(bytes))?);
+        let number = *bytes.first()?;
+        if number == kind::CGROUP
+            && let Some(path) = &told.cgroup
+        {
+            self.host.cgroups.insert(process::status(bytes)?, process::parent_start(bytes)?, path);
+        }
+        let mut facts = ProcessFacts { uid: process::uid(bytes), gid: process::gid(bytes), ..ProcessFacts::default() };
+        facts.container_pid = process::inner_pid(bytes).filter(|inner| *inner != pid && *inner != 0);
+        facts.cgroup_id = process::cgroup(bytes).filter(|id| *id != 0);
+        facts.cgroup_path = facts.cgroup_id.and_then(|id| self.host.cgroups.v2(id)).map(<[u8]>::to_vec);
+        facts.cgroup_v1 = self.v1(bytes);
+        facts.executable = told.first.host;
+        facts.arguments = told.arguments;
+        facts.arguments_cut = told.arguments_cut;
+        let change = match number {
+            kind::FORK => {
+                facts.parent = Some(ProcessKey { pid: process::parent_tgid(bytes)?, start_boot_ns: process::parent_start(bytes)? });
+                ProcessChange::Fork
+            }
+            kind::EXEC => ProcessChange::Exec,
+            kind::RUNNING => ProcessChange::Running,
+            _ => ProcessChange::Update,
+        };
+        let process = ProcessKey { pid, start_boot_ns: process::start(bytes)? };
+        Some(ProcessNews { process, at_boot_ns: process::at(bytes)?, change, facts, counters: Counters::default() })
+    }
+
+    /// Controllers and paths of the v1 groups that are known.
+    fn v1(&self, bytes: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
+        let bits = wire::process::v1(bytes)?;
+        let ids = bytes.get(64..wire::process::SIZE)?.chunks_exact(8);
+        let named = wire::CONTROLLERS.iter().zip(ids).enumerate().filter(|(n, _)| bits >> n & 1 == 1);
+        let paths: Vec<_> = named
+            .filter_map(|(_, (name, id))| {
+                let id = u64::from_le_bytes(id.try_into().ok()?);
+                Some(((*name).to_owned(), self.host.cgroups.v1(name, id)?.to_vec()))
+            })
+            .collect();
+        (!paths.is_empty()).then_some(paths)
+    }
+
+    fn cgroup_path(&mut self, bytes: &[u8]) -> bool {
+        use wire::cgroup_path;
+        let (Some(hierarchy), Some(id), Some(tail)) =
+            (cgroup_path::hierarchy(bytes), cgroup_path::id(bytes), tail(bytes, cgroup_path::tail(bytes)))
+        else {
+            return false;
+        };
+        if let Some(path) = self.tail(tail).cgroup {
+            self.host.cgroups.insert(hierarchy, id, &path);
+        }
+        true
+    }
+
+    /// Pieces come in order, but those of several processes may be mixed; the last one, or the room for them, ends an environment.
+    fn environment(&mut self, bytes: &[u8], take: Take<'_>) -> Result<bool, TraceError> {
+        use wire::environment as e;
+        let (Some(pid), Some(start_boot_ns), Some(at), Some(piece), Some(last)) =
+            (e::tgid(bytes), e::start(bytes), e::at(bytes), e::piece(bytes), e::last(bytes))
+        else {
+            return Ok(false);
+        };
+        let Some(text) = e::tail(bytes).and_then(|length| bytes.get(e::SIZE..e::SIZE + length as usize)) else { return Ok(false) };
+        let process = ProcessKey { pid, start_boot_ns };
+        if self.environments.len() >= ENVIRONMENTS {
+            self.environments.clear();
+        }
+        let all = self.environments.entry(process).or_default();
+        if piece == 0 {
+            all.clear();
+        }
+        all.extend_from_slice(text);
+        if last == 0 && text.len() == 4096 && all.len() < 32 * 4096 {
+            return Ok(true);
+        }
+        let Some(mut all) = self.environments.remove(&process) else { return Ok(true) };
+        if last == 0 {
+            // The last variable may be cut.
+            all.truncate(all.iter().rposition(|byte| *byte == 0).map_or(0, |end| end + 1));
+        }
+        let facts = ProcessFacts { environment: Some(chosen(&self.environment, &all)), ..ProcessFacts::default() };
+        let news = ProcessNews { process, at_boot_ns: at, change: ProcessChange::Update, facts, counters: Counters::default() };
+        take(&Record::Process(Box::new(news)))?;
+        Ok(true)
+    }
+}
+
+/// What a tail says.
+#[derive(Debug, Default)]
+struct Told {
+    first: Place,
+    second: Place,
+    file_system: Option<String>,
+    arguments: Option<Vec<Vec<u8>>>,
+    arguments_cut: bool,
+    cgroup: Option<Vec<u8>>,
+}
+
+/// The variables that are wanted, of a block of `NAME=value` ended by NULs, in the order of the names.
+pub fn chosen(names: &[String], block: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let variables = block.split(|byte| *byte == 0);
+    let mut found: Vec<(String, Vec<u8>)> = Vec::new();
+    for variable in variables {
+        let Some(at) = variable.iter().position(|byte| *byte == b'=') else { continue };
+        let (name, value) = (&variable[..at], &variable[at + 1..]);
+        // The first of two is the one that getenv(3) finds.
+        if let Some(name) = names.iter().find(|wanted| wanted.as_bytes() == name)
+            && !found.iter().any(|(known, _)| known == name)
+        {
+            found.push((name.clone(), value.to_vec()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Arguments, each ended by a NUL; the last one may not be, when it was cut.
+pub fn arguments(block: &[u8]) -> Vec<Vec<u8>> {
+    if block.is_empty() {
+        return Vec::new();
+    }
+    let block = block.strip_suffix(b"\0").unwrap_or(block);
+    block.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
+}
+
+fn until_nul(bytes: &[u8]) -> &[u8] {
+    bytes.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(until_nul(bytes)).ok().filter(|text| !text.is_empty())
+}
+
+fn string(start: &Place, this: &Part<'_>) -> Place {
+    let string = until_nul(this.bytes);
+    if this.flags & (wire::part_flag::CUT | wire::part_flag::UNREAD) != 0 || string.is_empty() {
+        return Place::default();
+    }
+    paths::given(start, string)
+}
+
+/// The tail of a record of which it is told how long it is.
+fn tail(bytes: &[u8], length: Option<u32>) -> Option<&[u8]> {
+    match length? as usize {
+        0 => Some(&[]),
+        length => bytes.get(wire::HEAD..wire::HEAD + length),
+    }
+}
+
+fn file(bytes: &[u8]) -> Option<FileKey> {
+    Some(FileKey {
+        device: wire::device(wire::operation::device(bytes)?),
+        inode: wire::operation::inode(bytes)?,
+        generation: wire::operation::generation(bytes),
+    })
+}
+
+fn file_kind(bytes: &[u8]) -> FileKind {
+    if wire::operation::has(bytes).unwrap_or(0) & has::BLOCK != 0 { FileKind::Block } else { FileKind::Regular }
+}
+
+/// Everything but paths.
+fn bare_operation(bytes: &[u8]) -> Option<Operation<'static>> {
+    use wire::{cpu, operation as o};
+    let flags = o::has(bytes)?;
+    let op = op(o::op(bytes)?)?;
+    let process = ProcessKey { pid: o::tgid(bytes)?, start_boot_ns: o::process_start(bytes)? };
+    let end = o::end(bytes)?;
+    let mut operation = Operation::new(process, o::tid(bytes)?, op, o::start(bytes)?);
+    // The fixed part is whole, or nothing of it counts.
+    o::tail(bytes)?;
+    operation.via = VIAS.get(usize::from(o::via(bytes)?)).copied()?;
+    operation.end_boot_ns = Some(end);
+    let when = |bit: u32| flags & bit != 0;
+    if when(has::FILE) {
+        operation.file = file(bytes);
+    }
+    if when(has::HANDLE) {
+        operation.open_file = o::handle(bytes);
+    }
+    if when(has::OFFSET) {
+        operation.offset = o::offset(bytes).and_then(|offset| u64::try_from(offset).ok());
+    }
+    if when(has::SIZE) {
+        operation.size = o::size(bytes);
+    }
+    if when(has::RESULT) {
+        operation.result = o::result(bytes);
+    }
+    if when(has::FLAGS) {
+        operation.flags = o::flags(bytes).map(|flags| if op == Op::Open { flags & !LARGE_FILE } else { flags });
+    }
+    if op == Op::Open && operation.file.is_some() {
+        operation.kind = Some(file_kind(bytes));
+    }
+    if when(has::CPU) {
+        let times = bytes.get(o::SIZE..)?;
+        operation.cpu_start = Some(CpuTime { user_ns: cpu::user_start(times)?, system_ns: cpu::system_start(times)? });
+        operation.cpu_end = Some(CpuTime { user_ns: cpu::user_end(times)?, system_ns: cpu::system_end(times)? });
+    }
+    Some(operation)
+}
+
+fn totals(key: &[u8], value: &[u8]) -> Option<Totals> {
+    use wire::{totals_key as k, totals_sum as s, totals_value as v};
+    let sum = |at: usize| -> Option<Sum> {
+        let sum = value.get(at..at + s::SIZE)?;
+        let (low, high) = (s::low(sum)?, s::high(sum)?);
+        // The kernel keeps one more than the end, so that 0 says that no offset was known.
+        let range = high.checked_sub(1).filter(|end| low <= *end).map(|end| (low, end));
+        Some(Sum { calls: s::calls(sum)?, bytes: s::bytes(sum)?, errors: s::errors(sum)?, time_ns: s::time(sum)?, range })
+    };
+    Some(Totals {
+        process: ProcessKey { pid: k::tgid(key)?, start_boot_ns: k::process_start(key)? },
+        open_file: Some(k::handle(key)?).filter(|handle| *handle != 0),
+        file: FileKey { device: wire::device(k::device(key)?), inode: k::inode(key)?, generation: v::generation(value) },
+        first_boot_ns: v::first(value)?,
+        last_boot_ns: v::last(value)?,
+        read: sum(16)?,
+        write: sum(64)?,
+        faults: v::faults(value)?,
+    })
+}
+
+fn exit(bytes: &[u8], take: Take<'_>) -> Result<bool, TraceError> {
+    let Some(news) = exit_news(bytes) else { return Ok(false) };
+    take(&Record::Process(Box::new(news)))?;
+    Ok(true)
+}
+
+fn exit_news(bytes: &[u8]) -> Option<ProcessNews> {
+    use wire::exit as e;
+    let known = e::has(bytes)?;
+    let mut counters = Counters::default();
+    if known & 1 != 0 {
+        counters.cpu = Some(adjusted(e::user(bytes)?, e::system(bytes)?, e::runtime(bytes)?));
+    }
+    if known & 2 != 0 {
+        counters.rchar_bytes = e::rchar(bytes);
+        counters.wchar_bytes = e::wchar(bytes);
+        counters.read_calls = e::syscr(bytes);
+        counters.write_calls = e::syscw(bytes);
+    }
+    if known & 4 != 0 {
+        counters.read_bytes = e::read_bytes(bytes);
+        counters.write_bytes = e::write_bytes(bytes);
+        counters.cancelled_write_bytes = e::cancelled(bytes);
+    }
+    Some(ProcessNews {
+        process: ProcessKey { pid: e::tgid(bytes)?, start_boot_ns: e::start(bytes)? },
+        at_boot_ns: e::at(bytes)?,
+        change: ProcessChange::Exit(Some(e::status(bytes)?)),
+        facts: ProcessFacts::default(),
+        counters,
+    })
+}
+
+/// The kernel samples user and system time at its ticks and knows the sum of both exactly; it tells the sum divided as the samples are, and so does this.
+fn adjusted(user: u64, system: u64, runtime: u64) -> CpuTime {
+    let sampled = u128::from(user) + u128::from(system);
+    if runtime == 0 {
+        return CpuTime { user_ns: user, system_ns: system };
+    }
+    let system = if sampled == 0 { 0 } else { (u128::from(runtime) * u128::from(system) / sampled) as u64 };
+    CpuTime { user_ns: runtime - system, system_ns: system }
+}

@@ -1,0 +1,77 @@
+//! A whole trace by eBPF: of a command, or of the host until it is told to stop.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use flowmine_schema::Writer;
+
+use super::{Extras, NEEDS, Plan, Tracer};
+use crate::command::Held;
+use crate::host::HostFacts;
+use crate::privileges;
+use crate::stop::{Ended, Stop};
+use crate::{Options, Recorder, TraceError};
+
+/// Traces `command` and what it starts until it has ended, or without one everything that the filters leave until `stop`.
+///
+/// # Errors
+/// When the kernel refuses, the command cannot be started, or the dataset cannot be written.
+pub fn run(
+    plan: &Plan,
+    command: &[OsString],
+    options: &Options,
+    host: HostFacts,
+    writer: Writer,
+    stop: &Stop,
+) -> Result<Ended, TraceError> {
+    let held = if command.is_empty() { None } else { Some(Held::start(command)?) };
+    let mut options = options.clone();
+    if let Some(held) = &held {
+        options.filters.pids.push(held.pid());
+    }
+    let mut tracer = Tracer::start(plan, &options, &Extras::default())?;
+    if held.is_some() {
+        // That it follows the command is no filter that somebody asked for.
+        options.filters.pids.pop();
+    }
+    let mut recorder = Recorder::begin(writer, host, tracer.way_in(), &options, crate::command::words(command).as_deref())?;
+    tracer.read_in(&mut |record| recorder.take(record))?;
+    if held.is_none() {
+        // A command has been started already, with the privileges that it was given.
+        recorder.in_writer(give_up)?;
+        give_up();
+    }
+    let mut running = match (held, command.first()) {
+        (Some(held), Some(name)) => Some(held.release(name)?),
+        _ => None,
+    };
+    let mut status = None;
+    loop {
+        tracer.poll(&mut |record| recorder.take(record))?;
+        recorder.tick()?;
+        match &mut running {
+            Some(running) => {
+                for signal in stop.forwarded() {
+                    running.signal(signal);
+                }
+                status = running.ended_within(Duration::ZERO)?;
+                if status.is_some() {
+                    break;
+                }
+            }
+            None if stop.asked() => break,
+            None => {}
+        }
+        if stop.time_is_over() {
+            break;
+        }
+    }
+    let counted = tracer.end(&mut |record| recorder.take(record))?;
+    Ok(Ended { outcome: recorder.end(Some(counted))?, status })
+}
+
+/// Keeps the capabilities that are still needed while tracing.
+fn give_up() {
+    let kept: Vec<u32> = NEEDS.iter().filter(|need| need.later).map(|need| need.capability).collect();
+    privileges::keep_only(&kept);
+}

@@ -1,0 +1,60 @@
+//! A host's name as the name of a directory, and back.
+//!
+//! Everything but ASCII letters, digits, `_`, `-` and `.` is written `%XX`, a point in front too, since scripts pass over hidden directories.
+
+use std::fmt::Write;
+
+/// The name of a host's directory.
+pub fn of_host(host: &str) -> String {
+    let mut out = String::with_capacity(host.len());
+    for (at, byte) in host.bytes().enumerate() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') || byte == b'.' && at > 0 {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    if out.is_empty() { "%".to_owned() } else { out }
+}
+
+/// The host of a directory: what [`of_host`] was given when it could have made this name, else the name itself.
+pub fn host(name: &str) -> String {
+    let undone = || {
+        let mut bytes = Vec::with_capacity(name.len());
+        let mut rest = if name == "%" { &[][..] } else { name.as_bytes() };
+        while let Some((&byte, after)) = rest.split_first() {
+            rest = after;
+            if byte == b'%' {
+                let (pair, after) = rest.split_at_checked(2)?;
+                bytes.push(u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?);
+                rest = after;
+            } else {
+                bytes.push(byte);
+            }
+        }
+        String::from_utf8(bytes).ok().filter(|host| of_host(host) == name)
+    };
+    undone().unwrap_or_else(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_lead_nowhere() {
+        assert_eq!(of_host("node-1.example_x"), "node-1.example_x");
+        assert_eq!((of_host(".."), of_host("../a"), of_host("")), ("%2E.".to_owned(), "%2E.%2Fa".to_owned(), "%".to_owned()));
+        assert_eq!((host("50%41"), host("node 1")), ("50%41".to_owned(), "node 1".to_owned()), "not ours");
+    }
+
+    proptest! {
+        #[test]
+        fn a_host_comes_back(name in ".{0,12}|[%.0-9A-F/]{0,9}") {
+            let folder = of_host(&name);
+            prop_assert!(!folder.contains('/') && !folder.starts_with('.') && !folder.is_empty());
+            prop_assert_eq!(host(&folder), name);
+        }
+    }
+}

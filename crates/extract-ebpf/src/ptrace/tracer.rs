@@ -1,0 +1,430 @@
+//! The loop: waits for stops, keeps threads and processes apart, and lets everything go on.
+//!
+//! In: stops of ptrace(2). Out: news of processes; stops of calls go to `operations.rs`. Whatever happens, a stopped thread is let go on: a failure to
+//! record is remembered and told at the end.
+
+use std::collections::VecDeque;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::calls::{self, Call};
+use super::descriptors::{Descriptors, TableId};
+use super::operations::Pending;
+use super::requests::{self, Go, Shared};
+use super::start::{self, Command, Started};
+use super::ticker::Ticker;
+use super::{filter, open_files};
+use crate::clock::boot_ns;
+use crate::options::{Filters, Options};
+use crate::proc::Proc;
+use crate::proc::facts::FactReader;
+use crate::proc::files::Generations;
+use crate::proc::paths::{View, Views};
+use crate::record::{Counters, Loss, Op, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record};
+use crate::recorder::{Recorder, TraceError};
+use crate::stop::Stop;
+
+/// A traced thread.
+pub(super) struct Task {
+    pub(super) process: ProcessKey,
+    pub(super) table: TableId,
+    /// The call whose end is awaited.
+    pub(super) pending: Option<Pending>,
+    /// A call that was interrupted, and when: it either begins again or ended so.
+    pub(super) interrupted: Option<(Pending, u64)>,
+    /// How it sees files, and when that was found out.
+    pub(super) view: Option<(u64, Option<Rc<View>>)>,
+    exiting: bool,
+}
+
+/// A traced process.
+struct Process {
+    uid: Option<u32>,
+    gid: Option<u32>,
+    counters: Counters,
+}
+
+/// Everything of one run.
+pub(super) struct Tracer<'r> {
+    pub(super) proc: Proc,
+    reader: FactReader,
+    pub(super) views: Views,
+    pub(super) generations: Generations,
+    pub(super) descriptors: Descriptors,
+    pub(super) positions: open_files::Positions,
+    pub(super) calls: FxHashMap<u32, Call>,
+    pub(super) foreign: FxHashMap<u32, &'static str>,
+    pub(super) filters: Filters,
+    pub(super) tasks: FxHashMap<u32, Task>,
+    processes: FxHashMap<ProcessKey, Process>,
+    /// Threads that stopped for the first time before their makers told of them, and when.
+    newborn: FxHashMap<u32, Instant>,
+    /// Grows when roots and mounts of threads may have changed.
+    pub(super) views_age: u64,
+    /// Open files whose position a call is using, and threads that wait for that.
+    pub(super) busy: FxHashSet<u64>,
+    pub(super) held: VecDeque<u32>,
+    recorder: &'r mut Recorder,
+    failed: Option<TraceError>,
+    losses: FxHashMap<(&'static str, &'static str), u64>,
+    losses_since: u64,
+    main: u32,
+    status: Option<i32>,
+    /// When those that the command left behind were asked to end.
+    asked: Option<Instant>,
+    /// The time of the trace is over: the command goes on unrecorded.
+    over: bool,
+}
+
+/// After so long those that the command left behind and that were asked to end are made to.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often the time is looked at when nothing happens.
+const TICK: Duration = Duration::from_millis(100);
+
+pub(super) fn run(command: &Command, options: &Options, recorder: &mut Recorder, stop: &Stop) -> Result<ExitStatus, TraceError> {
+    let proc = Proc::here();
+    let known = calls::calls(options.detail);
+    let foreign = calls::foreign(options.detail);
+    let views = Views::new(&proc).map_err(TraceError::system("reading /proc/self/mountinfo"))?;
+    let ticker = Ticker::start(TICK).map_err(TraceError::system("starting a timer"))?;
+    let started = start::start(command, &filter::program(&known, &foreign))?;
+    let mut tracer = Tracer {
+        reader: FactReader::new(&proc, options),
+        views,
+        generations: Generations::default(),
+        descriptors: Descriptors::default(),
+        positions: open_files::Positions::default(),
+        calls: known.iter().map(|known| (known.number, known.call)).collect(),
+        foreign: foreign.into_iter().collect(),
+        filters: options.filters.clone(),
+        tasks: FxHashMap::default(),
+        processes: FxHashMap::default(),
+        newborn: FxHashMap::default(),
+        views_age: 0,
+        busy: FxHashSet::default(),
+        held: VecDeque::new(),
+        recorder,
+        failed: None,
+        losses: FxHashMap::default(),
+        losses_since: boot_ns(),
+        main: started.pid,
+        status: None,
+        asked: None,
+        over: false,
+        proc,
+    };
+    let outcome = tracer.all(&started, stop);
+    drop(ticker);
+    outcome?;
+    if let Some(e) = started.error() {
+        let program = command.arguments.first().map(|program| program.to_string_lossy().into_owned()).unwrap_or_default();
+        return Err(TraceError::system(format!("starting {program}"))(e));
+    }
+    match (tracer.failed, tracer.status) {
+        (Some(e), _) => Err(e),
+        (None, Some(status)) => Ok(ExitStatus::from_raw(status)),
+        (None, None) => Err(TraceError::NotHere("somebody else waited for the traced command, so its end is not known".to_owned())),
+    }
+}
+
+impl Tracer<'_> {
+    fn all(&mut self, started: &Started, stop: &Stop) -> Result<(), TraceError> {
+        let table = self.descriptors.new_table(started.pid);
+        let parent = self.proc.key(std::process::id());
+        self.new_process(started.pid, parent, table);
+        started.release();
+        let mut next_tick = Instant::now() + TICK;
+        let mut stops = 0u32;
+        while !self.tasks.is_empty() || !self.newborn.is_empty() {
+            match requests::wait(true) {
+                Ok(Some((tid, status))) => {
+                    self.news(tid, status);
+                    // Reading the clock at each stop would cost more than it is worth.
+                    stops = stops.wrapping_add(1);
+                    if !stops.is_multiple_of(64) {
+                        continue;
+                    }
+                }
+                Ok(None) => {}
+                Err(e) if e.raw_os_error() == Some(libc::ECHILD) => break,
+                Err(e) => return Err(TraceError::system("waiting for the traced command")(e)),
+            }
+            let now = Instant::now();
+            if now < next_tick {
+                continue;
+            }
+            next_tick = now + TICK;
+            self.orphans(now);
+            self.pass_on(stop, now);
+            self.tell_losses();
+            self.over |= stop.time_is_over();
+            if self.failed.is_none()
+                && let Err(e) = self.recorder.tick()
+            {
+                self.failed = Some(e);
+            }
+        }
+        self.tell_losses();
+        Ok(())
+    }
+
+    /// One change of one thread.
+    fn news(&mut self, tid: u32, status: i32) {
+        if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
+            self.ended(tid, status);
+            return;
+        }
+        if !libc::WIFSTOPPED(status) {
+            return;
+        }
+        let signal = libc::WSTOPSIG(status);
+        match status >> 16 {
+            0 if signal == libc::SIGTRAP | 0x80 => self.call_ended(tid),
+            // A signal for the program, which gets it.
+            0 => self.go(tid, signal),
+            libc::PTRACE_EVENT_SECCOMP => self.call_begins(tid),
+            libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
+                if let Some(new) = requests::event_message(tid) {
+                    self.made(tid, new as u32);
+                }
+                self.go(tid, 0);
+            }
+            libc::PTRACE_EVENT_EXEC => {
+                self.became_program(tid);
+                self.go(tid, 0);
+            }
+            libc::PTRACE_EVENT_EXIT => {
+                self.exits(tid);
+                self.go(tid, 0);
+            }
+            libc::PTRACE_EVENT_STOP => match signal {
+                libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU => requests::go(tid, Go::Stopped, 0),
+                _ if self.tasks.contains_key(&tid) => self.go(tid, 0),
+                // Its maker's news of it has not come yet.
+                _ => {
+                    self.newborn.insert(tid, Instant::now());
+                }
+            },
+            _ => self.go(tid, 0),
+        }
+    }
+
+    /// Lets a thread go on, to the end of its call if that is awaited.
+    pub(super) fn go(&self, tid: u32, signal: i32) {
+        let awaited = self.tasks.get(&tid).is_some_and(|task| task.pending.is_some());
+        requests::go(tid, if awaited { Go::ToCallEnd } else { Go::On }, signal);
+    }
+
+    fn made(&mut self, maker: u32, new: u32) {
+        let Some(task) = self.tasks.get(&maker) else { return };
+        let (process, table) = (task.process, task.table);
+        // It is stopped, unless it was killed already.
+        if let Some(status) = self.proc.status(new) {
+            let shares = requests::same(maker, new, Shared::Descriptors);
+            let is_thread = status.process == Some(process.pid);
+            let table = if shares.unwrap_or(is_thread) {
+                self.descriptors.share(table, new);
+                table
+            } else {
+                self.descriptors.copy(table, new)
+            };
+            if is_thread {
+                self.tasks.insert(new, Task { process, table, pending: None, interrupted: None, view: None, exiting: false });
+            } else {
+                self.new_process(new, Some(process), table);
+            }
+        }
+        if self.newborn.remove(&new).is_some() {
+            requests::go(new, Go::On, 0);
+        }
+    }
+
+    /// Threads whose makers were killed before they could tell.
+    fn orphans(&mut self, now: Instant) {
+        let waiting: Vec<u32> = self.newborn.iter().filter(|(_, since)| now - **since >= TICK).map(|(tid, _)| *tid).collect();
+        for tid in waiting {
+            self.newborn.remove(&tid);
+            if let Some(status) = self.proc.status(tid) {
+                let process = status.process.and_then(|pid| self.tasks.get(&pid)).map(|leader| leader.process);
+                let table = self.descriptors.new_table(tid);
+                match process {
+                    Some(process) => {
+                        self.tasks.insert(tid, Task { process, table, pending: None, interrupted: None, view: None, exiting: false });
+                    }
+                    None => {
+                        let parent = status.parent.and_then(|pid| self.proc.key(pid));
+                        self.new_process(tid, parent, table);
+                    }
+                }
+            }
+            requests::go(tid, Go::On, 0);
+        }
+    }
+
+    fn new_process(&mut self, pid: u32, parent: Option<ProcessKey>, table: TableId) {
+        let Some(key) = self.proc.key(pid) else {
+            // Killed in this moment.
+            self.descriptors.leave(table, pid);
+            return;
+        };
+        let facts = ProcessFacts { parent, ..self.reader.of_fork(pid) };
+        self.processes.insert(key, Process { uid: facts.uid, gid: facts.gid, counters: Counters::default() });
+        self.tasks.insert(pid, Task { process: key, table, pending: None, interrupted: None, view: None, exiting: false });
+        self.tell_process(key, ProcessChange::Fork, facts, Counters::default());
+    }
+
+    fn became_program(&mut self, tid: u32) {
+        // By now all other threads of the process are gone. The one that called has taken the number of the first.
+        if let Some(former) = requests::event_message(tid).map(|former| former as u32)
+            && former != tid
+            && let Some(task) = self.tasks.remove(&former)
+        {
+            self.forget(tid);
+            self.descriptors.renumber(task.table, former, tid);
+            self.tasks.insert(tid, task);
+        }
+        let Some(task) = self.tasks.get_mut(&tid) else { return };
+        (task.pending, task.interrupted, task.view) = (None, None, None);
+        let (process, mut table) = (task.process, task.table);
+        let others: Vec<u32> =
+            self.tasks.iter().filter(|(other, task)| **other != tid && task.process == process).map(|(other, _)| *other).collect();
+        for other in others {
+            self.forget(other);
+        }
+        if self.descriptors.threads(table) > 1 {
+            let own = self.descriptors.copy(table, tid);
+            self.descriptors.leave(table, tid);
+            table = own;
+        }
+        if let Some(task) = self.tasks.get_mut(&tid) {
+            task.table = table;
+        }
+        self.descriptors.keep_only(table, &self.proc.descriptors(tid));
+        let facts = self.reader.of_program(tid, &mut self.views);
+        if let Some(known) = self.processes.get_mut(&process) {
+            (known.uid, known.gid) = (facts.uid.or(known.uid), facts.gid.or(known.gid));
+        }
+        self.tell_process(process, ProcessChange::Exec, facts, Counters::default());
+    }
+
+    /// A thread is about to end, still with all that it has.
+    fn exits(&mut self, tid: u32) {
+        self.call_given_up(tid);
+        let Some(task) = self.tasks.get_mut(&tid) else { return };
+        task.exiting = true;
+        let process = task.process;
+        let last = !self.tasks.values().any(|task| task.process == process && !task.exiting);
+        if last || tid == process.pid {
+            let counters = self.reader.counters(tid);
+            if let Some(process) = self.processes.get_mut(&process) {
+                process.counters = counters;
+            }
+        }
+    }
+
+    fn ended(&mut self, tid: u32, status: i32) {
+        self.newborn.remove(&tid);
+        self.call_given_up(tid);
+        let process = self.tasks.get(&tid).map(|task| task.process);
+        self.forget(tid);
+        if tid == self.main {
+            self.status = Some(status);
+        }
+        // A process ends with its first thread, which waits for the others.
+        if let Some(key) = process
+            && key.pid == tid
+        {
+            let counters = self.processes.remove(&key).map(|process| process.counters).unwrap_or_default();
+            self.tell_process(key, ProcessChange::Exit(Some(status)), ProcessFacts::default(), counters);
+        }
+    }
+
+    fn forget(&mut self, tid: u32) {
+        self.call_given_up(tid);
+        if let Some(task) = self.tasks.remove(&tid) {
+            self.descriptors.leave(task.table, tid);
+        }
+    }
+
+    /// Signals to us are signals to the command; when only processes are left that it left behind, to these.
+    fn pass_on(&mut self, stop: &Stop, now: Instant) {
+        let send = |pid: u32, signal: i32| {
+            // SAFETY: kill(2) takes numbers; the process is one that we trace and have not waited for to its end, so the number is its own.
+            unsafe { libc::kill(pid as libc::pid_t, signal) };
+        };
+        let pids: FxHashSet<u32> = self.tasks.values().map(|task| task.process.pid).collect();
+        for signal in stop.forwarded() {
+            if self.status.is_none() {
+                send(self.main, signal as i32);
+            } else {
+                pids.iter().for_each(|pid| send(*pid, signal as i32));
+                self.asked.get_or_insert(now);
+            }
+        }
+        if self.asked.is_some_and(|asked| now - asked >= PATIENCE) {
+            pids.iter().for_each(|pid| send(*pid, libc::SIGKILL));
+        }
+    }
+
+    fn take(&mut self, record: &Record<'_>) {
+        if self.failed.is_none()
+            && !self.over
+            && let Err(e) = self.recorder.take(record)
+        {
+            self.failed = Some(e);
+        }
+    }
+
+    fn tell_process(&mut self, process: ProcessKey, change: ProcessChange, facts: ProcessFacts, counters: Counters) {
+        self.take(&Record::Process(Box::new(ProcessNews { process, at_boot_ns: boot_ns(), change, facts, counters })));
+    }
+
+    /// Whether operations of this kind are wanted.
+    pub(super) fn wants(&self, op: Op) -> bool {
+        self.filters.ops.is_empty() || self.filters.ops.contains(&op)
+    }
+
+    /// Records an operation, if it is wanted.
+    pub(super) fn tell(&mut self, operation: Operation<'_>) {
+        if !self.wants(operation.op) {
+            return;
+        }
+        if let Some(process) = self.processes.get(&operation.process) {
+            let wanted = |list: &[u32], id: Option<u32>| list.is_empty() || id.is_some_and(|id| list.contains(&id));
+            if !wanted(&self.filters.uids, process.uid) || !wanted(&self.filters.gids, process.gid) {
+                return;
+            }
+        }
+        self.take(&Record::Operation(operation));
+    }
+
+    /// Whether each read and write is recorded.
+    pub(super) fn keeps_events(&self) -> bool {
+        self.recorder.keeps_events()
+    }
+
+    /// Records a file that was open already.
+    pub(super) fn tell_open(&mut self, file: crate::record::OpenFile<'_>) {
+        self.take(&Record::OpenFile(file));
+    }
+
+    /// Something could not be recorded.
+    pub(super) fn lose(&mut self, kind: &'static str, reason: &'static str, count: u64) {
+        *self.losses.entry((kind, reason)).or_default() += count;
+    }
+
+    fn tell_losses(&mut self) {
+        let now = boot_ns();
+        let since = std::mem::replace(&mut self.losses_since, now);
+        let mut losses: Vec<_> = self.losses.drain().collect();
+        losses.sort_unstable();
+        for ((kind, reason), count) in losses {
+            let loss = Loss { processor: None, kind, reason, count, bytes: None, not_before_boot_ns: since, observed_boot_ns: now };
+            self.take(&Record::Loss(loss));
+        }
+    }
+}
