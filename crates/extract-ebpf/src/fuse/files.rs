@@ -8,6 +8,7 @@ use super::caller::{Call, Pieces, Thread, read_u64, vector_size};
 use super::handles::Handle;
 use super::names::{entry, file_kind, path_descriptor, path_of};
 use super::nodes::Node;
+use super::process::Phase;
 use super::report::{Item, More};
 use super::serve::{Answer, Request, Tracer, Worker};
 use super::system::{self, Errno};
@@ -273,18 +274,22 @@ impl Worker {
             let duplicate = libc::fcntl(handle.fd(), libc::F_DUPFD_CLOEXEC, 0);
             if duplicate < 0 { Ok(()) } else { system::positive(libc::close(duplicate)).map(|_| ()) }
         };
-        let tracer = &session.tracer;
-        if handle.recorded && let Some((thread, call)) = request.caller() {
-            let by_call = match call {
-                Some(call) => call.is(CLOSING),
-                // io_uring closes without a call; a thread that ends has none either.
-                None => thread.io_uring || !tracer.processes.is_exiting(thread.tid),
-            };
-            // A process killed in its close(2) is on its way out while the call still shows; the close was made.
+        if handle.recorded {
+            self.closed(request, &handle, result);
+        }
+        result.map(|()| Answer::Done)
+    }
+
+    /// A descriptor of a recorded file was closed: by a call, by exec, or because the process ends.
+    fn closed(&self, request: &Request<'_>, handle: &Handle, result: Result<(), Errno>) {
+        let tracer = &request.session.tracer;
+        let phase = tracer.processes.phase(request.header.pid);
+        if phase != Phase::Exec
+            && let Some((thread, call)) = request.caller()
+        {
             tell_pieces(request, thread, |pieces| pieces.handle.id == handle.id);
-            for totals in handle.take_totals() {
-                tracer.reporter.send(Item::Totals(totals));
-            }
+            // io_uring closes without a call of its own.
+            let by_call = call.map_or(phase == Phase::Running, |call| call.is(CLOSING));
             if by_call && tracer.wants(Op::Close, &request.header) {
                 tracer.reporter.send(Item::operation(thread, Op::Close, request.start_boot_ns, |row| {
                     row.end_boot_ns = Some(clock::boot_ns());
@@ -292,12 +297,14 @@ impl Worker {
                     row.file = Some(handle.file);
                     row.result = Some(result.map_or_else(|errno| -i64::from(errno), |()| 0));
                 }));
-            } else if !by_call {
+            } else if phase == Phase::Exiting {
                 // The last that can be known of a process that ends.
                 tracer.processes.update(&thread.process, &tracer.reporter);
             }
         }
-        result.map(|()| Answer::Done)
+        for totals in handle.take_totals() {
+            tracer.reporter.send(Item::Totals(totals));
+        }
     }
 
     pub(super) fn release(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
