@@ -314,11 +314,13 @@ impl Decoder {
         facts.executable = told.first.host;
         facts.arguments = told.arguments;
         facts.arguments_cut = told.arguments_cut;
+        if matches!(number, kind::FORK | kind::RUNNING) {
+            // Process 0 starts everything and is none itself.
+            let parent = ProcessKey { pid: process::parent_tgid(bytes)?, start_boot_ns: process::parent_start(bytes)? };
+            facts.parent = Some(parent).filter(|parent| parent.pid != 0);
+        }
         let change = match number {
-            kind::FORK => {
-                facts.parent = Some(ProcessKey { pid: process::parent_tgid(bytes)?, start_boot_ns: process::parent_start(bytes)? });
-                ProcessChange::Fork
-            }
+            kind::FORK => ProcessChange::Fork,
             kind::EXEC => ProcessChange::Exec,
             kind::RUNNING => ProcessChange::Running,
             _ => ProcessChange::Update,
