@@ -8,8 +8,8 @@
 #include "totals.h"
 
 #define O_APPEND 02000
-#define O_PATH 010000000
 #define RWF_APPEND 0x10
+#define RWF_NOAPPEND 0x20
 #define MAP_ANONYMOUS 0x20
 #define AT_FDCWD -100
 #define AT_REMOVEDIR 0x200
@@ -121,9 +121,6 @@ INLINE void leave_transfer(struct pt_regs *registers, struct task_struct *task, 
 	u8 call = flight->call;
 	int write = is_write(call);
 	s64 offset;
-	/* Nothing can be read or written through such a descriptor (open(2)). */
-	if (flight->a.flags & O_PATH)
-		return;
 	begin_operation(&o, task, flight, write ? OP_WRITE : OP_READ, VIA_CALL, end);
 	set_file(&o, &flight->a);
 	if (call <= CALL_PWRITE)
@@ -134,10 +131,12 @@ INLINE void leave_transfer(struct pt_regs *registers, struct task_struct *task, 
 	if (call == CALL_PREADV2 || call == CALL_PWRITEV2)
 		positioned = argument_3(registers) != ~0ull;
 	struct file *file = TYPED(file, flight->a.file);
-	int appends = flight->a.flags & O_APPEND;
-	if (call == CALL_PWRITEV2 && (argument_5(registers) & RWF_APPEND))
-		appends = 1;
-	if (write && appends) {
+	int append = write && (flight->a.flags & O_APPEND);
+	if (call == CALL_PWRITEV2) {
+		u32 how = argument_5(registers);
+		append = (append && !(how & RWF_NOAPPEND)) || (how & RWF_APPEND);
+	}
+	if (append) {
 		/* It went to the end of the file, wherever the position was, and also for calls with an offset (pwrite(2), BUGS). */
 		if (positioned) {
 			struct inode *inode = LOAD(file, f_inode);
@@ -192,10 +191,10 @@ INLINE void enter_copy(struct pt_regs *registers, struct task_struct *task, stru
 	u32 target = call == CALL_SENDFILE ? argument_0(registers) : argument_2(registers);
 	u64 file = file_of(task, source);
 	if (file)
-		look_at_address(&flight->a, file);
+		look_at_used(&flight->a, file);
 	file = file_of(task, target);
 	if (file)
-		look_at_address(&flight->b, file);
+		look_at_used(&flight->b, file);
 }
 
 INLINE void leave_copies(struct pt_regs *registers, struct task_struct *task, struct flight *flight, s64 result, u64 end)
@@ -271,8 +270,12 @@ INLINE void enter_descriptor(struct pt_regs *registers, struct task_struct *task
 		descriptor = argument_1(registers);
 	}
 	u64 file = file_of(task, descriptor);
-	if (file)
+	if (!file)
+		return;
+	if (call == CALL_CLOSE || call == CALL_DUP2 || call == CALL_DUP3)
 		look_at_address(&flight->a, file);
+	else
+		look_at_used(&flight->a, file);
 }
 
 /* The record of an operation with a tail, in scratch 0. */
@@ -388,9 +391,6 @@ INLINE void leave_name(struct pt_regs *registers, struct task_struct *task, stru
 		return;
 	struct wire_operation *o = &s->operation;
 	u8 op = OP_DELETE;
-	/* That is rmdir(2): directories have no rows. */
-	if (call == CALL_UNLINKAT && (argument_2(registers) & AT_REMOVEDIR))
-		return;
 	if (call >= CALL_RENAME && call <= CALL_RENAMEAT2)
 		op = OP_RENAME;
 	else if (call == CALL_LINK || call == CALL_LINKAT)
@@ -501,6 +501,8 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 		count_seen(counter_of(COUNT_AIO), 0);
 		return 0;
 	}
+	if (call == CALL_UNLINKAT && (argument_2(registers) & AT_REMOVEDIR))
+		return 0;
 	if (UNLIKELY(is_foreign(task))) {
 		count_seen(counter_of(COUNT_FOREIGN), 0);
 		return 0;
@@ -518,13 +520,13 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 					goto full;
 				flight->follows = 1;
 			}
-			look_at_address(&flight->a, file);
+			look_at_used(&flight->a, file);
 			if (!flight->a.wanted)
 				return 0;
 		} else {
 			/* No room in the hash is taken for a file that is not recorded. */
 			struct side side = {};
-			look_at_address(&side, file);
+			look_at_used(&side, file);
 			if (!side.wanted)
 				return 0;
 			flight = new_flight(task);
@@ -587,7 +589,7 @@ SEC("tp_btf/sys_exit") int call_exit(u64 *context)
 		/* It failed before, or the function was inlined. */
 		u64 file = file_of(task, argument_0(registers));
 		if (file)
-			look_at_address(&flight->a, file);
+			look_at_used(&flight->a, file);
 	}
 	if (call <= LAST_TRANSFER && !flight->a.wanted)
 		;

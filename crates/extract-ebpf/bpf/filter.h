@@ -5,6 +5,8 @@
 #include "maps.h"
 #include "task.h"
 
+#define O_PATH 010000000
+
 INLINE u64 cgroup_id(struct cgroup *cgroup)
 {
 	struct kernfs_node *node = READ(cgroup, kn);
@@ -194,5 +196,13 @@ INLINE void look_at_address(struct side *side, u64 file)
 {
 	side->file = file;
 	look_at(side, TYPED(file, file));
+}
+
+/* The same for a call that does something with the file: one that was opened with O_PATH is then as good as none. */
+INLINE void look_at_used(struct side *side, u64 file)
+{
+	look_at_address(side, file);
+	if (side->wanted && (side->flags & O_PATH))
+		side->wanted = 0;
 }
 #endif

@@ -164,7 +164,7 @@ struct task_struct {
 	unsigned int flags;
 	int pid, tgid;
 	int exit_code;
-	struct task_struct *group_leader;
+	struct task_struct *group_leader, *real_parent;
 	struct list_head thread_node;
 	struct mm_struct *mm;
 	struct pid *thread_pid;

@@ -298,18 +298,45 @@ INLINE void tell(struct bpf_iter_meta *meta, struct scratch *s, u32 tail)
 	seq_write(meta->seq, &size, sizeof(size));
 	seq_write(meta->seq, s, WIRE_HEAD + tail);
 }
+/* Who descends from a followed process is followed. Forks are watched before this runs, so nobody slips through between the two. */
+INLINE void follow_ancestors(struct task_struct *task)
+{
+	u32 own = READ(task, tgid);
+	if (map_lookup(&followed, &own))
+		return;
+	for (int i = 0; i < 64; i++) {
+		task = READ(task, real_parent);
+		u32 tgid = READ(task, tgid);
+		if (tgid <= 1)
+			return;
+		if (map_lookup(&followed, &tgid)) {
+			u8 yes = 1;
+			map_update(&followed, &own, &yes, ANY);
+			return;
+		}
+	}
+}
+
 SEC("iter/task") int running_process(struct bpf_iter__task *context)
 {
 	if (!context->task)
 		return 0;
 	struct task_struct *task = (void *)address_of(context->task);
-	if (READ(task, group_leader) != task || !READ(task, mm) || !wanted_other(task))
+	if (READ(task, group_leader) != task || !READ(task, mm))
+		return 0;
+	if (follow)
+		follow_ancestors(task);
+	if (!wanted_other(task))
 		return 0;
 	describe((u64)task, WIRE_RUNNING, 1);
 	struct scratch *s = scratch(1);
 	if (!s)
 		return 0;
 	set_root(s, task);
+	struct task_struct *parent = READ(task, real_parent);
+	struct task_struct *parent_leader = READ(parent, group_leader);
+	s->process.parent_tgid = READ(parent, tgid);
+	s->process.parent_start = READ(parent_leader, start_boottime);
 	u32 tail = 0;
 	struct mm_struct *mm = READ(task, mm);
 	struct file *file = READ(mm, exe_file);

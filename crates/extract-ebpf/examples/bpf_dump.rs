@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use flowmine_extract_ebpf::command::Held;
 use flowmine_extract_ebpf::ebpf::{Extras, Facts, Hooks, Tracer, choose};
-use flowmine_extract_ebpf::{Detail, Op, Options, Record};
+use flowmine_extract_ebpf::{Detail, Op, Operation, Options, Record};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = Options::default();
     let mut extras = Extras { cpu_times: false, ..Extras::default() };
-    let (mut hooks, mut seconds, mut quiet, mut only_facts) = (None, u64::MAX, false, false);
+    let (mut hooks, mut seconds, mut quiet, mut only_facts, mut tabs) = (None, u64::MAX, false, false, false);
     let mut arguments = std::env::args_os().skip(1);
     let mut command: Vec<OsString> = Vec::new();
     while let Some(argument) = arguments.next() {
@@ -27,6 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Some("--op") => options.filters.ops.push(Op::of(&value()?).ok_or("no such operation")?),
             Some("--env") => options.environment.push(value()?),
             Some("--quiet") => quiet = true,
+            Some("--tabs") => tabs = true,
             Some("--cpu") => extras.cpu_times = true,
             Some("--facts") => only_facts = true,
             Some("--") => command = arguments.by_ref().collect(),
@@ -61,8 +62,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             _ => {}
         }
-        if !quiet {
-            print(record);
+        match record {
+            Record::Operation(operation) if tabs => with_tabs(operation),
+            _ if tabs || quiet => {}
+            record => print(record),
         }
         Ok(())
     };
@@ -83,6 +86,34 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let counted = tracer.end(&mut take)?;
     eprintln!("counted {counted} = received {received} + lost {lost}{}", if counted == received + lost { "" } else { " IS NOT TRUE" });
     Ok(())
+}
+
+/// The fields of an operation with tabs between them, `-` for what is not known.
+fn with_tabs(o: &Operation<'_>) {
+    fn or_dash<T: ToString>(value: Option<T>) -> String {
+        value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+    }
+    let text = |bytes: Option<&[u8]>| {
+        bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.iter().map(|byte| if matches!(byte, b'!'..=b'~') && *byte != b'\\' { char::from(*byte).to_string() } else { format!("\\x{byte:02X}") }).collect())
+    };
+    let fields = [
+        o.start_boot_ns.to_string(),
+        o.process.pid.to_string(),
+        o.tid.to_string(),
+        o.op.name().to_owned(),
+        o.via.name().to_owned(),
+        or_dash(o.open_file),
+        or_dash(o.file.map(|file| file.device)),
+        or_dash(o.file.map(|file| file.inode)),
+        text(o.path),
+        text(o.container_path),
+        text(o.new_path),
+        or_dash(o.offset),
+        or_dash(o.size),
+        or_dash(o.result),
+        or_dash(o.flags),
+    ];
+    println!("{}", fields.join("\t"));
 }
 
 /// One line, with what is not known left out.

@@ -52,6 +52,9 @@ pub fn op_number(op: Op) -> u8 {
 /// O_LARGEFILE: a 32-bit program's wish that means nothing here, and that 64-bit kernels add by themselves.
 const LARGE_FILE: u32 = 0o100_000;
 
+/// O_TMPFILE without the O_DIRECTORY in it.
+const TEMPORARY_FILE: u32 = 0o20_000_000;
+
 /// So many environments may be incomplete at once; more means that their last pieces were lost.
 const ENVIRONMENTS: usize = 4096;
 /// Host mounts are read again for a file system that is not known, but not more often than this.
@@ -208,16 +211,14 @@ impl Decoder {
             operation.file_size = operation.size.take().or(wire::operation::size(bytes));
         }
         // Names only: which file system they lie on is not known to the kernel side, but here.
-        let second = told.second.host.as_deref();
-        let kept = self.keeps_path(told.first.host.as_deref()) || second.is_some_and(|path| self.keeps_path(Some(path)));
-        if operation.file.is_none() && !kept {
+        // A new name is on the same file system as the old one, which may be told as a link of /proc.
+        if operation.file.is_none() && !self.keeps_path(told.second.host.as_deref().or(told.first.host.as_deref())) {
             self.left_out += 1;
             return Ok(true);
         }
         operation.file_system = told.file_system.as_deref();
-        // A temporary file has no name; what its dentry says is made up by the kernel.
-        let nameless = operation.op == Op::Open && operation.flags.is_some_and(|flags| flags & libc::O_TMPFILE as u32 == libc::O_TMPFILE as u32);
-        if !nameless {
+        // What was opened without a name has none: the kernel's own for it is not in any folder.
+        if operation.flags.is_none_or(|flags| operation.op != Op::Open || flags & TEMPORARY_FILE != TEMPORARY_FILE) {
             operation.path = told.first.host.as_deref();
             operation.container_path = told.first.container();
         }
@@ -320,11 +321,13 @@ impl Decoder {
         facts.executable = told.first.host;
         facts.arguments = told.arguments;
         facts.arguments_cut = told.arguments_cut;
+        if matches!(number, kind::FORK | kind::RUNNING) {
+            // Process 0 starts everything and is none itself.
+            let parent = ProcessKey { pid: process::parent_tgid(bytes)?, start_boot_ns: process::parent_start(bytes)? };
+            facts.parent = Some(parent).filter(|parent| parent.pid != 0);
+        }
         let change = match number {
-            kind::FORK => {
-                facts.parent = Some(ProcessKey { pid: process::parent_tgid(bytes)?, start_boot_ns: process::parent_start(bytes)? });
-                ProcessChange::Fork
-            }
+            kind::FORK => ProcessChange::Fork,
             kind::EXEC => ProcessChange::Exec,
             kind::RUNNING => ProcessChange::Running,
             _ => ProcessChange::Update,

@@ -19,12 +19,6 @@ pub fn start_ticks(stat: &[u8]) -> Option<u64> {
     std::str::from_utf8(stat.get(after + 2..)?).ok()?.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
-/// The parent, field 4.
-pub fn parent(stat: &[u8]) -> Option<u32> {
-    let after = stat.iter().rposition(|byte| *byte == b')')?;
-    std::str::from_utf8(stat.get(after + 2..)?).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
-}
-
 /// Adds command line and chosen variables. `limit` is in bytes of the command line.
 pub fn add(news: &mut ProcessNews, proc: &Path, limit: usize, environment: &[String], tick_ns: u64) {
     let dir = proc.join(news.process.pid.to_string());
@@ -45,26 +39,6 @@ pub fn add(news: &mut ProcessNews, proc: &Path, limit: usize, environment: &[Str
     news.facts.environment = variables.map(|block| chosen(environment, &block));
 }
 
-/// All processes that descend from `tops`, these included, as `/proc` has them now.
-pub fn descendants(proc: &Path, tops: &[u32]) -> Vec<u32> {
-    let mut parents = Vec::new();
-    for entry in fs::read_dir(proc).into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
-        if let Some(parent) = fs::read(entry.path().join("stat")).ok().and_then(|stat| parent(&stat)) {
-            parents.push((pid, parent));
-        }
-    }
-    let mut found = tops.to_vec();
-    let mut from = 0;
-    while from < found.len() {
-        let top = found[from];
-        let below: Vec<u32> = parents.iter().filter(|(pid, parent)| *parent == top && !found.contains(pid)).map(|(pid, _)| *pid).collect();
-        found.extend(below);
-        from += 1;
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,19 +46,7 @@ mod tests {
     #[test]
     fn a_name_with_brackets_and_spaces_does_not_move_the_fields() {
         let stat = b"4711 (a) b (c) S 42 4711 4711 0 -1 4194560 1 0 0 0 5 6 0 0 20 0 1 0 987654 1000 2";
-        assert_eq!((start_ticks(stat), parent(stat)), (Some(987_654), Some(42)));
-        assert_eq!((start_ticks(b"4711 (x"), parent(b"")), (None, None));
-    }
-
-    #[test]
-    fn descendants_are_found_whatever_the_order() {
-        let proc = tempfile::tempdir().unwrap();
-        for (pid, parent) in [(10, 1), (9, 10), (11, 9), (12, 1), (1, 0)] {
-            fs::create_dir(proc.path().join(pid.to_string())).unwrap();
-            fs::write(proc.path().join(format!("{pid}/stat")), format!("{pid} (n) S {parent} 0 0 0")).unwrap();
-        }
-        let mut found = descendants(proc.path(), &[10]);
-        found.sort_unstable();
-        assert_eq!(found, [9, 10, 11]);
+        assert_eq!(start_ticks(stat), Some(987_654));
+        assert_eq!((start_ticks(b"4711 (x"), start_ticks(b"")), (None, None));
     }
 }

@@ -144,6 +144,12 @@ impl Tracer {
                 self.attach_tracepoint(program, tracepoint, &btf)?;
             }
         }
+        if self.plan.iterators {
+            for (program, over) in [("running_process", "task"), ("running_file", "task_file")] {
+                let iterator: &mut Iter = self.program(program)?.try_into().map_err(|error| failed(program)(&error))?;
+                iterator.load(over, &btf).map_err(|error| failed(program)(&verbose(&error)))?;
+            }
+        }
         if !filters.pids.is_empty() {
             self.follow(&filters.pids)?;
         }
@@ -166,12 +172,6 @@ impl Tracer {
         // Exits before entries: an entry whose exit is not seen would be told at the exit of a later call.
         self.attach_tracepoint("call_exit", "sys_exit", &btf)?;
         self.attach_tracepoint("call_enter", "sys_enter", &btf)?;
-        if self.plan.iterators {
-            for (program, over) in [("running_process", "task"), ("running_file", "task_file")] {
-                let iterator: &mut Iter = self.program(program)?.try_into().map_err(|error| failed(program)(&error))?;
-                iterator.load(over, &btf).map_err(|error| failed(program)(&verbose(&error)))?;
-            }
-        }
         Ok(())
     }
 
@@ -216,21 +216,17 @@ impl Tracer {
         &self.refused
     }
 
-    /// Follows processes and those that descend from them. Forks are watched already, so only those that were before have to be found, until no new one is.
+    /// Follows processes and those that descend from them. Forks are watched already.
     fn follow(&mut self, pids: &[u32]) -> Result<(), TraceError> {
         let map = self.ebpf.as_mut().and_then(|ebpf| ebpf.map_mut("followed"));
         let mut table: Table<&mut MapData, u32, u8> =
             map.ok_or_else(|| failed("followed")(&"not in the object"))?.try_into().map_err(|error| failed("followed")(&error))?;
-        let mut known = 0;
-        for _ in 0..8 {
-            let found = running::descendants(&self.proc, pids);
-            for pid in &found {
-                table.insert(pid, 1, 0).map_err(|error| failed("processes to follow")(&error))?;
-            }
-            if found.len() == known {
-                break;
-            }
-            known = found.len();
+        for pid in pids {
+            table.insert(pid, 1, 0).map_err(|error| failed("processes to follow")(&error))?;
+        }
+        if self.plan.iterators {
+            // Passing over all processes once finds those that descend from these; what it tells of them is asked for later.
+            self.iterate("running_process")?.read_to_end(&mut Vec::new()).map_err(TraceError::system("finding processes to follow"))?;
         }
         Ok(())
     }
