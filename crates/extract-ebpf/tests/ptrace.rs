@@ -71,7 +71,8 @@ impl Traced {
     /// Operations on files below a directory, by their handles or paths.
     fn below(&self, dir: &Path) -> Vec<&IoEvent<'static>> {
         let inside = |path: Option<&str>| path.is_some_and(|path| Path::new(path).starts_with(dir));
-        let files: Vec<_> = self.files.iter().filter(|file| inside(file.path.as_deref())).filter_map(|file| Some((file.device?, file.inode))).collect();
+        let files: Vec<_> =
+            self.files.iter().filter(|file| inside(file.path.as_deref())).filter_map(|file| Some((file.device?, file.inode))).collect();
         let ours =
             |row: &&IoEvent<'static>| inside(row.path.as_deref()) || row.device.zip(row.inode).is_some_and(|file| files.contains(&file));
         self.events.iter().filter(ours).collect()

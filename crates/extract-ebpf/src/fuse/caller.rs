@@ -44,7 +44,7 @@ impl Call {
     }
 
     pub(super) fn is(&self, numbers: &[libc::c_long]) -> bool {
-        numbers.iter().any(|&number| i64::from(number) == self.number)
+        numbers.contains(&self.number)
     }
 
     /// By what bytes move when they move by this call.

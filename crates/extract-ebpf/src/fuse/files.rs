@@ -166,12 +166,21 @@ impl Worker {
     }
 
     /// Keeps a file that was opened, and tells of it.
-    fn opened(&self, request: &Request<'_>, fd: OwnedFd, node: &Arc<Node>, stat: &libc::stat, flags: u32, path: Option<Vec<u8>>) -> OpenOut {
+    fn opened(
+        &self,
+        request: &Request<'_>,
+        fd: OwnedFd,
+        node: &Arc<Node>,
+        stat: &libc::stat,
+        flags: u32,
+        path: Option<Vec<u8>>,
+    ) -> OpenOut {
         let session = request.session;
         let tracer = &session.tracer;
         let file = FileKey { device: stat.st_dev, inode: stat.st_ino, generation: system::generation(fd.as_raw_fd()) };
         let file_system = tracer.file_system(stat.st_dev, fd.as_raw_fd());
-        let recorded = file_kind(stat.st_mode).is_some() && tracer.wants_file_system(file_system.as_deref()) && tracer.wants_path(path.as_deref());
+        let recorded =
+            file_kind(stat.st_mode).is_some() && tracer.wants_file_system(file_system.as_deref()) && tracer.wants_path(path.as_deref());
         let id = tracer.next_handle.fetch_add(1, Ordering::Relaxed);
         let append = flags & libc::O_APPEND as u32 != 0;
         let mut out = OpenOut { handle: id, flags: 0, backing: 0 };
@@ -185,9 +194,12 @@ impl Worker {
                 out.flags |= fopen::PARALLEL_DIRECT_WRITES;
             }
         }
-        let handle = Arc::new(Handle::new(id, fd, Arc::clone(node), file, recorded, append, 0));
+        let handle = Arc::new(Handle::new(id, fd, Arc::clone(node), file, recorded, append));
         session.handles.insert(handle);
-        if recorded && let Some((thread, call)) = request.caller() && call.is_none_or(|call| call.is(OPENING)) {
+        if recorded
+            && let Some((thread, call)) = request.caller()
+            && call.is_none_or(|call| call.is(OPENING))
+        {
             tracer.processes.look_again(&thread.process, &tracer.reporter);
             if tracer.wants(Op::Open, &request.header) {
                 let kind = file_kind(stat.st_mode);

@@ -99,7 +99,15 @@ impl Processes {
         }
     }
 
-    fn tell(&self, reporter: &Reporter, process: &Process, change: ProcessChange, facts: ProcessFacts, counters: Counters, at_boot_ns: u64) {
+    fn tell(
+        &self,
+        reporter: &Reporter,
+        process: &Process,
+        change: ProcessChange,
+        facts: ProcessFacts,
+        counters: Counters,
+        at_boot_ns: u64,
+    ) {
         reporter.send(Item::Process(Box::new(ProcessNews { process: process.key, at_boot_ns, change, facts, counters })));
     }
 
@@ -172,7 +180,8 @@ impl Processes {
         let (arguments, arguments_cut) = self.arguments(pid);
         let executable = fs::read_link(self.proc.join(format!("{pid}/exe"))).ok();
         let (cgroup_path, cgroup_v1) = cgroups(&cgroup);
-        let innermost = status_line(&status, b"NSpid:").and_then(|line| number(line.split(|b| b.is_ascii_whitespace()).rfind(|part| !part.is_empty())?));
+        let innermost = status_line(&status, b"NSpid:")
+            .and_then(|line| number(line.split(|b| b.is_ascii_whitespace()).rfind(|part| !part.is_empty())?));
         ProcessFacts {
             parent: Stat::read(&self.proc, stat.parent).map(|parent| parent.key(stat.parent)),
             container_pid: innermost.filter(|&inner| inner != pid),
