@@ -44,7 +44,13 @@ fn every_case(way: &Way, options: &[&str]) {
         std::fs::create_dir(&dir).unwrap();
         let mut command = Command::new(flowmine());
         command.args(["trace", "--dataset"]).arg(&dataset).args(options).arg("--");
-        let Some(expected) = operations::run(command, case, &dir, &expectations) else { continue };
+        // It is there before, or it gets the inode of a file that the case deleted, and its own rows look like those of the case.
+        std::fs::write(&expectations, "").unwrap();
+        let expected = operations::run(command, case, &dir, &expectations).unwrap_or_default();
+        // Without the right to chroot, say.
+        if expected.rows.is_empty() {
+            continue;
+        }
         ran += 1;
         wrong.extend(compare(way, case, &dir, &expected, &dataset, &mut used));
     }
