@@ -94,7 +94,17 @@ fn with_tabs(o: &Operation<'_>) {
         value.map_or_else(|| "-".to_owned(), |value| value.to_string())
     }
     let text = |bytes: Option<&[u8]>| {
-        bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.iter().map(|byte| if matches!(byte, b'!'..=b'~') && *byte != b'\\' { char::from(*byte).to_string() } else { format!("\\x{byte:02X}") }).collect())
+        bytes.map_or_else(
+            || "-".to_owned(),
+            |bytes| {
+                bytes
+                    .iter()
+                    .map(|byte| {
+                        if matches!(byte, b'!'..=b'~') && *byte != b'\\' { char::from(*byte).to_string() } else { format!("\\x{byte:02X}") }
+                    })
+                    .collect()
+            },
+        )
     };
     let fields = [
         o.start_boot_ns.to_string(),
@@ -141,7 +151,9 @@ fn print(record: &Record<'_>) {
             text(o.new_path),
             (o.cpu_start, o.cpu_end),
         ),
-        Record::OpenFile(f) => println!("open-file {:x?} {:x?} {:?} {}", f.open_file, (f.file.device, f.file.inode), f.file_system, text(f.path)),
+        Record::OpenFile(f) => {
+            println!("open-file {:x?} {:x?} {:?} {}", f.open_file, (f.file.device, f.file.inode), f.file_system, text(f.path))
+        }
         Record::Process(news) => println!(
             "{:?} {:?} parent={:?} inner={:?} ids={:?} cgroup={:?} {} v1={:?} exe={} args={:?} cut={} env={:?} {:?}",
             news.change,
@@ -151,11 +163,17 @@ fn print(record: &Record<'_>) {
             (news.facts.uid, news.facts.gid),
             news.facts.cgroup_id,
             text(news.facts.cgroup_path.as_deref()),
-            news.facts.cgroup_v1.as_ref().map(|all| all.iter().map(|(name, path)| format!("{name}:{}", path.escape_ascii())).collect::<Vec<_>>()),
+            news.facts
+                .cgroup_v1
+                .as_ref()
+                .map(|all| all.iter().map(|(name, path)| format!("{name}:{}", path.escape_ascii())).collect::<Vec<_>>()),
             text(news.facts.executable.as_deref()),
             news.facts.arguments.as_ref().map(|all| all.iter().map(|one| one.escape_ascii().to_string()).collect::<Vec<_>>()),
             news.facts.arguments_cut,
-            news.facts.environment.as_ref().map(|all| all.iter().map(|(name, value)| format!("{name}={}", value.escape_ascii())).collect::<Vec<_>>()),
+            news.facts
+                .environment
+                .as_ref()
+                .map(|all| all.iter().map(|(name, value)| format!("{name}={}", value.escape_ascii())).collect::<Vec<_>>()),
             news.counters,
         ),
         other => println!("{other:?}"),

@@ -155,7 +155,11 @@ pub fn choose(facts: &Facts, wanted: Option<Hooks>) -> Result<Plan, Vec<String>>
         hooks,
         task_storage: typed && works(&facts.task_storage) && works(&facts.typed_task),
         typed_task: typed && works(&facts.typed_task),
-        cast: facts.cast.as_ref().filter(|_| typed && works(&facts.typed_task)).and_then(|(number, tried)| tried.is_ok().then_some(*number)),
+        cast: facts
+            .cast
+            .as_ref()
+            .filter(|_| typed && works(&facts.typed_task))
+            .and_then(|(number, tried)| tried.is_ok().then_some(*number)),
         iterators: works(&facts.iterator),
         layout: layout(facts),
         tracepoints: facts.tracepoints.keys().cloned().collect(),

@@ -100,11 +100,11 @@ pub fn helper(tracepoint: u32, number: u32) -> io::Result<()> {
 /// Those of bpf(2).
 pub fn cast(tracepoint: u32, cast: u32, task: u32) -> io::Result<()> {
     let code = [
-        35 << 32 | 0x85,                   // call get_current_task
-        0x01bf,                            // r1 = r0
-        u64::from(task) << 32 | 0x02b7,    // r2 = the type
-        u64::from(cast) << 32 | 0x2085,    // call the kernel's function
-        0x0061,                            // r0 = *(u32 *)r0
+        35 << 32 | 0x85,                // call get_current_task
+        0x01bf,                         // r1 = r0
+        u64::from(task) << 32 | 0x02b7, // r2 = the type
+        u64::from(cast) << 32 | 0x2085, // call the kernel's function
+        0x0061,                         // r0 = *(u32 *)r0
         NOTHING[0],
         NOTHING[1],
     ];
