@@ -12,10 +12,10 @@ PM4PY := pm4py==2.7.23.11 pyarrow==26.0.1
 
 BUILD_PACKAGES := build-essential pkg-config libssl-dev
 TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
-	mariadb-server munge openssh-server openssh-client python3-venv
+	mariadb-server munge openssh-server openssh-client python3-venv qemu-system-x86 busybox-static cpio clang-16 llvm-16 libbpf-dev
 
-# What this machine can have; a test that needs one of these fails where it is missing. Slurm and mounts need root.
-REQUIRE := ssh,pm4py,pyarrow,process_mining$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount')
+# What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts and BPF need root.
+REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,fuse,bpf')
 
 .PHONY: demo test build packages bench docs clean
 

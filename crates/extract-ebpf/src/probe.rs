@@ -62,21 +62,15 @@ pub fn verdicts() -> Vec<Verdict> {
 pub struct Wanted {
     /// A command is started.
     pub command: bool,
-    /// Only files below named directories matter.
-    pub directories: bool,
 }
 
-/// Takes the best way in that works: eBPF, because it costs least and sees every process; for a command FUSE where only named directories matter,
-/// because it stops the command less often than ptrace; then ptrace; then FUSE over the current directory. The second value says why.
+/// Takes the best way in that works: eBPF, because it costs least and sees every process; then, for a command, ptrace. FUSE is not taken by itself as
+/// long as its rows differ from those of the others (`docs/tracing.md`). The second value says why.
 ///
 /// # Errors
 /// A sentence that says why none of them works.
 pub fn choose(verdicts: &[Verdict], wanted: Wanted) -> Result<(&'static str, String), String> {
-    let order: &[&str] = match (wanted.command, wanted.directories) {
-        (false, _) => &["ebpf"],
-        (true, true) => &["ebpf", "fuse", "ptrace"],
-        (true, false) => &["ebpf", "ptrace", "fuse"],
-    };
+    let order: &[&str] = if wanted.command { &["ebpf", "ptrace"] } else { &["ebpf"] };
     let mut refused = Vec::new();
     for name in order {
         let Some(verdict) = verdicts.iter().find(|verdict| verdict.backend == *name) else { continue };
@@ -105,14 +99,12 @@ mod tests {
     #[test]
     fn the_best_that_works_is_taken() {
         let all = |e, f, p| [verdict("ebpf", e), verdict("fuse", f), verdict("ptrace", p)];
-        let command = Wanted { command: true, directories: false };
-        let below = Wanted { command: true, directories: true };
-        let host = Wanted { command: false, directories: false };
+        let command = Wanted { command: true };
+        let host = Wanted { command: false };
         let chosen = |verdicts: &[Verdict], wanted| choose(verdicts, wanted).map(|chosen| chosen.0).ok();
         assert_eq!(chosen(&all(true, true, true), command), Some("ebpf"));
         assert_eq!(chosen(&all(false, true, true), command), Some("ptrace"));
-        assert_eq!(chosen(&all(false, true, true), below), Some("fuse"));
-        assert_eq!(chosen(&all(false, true, false), command), Some("fuse"));
+        assert_eq!(chosen(&all(false, true, false), command), None);
         assert_eq!(chosen(&all(false, false, false), command), None);
         assert_eq!(chosen(&all(true, false, false), host), Some("ebpf"));
         assert_eq!(chosen(&all(false, true, true), host), None);

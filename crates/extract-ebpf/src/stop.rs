@@ -1,8 +1,8 @@
 //! When a trace is to end (signals, and the time that it was given), and how it ended.
 
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::process::ExitStatus;
 use std::time::Instant;
 
 use nix::sys::signal::Signal;

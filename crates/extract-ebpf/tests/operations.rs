@@ -61,14 +61,13 @@ fn the_dataset_holds_what_a_way_in_tells() {
         std::fs::create_dir(&dir).unwrap();
         let Some(expectations) = run_alone(&case, &dir, &base.join(format!("{case}.expect"))) else { continue };
         let dataset = base.join(format!("{case}.dataset"));
-        let mut writer = Dataset::open_or_create(&dataset).unwrap().writer(Role::Raw, "test").unwrap();
+        let writer = Dataset::open_or_create(&dataset).unwrap().writer(Role::Raw, "test").unwrap();
         let way_in = WayIn { backend: "ebpf", hooks: None, ring_bytes: None };
         let host = HostFacts { name: "host".to_owned(), ..HostFacts::default() };
-        let mut recorder = Recorder::begin(&mut writer, host, way_in, &Options::default(), None).unwrap();
+        let mut recorder = Recorder::begin(writer, host, way_in, &Options::default(), None).unwrap();
         tell(&mut recorder, dir.as_os_str().as_encoded_bytes(), &expectations);
         let outcome = recorder.end(None).unwrap();
         assert_eq!(outcome.events, expectations.rows.len() as u64, "{case}");
-        drop(writer);
         let (rows, files) = traced::rows(&dataset);
         compare(&RECORDER, &case, &dir, &expectations, &rows, &files, &mut Used::default()).unwrap();
     }

@@ -1,5 +1,7 @@
 //! Commands traced by ptrace, as rows of a dataset.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -45,7 +47,7 @@ fn trace_with(command: &[OsString], options: &Options, stop: &Stop) -> Result<Tr
     let mut events = rows::<IoEvent<'static>, _>(&dataset, |row| row.into_owned());
     events.sort_by_key(|row| row.start_ns);
     Ok(Traced {
-        status: ended.status,
+        status: ended.status.unwrap(),
         events,
         processes: rows::<Process<'static>, _>(&dataset, |row| row.into_owned()),
         files: rows::<TracedFile<'static>, _>(&dataset, |row| row.into_owned()),
@@ -69,7 +71,8 @@ impl Traced {
     /// Operations on files below a directory, by their handles or paths.
     fn below(&self, dir: &Path) -> Vec<&IoEvent<'static>> {
         let inside = |path: Option<&str>| path.is_some_and(|path| Path::new(path).starts_with(dir));
-        let files: Vec<_> = self.files.iter().filter(|file| inside(file.path.as_deref())).map(|file| (file.device, file.inode)).collect();
+        let files: Vec<_> =
+            self.files.iter().filter(|file| inside(file.path.as_deref())).filter_map(|file| Some((file.device?, file.inode))).collect();
         let ours =
             |row: &&IoEvent<'static>| inside(row.path.as_deref()) || row.device.zip(row.inode).is_some_and(|file| files.contains(&file));
         self.events.iter().filter(ours).collect()
@@ -206,6 +209,8 @@ fn what_is_killed_anywhere_never_stops_the_tracer() {
         assert_eq!(traced.status.code(), Some(0), "{detail:?}");
         let killed = traced.processes.iter().filter(|process| process.exit_signal == Some(libc::SIGKILL)).count();
         assert!(killed >= 60, "{killed}");
+        let counted = |process: &&Process<'_>| process.exit_signal == Some(libc::SIGKILL) && process.wchar_bytes.is_some();
+        eprintln!("{} of {killed} have counters", traced.processes.iter().filter(counted).count());
         assert!(traced.processes.iter().all(|process| process.exit_ns.is_some()));
     }
 }
@@ -215,7 +220,7 @@ fn a_first_thread_may_end_first() {
     let (traced, dir) = behave("leader_ends", Detail::Events);
     assert_eq!(traced.status.code(), Some(7));
     let rows = traced.below(&base(&dir));
-    let last: Vec<_> = rows.iter().copied().filter(|row| row.tid != row.pid).collect();
+    let last: Vec<_> = rows.iter().copied().filter(|row| row.tid != Some(row.pid)).collect();
     assert_eq!(show(&last), ["open None None Some(0) last", "write Some(0) Some(5) Some(5) ", "close None None Some(0) "]);
     assert_eq!(traced.processes.iter().filter(|process| process.exit_code == Some(7)).count(), 2, "timeout and its child");
 }
@@ -372,6 +377,24 @@ fn a_container_has_two_paths() {
     assert_eq!(of("delete", "seen/sub/x"), text("real/sub/x"));
     // The host does not have that file system.
     assert_eq!(of("open", "real/y"), None);
+}
+
+/// When the dataset cannot be written any more, the command does not suffer.
+#[test]
+fn a_lost_dataset_is_told_at_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = dir.path().join("dataset");
+    let dataset = Dataset::open_or_create(&dataset).unwrap();
+    let host = HostFacts::read(Path::new("/proc"));
+    let writer = dataset.writer(Role::Host(host.name.clone()), "test").unwrap();
+    let script = format!(
+        "cd {} && rm -r dataset && echo > dataset && for i in 1 2 3 4; do sleep 0.15; cat dataset >> done; done",
+        dir.path().display()
+    );
+    let options = Options { flush_every: Duration::ZERO, ..Options::default() };
+    let ended = ptrace::run(&words(&["sh", "-c", &script]), &options, host, writer, &Stop::never());
+    assert!(matches!(ended, Err(TraceError::Dataset(_))), "{ended:?}");
+    assert_eq!(std::fs::read_to_string(dir.path().join("done")).unwrap().len(), 4);
 }
 
 /// All of this as another user, who has no privileges.

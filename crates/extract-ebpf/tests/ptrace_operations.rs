@@ -1,5 +1,7 @@
 //! The program that does known file operations, traced by ptrace: its rows are those that it says it made.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 #[path = "../../../tests/support/operations.rs"]
 mod operations;
 #[path = "../../../tests/support/traced.rs"]

@@ -1,5 +1,7 @@
 //! Records in, rows of the dataset out.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 use std::time::Duration;
 
 use flowmine_extract_ebpf::host::HostFacts;

@@ -572,6 +572,6 @@ fn adjusted(user: u64, system: u64, runtime: u64) -> CpuTime {
     if runtime == 0 {
         return CpuTime { user_ns: user, system_ns: system };
     }
-    let system = if sampled == 0 { 0 } else { (u128::from(runtime) * u128::from(system) / sampled) as u64 };
+    let system = (u128::from(runtime) * u128::from(system)).checked_div(sampled).map_or(0, |system| system as u64);
     CpuTime { user_ns: runtime - system, system_ns: system }
 }

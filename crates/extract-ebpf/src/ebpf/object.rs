@@ -68,8 +68,11 @@ fn section(elf: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     sections(elf)?.into_iter().find(|(own, ..)| *own == name).map(|(_, _, from, length)| (from, length))
 }
 
-/// Name, flags, offset and length of each section (elf(5)).
-fn sections(elf: &[u8]) -> Option<Vec<(&[u8], usize, usize, usize)>> {
+/// Name, flags, offset and length.
+type Section<'e> = (&'e [u8], usize, usize, usize);
+
+/// Each section (elf(5)).
+fn sections(elf: &[u8]) -> Option<Vec<Section<'_>>> {
     let half = |at: usize| Some(usize::from(u16::from_le_bytes(elf.get(at..at + 2)?.try_into().ok()?)));
     let word = |at: usize| Some(u32::from_le_bytes(elf.get(at..at + 4)?.try_into().ok()?) as usize);
     let long = |at: usize| usize::try_from(u64::from_le_bytes(elf.get(at..at + 8)?.try_into().ok()?)).ok();

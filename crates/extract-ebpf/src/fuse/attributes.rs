@@ -172,13 +172,13 @@ impl Worker {
         // SAFETY: a zero-terminated path. The raw call checks with the identity that files are opened with.
         done(unsafe { libc::syscall(libc::SYS_faccessat2, libc::AT_FDCWD, path.as_ptr(), access.mask, libc::AT_EACCESS) as libc::c_int })
             .or_else(|errno| {
-                if errno != libc::ENOSYS {
-                    return Err(errno);
-                }
-                // Linux before 5.8: as the real user, who is the same in every thread that is not privileged.
-                // SAFETY: as above.
-                done(unsafe { libc::access(path.as_ptr(), access.mask as i32) })
-            })?;
+            if errno != libc::ENOSYS {
+                return Err(errno);
+            }
+            // Linux before 5.8: as the real user, who is the same in every thread that is not privileged.
+            // SAFETY: as above.
+            done(unsafe { libc::access(path.as_ptr(), access.mask as i32) })
+        })?;
         Ok(Answer::Done)
     }
 
@@ -249,7 +249,10 @@ impl Worker {
         const GET_XFLAGS: u32 = 0x801c_581f;
         const SET_XFLAGS: u32 = 0x401c_5820;
         let (control, data) = request.take::<wire::IoctlIn>()?;
-        if !matches!(control.command, GET_FLAGS | SET_FLAGS | GET_VERSION | GET_XFLAGS | SET_XFLAGS) || control.in_size > 64 || control.out_size > 64 {
+        if !matches!(control.command, GET_FLAGS | SET_FLAGS | GET_VERSION | GET_XFLAGS | SET_XFLAGS)
+            || control.in_size > 64
+            || control.out_size > 64
+        {
             return Err(libc::ENOTTY);
         }
         let handle = request.session.handles.get(control.handle)?;

@@ -44,7 +44,7 @@ impl Call {
     }
 
     pub(super) fn is(&self, numbers: &[libc::c_long]) -> bool {
-        numbers.iter().any(|&number| i64::from(number) == self.number)
+        numbers.contains(&self.number)
     }
 
     /// By what bytes move when they move by this call.
@@ -162,6 +162,7 @@ impl Threads {
             if let Ok(call) = thread.call() {
                 return Some((thread, call));
             }
+            // Pieces of a thread that is gone are left with it: nobody was told how its call ended.
             self.shard(tid).remove(&tid);
         }
         let process = processes.of_thread(tid, reporter)?;
@@ -184,15 +185,18 @@ impl Threads {
     /// Lets go of the threads that are gone; pieces that were left are told.
     pub(super) fn sweep(&self, mut left: impl FnMut(&Thread, Pieces)) {
         for shard in &self.shards {
-            let mut gone = Vec::new();
-            shard.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, thread| {
-                let lives = self.proc.join(thread.tid.to_string()).exists() && thread.call().is_ok();
-                if !lives {
-                    gone.push(Arc::clone(thread));
+            let all: Vec<_> = shard.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+            for thread in all {
+                // Without the lock: a thread in the middle of an exec lets us wait, and it may wait for one of ours that wants the lock.
+                if self.proc.join(thread.tid.to_string()).exists() && thread.call().is_ok() {
+                    continue;
                 }
-                lives
-            });
-            for thread in gone {
+                {
+                    let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+                    if shard.get(&thread.tid).is_some_and(|now| Arc::ptr_eq(now, &thread)) {
+                        shard.remove(&thread.tid);
+                    }
+                }
                 for pieces in thread.take_pieces().into_iter().flatten() {
                     left(&thread, pieces);
                 }

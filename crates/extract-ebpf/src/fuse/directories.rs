@@ -1,6 +1,5 @@
 //! Requests about directories. The offsets are those of the file system underneath, so that telldir and seekdir mean what they mean there.
 
-
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -44,7 +43,7 @@ impl Worker {
         };
         let id = session.tracer.next_handle.fetch_add(1, Ordering::Relaxed);
         let file = FileKey { device: node.device, inode: node.inode, generation: None };
-        session.handles.insert(Arc::new(Handle::new(id, fd, node, file, false, false, 0)));
+        session.handles.insert(Arc::new(Handle::new(id, fd, node, file, false, false)));
         self.put(&OpenOut { handle: id, flags: 0, backing: 0 });
         Ok(Answer::Out)
     }

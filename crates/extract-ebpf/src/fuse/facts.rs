@@ -120,7 +120,8 @@ pub fn verdict(facts: &FuseFacts) -> Verdict {
         None => "the kernel has none".to_owned(),
         Some(most) => format!("user.max_user_namespaces = {most}"),
     };
-    let allowed = facts.user_namespaces.is_some_and(|most| most > 0) && facts.userns_clone != Some(false) && facts.apparmor_restricts != Some(true);
+    let allowed =
+        facts.user_namespaces.is_some_and(|most| most > 0) && facts.userns_clone != Some(false) && facts.apparmor_restricts != Some(true);
     let device = if facts.device_opens { "can be opened" } else { "cannot be opened" };
     let mut checks = vec![
         Check::new("/dev/fuse", facts.device_opens, if facts.device_exists { device } else { "is not there" }),

@@ -8,6 +8,7 @@ use super::caller::{Call, Pieces, Thread, read_u64, vector_size};
 use super::handles::Handle;
 use super::names::{entry, file_kind, path_descriptor, path_of};
 use super::nodes::Node;
+use super::process::Phase;
 use super::report::{Item, More};
 use super::serve::{Answer, Request, Tracer, Worker};
 use super::system::{self, Errno};
@@ -165,12 +166,21 @@ impl Worker {
     }
 
     /// Keeps a file that was opened, and tells of it.
-    fn opened(&self, request: &Request<'_>, fd: OwnedFd, node: &Arc<Node>, stat: &libc::stat, flags: u32, path: Option<Vec<u8>>) -> OpenOut {
+    fn opened(
+        &self,
+        request: &Request<'_>,
+        fd: OwnedFd,
+        node: &Arc<Node>,
+        stat: &libc::stat,
+        flags: u32,
+        path: Option<Vec<u8>>,
+    ) -> OpenOut {
         let session = request.session;
         let tracer = &session.tracer;
         let file = FileKey { device: stat.st_dev, inode: stat.st_ino, generation: system::generation(fd.as_raw_fd()) };
         let file_system = tracer.file_system(stat.st_dev, fd.as_raw_fd());
-        let recorded = file_kind(stat.st_mode).is_some() && tracer.wants_file_system(file_system.as_deref()) && tracer.wants_path(path.as_deref());
+        let recorded =
+            file_kind(stat.st_mode).is_some() && tracer.wants_file_system(file_system.as_deref()) && tracer.wants_path(path.as_deref());
         let id = tracer.next_handle.fetch_add(1, Ordering::Relaxed);
         let append = flags & libc::O_APPEND as u32 != 0;
         let mut out = OpenOut { handle: id, flags: 0, backing: 0 };
@@ -184,9 +194,12 @@ impl Worker {
                 out.flags |= fopen::PARALLEL_DIRECT_WRITES;
             }
         }
-        let handle = Arc::new(Handle::new(id, fd, Arc::clone(node), file, recorded, append, 0));
+        let handle = Arc::new(Handle::new(id, fd, Arc::clone(node), file, recorded, append));
         session.handles.insert(handle);
-        if recorded && let Some((thread, call)) = request.caller() && call.is_none_or(|call| call.is(OPENING)) {
+        if recorded
+            && let Some((thread, call)) = request.caller()
+            && call.is_none_or(|call| call.is(OPENING))
+        {
             tracer.processes.look_again(&thread.process, &tracer.reporter);
             if tracer.wants(Op::Open, &request.header) {
                 let kind = file_kind(stat.st_mode);
@@ -273,18 +286,22 @@ impl Worker {
             let duplicate = libc::fcntl(handle.fd(), libc::F_DUPFD_CLOEXEC, 0);
             if duplicate < 0 { Ok(()) } else { system::positive(libc::close(duplicate)).map(|_| ()) }
         };
-        let tracer = &session.tracer;
-        if handle.recorded && let Some((thread, call)) = request.caller() {
-            let by_call = match call {
-                Some(call) => call.is(CLOSING),
-                // io_uring closes without a call; a thread that ends has none either.
-                None => thread.io_uring || !tracer.processes.is_exiting(thread.tid),
-            };
-            // A process killed in its close(2) is on its way out while the call still shows; the close was made.
+        if handle.recorded {
+            self.closed(request, &handle, result);
+        }
+        result.map(|()| Answer::Done)
+    }
+
+    /// A descriptor of a recorded file was closed: by a call, by exec, or because the process ends.
+    fn closed(&self, request: &Request<'_>, handle: &Handle, result: Result<(), Errno>) {
+        let tracer = &request.session.tracer;
+        let phase = tracer.processes.phase(request.header.pid);
+        if phase != Phase::Exec
+            && let Some((thread, call)) = request.caller()
+        {
             tell_pieces(request, thread, |pieces| pieces.handle.id == handle.id);
-            for totals in handle.take_totals() {
-                tracer.reporter.send(Item::Totals(totals));
-            }
+            // io_uring closes without a call of its own.
+            let by_call = call.map_or(phase == Phase::Running, |call| call.is(CLOSING));
             if by_call && tracer.wants(Op::Close, &request.header) {
                 tracer.reporter.send(Item::operation(thread, Op::Close, request.start_boot_ns, |row| {
                     row.end_boot_ns = Some(clock::boot_ns());
@@ -292,12 +309,14 @@ impl Worker {
                     row.file = Some(handle.file);
                     row.result = Some(result.map_or_else(|errno| -i64::from(errno), |()| 0));
                 }));
-            } else if !by_call {
+            } else if phase == Phase::Exiting {
                 // The last that can be known of a process that ends.
                 tracer.processes.update(&thread.process, &tracer.reporter);
             }
         }
-        result.map(|()| Answer::Done)
+        for totals in handle.take_totals() {
+            tracer.reporter.send(Item::Totals(totals));
+        }
     }
 
     pub(super) fn release(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {

@@ -20,8 +20,6 @@ pub(super) struct Handle {
     /// Whether rows are made of what is done with it.
     pub(super) recorded: bool,
     pub(super) append: AtomicBool,
-    /// Of passthrough, 0 without.
-    pub(super) backing: i32,
     pub(super) directory: Mutex<Directory>,
     totals: Mutex<FxHashMap<ProcessKey, Totals>>,
 }
@@ -38,9 +36,9 @@ pub(super) struct Directory {
 }
 
 impl Handle {
-    pub(super) fn new(id: u64, fd: OwnedFd, node: Arc<Node>, file: FileKey, recorded: bool, append: bool, backing: i32) -> Self {
+    pub(super) fn new(id: u64, fd: OwnedFd, node: Arc<Node>, file: FileKey, recorded: bool, append: bool) -> Self {
         let append = AtomicBool::new(append);
-        Handle { id, fd, node, file, recorded, append, backing, directory: Mutex::default(), totals: Mutex::default() }
+        Handle { id, fd, node, file, recorded, append, directory: Mutex::default(), totals: Mutex::default() }
     }
 
     pub(super) fn fd(&self) -> RawFd {

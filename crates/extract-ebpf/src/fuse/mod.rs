@@ -112,7 +112,10 @@ pub fn run(
     let over = Arc::new(AtomicBool::new(false));
     let watch = Watch { tracer, sessions, over: Arc::clone(&over), flush_every: options.flush_every };
     let served = watch.sessions.len();
-    std::thread::Builder::new().name("flowmine-watch".into()).spawn(move || watch.run()).map_err(TraceError::system("starting a thread"))?;
+    std::thread::Builder::new()
+        .name("flowmine-watch".into())
+        .spawn(move || watch.run())
+        .map_err(TraceError::system("starting a thread"))?;
     started.go().map_err(TraceError::system("letting the command go"))?;
     // On an error the receiver goes, and what serves does not wait for it any more.
     let result = record(&receiver, served, recorder, stop, &over);

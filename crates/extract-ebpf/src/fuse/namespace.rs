@@ -95,7 +95,13 @@ fn c(path: &Path) -> io::Result<CString> {
 }
 
 /// Starts the child. `limit` is the limit of open files that it gets back (the tracer may have raised its own).
-pub(super) fn start(program: &Program, mounts: &[Mount], privileged: bool, limit: libc::rlimit, tracer: &Arc<Tracer>) -> Result<Started, TraceError> {
+pub(super) fn start(
+    program: &Program,
+    mounts: &[Mount],
+    privileged: bool,
+    limit: libc::rlimit,
+    tracer: &Arc<Tracer>,
+) -> Result<Started, TraceError> {
     let system = TraceError::system;
     let (ours, theirs) = socket_pair().map_err(system("socketpair(2)"))?;
     // SAFETY: these only return numbers.
@@ -113,7 +119,11 @@ pub(super) fn start(program: &Program, mounts: &[Mount], privileged: bool, limit
         targets.push((c(&mount.at).map_err(nul)?, options, mount.flags));
     }
     let directory = c(&program.directory).map_err(nul)?;
-    let maps = [("/proc/self/setgroups", "deny".to_owned()), ("/proc/self/uid_map", format!("{uid} {uid} 1")), ("/proc/self/gid_map", format!("{gid} {gid} 1"))];
+    let maps = [
+        ("/proc/self/setgroups", "deny".to_owned()),
+        ("/proc/self/uid_map", format!("{uid} {uid} 1")),
+        ("/proc/self/gid_map", format!("{gid} {gid} 1")),
+    ];
     let Some((name, arguments)) = program.arguments.split_first() else {
         return Err(TraceError::NotHere("no command".into()));
     };

@@ -19,8 +19,6 @@ pub(super) struct Node {
     pub(super) id: u64,
     pub(super) device: u64,
     pub(super) inode: u64,
-    /// `S_IFMT` of its mode.
-    pub(super) kind: u32,
     fd: OwnedFd,
     lookups: AtomicU64,
 }
@@ -28,10 +26,6 @@ pub(super) struct Node {
 impl Node {
     pub(super) fn fd(&self) -> RawFd {
         self.fd.as_raw_fd()
-    }
-
-    pub(super) fn is_regular(&self) -> bool {
-        self.kind == libc::S_IFREG
     }
 }
 
@@ -56,7 +50,6 @@ impl Nodes {
             id: wire::ROOT,
             device: stat.st_dev,
             inode: stat.st_ino,
-            kind: stat.st_mode & libc::S_IFMT,
             fd: root,
             // Never forgotten.
             lookups: AtomicU64::new(u64::MAX / 2),
@@ -97,8 +90,7 @@ impl Nodes {
             return Ok((Arc::clone(node), stat));
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let kind = stat.st_mode & libc::S_IFMT;
-        let node = Arc::new(Node { id, device: key.0, inode: key.1, kind, fd, lookups: AtomicU64::new(1) });
+        let node = Arc::new(Node { id, device: key.0, inode: key.1, fd, lookups: AtomicU64::new(1) });
         tables.by_key.insert(key, Arc::clone(&node));
         tables.by_id.insert(id, Arc::clone(&node));
         Ok((node, stat))

@@ -99,7 +99,15 @@ impl Processes {
         }
     }
 
-    fn tell(&self, reporter: &Reporter, process: &Process, change: ProcessChange, facts: ProcessFacts, counters: Counters, at_boot_ns: u64) {
+    fn tell(
+        &self,
+        reporter: &Reporter,
+        process: &Process,
+        change: ProcessChange,
+        facts: ProcessFacts,
+        counters: Counters,
+        at_boot_ns: u64,
+    ) {
         reporter.send(Item::Process(Box::new(ProcessNews { process: process.key, at_boot_ns, change, facts, counters })));
     }
 
@@ -172,7 +180,8 @@ impl Processes {
         let (arguments, arguments_cut) = self.arguments(pid);
         let executable = fs::read_link(self.proc.join(format!("{pid}/exe"))).ok();
         let (cgroup_path, cgroup_v1) = cgroups(&cgroup);
-        let innermost = status_line(&status, b"NSpid:").and_then(|line| number(line.split(|b| b.is_ascii_whitespace()).rfind(|part| !part.is_empty())?));
+        let innermost = status_line(&status, b"NSpid:")
+            .and_then(|line| number(line.split(|b| b.is_ascii_whitespace()).rfind(|part| !part.is_empty())?));
         ProcessFacts {
             parent: Stat::read(&self.proc, stat.parent).map(|parent| parent.key(stat.parent)),
             container_pid: innermost.filter(|&inner| inner != pid),
@@ -222,9 +231,9 @@ impl Processes {
         }
     }
 
-    /// Whether a thread is on its way out (`PF_EXITING` of proc_pid_stat(5), field 9), so that its descriptors are closed by its end.
-    pub(super) fn is_exiting(&self, tid: u32) -> bool {
-        Stat::read(&self.proc, tid).is_none_or(|stat| stat.flags & 0x4 != 0)
+    /// What a thread is doing, as far as it explains why its descriptors are closed.
+    pub(super) fn phase(&self, tid: u32) -> Phase {
+        fs::read(self.proc.join(format!("{tid}/statm"))).map_or(Phase::Exiting, |statm| Phase::of(&statm))
     }
 }
 
@@ -264,11 +273,36 @@ fn program_hash(facts: &ProcessFacts) -> u64 {
     FxBuildHasher.hash_one((&facts.executable, &facts.arguments))
 }
 
+/// Why a thread closes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// By a call, as far as can be told.
+    Running,
+    /// In the middle of an exec, which closes what is marked so. It holds a lock then (`exec_update_lock`) that `stat`, `io`, `syscall` and more of
+    /// `/proc` wait for, and process_vm_readv(2): who answers its requests must not touch them.
+    Exec,
+    /// It ends.
+    Exiting,
+}
+
+impl Phase {
+    /// By `/proc/TID/statm`, which takes no lock: who ends has given its memory back before its descriptors are closed; in an exec the new memory is
+    /// there, but nothing of a program is in it.
+    fn of(statm: &[u8]) -> Self {
+        let mut fields = statm.split(|byte| byte.is_ascii_whitespace()).map(|field| number_u64(field).unwrap_or(0));
+        let (size, text) = (fields.next().unwrap_or(0), fields.nth(2).unwrap_or(0));
+        match (size, text) {
+            (0, _) => Phase::Exiting,
+            (_, 0) => Phase::Exec,
+            _ => Phase::Running,
+        }
+    }
+}
+
 /// What is needed of `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stat {
     parent: u32,
-    flags: u64,
     cpu: CpuTime,
     start_ticks: u64,
 }
@@ -285,7 +319,6 @@ impl Stat {
         let at = |field: usize| fields.get(field - 3).and_then(|part| number_u64(part));
         Some(Stat {
             parent: u32::try_from(at(4)?).ok()?,
-            flags: at(9)?,
             cpu: CpuTime { user_ns: at(14)? * tick_ns(), system_ns: at(15)? * tick_ns() },
             start_ticks: at(22)?,
         })
@@ -347,12 +380,20 @@ mod tests {
 
     #[test]
     fn a_name_with_parentheses_and_spaces_does_not_shift_the_fields() {
-        let line = b"42 (a) b (c) S 7 42 42 0 -1 4194564 1 2 3 4 150 25 0 0 20 0 1 0 12345 1 1\n";
+        let line = b"42 (a) b (c) S 7 42 42 0 -1 4194564 1 2 3 4 150 25 0 0 20 0 1 0 12345 4096 1\n";
         let stat = Stat::parse(line).unwrap();
-        assert_eq!((stat.parent, stat.flags & 0x4, stat.start_ticks), (7, 4, 12345));
+        assert_eq!((stat.parent, stat.start_ticks), (7, 12345));
         assert_eq!(stat.cpu, CpuTime { user_ns: 1_500_000_000, system_ns: 250_000_000 });
         assert_eq!(stat.key(42).start_boot_ns, 123_450_000_000);
         assert_eq!(Stat::parse(b"42 (x) S 7"), None);
+    }
+
+    #[test]
+    fn why_a_thread_closes() {
+        assert_eq!(Phase::of(b"0 0 0 0 0 0 0\n"), Phase::Exiting);
+        assert_eq!(Phase::of(b"34 2 0 0 0 34 0\n"), Phase::Exec);
+        assert_eq!(Phase::of(b"600 200 100 6 0 90 0\n"), Phase::Running);
+        assert_eq!(Phase::of(&fs::read("/proc/thread-self/statm").unwrap()), Phase::Running);
     }
 
     #[test]

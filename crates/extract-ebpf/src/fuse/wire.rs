@@ -206,8 +206,6 @@ pub(super) mod op {
     pub(crate) const SYNCFS: u32 = 50;
     pub(crate) const TMPFILE: u32 = 51;
     pub(crate) const STATX: u32 = 52;
-    /// Not a request but a notice to the kernel, as an error number of a reply to nobody.
-    pub(crate) const NOTIFY_INVAL_ENTRY: i32 = 3;
 }
 
 /// What both sides can do (`INIT`).
@@ -240,7 +238,6 @@ pub(super) mod fopen {
     pub(crate) const DIRECT_IO: u32 = 1;
     pub(crate) const KEEP_CACHE: u32 = 1 << 1;
     pub(crate) const PARALLEL_DIRECT_WRITES: u32 = 1 << 6;
-    pub(crate) const PASSTHROUGH: u32 = 1 << 7;
 }
 
 /// Which attributes `SETATTR` changes.
@@ -255,29 +252,18 @@ pub(super) mod fattr {
     pub(crate) const FH: u32 = 1 << 6;
     pub(crate) const ATIME_NOW: u32 = 1 << 7;
     pub(crate) const MTIME_NOW: u32 = 1 << 8;
-    pub(crate) const KILL_SUIDGID: u32 = 1 << 11;
 }
 
-/// `GETATTR` names an open file.
-pub(super) const GETATTR_FH: u32 = 1;
 /// The read is one of the program, not one for the page cache.
 pub(super) const READ_LOCKOWNER: u32 = 2;
 /// The write comes from the page cache, long after the program stored it.
 pub(super) const WRITE_CACHE: u32 = 1;
-/// Set-id bits go with this write.
-pub(super) const WRITE_KILL_SUIDGID: u32 = 4;
-/// Set-id bits go with this open.
-pub(super) const OPEN_KILL_SUIDGID: u32 = 1;
 /// The lock is one of flock(2).
 pub(super) const LOCK_FLOCK: u32 = 1;
 /// The release ends the flock(2) of the open file.
 pub(super) const FSYNC_DATA: u32 = 1;
 /// `ioctl(/dev/fuse)`: one more descriptor for the same session; `_IOR(229, 0, u32)`.
 pub(super) const IOC_CLONE: u64 = 0x8004_e500;
-/// `ioctl(/dev/fuse)`: registers a file for passthrough; `_IOW(229, 1, BackingMap)`.
-pub(super) const IOC_BACKING_OPEN: u64 = 0x4010_e501;
-/// `ioctl(/dev/fuse)`: and ends that; `_IOW(229, 2, u32)`.
-pub(super) const IOC_BACKING_CLOSE: u64 = 0x4004_e502;
 /// The node of the mount point.
 pub(super) const ROOT: u64 = 1;
 

@@ -41,7 +41,7 @@ impl View {
     }
 
     /// A path within its mounts, as it sees it from its root.
-    fn from_root(&self, path: &[u8]) -> Option<Vec<u8>> {
+    fn seen_from_root(&self, path: &[u8]) -> Option<Vec<u8>> {
         match below(&self.root, path)? {
             b"" => Some(b"/".to_vec()),
             rest => Some(rest.to_vec()),
@@ -125,7 +125,7 @@ impl Views {
             return Paths::default();
         }
         let Some(view) = view else { return Paths { host: Some(path.to_vec()), container: None } };
-        let container = view.from_root(path);
+        let container = view.seen_from_root(path);
         let host = match &view.mounts {
             None => Some(path.to_vec()),
             Some(mounts) => {

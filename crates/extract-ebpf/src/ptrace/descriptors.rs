@@ -40,14 +40,17 @@ struct Table {
     unsure: bool,
 }
 
+/// The number of an open file, a table and a descriptor there that leads to it.
+type Holder = (u64, TableId, i32);
+
 /// All tables, and who has which file open.
 #[derive(Debug, Default)]
 pub(super) struct Descriptors {
     tables: FxHashMap<TableId, Table>,
     next_table: TableId,
     next_number: u64,
-    /// By device and inode: number, table and descriptor of each that is known.
-    holders: FxHashMap<(u64, u64), Vec<(u64, TableId, i32)>>,
+    /// By device and inode.
+    holders: FxHashMap<(u64, u64), Vec<Holder>>,
 }
 
 impl Descriptors {

@@ -147,7 +147,9 @@ impl Tracer<'_> {
         if fd < 0 {
             return None;
         }
-        let info = self.position(tid, fd);
+        // Most descriptors that nobody saw being opened are pipes and the like, and take no more than this look.
+        let looked = look(libc::AT_FDCWD, &self.proc.c_path(tid, &format!("fd/{fd}")), 0);
+        let info = if looked.is_ok_and(|looked| looked.kind().is_some()) { self.position(tid, fd) } else { None };
         let found = match self.find(tid, fd, info.map(|info| info.flags)) {
             Ok(found) => found,
             Err(NotFound::Closed) => return None,

@@ -607,7 +607,12 @@ impl Tracer<'_> {
                 self.tell(operation);
             }
             Err(NotFound::Other) => self.descriptors.set(table, fd, Slot::Other),
-            Err(NotFound::Closed | NotFound::Unreadable) => {
+            Err(NotFound::Unreadable) => {
+                self.descriptors.set(table, fd, Slot::Other);
+                self.lose("open", "unreadable", 1);
+            }
+            // Another thread was quick.
+            Err(NotFound::Closed) => {
                 self.descriptors.clear(table, fd);
                 self.lose("open", "unreadable", 1);
             }

@@ -145,7 +145,7 @@ impl Tracer<'_> {
                     self.news(tid, status);
                     // Reading the clock at each stop would cost more than it is worth.
                     stops = stops.wrapping_add(1);
-                    if stops % 64 != 0 {
+                    if !stops.is_multiple_of(64) {
                         continue;
                     }
                 }

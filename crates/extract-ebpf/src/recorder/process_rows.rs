@@ -19,11 +19,17 @@ pub(super) struct Processes {
     live: FxHashMap<ProcessKey, Known>,
     ended: Vec<Process<'static>>,
     generations: u64,
+    start_precision_ns: i64,
 }
 
 impl Processes {
+    /// `start_precision_ns`: how exact the way in knows when a process started.
+    pub(super) fn new(start_precision_ns: i64) -> Self {
+        Processes { start_precision_ns, ..Processes::default() }
+    }
+
     fn entry(&mut self, key: ProcessKey, first_seen: &'static str, host: &str, trace_ns: i64, boot_offset_ns: i64) -> &mut Known {
-        let generations = &mut self.generations;
+        let (generations, precision) = (&mut self.generations, self.start_precision_ns);
         self.live.entry(key).or_insert_with(|| {
             *generations += 1;
             let row = Process {
@@ -31,6 +37,7 @@ impl Processes {
                 trace_ns,
                 pid: key.pid as i32,
                 process_start_ns: Some(key.start_boot_ns as i64),
+                start_precision_ns: Some(precision),
                 started_ns: Some((key.start_boot_ns as i64).saturating_add(boot_offset_ns)),
                 first_seen: first_seen.into(),
                 ..Process::default()
