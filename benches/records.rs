@@ -1,16 +1,19 @@
-//! How fast records become rows in Parquet: one thread, CPU time, bytes on disk for each event.
+//! How fast records of the kernel become rows in Parquet: CPU time, and bytes on disk for each event.
 //!
 //! `cargo bench --bench records [-- --events N]` makes up operations of a few processes on many files (reads at growing offsets and random ones, writes,
-//! opens and closes) in the form in which the ring has them, and takes them through decoding, the recorder and the Parquet writer.
-//! CPU time of the whole process counts, so that work handed to other threads is not free. A table of measured values stands in docs/performance.md.
+//! opens and closes) as the bytes that the kernel side puts into its ring (`bpf/wire.h`), and takes them through the decoder, the recorder and the Parquet
+//! writer. Making them up does not count. CPU time of the whole process counts, so that work handed to other threads is not free. A table of measured values
+//! stands in docs/performance.md.
 
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use flowmine_extract_ebpf::ebpf::decode::{Decoder, Host, op_number};
+use flowmine_extract_ebpf::ebpf::wire::{HEAD, cpu, has, kind, operation, part, part_head};
 use flowmine_extract_ebpf::host::HostFacts;
 use flowmine_extract_ebpf::recorder::WayIn;
-use flowmine_extract_ebpf::{FileKey, Op, Operation, Options, ProcessKey, Record, Recorder};
+use flowmine_extract_ebpf::{Op, Options, Recorder};
 use flowmine_schema::Dataset;
 use flowmine_schema::dataset::Role;
 
@@ -18,43 +21,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().collect();
     let events = match arguments.iter().position(|argument| argument == "--events") {
         Some(at) => arguments.get(at + 1).ok_or("--events N")?.parse()?,
-        None => 5_000_000u64,
+        None => 3_000_000u64,
     };
+    let (mut ring, mut ends) = (Vec::with_capacity(events as usize * 130), Vec::with_capacity(events as usize));
+    for at in 0..events {
+        put(&mut ring, at);
+        ends.push(ring.len());
+    }
     let dir = tempfile::tempdir_in("/var/tmp")?;
     let dataset = Dataset::open_or_create(dir.path())?;
     let host = HostFacts::read(Path::new("/proc"));
     let writer = dataset.writer(Role::Host(host.name.clone()), "bench")?;
     let way = WayIn { backend: "ebpf", hooks: Some("syscalls".into()), ring_bytes: Some(16 << 20) };
+    let mut decoder = Decoder::new(Host::read("/proc".as_ref(), "/".as_ref()), Vec::new(), Box::new(|_| true));
     let mut recorder = Recorder::begin(writer, host, way, &Options::default(), None)?;
     let (wall, cpu) = (Instant::now(), cpu_seconds());
-    for at in 0..events {
-        let process = ProcessKey { pid: 1000 + (at / 977 % 7) as u32, start_boot_ns: 5_000_000_000 + at / 977 % 7 };
-        let number = at / 64 % 5000;
-        let file = FileKey { device: 2049, inode: 1_000_000 + number, generation: Some(number as u32) };
-        let start = 1_000_000_000_000 + at * 1100 + (at * 7919) % 500;
-        let path = format!("/work/run/ab/{number:06x}/input.fastq.gz");
-        let random = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-        let operation = Operation {
-            end_boot_ns: Some(start + 300 + (random & 511)),
-            open_file: Some(number),
-            file: Some(file),
-            ..Operation::new(process, process.pid, Op::Read, start)
-        };
-        let operation = match at % 64 {
-            0 => Operation { op: Op::Open, result: Some(0), path: Some(path.as_bytes()), flags: Some(0), ..operation },
-            63 => Operation { op: Op::Close, result: Some(0), ..operation },
-            n => Operation {
-                op: if n % 3 == 0 { Op::Write } else { Op::Read },
-                offset: Some(if number % 2 == 0 { n * 4096 } else { random << 12 }),
-                size: Some(4096),
-                result: Some(if n == 62 { 1234 } else { 4096 }),
-                ..operation
-            },
-        };
-        recorder.take(&Record::Operation(operation))?;
+    let mut start = 0;
+    for end in ends {
+        decoder.record(&ring[start..end], &mut |record| recorder.take(record))?;
+        start = end;
     }
     recorder.end(None)?;
     let (wall, cpu) = (wall.elapsed().as_secs_f64(), cpu_seconds() - cpu);
+    if decoder.unreadable + decoder.left_out > 0 {
+        return Err(format!("{} records were not understood, {} left out", decoder.unreadable, decoder.left_out).into());
+    }
+    let rows = dataset.row_count::<flowmine_schema::tables::IoEvent<'static>>()?;
+    if rows != events {
+        return Err(format!("{rows} rows of {events} events").into());
+    }
     let bytes = size(&dir.path().join("io_events"))?;
     println!(
         "{events} events: {:.2} s wall, {:.2} s CPU: {:.0} events a second of CPU; {:.1} bytes an event on disk",
@@ -64,6 +59,67 @@ fn main() -> Result<(), Box<dyn Error>> {
         bytes as f64 / events as f64
     );
     Ok(())
+}
+
+/// Adds the record of an operation as the kernel side writes it.
+fn put(ring: &mut Vec<u8>, at: u64) {
+    let file = at / 64 % 5000;
+    let random = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    let start = 1_000_000_000_000 + at * 1100 + (at * 7919) % 500;
+    let process = at / 977 % 7;
+    let (op, offset, size, result) = match at % 64 {
+        0 => (Op::Open, None, None, 0),
+        63 => (Op::Close, None, None, 0),
+        n => {
+            let op = if n % 3 == 0 { Op::Write } else { Op::Read };
+            (op, Some(if file % 2 == 0 { n * 4096 } else { random << 12 }), Some(4096), if n == 62 { 1234 } else { 4096 })
+        }
+    };
+    let open = op == Op::Open;
+    let mut tail = Vec::new();
+    if open {
+        // Names from the leaf up.
+        let names = format!("input.fastq.gz\0{file:06x}\0ab\0run\0work\0");
+        tail.resize(part_head::SIZE, 0);
+        tail[0] = part::PATH;
+        tail[offset_of(part_head::LAYOUT.1, "length")..][..4].copy_from_slice(&(names.len() as u32).to_le_bytes());
+        tail.extend_from_slice(names.as_bytes());
+    }
+    let bits = [
+        (has::FILE | has::HANDLE | has::RESULT | has::CPU, true),
+        (has::OFFSET | has::SIZE, offset.is_some()),
+        (has::FLAGS | has::TAIL, open),
+    ];
+    let has = bits.iter().filter(|(_, is)| *is).fold(0, |all, (bit, _)| all | bit);
+    let begin = ring.len();
+    ring.resize(begin + if open { HEAD } else { operation::SIZE + cpu::SIZE }, 0);
+    let record = &mut ring[begin..];
+    record[0] = kind::OPERATION;
+    let mut set = |name: &str, value: &[u8]| record[offset_of(operation::LAYOUT.1, name)..][..value.len()].copy_from_slice(value);
+    set("op", &[op_number(op)]);
+    set("has", &has.to_le_bytes());
+    set("tgid", &(1000 + process as u32).to_le_bytes());
+    set("tid", &(1000 + process as u32).to_le_bytes());
+    set("process_start", &(5_000_000_000 + process).to_le_bytes());
+    set("start", &start.to_le_bytes());
+    set("end", &(start + 300 + (random & 511)).to_le_bytes());
+    set("handle", &(0xffff_8880_0000_0000 + file * 256).to_le_bytes());
+    set("inode", &(1_000_000 + file).to_le_bytes());
+    set("device", &(8u32 << 20 | 1).to_le_bytes());
+    set("generation", &(file as u32).to_le_bytes());
+    set("offset", &offset.unwrap_or(0).to_le_bytes());
+    set("size", &size.unwrap_or(0u64).to_le_bytes());
+    set("result", &i64::to_le_bytes(result));
+    set("tail", &(tail.len() as u32).to_le_bytes());
+    // CPU times grow by a tick of the scheduler now and then.
+    for (n, time) in [at / 5000 * 4_000_000, at / 3000 * 4_000_000, at / 5000 * 4_000_000, at / 3000 * 4_000_000].into_iter().enumerate() {
+        record[operation::SIZE + n * 8..][..8].copy_from_slice(&time.to_le_bytes());
+    }
+    ring.extend_from_slice(&tail);
+}
+
+fn offset_of(layout: &[(&str, usize)], name: &str) -> usize {
+    layout.iter().find(|(field, _)| *field == name).map_or_else(|| panic!("{name} is no field"), |(_, at)| *at)
 }
 
 fn size(dir: &Path) -> std::io::Result<u64> {

@@ -1,7 +1,7 @@
 //! What tracing costs: the same work untraced, traced by flowmine in each way, and by strace and bpftrace, in one run.
 //!
-//! `cargo bench --bench trace [-- --rounds N] [--only WORD] [--ways WORD,…]` needs root (eBPF), and for all lines strace, bpftrace, fio and montage. In each
-//! round each way runs once, in an order that turns with the round, so that what the machine does besides hits all alike. The work measures itself: wall
+//! `cargo bench --bench trace [-- --rounds N] [--only WORD] [--ways WORD,…] [--in DIR]` needs root (eBPF), and for all lines the packages strace, bpftrace (with
+//! debugfs mounted), fio, montage, linux-source, flex, bison and bc. In each round each way runs once, in an order that turns with the round, so that what the machine does besides hits all alike. The work measures itself: wall
 //! time, and CPU time (user and system) of all its processes. The ratio to the untraced run of the same round is taken; the median of the rounds is told.
 //! The tracer's own CPU time and what it lost stand beside it. A table of measured values stands in docs/performance.md.
 
@@ -37,7 +37,6 @@ struct Setting {
     dataset: PathBuf,
     strace_output: PathBuf,
     bpftrace_output: PathBuf,
-    pid_file: PathBuf,
 }
 
 fn flowmine(setting: &Setting, options: &[&str]) -> Vec<String> {
@@ -72,8 +71,8 @@ const WAYS: &[Way] = &[
 ];
 
 fn works(root: &Path) -> Vec<Work> {
-    let tree = root.join("tree").display().to_string();
-    let sources = root.join("sources").display().to_string();
+    let kernel = root.join("kernel").display().to_string();
+    let build = root.join("build").display().to_string();
     vec![
         Work {
             name: "dd, 4 KiB, 500k writes",
@@ -94,14 +93,14 @@ fn works(root: &Path) -> Vec<Work> {
             needs: &["fio"],
         },
         Work {
-            name: "tar of a source tree",
-            script: format!("tar -C {tree} -cf out.tar . && mkdir x && tar -C x -xf out.tar && rm -r x out.tar"),
-            needs: &["tar"],
+            name: "tar of the kernel's source tree",
+            script: format!("tar -C {kernel} -cf out.tar . && rm out.tar"),
+            needs: &["tar", KERNEL],
         },
         Work {
-            name: "compile, 2 at a time",
-            script: format!("ls {sources}/*.c | xargs -P 2 -I{{}} sh -c 'cc -O1 -c {{}} -o $(basename {{}} .c).o' && rm *.o"),
-            needs: &["cc"],
+            name: "compile of the kernel's lib/, 2 at a time",
+            script: format!("rm -rf {build}/lib && make -s -C {kernel} O={build} -j2 lib/ 2>/dev/null"),
+            needs: &["make", "cc", "flex", "bison", "bc", KERNEL],
         },
         Work {
             name: "Montage, 16 images",
@@ -189,36 +188,47 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 fn missing(programs: &[&'static str]) -> Option<&'static str> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    programs.iter().copied().find(|program| !std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+    let is_there = |program: &str| {
+        if program == KERNEL { kernel_source().is_some() } else { std::env::split_paths(&path).any(|dir| dir.join(program).is_file()) }
+    };
+    programs.iter().copied().find(|program| !is_there(program))
 }
 
-/// A large file, a tree of many small files, C sources, images.
+/// What stands in `needs` for [`kernel_source`].
+const KERNEL: &str = "linux-source (a Debian package)";
+
+/// The kernel's source as Debian packs it.
+fn kernel_source() -> Option<PathBuf> {
+    let files = fs::read_dir("/usr/src").ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    files
+        .filter(|path| {
+            path.file_name().is_some_and(|name| {
+                let name = name.to_string_lossy();
+                name.starts_with("linux-source-") && name.ends_with(".tar.xz")
+            })
+        })
+        .max()
+}
+
+fn shell(script: &str) -> Outcome<()> {
+    let status = Command::new("sh").args(["-c", script]).status()?;
+    if status.success() { Ok(()) } else { Err(format!("{script}: {status}").into()) }
+}
+
+/// A large file, the kernel's source, images.
 fn prepare(root: &Path) -> Outcome<()> {
     let block = vec![0x5a_u8; 1 << 20];
     let mut large = fs::File::create(root.join("large"))?;
     for _ in 0..2000 {
         std::io::Write::write_all(&mut large, &block)?;
     }
-    for dir in 0..300 {
-        let dir = root.join(format!("tree/{}/{dir}", dir % 17));
-        fs::create_dir_all(&dir)?;
-        for file in 0..100usize {
-            fs::write(dir.join(format!("{file}.c")), &block[..(file * 7919) % 30_000 + 200])?;
+    if let Some(source) = kernel_source() {
+        let kernel = root.join("kernel");
+        fs::create_dir_all(&kernel)?;
+        shell(&format!("tar -xf {} -C {} --strip-components 1", source.display(), kernel.display()))?;
+        if missing(&["make", "flex", "bison", "bc"]).is_none() {
+            shell(&format!("make -s -C {} O={} tinyconfig prepare >/dev/null 2>&1", kernel.display(), root.join("build").display()))?;
         }
-    }
-    fs::create_dir_all(root.join("sources"))?;
-    for unit in 0..60 {
-        let mut text = String::from(
-            "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <math.h>\n#include <pthread.h>\n#include <sys/stat.h>\n",
-        );
-        for function in 0..60 {
-            text.push_str(&format!(
-                "int f{unit}_{function}(int n, char *s) {{ char b[64]; int i, r = {function}; for (i = 0; i < n; i++) {{ r = r * 31 + s[i % 7]; \
-                 snprintf(b, sizeof b, \"%d %s\", r, s); r ^= (int)strlen(b); if (r % {m} == 3) r += (int)sqrt((double)abs(r)); }} return r; }}\n",
-                m = function + 5
-            ));
-        }
-        fs::write(root.join(format!("sources/u{unit}.c")), text)?;
     }
     montage::images(16, &root.join("raw"))?;
     Ok(())
@@ -231,7 +241,6 @@ fn run(root: &Path, work: &Work, way: &Way) -> Outcome<Measured> {
         dataset: root.join("dataset"),
         strace_output: root.join("strace.txt"),
         bpftrace_output: root.join("bpftrace.txt"),
-        pid_file: root.join("pid"),
     };
     let _ = fs::remove_dir_all(&setting.dataset);
     let _ = fs::remove_dir_all(root.join("work"));
@@ -271,7 +280,6 @@ fn run(root: &Path, work: &Work, way: &Way) -> Outcome<Measured> {
 
 /// Starts bpftrace and waits until it says that it has attached.
 fn bpftrace(setting: &Setting) -> Outcome<std::process::Child> {
-    let _ = fs::remove_file(&setting.pid_file);
     let child = Command::new("bpftrace")
         .args(["-q", "-e", BPFTRACE])
         .stdin(Stdio::null())

@@ -11,7 +11,7 @@ use std::panic::AssertUnwindSafe;
 use polars::prelude::{ParquetReader, PolarsError, SerReader};
 
 use crate::parquet_writer::ParquetBytes;
-use crate::row::{Projection, Row, Rows};
+use crate::row::{HOST, Projection, Row, Rows};
 
 /// Why a Parquet file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -98,18 +98,16 @@ fn trusting<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Parq
 fn read_slice<R: Row>(file: File, projection: Projection<'_>, slice: Option<(usize, usize)>) -> Result<Rows<R>, ParquetError> {
     let mut reader = ParquetReader::new(file);
     let present = reader.schema()?;
-    if let Some(missing) = R::COLUMNS.iter().find(|def| !def.nullable && !present.contains(def.name)) {
+    let in_folder = |name| R::SPLIT && name == HOST;
+    if let Some(missing) = R::COLUMNS.iter().find(|def| !def.nullable && !in_folder(def.name) && !present.contains(def.name)) {
         return Err(ParquetError::NotThisTable(missing.name));
     }
-    let wanted: Vec<String> = R::COLUMNS
-        .iter()
-        .filter(|def| match projection {
-            Projection::All => true,
-            Projection::Only(names) => names.contains(&def.name),
-        })
-        .filter(|def| present.contains(def.name))
-        .map(|def| def.name.to_owned())
-        .collect();
+    let mut wanted: Vec<String> =
+        R::COLUMNS.iter().filter(|def| projection.has(def.name) && present.contains(def.name)).map(|def| def.name.to_owned()).collect();
+    if wanted.is_empty() {
+        // Without any column nothing would say how many rows there are.
+        wanted.extend(R::COLUMNS.iter().map(|def| def.name.to_owned()).find(|name| present.contains(name)));
+    }
     let frame = reader.with_columns(Some(wanted)).with_slice(slice).finish()?;
     let rows = Rows::from_frame(frame);
     let heights_agree = rows.frame.columns().iter().all(|column| {

@@ -62,6 +62,18 @@ pub enum Projection<'p> {
     Only(&'p [&'p str]),
 }
 
+impl Projection<'_> {
+    pub(crate) fn has(self, column: &str) -> bool {
+        match self {
+            Projection::All => true,
+            Projection::Only(names) => names.contains(&column),
+        }
+    }
+}
+
+/// The column of tables that are split whose value stands in the folder's name and, as Hive's readers want it, not in the files.
+pub(crate) const HOST: &str = "host";
+
 /// A value that a column can hold.
 pub trait Value<'a>: Sized + Default {
     /// The column's type.

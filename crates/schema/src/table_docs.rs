@@ -17,7 +17,11 @@ pub fn markdown() -> String {
     for table in ALL {
         let _ = write!(out, "\n## `{}`\n\n{}\n", table.name, paragraphs(table.doc));
         if table.split {
-            let _ = writeln!(out, "\nIts files lie in `{}/host=NAME/date=YYYY-MM-DD/`.", table.name);
+            let _ = writeln!(
+                out,
+                "\nIts files lie in `{}/host=NAME/date=YYYY-MM-DD/`; the column `host` stands in the folder's name only, as Hive's readers want it.",
+                table.name
+            );
         }
         let _ = write!(out, "\n| column | type | null | meaning |\n|---|---|---|---|\n");
         for column in table.columns {

@@ -10,7 +10,7 @@ use super::manifest::{Additions, Manifest};
 use super::place::{Leaf, PartName};
 use super::{STATE, Writer};
 use crate::parquet::{self, ParquetError};
-use crate::row::{Builder, Row, Rows};
+use crate::row::{Builder, HOST, Row, Rows};
 use crate::time::Day;
 
 /// Files on their way into the dataset, all or none.
@@ -47,7 +47,7 @@ impl Transaction<'_> {
     /// Adds rows of one host and one day to a table that is split (`by host` in its declaration), as a file; an empty builder adds none.
     ///
     /// Which day a row belongs to is the caller's choice, best that of its main time ([`Day::of`]). That all rows have this host is the
-    /// caller's promise: readers that know Hive's folders take the host from the folder.
+    /// caller's promise: it stands in the folder's name, and only there.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -60,7 +60,10 @@ impl Transaction<'_> {
         if rows.is_empty() {
             return Ok(());
         }
-        let rows = self.columns(rows)?;
+        let mut rows = self.columns(rows)?;
+        if R::SPLIT {
+            rows.frame.drop_in_place(HOST).map_err(|e| parquet_error(&self.writer.dataset.dir.join(R::TABLE))(e.into()))?;
+        }
         self.writer.scan(&leaf.folder())?;
         self.number = self.number.max(self.writer.next);
         let name = |number| PartName { owner: self.writer.role.owner(), first: number, last: number };
