@@ -64,15 +64,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Adds the record of an operation as the kernel side writes it.
 fn put(ring: &mut Vec<u8>, at: u64) {
     let file = at / 64 % 5000;
-    let random = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-    let start = 1_000_000_000_000 + at * 1100 + (at * 7919) % 500;
+    let random = mixed(at);
+    // Not as regular as a clock: what differs costs bytes.
+    let start = 1_000_000_000_000 + at * 1100 + (random >> 32) % 1000;
     let process = at / 977 % 7;
     let (op, offset, size, result) = match at % 64 {
         0 => (Op::Open, None, None, 0),
         63 => (Op::Close, None, None, 0),
         n => {
             let op = if n % 3 == 0 { Op::Write } else { Op::Read };
-            (op, Some(if file % 2 == 0 { n * 4096 } else { random << 12 }), Some(4096), if n == 62 { 1234 } else { 4096 })
+            (op, Some(if file % 2 == 0 { n * 4096 } else { (random >> 44) << 12 }), Some(4096), if n == 62 { 1234 } else { 4096 })
         }
     };
     let open = op == Op::Open;
@@ -102,7 +103,7 @@ fn put(ring: &mut Vec<u8>, at: u64) {
     set("tid", &(1000 + process as u32).to_le_bytes());
     set("process_start", &(5_000_000_000 + process).to_le_bytes());
     set("start", &start.to_le_bytes());
-    set("end", &(start + 300 + (random & 511)).to_le_bytes());
+    set("end", &(start + 300 + (random & 1023)).to_le_bytes());
     set("handle", &(0xffff_8880_0000_0000 + file * 256).to_le_bytes());
     set("inode", &(1_000_000 + file).to_le_bytes());
     set("device", &(8u32 << 20 | 1).to_le_bytes());
@@ -116,6 +117,14 @@ fn put(ring: &mut Vec<u8>, at: u64) {
         record[operation::SIZE + n * 8..][..8].copy_from_slice(&time.to_le_bytes());
     }
     ring.extend_from_slice(&tail);
+}
+
+/// Bits that look like chance, the same each time (splitmix64).
+fn mixed(at: u64) -> u64 {
+    let mut bits = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
 }
 
 fn offset_of(layout: &[(&str, usize)], name: &str) -> usize {

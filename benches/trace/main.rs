@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use flowmine_schema::Dataset;
+use flowmine_schema::tables::IoEvent;
+
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// A piece of work: a shell script that runs in the work directory.
@@ -33,6 +36,7 @@ struct Way {
 }
 
 struct Setting {
+    root: PathBuf,
     flowmine: PathBuf,
     dataset: PathBuf,
     strace_output: PathBuf,
@@ -57,7 +61,11 @@ const WAYS: &[Way] = &[
     Way { name: "untraced", needs: &[], before: |_| Vec::new() },
     Way { name: "eBPF totals", needs: &[], before: |s| flowmine(s, &["--backend", "ebpf", "--detail", "totals"]) },
     Way { name: "eBPF events", needs: &[], before: |s| flowmine(s, &["--backend", "ebpf", "--detail", "events"]) },
-    Way { name: "FUSE events", needs: &[], before: |s| flowmine(s, &["--backend", "fuse", "--detail", "events"]) },
+    Way {
+        name: "FUSE events",
+        needs: &[],
+        before: |s| flowmine(s, &["--backend", "fuse", "--detail", "events", "--directory", &s.root.display().to_string()]),
+    },
     Way { name: "ptrace totals", needs: &[], before: |s| flowmine(s, &["--backend", "ptrace", "--detail", "totals"]) },
     Way { name: "ptrace events", needs: &[], before: |s| flowmine(s, &["--backend", "ptrace", "--detail", "events"]) },
     Way {
@@ -117,6 +125,9 @@ struct Measured {
     cpu: f64,
     tracer_cpu: f64,
     lost: bool,
+    /// Rows of operations in the dataset, and the bytes of their table.
+    rows: u64,
+    bytes: u64,
 }
 
 fn main() -> Outcome<()> {
@@ -130,17 +141,19 @@ fn main() -> Outcome<()> {
     let ways_only: Vec<String> = option("--ways").map(|text| text.split(',').map(str::to_owned).collect()).unwrap_or_default();
     let temporary = tempfile::Builder::new().prefix("flowmine-bench-").tempdir_in(option("--in").unwrap_or_else(|| "/var/tmp".into()))?;
     let root = temporary.path();
-    prepare(root)?;
+    prepare(root, works(root).iter().any(|work| work.name.contains(&only) && work.needs.contains(&KERNEL)))?;
     let ways: Vec<&Way> = WAYS
         .iter()
         .filter(|way| way.name == "untraced" || ways_only.is_empty() || ways_only.iter().any(|word| way.name.contains(word.as_str())))
         .filter(|way| missing(way.needs).map(|program| println!("{} is left out: there is no {program}", way.name)).is_none())
         .collect();
     println!("rounds: {rounds}; ratios to the untraced run of the same round, medians\n");
-    println!("| work | way | wall | ratio | CPU | ratio | tracer's CPU | lost |\n|---|---|---|---|---|---|---|---|");
+    println!(
+        "| work | way | wall | ratio | CPU | ratio | tracer's CPU | rows | bytes a row | lost |\n|---|---|---|---|---|---|---|---|---|---|"
+    );
     for work in works(root).iter().filter(|work| work.name.contains(&only)) {
         if let Some(program) = missing(work.needs) {
-            println!("| {} | left out: there is no {program} | | | | | | |", work.name);
+            println!("| {} | left out: there is no {program} | | | | | | | | |", work.name);
             continue;
         }
         let mut results: BTreeMap<&str, Vec<Measured>> = BTreeMap::new();
@@ -157,11 +170,12 @@ fn main() -> Outcome<()> {
         }
         for way in &ways {
             let (Some(measured), Some(plain)) = (results.get(way.name), results.get("untraced")) else { continue };
+            let last = measured.last().copied().unwrap_or_default();
             let ratio = |value: fn(&Measured) -> f64| {
                 median(measured.iter().zip(plain).map(|(traced, plain)| value(traced) / value(plain)).collect())
             };
             println!(
-                "| {} | {} | {:.2} s | {:.3} | {:.2} s | {:.3} | {:.2} s | {} |",
+                "| {} | {} | {:.2} s | {:.3} | {:.2} s | {:.3} | {:.2} s | {} | {} | {} |",
                 work.name,
                 way.name,
                 median(measured.iter().map(|m| m.wall).collect()),
@@ -169,6 +183,8 @@ fn main() -> Outcome<()> {
                 median(measured.iter().map(|m| m.cpu).collect()),
                 ratio(|m| m.cpu),
                 median(measured.iter().map(|m| m.tracer_cpu).collect()),
+                if last.rows > 0 { last.rows.to_string() } else { String::new() },
+                if last.rows > 0 { format!("{:.1}", last.bytes as f64 / last.rows as f64) } else { String::new() },
                 if measured.iter().any(|m| m.lost) { "yes" } else { "no" }
             );
         }
@@ -216,13 +232,13 @@ fn shell(script: &str) -> Outcome<()> {
 }
 
 /// A large file, the kernel's source, images.
-fn prepare(root: &Path) -> Outcome<()> {
+fn prepare(root: &Path, kernel_needed: bool) -> Outcome<()> {
     let block = vec![0x5a_u8; 1 << 20];
     let mut large = fs::File::create(root.join("large"))?;
     for _ in 0..2000 {
         std::io::Write::write_all(&mut large, &block)?;
     }
-    if let Some(source) = kernel_source() {
+    if kernel_needed && let Some(source) = kernel_source() {
         let kernel = root.join("kernel");
         fs::create_dir_all(&kernel)?;
         shell(&format!("tar -xf {} -C {} --strip-components 1", source.display(), kernel.display()))?;
@@ -238,6 +254,7 @@ fn prepare(root: &Path) -> Outcome<()> {
 fn run(root: &Path, work: &Work, way: &Way) -> Outcome<Measured> {
     let setting = Setting {
         flowmine: PathBuf::from(env!("CARGO_BIN_EXE_flowmine")),
+        root: root.to_owned(),
         dataset: root.join("dataset"),
         strace_output: root.join("strace.txt"),
         bpftrace_output: root.join("bpftrace.txt"),
@@ -275,7 +292,14 @@ fn run(root: &Path, work: &Work, way: &Way) -> Outcome<Measured> {
     let mut numbers = told.split_whitespace().map(str::parse::<f64>);
     let mut next = || -> Outcome<f64> { Ok(numbers.next().ok_or("the work did not measure itself")??) };
     let (wall, cpu) = (next()?, next()?);
-    Ok(Measured { wall, cpu, tracer_cpu: (all - cpu).max(0.0), lost })
+    let (rows, bytes) = match Dataset::open(&setting.dataset) {
+        Ok(dataset) => {
+            let parts = dataset.parts::<IoEvent<'static>>()?;
+            (dataset.row_count::<IoEvent<'static>>()?, parts.iter().map(|part| part.bytes()).sum())
+        }
+        Err(_) => (0, 0),
+    };
+    Ok(Measured { wall, cpu, tracer_cpu: (all - cpu).max(0.0), lost, rows, bytes })
 }
 
 /// Starts bpftrace and waits until it says that it has attached.
