@@ -53,6 +53,8 @@ $(PEER): tests/peer/Cargo.lock $(wildcard tests/peer/src/*.rs)
 bench: build $(VENV)/ready $(PEER)
 	$(CARGO) bench --locked --bench poll
 	$(CARGO) bench --locked --bench export
+	$(CARGO) bench --locked --bench records
+	[ "$$(id -u)" != 0 ] || $(CARGO) bench --locked --bench trace
 	FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) $(CARGO) bench --locked --bench logs
 
 # The README's picture, from the demo's dataset, and the manual pages.
