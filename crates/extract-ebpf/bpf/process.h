@@ -244,7 +244,7 @@ SEC("tp_btf/sched_process_exit") int process_exit(u64 *context)
 
 SEC("tp_btf/cgroup_attach_task") int cgroup_attach(u64 *context)
 {
-	struct task_struct *task = (void *)address_of((void *)context[3]);
+	struct task_struct *task = (void *)address_of((void *)context[2]);
 	if (!wanted_other(task))
 		return 0;
 	describe((u64)task, WIRE_CGROUP, 0);

@@ -154,6 +154,7 @@ fn print(record: &Record<'_>) {
         Record::OpenFile(f) => {
             println!("open-file {:x?} {:x?} {:?} {}", f.open_file, (f.file.device, f.file.inode), f.file_system, text(f.path))
         }
+        Record::FileGone(number) => println!("gone {number}"),
         Record::Process(news) => println!(
             "{:?} {:?} parent={:?} inner={:?} ids={:?} cgroup={:?} {} v1={:?} exe={} args={:?} cut={} env={:?} {:?}",
             news.change,

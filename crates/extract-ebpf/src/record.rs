@@ -342,6 +342,8 @@ pub enum Record<'a> {
     Operation(Operation<'a>),
     /// A file that was open already.
     OpenFile(OpenFile<'a>),
+    /// Nothing more will be told of this number of an open file; it need not be remembered.
+    FileGone(u64),
     /// Operations that were added up.
     Totals(Totals),
     /// News of a process.

@@ -122,6 +122,8 @@ pub struct Recorder {
     handles: FxHashMap<u64, Handle>,
     next_handle: i64,
     told_files: FxHashSet<(FileKey, u64)>,
+    /// With filters by directory: whether they let a file pass that was opened, by any of its paths. For page faults, which know no open file.
+    wanted_files: FxHashMap<FileKey, bool>,
     gathered: usize,
     flushed: Instant,
     outcome: Outcome,
@@ -161,6 +163,7 @@ impl Recorder {
             handles: FxHashMap::default(),
             next_handle: 1,
             told_files: FxHashSet::default(),
+            wanted_files: FxHashMap::default(),
             gathered: 0,
             flushed: Instant::now(),
             outcome: Outcome::default(),
@@ -187,6 +190,9 @@ impl Recorder {
         match record {
             Record::Operation(operation) => self.operation(operation),
             Record::OpenFile(file) => self.open_file(file),
+            Record::FileGone(number) => {
+                self.handles.remove(number);
+            }
             Record::Totals(totals) => self.total(totals),
             Record::Process(news) => {
                 let at = self.utc(news.at_boot_ns);
@@ -217,7 +223,7 @@ impl Recorder {
         let handle = operation.open_file.map(|number| {
             let known = if opened { None } else { self.handles.get(&number).copied() };
             let handle = known.unwrap_or_else(|| {
-                let handle = Handle { number: self.next_handle, skipped: opened && !wanted_path(&self.options.filters, operation.path) };
+                let handle = Handle { number: self.next_handle, skipped: opened && !self.wanted(operation.file, operation.path) };
                 self.next_handle += 1;
                 self.handles.insert(number, handle);
                 handle
@@ -229,7 +235,7 @@ impl Recorder {
             skipped = !wanted_path(&self.options.filters, operation.path)
                 && (operation.new_path.is_none() || !wanted_path(&self.options.filters, operation.new_path));
         }
-        if skipped {
+        if skipped || operation.open_file.is_none() && operation.path.is_none() && self.is_elsewhere(operation.file) {
             return;
         }
         let start_ns = self.utc(operation.start_boot_ns);
@@ -247,9 +253,27 @@ impl Recorder {
         self.rows.events.at(start_ns).push(&row);
     }
 
+    /// Whether the filters by directory let an open file pass, which is remembered of the file.
+    fn wanted(&mut self, file: Option<FileKey>, path: Option<&[u8]>) -> bool {
+        let filters = &self.options.filters;
+        let wanted = wanted_path(filters, path);
+        if let Some(file) = file.filter(|_| !filters.directories.is_empty() || !filters.directories_out.is_empty()) {
+            if self.wanted_files.len() >= TOLD_FILES {
+                self.wanted_files.clear();
+            }
+            *self.wanted_files.entry(file).or_default() |= wanted;
+        }
+        wanted
+    }
+
+    /// Whether a file was opened, and only by paths that the filters leave out.
+    fn is_elsewhere(&self, file: Option<FileKey>) -> bool {
+        file.is_some_and(|file| self.wanted_files.get(&file) == Some(&false))
+    }
+
     fn open_file(&mut self, file: &OpenFile<'_>) {
         if let Some(number) = file.open_file {
-            let skipped = !wanted_path(&self.options.filters, file.path);
+            let skipped = !self.wanted(Some(file.file), file.path);
             let next = self.next_handle;
             self.handles.insert(number, Handle { number: next, skipped });
             self.next_handle += 1;
@@ -305,6 +329,7 @@ impl Recorder {
                 self.handles.insert(number, handle);
                 Some(handle.number)
             }
+            None if self.is_elsewhere(Some(totals.file)) => return,
             None => None,
         };
         let (first_ns, last_ns) = (self.utc(totals.first_boot_ns), self.utc(totals.last_boot_ns));

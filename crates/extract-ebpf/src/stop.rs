@@ -1,9 +1,9 @@
 //! When a trace is to end (signals, and the time that it was given), and how it ended.
 
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
@@ -27,14 +27,16 @@ pub struct Stop {
     pub interrupted: Arc<AtomicBool>,
     /// A SIGINT from the terminal reaches the command by itself; it is passed on only when we are not on one.
     pub on_terminal: bool,
-    /// When the trace ends at the latest.
-    pub until: Option<Instant>,
+    /// How long the trace lasts at most, from [`Stop::begin`] on.
+    pub duration: Option<Duration>,
+    /// When it began.
+    pub begun: OnceLock<Instant>,
 }
 
 impl Stop {
     /// Never, until a flag is set.
     pub fn never() -> Self {
-        Stop { terminated: Arc::default(), interrupted: Arc::default(), on_terminal: false, until: None }
+        Stop { terminated: Arc::default(), interrupted: Arc::default(), on_terminal: false, duration: None, begun: OnceLock::new() }
     }
 
     /// Whether a signal came.
@@ -42,9 +44,15 @@ impl Stop {
         self.terminated.load(Ordering::Relaxed) || self.interrupted.load(Ordering::Relaxed)
     }
 
+    /// Says that the trace sees what happens from now on.
+    pub fn begin(&self) {
+        self.begun.get_or_init(Instant::now);
+    }
+
     /// Whether the time is over.
     pub fn time_is_over(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() >= until)
+        let lasted = self.begun.get().map_or(Duration::ZERO, Instant::elapsed);
+        self.duration.is_some_and(|duration| lasted >= duration)
     }
 
     /// The signals that came since the last call and that are to be passed on to the command.

@@ -1,7 +1,6 @@
 //! `flowmine trace`.
 
 use std::path::Path;
-use std::time::Instant;
 
 use anyhow::{Context, bail};
 use flowmine_extract_ebpf::command::shell_code;
@@ -34,7 +33,7 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
     let ended = match backend {
         "ebpf" => {
             let plan = ebpf_plan(args)?;
-            ebpf::run(&plan, &args.command, &options, host, writer, &stop)?
+            ebpf::run(&plan, &args.command, &options, host, writer, &stop, |tracer| begun(tracer, args))?
         }
         "fuse" => {
             messages::warning("the FUSE way in is not finished: paths of deleted and renamed files can be wrong, see docs/tracing.md");
@@ -51,11 +50,21 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
 }
 
 fn stop(args: &Trace) -> anyhow::Result<Stop> {
-    let stop =
-        Stop { on_terminal: messages::on_terminal(), until: args.duration.map(|duration| Instant::now() + duration), ..Stop::never() };
+    let stop = Stop { on_terminal: messages::on_terminal(), duration: args.duration, ..Stop::never() };
     signal_hook::flag::register(signal_hook::consts::SIGTERM, stop.terminated.clone()).context("cannot handle signals")?;
     signal_hook::flag::register(signal_hook::consts::SIGINT, stop.interrupted.clone()).context("cannot handle signals")?;
     Ok(stop)
+}
+
+/// Says that it sees what happens from now on, and what it will not see.
+fn begun(tracer: &ebpf::Tracer, args: &Trace) {
+    if !tracer.refused().is_empty() {
+        messages::warning(&format!("not everything can be seen here: {}", tracer.refused().join("; ")));
+    }
+    if args.command.is_empty() {
+        let hooks = tracer.way_in().hooks.unwrap_or_default();
+        messages::note(&format!("flowmine: this host is being traced (eBPF, {hooks}); SIGINT or SIGTERM ends it"));
+    }
 }
 
 /// Says what was recorded when somebody watches, and what was lost in any case.

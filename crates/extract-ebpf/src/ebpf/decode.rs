@@ -87,27 +87,47 @@ pub struct Decoder {
     /// Whether paths of this type of file systems are recorded, for operations of which only a path is known.
     keeps_type: Box<dyn Fn(&str) -> bool + Send>,
     environments: FxHashMap<ProcessKey, Vec<u8>>,
-    /// Totals that were taken out of the kernel's table and belong before later records of the ring, by address of the struct file.
-    waiting: FxHashMap<u64, Vec<Totals>>,
-    /// File by address of the struct file: an address that is used again without an open that was seen is another open file.
-    files: FxHashMap<u64, (u64, u64)>,
+    /// Totals that were taken out of the kernel's table, until the records before them have been taken.
+    waiting: Vec<Totals>,
+    /// The open files that an address of a struct file has stood for since totals were taken last, the oldest first; the last one it still stands for.
+    files: FxHashMap<u64, Vec<Opened>>,
+    /// The number of the next open file.
+    next_file: u64,
+    /// Whether totals will come: until then an address is remembered with all that it stood for.
+    totals: bool,
     /// Records that were not understood.
     pub unreadable: u64,
     /// Operations that were understood and left out, because their path lies on a file system that is not recorded.
     pub left_out: u64,
 }
 
+/// An open file: the kernel tells addresses, which are used again.
+#[derive(Debug, Clone, Copy)]
+struct Opened {
+    number: u64,
+    /// Device and inode.
+    file: (u64, u64),
+    since_boot_ns: u64,
+    /// It was open before it was seen; `since_boot_ns` is when it was seen.
+    read_in: bool,
+}
+
+/// Of an address that is used again one more is remembered: the record of its last close may come late.
+const REMEMBERED: usize = 2;
+
 impl Decoder {
-    /// `keeps_type` says whether a type of file systems is recorded.
-    pub fn new(host: Host, environment: Vec<String>, keeps_type: Box<dyn Fn(&str) -> bool + Send>) -> Self {
+    /// `keeps_type` says whether a type of file systems is recorded; `totals`, whether there will be totals.
+    pub fn new(host: Host, environment: Vec<String>, totals: bool, keeps_type: Box<dyn Fn(&str) -> bool + Send>) -> Self {
         Decoder {
             host,
             mounts_read: Instant::now(),
             environment,
             keeps_type,
             environments: FxHashMap::default(),
-            waiting: FxHashMap::default(),
+            waiting: Vec::new(),
             files: FxHashMap::default(),
+            next_file: 1,
+            totals,
             unreadable: 0,
             left_out: 0,
         }
@@ -143,7 +163,7 @@ impl Decoder {
     /// Totals out of the kernel's table, to be told when the records before them are.
     pub fn wait(&mut self, key: &[u8], value: &[u8]) {
         match totals(key, value) {
-            Some(totals) => self.waiting.entry(totals.open_file.unwrap_or(0)).or_default().push(totals),
+            Some(totals) => self.waiting.push(totals),
             None => self.unreadable += 1,
         }
     }
@@ -153,53 +173,81 @@ impl Decoder {
     /// # Errors
     /// Those of `take`.
     pub fn tell_waiting(&mut self, take: Take<'_>) -> Result<(), TraceError> {
-        let mut all: Vec<Totals> = std::mem::take(&mut self.waiting).into_values().flatten().collect();
+        let mut all = std::mem::take(&mut self.waiting);
         // A table has no order of its own.
         all.sort_by_key(|totals| (totals.first_boot_ns, totals.process, totals.open_file));
         for totals in all {
             self.totals(totals, take)?;
         }
+        for opened in self.files.values_mut().filter(|opened| opened.len() > REMEMBERED) {
+            let old = opened.len() - REMEMBERED;
+            for gone in opened.drain(..old) {
+                take(&Record::FileGone(gone.number))?;
+            }
+        }
         Ok(())
     }
 
-    fn totals(&mut self, totals: Totals, take: Take<'_>) -> Result<(), TraceError> {
+    fn totals(&mut self, mut totals: Totals, take: Take<'_>) -> Result<(), TraceError> {
         if totals.read == Sum::default() && totals.write == Sum::default() && totals.faults == 0 {
             return Ok(());
         }
-        if let Some(handle) = totals.open_file {
-            self.known(handle, totals.file, totals.first_boot_ns, take)?;
+        if let Some(address) = totals.open_file {
+            totals.open_file = Some(self.number_at(address, totals.file, totals.first_boot_ns, take)?);
         }
         take(&Record::Totals(totals))
     }
 
-    /// Says that an address is another open file than before, when its file tells so.
-    fn known(&mut self, handle: u64, file: FileKey, at: u64, take: Take<'_>) -> Result<(), TraceError> {
-        let is = (file.device, file.inode);
-        match self.files.insert(handle, is) {
-            Some(was) if was != is => take(&Record::OpenFile(OpenFile {
-                at_boot_ns: at,
-                open_file: Some(handle),
-                file,
-                kind: None,
-                file_system: None,
-                size: None,
-                path: None,
-                container_path: None,
-            })),
-            _ => Ok(()),
+    /// Begins an open file at an address, and gives its number.
+    fn opened(&mut self, address: u64, file: FileKey, since_boot_ns: u64, read_in: bool, take: Take<'_>) -> Result<u64, TraceError> {
+        let (number, file) = (self.next_file, (file.device, file.inode));
+        let all = self.files.entry(address).or_default();
+        let at = all.iter().rposition(|opened| opened.since_boot_ns <= since_boot_ns).map_or(0, |before| before + 1);
+        if let Some(later) = all.get_mut(at).filter(|later| later.read_in && later.file == file) {
+            // The same one, which was read in before its open came out of the ring.
+            later.since_boot_ns = since_boot_ns;
+            later.read_in = false;
+            return Ok(later.number);
         }
+        self.next_file += 1;
+        all.insert(at, Opened { number, file, since_boot_ns, read_in });
+        if !self.totals && all.len() > REMEMBERED {
+            take(&Record::FileGone(all.remove(0).number))?;
+        }
+        Ok(number)
+    }
+
+    /// The number of the open file that an address stood for at a moment. When it was another file than those that were seen to be opened there, it is an open file
+    /// of which nothing but that is known.
+    fn number_at(&mut self, address: u64, file: FileKey, at_boot_ns: u64, take: Take<'_>) -> Result<u64, TraceError> {
+        let all = self.files.get(&address).map_or(&[][..], Vec::as_slice);
+        let then = all.iter().rfind(|opened| opened.since_boot_ns <= at_boot_ns).or(all.first());
+        if let Some(opened) = then.filter(|opened| opened.file == (file.device, file.inode)) {
+            return Ok(opened.number);
+        }
+        let number = self.opened(address, file, at_boot_ns, false, take)?;
+        take(&Record::OpenFile(OpenFile {
+            at_boot_ns,
+            open_file: Some(number),
+            file,
+            kind: None,
+            file_system: None,
+            size: None,
+            path: None,
+            container_path: None,
+        }))?;
+        Ok(number)
     }
 
     fn operation(&mut self, bytes: &[u8], take: Take<'_>) -> Result<bool, TraceError> {
         let Some(mut operation) = bare_operation(bytes) else { return Ok(false) };
         let flags = wire::operation::has(bytes).unwrap_or(0);
-        if let (Some(handle), Some(file)) = (operation.open_file, operation.file) {
-            if operation.op == Op::Open {
-                self.tell_before(handle, operation.end_boot_ns.unwrap_or(u64::MAX), take)?;
-                self.files.insert(handle, (file.device, file.inode));
+        if let (Some(address), Some(file)) = (operation.open_file, operation.file) {
+            operation.open_file = Some(if operation.op == Op::Open {
+                self.opened(address, file, operation.end_boot_ns.unwrap_or(operation.start_boot_ns), false, take)?
             } else {
-                self.known(handle, file, operation.start_boot_ns, take)?;
-            }
+                self.number_at(address, file, operation.start_boot_ns, take)?
+            });
         }
         if flags & has::TAIL == 0 {
             take(&Record::Operation(operation))?;
@@ -225,16 +273,6 @@ impl Decoder {
         operation.new_path = told.second.host.as_deref();
         take(&Record::Operation(operation))?;
         Ok(true)
-    }
-
-    /// Tells the totals of open files that had this address before the one that was opened at `opened`.
-    fn tell_before(&mut self, handle: u64, opened: u64, take: Take<'_>) -> Result<(), TraceError> {
-        let Some(waiting) = self.waiting.remove(&handle) else { return Ok(()) };
-        let (before, after): (Vec<Totals>, Vec<Totals>) = waiting.into_iter().partition(|totals| totals.first_boot_ns < opened);
-        if !after.is_empty() {
-            self.waiting.insert(handle, after);
-        }
-        before.into_iter().try_for_each(|totals| self.totals(totals, take))
     }
 
     fn keeps_path(&self, path: Option<&[u8]>) -> bool {
@@ -278,15 +316,19 @@ impl Decoder {
     }
 
     fn open_file(&mut self, bytes: &[u8], take: Take<'_>) -> Result<bool, TraceError> {
-        let (Some(file), Some(at), Some(handle)) = (file(bytes), wire::operation::start(bytes), wire::operation::handle(bytes)) else {
+        let (Some(file), Some(at), Some(address)) = (file(bytes), wire::operation::start(bytes), wire::operation::handle(bytes)) else {
             return Ok(false);
         };
         let Some(tail) = tail(bytes, wire::operation::tail(bytes)) else { return Ok(false) };
         let told = self.tail(tail);
-        self.files.insert(handle, (file.device, file.inode));
+        // Each process that has it open tells it.
+        if self.files.get(&address).and_then(|all| all.last()).is_some_and(|opened| opened.file == (file.device, file.inode)) {
+            return Ok(true);
+        }
+        let number = self.opened(address, file, at, true, take)?;
         take(&Record::OpenFile(OpenFile {
             at_boot_ns: at,
-            open_file: Some(handle),
+            open_file: Some(number),
             file,
             kind: Some(file_kind(bytes)),
             file_system: told.file_system.as_deref(),

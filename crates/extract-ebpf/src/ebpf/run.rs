@@ -12,7 +12,8 @@ use crate::privileges;
 use crate::stop::{Ended, Stop};
 use crate::{Options, Recorder, TraceError};
 
-/// Traces `command` and what it starts until it has ended, or without one everything that the filters leave until `stop`.
+/// Traces `command` and what it starts until it has ended, or without one everything that the filters leave until `stop`. When everything is attached and what runs
+/// is read in, `begun` gets the tracer: from then on nothing is missed but what [`Tracer::refused`] names.
 ///
 /// # Errors
 /// When the kernel refuses, the command cannot be started, or the dataset cannot be written.
@@ -23,6 +24,7 @@ pub fn run(
     host: HostFacts,
     writer: Writer,
     stop: &Stop,
+    begun: impl FnOnce(&Tracer),
 ) -> Result<Ended, TraceError> {
     let held = if command.is_empty() { None } else { Some(Held::start(command)?) };
     let mut options = options.clone();
@@ -41,6 +43,8 @@ pub fn run(
         recorder.in_writer(give_up)?;
         give_up();
     }
+    stop.begin();
+    begun(&tracer);
     let mut running = match (held, command.first()) {
         (Some(held), Some(name)) => Some(held.release(name)?),
         _ => None,

@@ -114,7 +114,7 @@ impl Tracer {
             ring_bytes: options.ring_bytes,
             counted,
             counters: Counters::new(clock::boot_ns()),
-            decoder: Decoder::new(host, options.environment.clone(), Box::new(keeps)),
+            decoder: Decoder::new(host, options.environment.clone(), totals.is_some(), Box::new(keeps)),
             totals,
             plan: plan.clone(),
             functions: Vec::new(),

@@ -133,6 +133,7 @@ pub(super) fn run(command: &Command, options: &Options, recorder: &mut Recorder,
 
 impl Tracer<'_> {
     fn all(&mut self, started: &Started, stop: &Stop) -> Result<(), TraceError> {
+        stop.begin();
         let table = self.descriptors.new_table(started.pid);
         let parent = self.proc.key(std::process::id());
         self.new_process(started.pid, parent, table);
