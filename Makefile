@@ -12,10 +12,11 @@ PM4PY := pm4py==2.7.23.11 pyarrow==26.0.1
 
 BUILD_PACKAGES := build-essential pkg-config libssl-dev
 TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
-	mariadb-server munge openssh-server openssh-client python3-venv qemu-system-x86 busybox-static cpio e2fsprogs
+	mariadb-server munge openssh-server openssh-client python3-venv qemu-system-x86 busybox-static cpio e2fsprogs \
+	clang-16 llvm-16 podman runc
 
-# What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts and BPF need root.
-REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,fuse,bpf')
+# What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need root.
+REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,fuse,bpf,podman')
 
 .PHONY: demo test build packages bench docs clean
 
@@ -33,6 +34,7 @@ test: $(VENV)/ready $(PEER)
 	@mkdir -p $(TARGET)
 	@rm -f $(TARGET)/not-run.txt
 	@touch $(TARGET)/not-run.txt
+	crates/extract-ebpf/bpf/build.sh --check
 	FLOWMINE_REQUIRE=$${FLOWMINE_REQUIRE-$(REQUIRE)} FLOWMINE_NOT_RUN=$(abspath $(TARGET))/not-run.txt \
 		FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) $(CARGO) test --release --locked --workspace
 	@if [ -s $(TARGET)/not-run.txt ]; then echo "NOT RUN, because something was missing:"; sort -u $(TARGET)/not-run.txt; \

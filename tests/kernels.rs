@@ -11,14 +11,12 @@ mod require;
 
 use std::path::Path;
 
-use qemu::{KERNELS, Machine, NEEDED};
+use qemu::{KERNELS, Machine};
 use require::require;
 
 fn ready() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let has = |name: &str| std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]).any(|dir| dir.join(name).is_file());
-    let missing: Vec<_> = NEEDED.into_iter().filter(|name| !has(name)).collect();
-    require("qemu", &missing.join(", "), missing.is_empty())
+    let missing = qemu::missing();
+    require("qemu", &missing, missing.is_empty())
 }
 
 /// The machine has what tracing needs, its file systems work, and each case runs on each of them.

@@ -7,14 +7,17 @@
 mod operations;
 #[path = "support/require.rs"]
 mod require;
+#[path = "support/sight.rs"]
+mod sight;
 #[path = "support/traced.rs"]
 mod traced;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use operations::{Blind, Column, Expectations, Extra, Sight, Used, Want, Way};
+use operations::{Expectations, Used, Way};
 use require::require;
+use sight::{FUSE, PTRACE, SYSCALLS};
 
 fn flowmine() -> &'static str {
     env!("CARGO_BIN_EXE_flowmine")
@@ -65,35 +68,6 @@ fn compare(way: &Way, case: &str, dir: &Path, expected: &Expectations, dataset: 
     let (rows, files) = traced::rows(dataset);
     operations::compare(way, case, dir, expected, &rows, &files, used).err().map(|text| format!("{case}: {text}"))
 }
-
-const UNKNOWN_INODE: Blind = Blind {
-    why: "the system call names a path; which inode it led to is known to the VFS alone",
-    of: |_, row| matches!(row.op.as_str(), "delete" | "rename" | "link"),
-    sight: Sight::Null(Column::File),
-};
-
-const AIO: Blind = Blind {
-    why: "io_submit(2) (libaio) is no call that is hooked",
-    of: |case, row| case == "aio" && matches!(row.op.as_str(), "read" | "write"),
-    sight: Sight::NoRow,
-};
-
-const NO_IO_URING: Blind = Blind {
-    why: "what goes through io_uring passes no system call; submissions are counted in `losses`",
-    of: |_, row| row.via == Want::Is("io_uring".to_owned()),
-    sight: Sight::NoRow,
-};
-
-const LONG_PATH: Blind = Blind {
-    why: "/proc tells no path of more than 4096 bytes",
-    of: |case, row| case == "longer_path" && matches!(row.op.as_str(), "open" | "delete") && row.path != Want::Any,
-    sight: Sight::Null(Column::Path),
-};
-
-const SYSCALLS: Way = Way { name: "eBPF, system calls", same_files: true, ordered: true, blind: &[UNKNOWN_INODE, AIO], extra: NO_EXTRA };
-const PTRACE: Way = Way { name: "ptrace", same_files: true, ordered: true, blind: &[AIO, NO_IO_URING, LONG_PATH], extra: NO_EXTRA };
-const FUSE: Way = Way { name: "FUSE", same_files: false, ordered: true, blind: &[], extra: NO_EXTRA };
-const NO_EXTRA: &[Extra] = &[];
 
 #[test]
 fn ebpf_by_system_calls() {

@@ -246,8 +246,9 @@ static void close_row(int fd) {
 }
 
 static void do_close(int fd) {
-    must(close(fd) == 0);
+    /* Before the call: behind it another thread may open a file with this number. */
     close_row(fd);
+    must(close(fd) == 0);
 }
 
 /* Where a call without an offset of its own begins. */

@@ -463,8 +463,6 @@ impl Names {
     fn same_file(&self, way: &Way, expected: &Expected, seen: &Seen) -> bool {
         let found = (seen.device, seen.inode);
         match (&expected.device, &expected.inode) {
-            // Of a path nobody has to know the inode, but it must not be another one.
-            (Want::Is(_), Want::Is(_)) if found == (None, None) && matches!(expected.handle, Want::Absent) => true,
             (Want::Is(device), Want::Is(inode)) if !way.same_files => {
                 let (Some(seen_device), Some(seen_inode)) = found else { return false };
                 let (wanted, found) = ((*device, *inode), (seen_device, seen_inode));

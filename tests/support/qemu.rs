@@ -10,8 +10,13 @@ use std::process::{Command, Stdio};
 /// Kernels on which tracing is tested: the Debian release and the beginning of what `uname -r` says there.
 pub const KERNELS: [(&str, &str); 3] = [("bullseye", "5.10."), ("bookworm", "6.1."), ("trixie", "6.12.")];
 
-/// Programs that `run.sh` needs.
-pub const NEEDED: [&str; 5] = ["qemu-system-x86_64", "busybox", "cpio", "mkfs.ext4", "apt-get"];
+/// Programs that `run.sh` needs and that are not here.
+pub fn missing() -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has = |name: &&str| std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]).any(|dir| dir.join(name).is_file());
+    let missing = ["qemu-system-x86_64", "busybox", "cpio", "mkfs.ext4", "apt-get"].into_iter().filter(|name| !has(name));
+    missing.collect::<Vec<_>>().join(", ")
+}
 
 /// A machine that boots, runs a script as root and ends.
 pub struct Machine {

@@ -4,9 +4,9 @@
 
 use std::path::Path;
 
-use flowmine_schema::tables::{IoEvent, TracedFile};
+use flowmine_schema::tables::{Host, IoEvent, TracedFile};
 use flowmine_schema::text::encode;
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError, Projection, Row};
 
 use super::operations::{Seen, SeenFile};
 
@@ -34,24 +34,53 @@ pub fn seen(row: &IoEvent<'_>) -> Seen {
     }
 }
 
-/// All rows of `io_events` and `files`.
-pub fn rows(dataset: &Path) -> (Vec<Seen>, Vec<SeenFile>) {
-    let dataset = Dataset::open(dataset).expect("a dataset");
-    let (mut rows, mut files) = (Vec::new(), Vec::new());
-    let read = dataset.read::<IoEvent<'static>, DatasetError>(Projection::All, |row| {
-        rows.push(seen(&row));
+/// Reads a table.
+pub fn each<R: Row>(dataset: &Path, mut each: impl FnMut(R::Of<'_>)) {
+    let read = Dataset::open(dataset).expect("a dataset").read::<R, DatasetError>(Projection::All, |row| {
+        each(row);
         Ok(())
     });
-    read.expect("io_events is readable");
-    let read = dataset.read::<TracedFile<'static>, DatasetError>(Projection::All, |row| {
+    read.unwrap_or_else(|error| panic!("{} is readable: {error}", R::TABLE));
+}
+
+/// All rows of `io_events` and `files`.
+pub fn rows(dataset: &Path) -> (Vec<Seen>, Vec<SeenFile>) {
+    let (mut rows, mut files) = (Vec::new(), Vec::new());
+    each::<IoEvent<'static>>(dataset, |row| rows.push(seen(&row)));
+    each::<TracedFile<'static>>(dataset, |row| {
         files.push(SeenFile {
             device: row.device.unwrap_or(-1),
             inode: row.inode,
             kind: row.kind.as_deref().map(str::to_owned),
             path: row.path.as_deref().map(encode),
         });
-        Ok(())
     });
-    read.expect("files is readable");
     (rows, files)
+}
+
+/// What the last row of `hosts` says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct End {
+    pub state: String,
+    pub kernel: String,
+    pub hooks: String,
+    pub operations: Option<i64>,
+    pub received: Option<i64>,
+    pub lost: Option<i64>,
+}
+
+/// How a trace ended; `state` is `began` when it was killed.
+pub fn end(dataset: &Path) -> End {
+    let mut end = End::default();
+    each::<Host<'static>>(dataset, |row| {
+        end = End {
+            state: row.state.to_string(),
+            kernel: row.kernel.unwrap_or_default().into(),
+            hooks: row.hooks.unwrap_or_default().into(),
+            operations: row.operations,
+            received: row.received,
+            lost: row.lost,
+        };
+    });
+    end
 }

@@ -15,7 +15,7 @@
 #define AT_REMOVEDIR 0x200
 #define AT_EMPTY_PATH 0x1000
 #define CLOSE_RANGE_CLOEXEC 4
-/* Descriptors of one close_range(2) that are looked at; more are counted as one loss. */
+/* Descriptors of one close_range(2) that are looked at; more are counted as one call that was lost. */
 #define CLOSE_RANGE 2048
 
 INLINE void begin_operation(struct wire_operation *o, struct task_struct *task, struct flight *flight, u8 op, u8 via, u64 end)
@@ -563,12 +563,12 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	if (call == CALL_CLOSE_RANGE) {
 		u32 first = argument_0(registers), last = argument_1(registers);
 		if (!(argument_2(registers) & CLOSE_RANGE_CLOEXEC) && first <= last && close_many(first, last))
-			count_full(counter_of(OP_CLOSE), 0);
+			count_full(counter_of(OP_NONE), 0);
 		end_flight(flight);
 	}
 	return 0;
 full:
-	count_full(counter_of(call <= LAST_TRANSFER ? (is_write(call) ? OP_WRITE : OP_READ) : OP_NONE), 0);
+	count_full(counter_of(OP_NONE), 0);
 	return 0;
 }
 

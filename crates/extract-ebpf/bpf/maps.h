@@ -109,6 +109,10 @@ struct scratch {
 		u8 head[WIRE_HEAD];
 		struct wire_process process;
 		struct wire_cgroup_path cgroup;
+		/* Made elsewhere; named here so that the object tells their layout. */
+		struct wire_exit exit;
+		struct wire_environment environment;
+		struct wire_part_head part;
 	};
 	u8 tail[TAIL_BYTES + TAIL_SPARE];
 	u64 root_dentry, root_mount; /* the root of the process whose paths are told */

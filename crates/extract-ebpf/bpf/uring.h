@@ -136,11 +136,8 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 		key.request_or_ring = (u64)READ(request, ctx);
 		key.user_data = user_data_of(request);
 	}
-	if (map_update(&requests, &key, r, ANY)) {
-		struct wire_counter *c = counter_of(op);
-		count_seen(c, 0);
-		count_full(c, 0);
-	}
+	if (map_update(&requests, &key, r, ANY))
+		count_full(counter_of(OP_NONE), 0);
 	return 0;
 }
 

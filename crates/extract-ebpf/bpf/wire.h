@@ -19,7 +19,7 @@ enum wire_kind {
 
 /* Also the index of the counters. */
 enum wire_op {
-	OP_NONE = 0,
+	OP_NONE = 0, /* calls and requests for which there was no room: which operations they were is not known */
 	OP_OPEN = 1,
 	OP_READ = 2,
 	OP_WRITE = 3,

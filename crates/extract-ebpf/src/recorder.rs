@@ -76,8 +76,10 @@ pub struct Outcome {
     pub totals: u64,
     /// Process generations.
     pub processes: u64,
-    /// Records that were lost.
+    /// Records of any kind that were lost, and calls that could not be seen.
     pub lost: u64,
+    /// Operations among them: with those received they are what was counted.
+    pub lost_operations: u64,
     /// Operations that the kernel side counted, where it counts.
     pub counted: Option<u64>,
 }
@@ -342,6 +344,9 @@ impl Recorder {
 
     fn loss(&mut self, loss: &Loss) {
         self.outcome.lost += loss.count;
+        if Op::of(loss.kind).is_some() {
+            self.outcome.lost_operations += loss.count;
+        }
         self.gathered += 1;
         let observed_at_ns = self.utc(loss.observed_boot_ns);
         let row = IoLoss {
@@ -394,7 +399,7 @@ impl Recorder {
             ring_bytes: self.way_in.ring_bytes.and_then(|n| i64::try_from(n).ok()),
             operations: ended.and_then(|ended| ended.counted).and_then(|n| i64::try_from(n).ok()),
             received: ended.and_then(|ended| i64::try_from(ended.received).ok()),
-            lost: ended.and_then(|ended| i64::try_from(ended.lost).ok()),
+            lost: ended.and_then(|ended| i64::try_from(ended.lost_operations).ok()),
             ..Host::default()
         };
         self.rows.hosts.at(row.at_ns).push(&row);

@@ -114,8 +114,10 @@ pub enum HooksArg {
     /// VFS functions where the kernel lets us, otherwise system calls.
     #[default]
     Auto,
-    /// VFS functions.
+    /// VFS functions, by fentry or else by kprobes.
     Vfs,
+    /// VFS functions by kprobes, also where fentry works.
+    VfsKprobe,
     /// System calls.
     Syscalls,
 }

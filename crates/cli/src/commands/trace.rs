@@ -93,6 +93,7 @@ fn ebpf_plan(args: &Trace) -> anyhow::Result<ebpf::Plan> {
         HooksArg::Auto => &[None],
         HooksArg::Syscalls => &[Some(Hooks::Syscalls)],
         HooksArg::Vfs => &[Some(Hooks::VfsEntry), Some(Hooks::VfsKprobe)],
+        HooksArg::VfsKprobe => &[Some(Hooks::VfsKprobe)],
     };
     let mut missing = Vec::new();
     for hooks in tried {

@@ -24,7 +24,7 @@ use crate::{TraceError, clock};
 
 /// The ring is looked at this often, also when nobody wakes us.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Totals are taken out of the kernel this often, or sooner when their table is half full.
+/// Totals are taken out of the kernel this often.
 const TOTALS_EVERY: Duration = Duration::from_secs(1);
 /// Longest name of a type of file systems that the kernel side compares, with its NUL.
 const TYPE_NAME: usize = 32;

@@ -35,11 +35,11 @@ crate::table! {
         command: opt_text,
         /// Size of the kernel's ring of records.
         ring_bytes: opt_i64,
-        /// When it ended: operations that the tracer's kernel side counted after the filters. Without loss, as many were received.
+        /// When it ended: operations that the tracer's kernel side counted after the filters: those received and those lost.
         operations: opt_i64,
         /// When it ended: operations that were received, added up ones included.
         received: opt_i64,
-        /// When it ended: records that were lost; the table `losses` tells which.
+        /// When it ended: operations that were lost. The table `losses` tells which, and what else was lost, such as records of processes.
         lost: opt_i64,
     }
 }

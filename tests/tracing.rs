@@ -1,0 +1,292 @@
+//! `flowmine trace` as a whole: what it loses, how it ends by signals, what a killed one leaves.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
+#[path = "support/operations.rs"]
+mod operations;
+#[path = "support/require.rs"]
+mod require;
+#[path = "support/traced.rs"]
+mod traced;
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use flowmine_schema::tables::{IoEvent, IoLoss, IoTotal, Process};
+use require::require;
+use traced::{each, end};
+
+/// Whether a way in works here.
+fn works(backend: &str) -> bool {
+    let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["doctor", "--json"]).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let way = found["ways"].as_array().unwrap().iter().find(|way| way["backend"] == backend).unwrap();
+    let what = if backend == "ebpf" { "bpf" } else { backend };
+    require(what, &format!("{backend} ({})", way["how"]), way["works"] == true)
+}
+
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// `flowmine trace` in `dir`, into `dir/data`.
+fn trace(dir: &Path, backend: &str, options: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flowmine"));
+    command.args(["trace", "--backend", backend, "--dataset"]).arg(dir.join("data")).args(options).current_dir(dir);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Waits until something is so, for at most half a minute.
+fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !so() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn send(signal: &str, pid: u32) {
+    assert!(Command::new("kill").args([signal, "--", &pid.to_string()]).status().unwrap().success());
+}
+
+/// A trace in the background with all that it started, ended with the test.
+struct Running(Option<Child>, u32);
+
+impl Running {
+    fn start(mut command: Command) -> Self {
+        let child = command.process_group(0).spawn().unwrap();
+        let pid = child.id();
+        Self(Some(child), pid)
+    }
+
+    fn output(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.1)]).stderr(Stdio::null()).status();
+        if let Some(mut child) = self.0.take() {
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Reads and writes of a burst: so many of 512 bytes each way.
+const BURST: i64 = 100_000;
+
+fn burst(dir: &Path, options: &[&str], calls: i64) -> Output {
+    std::fs::File::create(dir.join("in")).unwrap().set_len(512 * calls as u64).unwrap();
+    let mut command = trace(dir, "ebpf", options);
+    command.args(["--", "dd", "if=in", "of=out", "bs=512", "status=none"]).output().unwrap()
+}
+
+/// Count and bytes of the writes into `out` that are rows, by the way counting all rows.
+fn writes(dataset: &Path) -> (i64, i64, i64) {
+    let (mut all, mut calls, mut bytes) = (0, 0, 0);
+    each::<IoEvent<'static>>(dataset, |row| {
+        all += 1;
+        if row.op == "write" && row.size == Some(512) {
+            calls += 1;
+            bytes += row.result.unwrap();
+        }
+    });
+    (all, calls, bytes)
+}
+
+#[test]
+fn what_the_ring_loses_is_counted() {
+    if !works("ebpf") {
+        return;
+    }
+    let dir = scratch();
+    let output = burst(dir.path(), &["--ring", "4K"], BURST);
+    let dataset = dir.path().join("data");
+    let end = end(&dataset);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let (counted, received, lost) = (end.operations.unwrap(), end.received.unwrap(), end.lost.unwrap());
+    assert!(lost > 0 && received > 0, "{end:?}");
+    assert_eq!(counted, received + lost);
+    let (mut lost_by_kind, mut lost_bytes, mut all) = (BTreeMap::<String, i64>::new(), 0, 0);
+    each::<IoLoss<'static>>(&dataset, |loss| {
+        assert!(loss.processor.is_some_and(|processor| processor >= 0) && loss.reason == "ring-full" && loss.count > 0, "{loss:?}");
+        assert!(loss.not_before_ns < loss.observed_at_ns && loss.trace_ns < loss.observed_at_ns, "{loss:?}");
+        *lost_by_kind.entry(loss.kind.to_string()).or_default() += loss.count;
+        all += loss.count;
+        if loss.kind == "write" {
+            lost_bytes += loss.bytes.unwrap();
+        }
+    });
+    let (rows, calls, bytes) = writes(&dataset);
+    assert_eq!(rows, received);
+    // Each write is a row or lost, and each byte of them.
+    assert_eq!((calls + lost_by_kind["write"], bytes + lost_bytes), (BURST, 512 * BURST));
+    let operations: i64 =
+        lost_by_kind.iter().filter(|(kind, _)| flowmine_extract_ebpf::Op::of(kind).is_some()).map(|(_, count)| count).sum();
+    assert_eq!(operations, lost);
+    let sentence = format!("{all} records of {counted} operations were lost");
+    assert!(text(&output).contains(&sentence), "{sentence}\n{}", text(&output));
+}
+
+#[test]
+fn totals_are_right_whatever_the_ring_loses() {
+    if !works("ebpf") {
+        return;
+    }
+    let dir = scratch();
+    let output = burst(dir.path(), &["--ring", "4K", "--detail", "totals"], BURST);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", text(&output));
+    let (mut reads, mut writes) = ((0, 0), (0, 0));
+    let out = dir.path().join("out").metadata().unwrap().ino() as i64;
+    let from = dir.path().join("in").metadata().unwrap().ino() as i64;
+    each::<IoTotal<'static>>(&dir.path().join("data"), |row| {
+        if row.inode == out {
+            writes = (writes.0 + row.write_calls, writes.1 + row.write_bytes);
+        } else if row.inode == from {
+            reads = (reads.0 + row.read_calls, reads.1 + row.read_bytes);
+        }
+    });
+    // The last read finds the end.
+    assert_eq!((reads, writes), ((BURST + 1, 512 * BURST), (BURST, 512 * BURST)));
+}
+
+/// A burst that fits into the default ring whole, so that it cannot depend on how fast the ring is read.
+#[test]
+fn the_default_ring_loses_nothing() {
+    if !works("ebpf") {
+        return;
+    }
+    let dir = scratch();
+    let output = burst(dir.path(), &[], BURST / 2);
+    assert_eq!((output.status.code(), text(&output)), (Some(0), String::new()));
+    let dataset = dir.path().join("data");
+    let end = end(&dataset);
+    assert_eq!((end.state.as_str(), end.lost, end.operations), ("ended", Some(0), end.received));
+    let (rows, calls, bytes) = writes(&dataset);
+    assert_eq!((Some(rows), calls, bytes), (end.received, BURST / 2, 256 * BURST));
+    each::<IoLoss<'static>>(&dataset, |loss| panic!("{loss:?}"));
+}
+
+#[test]
+fn sigterm_ends_the_trace_of_a_host_with_everything_written() {
+    if !works("ebpf") {
+        return;
+    }
+    let dir = scratch();
+    let (watched, dataset) = (dir.path().join("watched"), dir.path().join("data"));
+    std::fs::create_dir(&watched).unwrap();
+    let running = Running::start(trace(dir.path(), "ebpf", &["--detail", "events", "--directory", watched.to_str().unwrap()]));
+    until("a row of `hosts` says that it began", || dataset.join("hosts").is_dir() && end(&dataset).state == "began");
+    std::fs::write(watched.join("file"), [1; 12_345]).unwrap();
+    send("-TERM", running.1);
+    let output = running.output();
+    // Others on this host may do what is counted as lost, such as io_submit(2).
+    let mut lost = Vec::new();
+    each::<IoLoss<'static>>(&dataset, |loss| lost.push(loss.into_owned()));
+    assert_eq!(output.status.code(), Some(i32::from(!lost.is_empty())), "{}\n{lost:?}", text(&output));
+    assert_eq!(end(&dataset).state, "ended");
+    let mut seen = Vec::new();
+    // Of files that were never seen by a name, such as those that fault, nobody can say in which directory they lie: they are rows too.
+    let inode = watched.join("file").metadata().unwrap().ino() as i64;
+    each::<IoEvent<'static>>(&dataset, |row| {
+        if row.inode == Some(inode) {
+            seen.push((row.op.into_owned(), row.result));
+        }
+    });
+    assert_eq!(seen, [("open".to_owned(), Some(0)), ("write".to_owned(), Some(12_345)), ("close".to_owned(), Some(0))]);
+}
+
+#[test]
+fn a_signal_goes_to_the_command_and_what_it_does_then_is_written() {
+    for backend in ["ebpf", "ptrace"].into_iter().filter(|backend| works(backend)) {
+        let dir = scratch();
+        let mut command = trace(dir.path(), backend, &[]);
+        command.args(["--", "sh", "-c", "trap 'echo got it > last; exit 7' TERM; : > ready; while :; do sleep 0.05; done"]);
+        let running = Running::start(command);
+        until("the command runs", || dir.path().join("ready").exists());
+        send("-TERM", running.1);
+        let output = running.output();
+        assert_eq!(output.status.code(), Some(7), "{backend}: {}", text(&output));
+        let dataset = dir.path().join("data");
+        assert_eq!(end(&dataset).state, "ended", "{backend}");
+        let mut written = 0;
+        let mut opened = None;
+        each::<IoEvent<'static>>(&dataset, |row| {
+            if row.op == "open" && row.path.as_deref().is_some_and(|path| path.ends_with("/last")) {
+                opened = row.handle;
+            }
+            if row.op == "write" && row.handle == opened && opened.is_some() {
+                written += row.result.unwrap();
+            }
+        });
+        assert_eq!(written, "got it\n".len() as i64, "{backend}");
+    }
+}
+
+#[test]
+fn how_the_command_ended_is_passed_on() {
+    for backend in ["ebpf", "ptrace"].into_iter().filter(|backend| works(backend)) {
+        for (script, code, exit, signal) in [
+            ("exit 0", 0, Some(0), None),
+            ("exit 3", 3, Some(3), None),
+            ("kill -KILL $$", 137, None, Some(9)),
+            ("kill -SEGV $$", 139, None, Some(11)),
+        ] {
+            let dir = scratch();
+            let output = trace(dir.path(), backend, &[]).args(["--", "sh", "-c", script]).output().unwrap();
+            assert_eq!(output.status.code(), Some(code), "{backend}, {script}: {}", text(&output));
+            let mut ends = Vec::new();
+            each::<Process<'static>>(&dir.path().join("data"), |row| {
+                if row.exit_ns.is_some() {
+                    ends.push((row.exit_code, row.exit_signal));
+                }
+            });
+            assert_eq!(ends, [(exit, signal)], "{backend}, {script}");
+        }
+    }
+}
+
+/// A command that writes a line every 20 ms, whose tracer is killed.
+#[test]
+fn a_killed_trace_leaves_what_was_flushed() {
+    for backend in ["ebpf", "ptrace"].into_iter().filter(|backend| works(backend)) {
+        let dir = scratch();
+        let (out, dataset) = (dir.path().join("out"), dir.path().join("data"));
+        let mut command = trace(dir.path(), backend, &["--flush", "1s"]);
+        command.args(["--", "sh", "-c", "while :; do echo 0123456; sleep 0.02; done > out"]);
+        let mut running = Running::start(command);
+        let length = || out.metadata().map_or(0, |metadata| metadata.len() as i64);
+        until("the command writes", || length() >= 8 * 50);
+        let must_be_there = length();
+        // A flush each second, and the time that it takes.
+        std::thread::sleep(Duration::from_millis(2500));
+        send("-KILL", running.1);
+        let ended = running.0.as_mut().unwrap().wait().unwrap();
+        assert_eq!(ended.signal(), Some(9), "{backend}");
+        let at_most = length();
+        assert_eq!(end(&dataset).state, "began", "{backend}");
+        let mut offsets = Vec::new();
+        each::<IoEvent<'static>>(&dataset, |row| {
+            if row.op == "write" && row.size == Some(8) {
+                offsets.push(row.offset.unwrap());
+            }
+        });
+        // Without a hole, up to the last flush.
+        assert_eq!(offsets, (0..offsets.len() as i64).map(|line| 8 * line).collect::<Vec<_>>(), "{backend}");
+        let there = 8 * offsets.len() as i64;
+        assert!(must_be_there <= there && there <= at_most, "{backend}: {must_be_there} {there} {at_most}");
+        // The next trace of this host is not kept out.
+        let output = trace(dir.path(), backend, &[]).args(["--", "true"]).output().unwrap();
+        assert_eq!((output.status.code(), end(&dataset).state.as_str()), (Some(0), "ended"), "{backend}: {}", text(&output));
+    }
+}
