@@ -33,7 +33,7 @@ pub struct Trace {
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub host: Option<String>,
     /// Environment variables to keep of each process, separated by commas: SLURM_JOB_ID,NXF_TASK_WORKDIR.
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = variable)]
     pub environ: Vec<String>,
     /// Size of the kernel's ring of records, a power of two: 16M, 64M. Larger rings lose less when much happens at once.
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = ring)]
@@ -147,6 +147,10 @@ fn ring(text: &str) -> Result<u32, String> {
         Some(bytes) if bytes >= 4096 && bytes.is_power_of_two() => Ok(bytes as u32),
         _ => Err("a power of two from 4K to 1G".to_owned()),
     }
+}
+
+fn variable(text: &str) -> Result<String, String> {
+    if text.contains('=') { Err("the name of a variable, without a value".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 fn op(name: &str) -> Result<Op, String> {

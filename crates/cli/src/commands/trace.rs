@@ -15,6 +15,7 @@ use flowmine_extract_ebpf::stop::Stop;
 use flowmine_extract_ebpf::{Detail, Options};
 use flowmine_schema::Dataset;
 use flowmine_schema::dataset::Role;
+use flowmine_schema::text::visible;
 
 use crate::args::{BackendArg, DetailArg, HooksArg, Trace};
 use crate::{Outcome, messages};
@@ -106,6 +107,13 @@ fn ebpf_plan(args: &Trace) -> anyhow::Result<ebpf::Plan> {
     bail!("eBPF does not work here: {}; `flowmine doctor` shows what would help", missing.join("; "))
 }
 
+/// Whether a type of file systems is mounted or stands in `/proc/filesystems`, which lacks what comes with modules that are not loaded.
+fn is_known_file_system(name: &str) -> bool {
+    let text = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let mounted = text("/proc/self/mounts").lines().any(|line| line.split(' ').nth(2) == Some(name));
+    mounted || text("/proc/filesystems").lines().any(|line| line.split('\t').next_back() == Some(name))
+}
+
 /// Which way in: the one that was asked for, or the best.
 fn backend(args: &Trace) -> anyhow::Result<&'static str> {
     let command = !args.command.is_empty();
@@ -127,6 +135,12 @@ fn backend(args: &Trace) -> anyhow::Result<&'static str> {
 
 fn options(args: &Trace) -> anyhow::Result<Options> {
     let filters = &args.filters;
+    if let Some(pid) = filters.pid.iter().find(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
+        bail!("there is no process {pid}");
+    }
+    if let Some(name) = filters.file_system.iter().find(|name| !is_known_file_system(name)) {
+        messages::warning(&format!("this kernel knows no file system of type {}, and none is mounted", visible(name)));
+    }
     // Paths in records are without symbolic links; a filter must be so too.
     let real = |paths: &[std::path::PathBuf]| {
         paths.iter().map(|path| std::fs::canonicalize(path).with_context(|| path.display().to_string())).collect::<anyhow::Result<Vec<_>>>()

@@ -12,8 +12,8 @@ pub enum DatasetError {
     /// There is no dataset at this place.
     #[error("{} is not a flowmine dataset (it has no flowmine.json): give --dataset the directory that `flowmine observe` or `flowmine import` wrote", .0.display())]
     NotADataset(PathBuf),
-    /// The directory holds other things.
-    #[error("{} is not empty and not a flowmine dataset: choose another directory for --dataset", .0.display())]
+    /// It is a file, or the directory holds other things.
+    #[error("{} is not an empty directory and not a flowmine dataset: choose another directory for --dataset", .0.display())]
     NotEmpty(PathBuf),
     /// A newer flowmine wrote it.
     #[error("{}: format version {found} is newer than {FORMAT_VERSION}, the newest that this flowmine reads: use a newer flowmine", .path.display())]

@@ -90,6 +90,9 @@ impl Dataset {
             dataset.manifest()?;
             return Ok(dataset);
         }
+        if dir.is_file() {
+            return Err(DatasetError::NotEmpty(dir.to_owned()));
+        }
         fs::create_dir_all(dir).map_err(io_error(dir))?;
         for entry in fs::read_dir(dir).map_err(io_error(dir))? {
             let name = entry.map_err(io_error(dir))?.file_name();
