@@ -54,12 +54,10 @@ impl Cgroups {
         let numbers = numbers(&fs::read_to_string(self.proc.join("cgroups")).unwrap_or_default());
         let own = own_numbers(&fs::read_to_string(self.proc.join("self/cgroup")).unwrap_or_default());
         let mounts = fs::read(self.proc.join("self/mountinfo")).unwrap_or_default();
-        for (line, mount) in
-            mounts.split(|byte| *byte == b'\n').zip(mounts.split(|byte| *byte == b'\n').map(|line| crate::mounts::Mounts::parse(line).all))
-        {
-            let Some(mount) = mount.into_iter().next() else { continue };
+        for line in mounts.split(|byte| *byte == b'\n') {
+            let Some(mount) = crate::proc::mounts::parse(line).pop() else { continue };
             let point = || self.root.join(Path::new(std::ffi::OsStr::from_bytes(mount.point.strip_prefix(b"/").unwrap_or(&mount.point))));
-            let hierarchy = match mount.file_system.as_str() {
+            let hierarchy = match mount.kind.as_str() {
                 "cgroup2" => Hierarchy { number: 0, controllers: Vec::new(), mount: point(), root: mount.root.clone() },
                 "cgroup" => {
                     let options = String::from_utf8_lossy(line.rsplit(|byte| *byte == b' ').next().unwrap_or_default()).into_owned();

@@ -18,6 +18,7 @@ use super::decode::{Decoder, Host, Take, op_number};
 use super::plan::{Hooks, Plan};
 use super::{calls, object, running, wire};
 use crate::options::{Detail, Filters, Options, PSEUDO_FILE_SYSTEMS};
+use crate::proc::Proc;
 use crate::record::{Op, Record};
 use crate::recorder::WayIn;
 use crate::{TraceError, clock};
@@ -26,6 +27,8 @@ use crate::{TraceError, clock};
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Totals are taken out of the kernel this often.
 const TOTALS_EVERY: Duration = Duration::from_secs(1);
+/// So long the command line of a process that ran before is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Longest name of a type of file systems that the kernel side compares, with its NUL.
 const TYPE_NAME: usize = 32;
 
@@ -88,7 +91,7 @@ impl Tracer {
     /// When the kernel refuses a program, or a filter names what is not there.
     pub fn start(plan: &Plan, options: &Options, extras: &Extras) -> Result<Self, TraceError> {
         raise_memlock();
-        let host = Host::read(&extras.proc, &extras.root);
+        let host = Host::read(&extras.proc, &extras.root)?;
         let filters = &options.filters;
         let cgroups = cgroup_filters(filters, &host)?;
         let settings = Settings::new(plan, options, extras, &cgroups);
@@ -244,26 +247,26 @@ impl Tracer {
         if !self.plan.iterators {
             return Ok(());
         }
-        let tick = running::tick_ns();
-        let (proc, limit, environment) = (self.proc.clone(), self.arguments_bytes, self.environment.clone());
         for program in ["running_process", "running_file"] {
             let mut file = self.iterate(program)?;
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes).map_err(TraceError::system("reading in what runs"))?;
             let mut rest = bytes.as_slice();
+            let mut processes = Vec::new();
             while let Some((length, after)) = rest.split_first_chunk::<4>() {
                 let length = u32::from_le_bytes(*length) as usize;
                 let Some(record) = after.get(..length) else { break };
                 rest = &after[length..];
                 self.decoder.record(record, &mut |record| match record {
                     Record::Process(news) => {
-                        let mut news = news.clone();
-                        running::add(&mut news, &proc, limit, &environment, tick);
-                        take(&Record::Process(news))
+                        processes.push(news.clone());
+                        Ok(())
                     }
                     other => take(other),
                 })?;
             }
+            running::add(&mut processes, &Proc::at(&self.proc), self.arguments_bytes, &self.environment, PATIENCE);
+            processes.into_iter().try_for_each(|news| take(&Record::Process(news)))?;
         }
         Ok(())
     }
