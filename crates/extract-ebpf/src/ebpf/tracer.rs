@@ -90,7 +90,7 @@ impl Tracer {
     /// # Errors
     /// When the kernel refuses a program, or a filter names what is not there.
     pub fn start(plan: &Plan, options: &Options, extras: &Extras) -> Result<Self, TraceError> {
-        raise_memlock();
+        let unlimited = raise_memlock();
         let host = Host::read(&extras.proc, &extras.root)?;
         let filters = &options.filters;
         let cgroups = cgroup_filters(filters, &host)?;
@@ -105,7 +105,14 @@ impl Tracer {
         if !plan.task_storage {
             loader.map_max_entries("flights", FLIGHTS);
         }
-        let mut ebpf = loader.load(&object).map_err(|error| failed("loading the kernel side")(&error))?;
+        let mut ebpf = loader.load(&object).map_err(|error| {
+            let limit = if unlimited {
+                ""
+            } else {
+                " (before 5.11 tables count as locked memory: it takes `ulimit -l unlimited` or CAP_SYS_RESOURCE)"
+            };
+            failed("loading the kernel side")(&format!("{}{limit}", verbose(&error)))
+        })?;
         fill_filters(&mut ebpf, filters)?;
         let totals = (options.detail == Detail::Totals).then(|| Swapped::new(&mut ebpf)).transpose()?;
         let ring = RingBuf::try_from(take_map(&mut ebpf, "events")?).map_err(|error| failed("the ring")(&error))?;
@@ -430,11 +437,11 @@ fn page_shift() -> u8 {
     page.trailing_zeros() as u8
 }
 
-/// Kernels before 5.11 count tables against the limit of locked memory.
-fn raise_memlock() {
+/// Kernels before 5.11 count tables against the limit of locked memory. Whether there is none now.
+fn raise_memlock() -> bool {
     let limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: a whole structure, read by the call only. Where it is refused, loading says so.
-    unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &limit) };
+    // SAFETY: a whole structure, read by the call only.
+    unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &limit) == 0 }
 }
 
 /// Constants of the kernel side.
