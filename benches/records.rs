@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let host = HostFacts::read(Path::new("/proc"));
     let writer = dataset.writer(Role::Host(host.name.clone()), "bench")?;
     let way = WayIn { backend: "ebpf", hooks: Some("syscalls".into()), ring_bytes: Some(16 << 20) };
-    let mut decoder = Decoder::new(Host::read("/proc".as_ref(), "/".as_ref()), Vec::new(), false, Box::new(|_| true));
+    let mut decoder = Decoder::new(Host::read("/proc".as_ref(), "/".as_ref())?, Vec::new(), false, Box::new(|_| true));
     let mut recorder = Recorder::begin(writer, host, way, &Options::default(), None)?;
     let (wall, cpu) = (Instant::now(), cpu_seconds());
     let mut start = 0;

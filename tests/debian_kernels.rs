@@ -51,7 +51,18 @@ END
         code=$?
         [ $code = 1 ] || { echo \"$hooks $code\"; cat /results/$hooks.messages; }
     done
+    # As systemd starts it.
+    ulimit -l unlimited
+    /usr/bin/setpriv --no-new-privs --inh-caps=-all --bounding-set=-all$capabilities \\
+        flowmine trace --dataset /results/service --backend ebpf --detail totals --duration 2s 2> /results/messages || cat /results/messages
     exit 41";
+
+/// The capabilities that the service has, as setpriv(1) wants them.
+fn capabilities() -> String {
+    let unit = include_str!("../contrib/systemd/flowmine-trace.service");
+    let list = unit.lines().find_map(|line| line.strip_prefix("CapabilityBoundingSet=")).unwrap();
+    list.split(' ').map(|name| format!(",+{}", name.strip_prefix("CAP_").unwrap().to_lowercase())).collect()
+}
 
 #[test]
 fn rows_are_the_same_on_every_kernel() {
@@ -64,7 +75,8 @@ fn rows_are_the_same_on_every_kernel() {
         let temp = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let results = temp.path().join("results");
         let machine = Machine::new(suite, 400).program(operations::program()).program(Path::new(env!("CARGO_BIN_EXE_flowmine")));
-        let ended = machine.run(SCRIPT, temp.path(), &results);
+        let machine = machine.program(Path::new("/usr/bin/setpriv"));
+        let ended = machine.run(&format!("capabilities={}\n{SCRIPT}", capabilities()), temp.path(), &results);
         assert_eq!(ended.code, 41, "{suite}: {}\n{}", ended.output, ended.messages);
         let mut wrong: Vec<String> = ended.output.lines().map(str::to_owned).collect();
         for (hooks, taken) in HOOKS {
@@ -78,6 +90,13 @@ fn rows_are_the_same_on_every_kernel() {
             });
             wrong.extend(differences(way(suite, hooks), hooks, &results.join(hooks), &dataset));
         }
+        let end = traced::end(&results.join("service"));
+        assert_eq!(
+            (end.state.as_str(), end.hooks.as_str()),
+            ("ended", "vfs-fentry"),
+            "{suite}, with the service's capabilities: {}",
+            ended.output
+        );
         assert!(wrong.is_empty(), "{suite} ({version}): {} differences\n{}", wrong.len(), wrong.join("\n"));
     }
 }

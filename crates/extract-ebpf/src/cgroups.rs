@@ -54,13 +54,11 @@ impl Cgroups {
         let numbers = numbers(&fs::read_to_string(self.proc.join("cgroups")).unwrap_or_default());
         let own = own_numbers(&fs::read_to_string(self.proc.join("self/cgroup")).unwrap_or_default());
         let mounts = fs::read(self.proc.join("self/mountinfo")).unwrap_or_default();
-        for (line, mount) in
-            mounts.split(|byte| *byte == b'\n').zip(mounts.split(|byte| *byte == b'\n').map(|line| crate::mounts::Mounts::parse(line).all))
-        {
-            let Some(mount) = mount.into_iter().next() else { continue };
+        for line in mounts.split(|byte| *byte == b'\n') {
+            let Some(mount) = crate::proc::mounts::parse(line).pop() else { continue };
             let point = || self.root.join(Path::new(std::ffi::OsStr::from_bytes(mount.point.strip_prefix(b"/").unwrap_or(&mount.point))));
-            let hierarchy = match mount.file_system.as_str() {
-                "cgroup2" => Hierarchy { number: 0, controllers: Vec::new(), mount: point(), root: mount.root.clone() },
+            let hierarchy = match mount.kind.as_str() {
+                "cgroup2" => Hierarchy { number: 0, controllers: Vec::new(), root: shown(&point(), &mount.root), mount: point() },
                 "cgroup" => {
                     let options = String::from_utf8_lossy(line.rsplit(|byte| *byte == b' ').next().unwrap_or_default()).into_owned();
                     let controllers: Vec<String> =
@@ -68,7 +66,7 @@ impl Cgroups {
                     let named = options.split(',').find(|name| name.starts_with("name="));
                     let number = controllers.first().and_then(|name| numbers.get(name)).or_else(|| named.and_then(|name| own.get(name)));
                     let Some(number) = number.copied() else { continue };
-                    Hierarchy { number, controllers, mount: point(), root: mount.root.clone() }
+                    Hierarchy { number, controllers, root: shown(&point(), &mount.root), mount: point() }
                 }
                 _ => continue,
             };
@@ -127,6 +125,13 @@ fn walk(directory: &Path, path: &[u8], hierarchy: i32, paths: &mut FxHashMap<(i3
             walk(&entry.path(), &below, hierarchy, paths, depth + 1);
         }
     }
+}
+
+/// Which group a mount shows. Seen from a cgroup namespace, as in a container, the root of the hierarchy is `/../..` (cgroup_namespaces(7)); its inode number
+/// is always 1.
+fn shown(point: &Path, told: &[u8]) -> Vec<u8> {
+    let from_inside = told.starts_with(b"/..") && fs::metadata(point).is_ok_and(|metadata| metadata.ino() == 1);
+    if from_inside { b"/".to_vec() } else { told.to_vec() }
 }
 
 /// Hierarchy by controller, from `/proc/cgroups`; those of v2 have number 0 and are left out.

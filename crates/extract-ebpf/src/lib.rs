@@ -13,7 +13,6 @@ pub mod ebpf;
 pub mod fuse;
 pub mod host;
 pub mod io_csv;
-pub mod mounts;
 pub mod options;
 pub mod privileges;
 pub mod probe;

@@ -3,8 +3,7 @@
 //! In: bytes of one record (`bpf/wire.h`), in the order of the ring. Out: [`Record`]s, handed on at once. A record that is shorter than it must be, of an unknown kind, or
 //! with parts that contradict each other is counted as unreadable and left; nothing in it is trusted.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +11,8 @@ use super::paths::{self, Place};
 use super::wire::{self, Part, has, kind, part};
 use crate::TraceError;
 use crate::cgroups::Cgroups;
-use crate::mounts::Mounts;
+use crate::proc::facts::{arguments, chosen};
+use crate::proc::mounts::{MountTable, kind_of_path};
 use crate::record::{
     Counters, CpuTime, FileKey, FileKind, Op, OpenFile, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record, Sum,
     Totals, Via,
@@ -57,31 +57,30 @@ const TEMPORARY_FILE: u32 = 0o20_000_000;
 
 /// So many environments may be incomplete at once; more means that their last pieces were lost.
 const ENVIRONMENTS: usize = 4096;
-/// Host mounts are read again for a file system that is not known, but not more often than this.
-const MOUNTS_AGAIN: Duration = Duration::from_millis(200);
 
 /// What the decoder needs to know of the host.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Host {
-    /// `/proc`.
-    pub proc: PathBuf,
     /// Mounts as the host sees them.
-    pub mounts: Mounts,
+    pub mounts: MountTable,
     /// Control groups.
     pub cgroups: Cgroups,
 }
 
 impl Host {
     /// Reads it; `proc` is `/proc`, `root` is `/`.
-    pub fn read(proc: &Path, root: &Path) -> Self {
-        Host { proc: proc.to_owned(), mounts: Mounts::of_host(proc), cgroups: Cgroups::read(proc, root) }
+    ///
+    /// # Errors
+    /// When the mounts cannot be read.
+    pub fn read(proc: &Path, root: &Path) -> Result<Self, TraceError> {
+        let mounts = MountTable::of_host(proc).map_err(TraceError::system("reading the host's mounts"))?;
+        Ok(Host { mounts, cgroups: Cgroups::read(proc, root) })
     }
 }
 
 /// Makes records out of bytes.
 pub struct Decoder {
     host: Host,
-    mounts_read: Instant,
     /// Names of the environment variables that are kept.
     environment: Vec<String>,
     /// Whether paths of this type of file systems are recorded, for operations of which only a path is known.
@@ -120,7 +119,6 @@ impl Decoder {
     pub fn new(host: Host, environment: Vec<String>, totals: bool, keeps_type: Box<dyn Fn(&str) -> bool + Send>) -> Self {
         Decoder {
             host,
-            mounts_read: Instant::now(),
             environment,
             keeps_type,
             environments: FxHashMap::default(),
@@ -275,8 +273,8 @@ impl Decoder {
         Ok(true)
     }
 
-    fn keeps_path(&self, path: Option<&[u8]>) -> bool {
-        path.and_then(|path| self.host.mounts.file_system_of(path)).is_none_or(|kind| (self.keeps_type)(kind))
+    fn keeps_path(&mut self, path: Option<&[u8]>) -> bool {
+        path.and_then(|path| kind_of_path(self.host.mounts.mounts(), path)).is_none_or(|kind| (self.keeps_type)(kind))
     }
 
     /// What the parts of a tail say together.
@@ -294,7 +292,7 @@ impl Decoder {
                 part::STRING_2 => told.second = string(&starts[1], this),
                 part::TYPE => told.file_system = text(this.bytes).map(str::to_owned),
                 part::ARGUMENTS if this.flags & wire::part_flag::UNREAD == 0 => {
-                    told.arguments = Some(arguments(this.bytes));
+                    told.arguments = Some(arguments(this.bytes, usize::MAX).0);
                     told.arguments_cut = this.flags & wire::part_flag::CUT != 0;
                 }
                 part::CGROUP => told.cgroup = Some(until_nul(this.bytes).to_vec()),
@@ -305,14 +303,9 @@ impl Decoder {
     }
 
     fn place(&mut self, this: &Part<'_>, inner: Option<&Part<'_>>) -> Place {
-        let place = paths::place(this, inner, &self.host.mounts);
-        if place.host.is_some() || inner.is_none() || self.mounts_read.elapsed() < MOUNTS_AGAIN {
-            return place;
-        }
-        // A container's file system may have been mounted since.
-        self.mounts_read = Instant::now();
-        self.host.mounts = Mounts::of_host(&self.host.proc);
-        paths::place(this, inner, &self.host.mounts)
+        // Only a path of other mounts than the host's is looked for in the host's.
+        let mounts = if inner.is_some() { self.host.mounts.mounts() } else { &[] };
+        paths::place(this, inner, mounts)
     }
 
     fn open_file(&mut self, bytes: &[u8], take: Take<'_>) -> Result<bool, TraceError> {
@@ -431,7 +424,7 @@ impl Decoder {
             // The last variable may be cut.
             all.truncate(all.iter().rposition(|byte| *byte == 0).map_or(0, |end| end + 1));
         }
-        let facts = ProcessFacts { environment: Some(chosen(&self.environment, &all)), ..ProcessFacts::default() };
+        let facts = ProcessFacts { environment: Some(chosen(&all, &self.environment)), ..ProcessFacts::default() };
         let news = ProcessNews { process, at_boot_ns: at, change: ProcessChange::Update, facts, counters: Counters::default() };
         take(&Record::Process(Box::new(news)))?;
         Ok(true)
@@ -447,33 +440,6 @@ struct Told {
     arguments: Option<Vec<Vec<u8>>>,
     arguments_cut: bool,
     cgroup: Option<Vec<u8>>,
-}
-
-/// The variables that are wanted, of a block of `NAME=value` ended by NULs, in the order of the names.
-pub fn chosen(names: &[String], block: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let variables = block.split(|byte| *byte == 0);
-    let mut found: Vec<(String, Vec<u8>)> = Vec::new();
-    for variable in variables {
-        let Some(at) = variable.iter().position(|byte| *byte == b'=') else { continue };
-        let (name, value) = (&variable[..at], &variable[at + 1..]);
-        // The first of two is the one that getenv(3) finds.
-        if let Some(name) = names.iter().find(|wanted| wanted.as_bytes() == name)
-            && !found.iter().any(|(known, _)| known == name)
-        {
-            found.push((name.clone(), value.to_vec()));
-        }
-    }
-    found.sort();
-    found
-}
-
-/// Arguments, each ended by a NUL; the last one may not be, when it was cut.
-pub fn arguments(block: &[u8]) -> Vec<Vec<u8>> {
-    if block.is_empty() {
-        return Vec::new();
-    }
-    let block = block.strip_suffix(b"\0").unwrap_or(block);
-    block.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
 }
 
 fn until_nul(bytes: &[u8]) -> &[u8] {

@@ -93,7 +93,7 @@ pub const NEEDS: &[Need] = &[
     Need {
         capability: capability::SYS_RESOURCE,
         name: "CAP_SYS_RESOURCE",
-        why: "raises the limit of locked memory before 5.11",
+        why: "raises the limit of locked memory, which counts before 5.11",
         later: false,
     },
     Need {
@@ -134,11 +134,11 @@ pub fn choose(facts: &Facts, wanted: Option<Hooks>) -> Result<Plan, Vec<String>>
     let hooks = match wanted {
         Some(Hooks::Syscalls) => Hooks::Syscalls,
         Some(Hooks::VfsEntry) if !works(&facts.entry) => {
-            missing.push("fentry programs cannot be attached here".to_owned());
+            missing.push(refused("fentry programs cannot be attached here", &facts.entry));
             Hooks::VfsEntry
         }
         Some(Hooks::VfsKprobe) if !works(&facts.kprobe) => {
-            missing.push("kprobes cannot be attached here".to_owned());
+            missing.push(refused("kprobes cannot be attached here", &facts.kprobe));
             Hooks::VfsKprobe
         }
         Some(hooks) => hooks,
@@ -165,6 +165,13 @@ pub fn choose(facts: &Facts, wanted: Option<Hooks>) -> Result<Plan, Vec<String>>
         tracepoints: facts.tracepoints.keys().cloned().collect(),
         functions: facts.functions.keys().cloned().collect(),
     })
+}
+
+fn refused(what: &str, attempt: &Option<Try>) -> String {
+    match attempt {
+        Some(Err(error)) => format!("{what}: {error}"),
+        _ => what.to_owned(),
+    }
 }
 
 fn advice(facts: &Facts) -> &'static str {

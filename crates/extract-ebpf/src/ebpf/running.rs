@@ -1,52 +1,101 @@
-//! What `/proc` says of a process that ran before tracing began, beside what the kernel side says: its command line and environment, which the kernel side cannot read of another
-//! process. `/proc` may meanwhile speak of another process of the same number, so its start time is compared.
+//! What `/proc` says of processes that ran before tracing began, beside what the kernel side says: their command lines and environments, which the kernel side
+//! cannot read of another process. `/proc` may meanwhile speak of another process of the same number, so its start time is compared.
+//!
+//! Who reads the memory of a process that hangs with it locked hangs too (mmap_read_lock in the kernel's mm/memory.c), so that is done by a thread that can be left behind.
 
-use std::fs;
-use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
-use super::decode::{arguments, chosen};
-use crate::record::ProcessNews;
+use crate::proc::Proc;
+use crate::proc::facts::{arguments, chosen};
+use crate::record::{ProcessKey, ProcessNews};
 
-/// Nanoseconds of a clock tick of `/proc` (sysconf(3), `_SC_CLK_TCK`).
-pub fn tick_ns() -> u64 {
-    let ticks = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten().and_then(|ticks| u64::try_from(ticks).ok());
-    1_000_000_000 / ticks.filter(|ticks| *ticks > 0).unwrap_or(100)
+/// So many threads may be left behind. What a machine on which more processes hang runs stays unknown.
+const LEFT_BEHIND: usize = 8;
+
+/// Command line and environment, of the process that was meant.
+type Read = Option<(Vec<u8>, Option<Vec<u8>>)>;
+
+/// Adds command lines and chosen variables, of which each is waited for at most as long as `patience`. `limit` is in bytes of a command line.
+pub fn add(processes: &mut [Box<ProcessNews>], proc: &Proc, limit: usize, environment: &[String], patience: Duration) {
+    let keys: Vec<ProcessKey> = processes.iter().map(|news| news.process).collect();
+    let (mut next, mut left_behind) = (0, 0);
+    while next < keys.len() && left_behind < LEFT_BEHIND {
+        let answers = read(proc.clone(), keys[next..].to_vec(), !environment.is_empty());
+        for news in &mut processes[next..] {
+            match answers.recv_timeout(patience) {
+                Ok(Some((command, variables))) => {
+                    let (arguments, cut) = arguments(&command, limit);
+                    (news.facts.arguments, news.facts.arguments_cut) = (Some(arguments), cut);
+                    news.facts.environment = variables.map(|block| chosen(&block, environment));
+                }
+                Ok(None) => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    left_behind += 1;
+                    next += 1;
+                    break;
+                }
+            }
+            next += 1;
+        }
+    }
 }
 
-/// Field 22 of `/proc/PID/stat`: when it started, in ticks after boot. The name in field 2 may hold anything, so fields are counted from its end.
-pub fn start_ticks(stat: &[u8]) -> Option<u64> {
-    let after = stat.iter().rposition(|byte| *byte == b')')?;
-    std::str::from_utf8(stat.get(after + 2..)?).ok()?.split_ascii_whitespace().nth(19)?.parse().ok()
-}
-
-/// Adds command line and chosen variables. `limit` is in bytes of the command line.
-pub fn add(news: &mut ProcessNews, proc: &Path, limit: usize, environment: &[String], tick_ns: u64) {
-    let dir = proc.join(news.process.pid.to_string());
-    let is_same = || {
-        let ticks = start_ticks(&fs::read(dir.join("stat")).ok()?)?;
-        (news.process.start_boot_ns / tick_ns == ticks).then_some(())
-    };
-    let command = fs::read(dir.join("cmdline"));
-    let variables = if environment.is_empty() { None } else { fs::read(dir.join("environ")).ok() };
-    if is_same().is_none() {
-        return;
-    }
-    if let Ok(mut command) = command {
-        news.facts.arguments_cut = command.len() > limit;
-        command.truncate(limit);
-        news.facts.arguments = Some(arguments(&command));
-    }
-    news.facts.environment = variables.map(|block| chosen(environment, &block));
+/// Reads in another thread, which ends when nobody listens any more.
+fn read(proc: Proc, keys: Vec<ProcessKey>, environment: bool) -> Receiver<Read> {
+    let (tell, answers) = channel();
+    std::thread::spawn(move || {
+        for key in keys {
+            let read = || {
+                let command = proc.read(key.pid, "cmdline")?;
+                let variables = environment.then(|| proc.read(key.pid, "environ")).flatten();
+                // Exact to a tick.
+                (proc.key(key.pid)?.start_boot_ns / proc.tick_ns() == key.start_boot_ns / proc.tick_ns()).then_some((command, variables))
+            };
+            if tell.send(read()).is_err() {
+                return;
+            }
+        }
+    });
+    answers
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{Counters, ProcessChange, ProcessFacts};
 
+    /// A pipe that nobody writes to keeps its reader, as a process does that hangs.
     #[test]
-    fn a_name_with_brackets_and_spaces_does_not_move_the_fields() {
-        let stat = b"4711 (a) b (c) S 42 4711 4711 0 -1 4194560 1 0 0 0 5 6 0 0 20 0 1 0 987654 1000 2";
-        assert_eq!(start_ticks(stat), Some(987_654));
-        assert_eq!((start_ticks(b"4711 (x"), start_ticks(b"")), (None, None));
+    fn a_process_that_hangs_is_passed_by() {
+        let dir = tempfile::tempdir().unwrap();
+        let proc = Proc::at(dir.path());
+        let ticks = 1000;
+        let mut processes = Vec::new();
+        for pid in 1..=4u32 {
+            let own = dir.path().join(pid.to_string());
+            std::fs::create_dir(&own).unwrap();
+            // The third is another process by now.
+            let started = if pid == 3 { ticks + 1 } else { ticks };
+            std::fs::write(own.join("stat"), format!("{pid} (a) b) S 0 0 0 0 -1 0 0 0 0 0 5 6 0 0 20 0 1 0 {started} 0 0")).unwrap();
+            if pid == 2 {
+                nix::unistd::mkfifo(&own.join("cmdline"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+            } else {
+                std::fs::write(own.join("cmdline"), "cat\0in\0").unwrap();
+            }
+            std::fs::write(own.join("environ"), "A=1\0B=2\0").unwrap();
+            processes.push(Box::new(ProcessNews {
+                process: ProcessKey { pid, start_boot_ns: ticks * proc.tick_ns() + 7 },
+                at_boot_ns: 0,
+                change: ProcessChange::Running,
+                facts: ProcessFacts::default(),
+                counters: Counters::default(),
+            }));
+        }
+        add(&mut processes, &proc, 5, &["B".to_owned()], Duration::from_millis(200));
+        let told: Vec<_> = processes.iter().map(|news| (news.facts.arguments.clone(), news.facts.environment.clone())).collect();
+        let known = (Some(vec![b"cat".to_vec(), b"i".to_vec()]), Some(vec![("B".to_owned(), b"2".to_vec())]));
+        assert_eq!(told, [known.clone(), (None, None), (None, None), known]);
+        assert!(processes[0].facts.arguments_cut);
     }
 }

@@ -18,6 +18,7 @@ use super::decode::{Decoder, Host, Take, op_number};
 use super::plan::{Hooks, Plan};
 use super::{calls, object, running, wire};
 use crate::options::{Detail, Filters, Options, PSEUDO_FILE_SYSTEMS};
+use crate::proc::Proc;
 use crate::record::{Op, Record};
 use crate::recorder::WayIn;
 use crate::{TraceError, clock};
@@ -26,6 +27,8 @@ use crate::{TraceError, clock};
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Totals are taken out of the kernel this often.
 const TOTALS_EVERY: Duration = Duration::from_secs(1);
+/// So long the command line of a process that ran before is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Longest name of a type of file systems that the kernel side compares, with its NUL.
 const TYPE_NAME: usize = 32;
 
@@ -87,8 +90,8 @@ impl Tracer {
     /// # Errors
     /// When the kernel refuses a program, or a filter names what is not there.
     pub fn start(plan: &Plan, options: &Options, extras: &Extras) -> Result<Self, TraceError> {
-        raise_memlock();
-        let host = Host::read(&extras.proc, &extras.root);
+        let unlimited = raise_memlock();
+        let host = Host::read(&extras.proc, &extras.root)?;
         let filters = &options.filters;
         let cgroups = cgroup_filters(filters, &host)?;
         let settings = Settings::new(plan, options, extras, &cgroups);
@@ -102,7 +105,14 @@ impl Tracer {
         if !plan.task_storage {
             loader.map_max_entries("flights", FLIGHTS);
         }
-        let mut ebpf = loader.load(&object).map_err(|error| failed("loading the kernel side")(&error))?;
+        let mut ebpf = loader.load(&object).map_err(|error| {
+            let limit = if unlimited {
+                ""
+            } else {
+                " (before 5.11 tables count as locked memory: it takes `ulimit -l unlimited` or CAP_SYS_RESOURCE)"
+            };
+            failed("loading the kernel side")(&format!("{}{limit}", verbose(&error)))
+        })?;
         fill_filters(&mut ebpf, filters)?;
         let totals = (options.detail == Detail::Totals).then(|| Swapped::new(&mut ebpf)).transpose()?;
         let ring = RingBuf::try_from(take_map(&mut ebpf, "events")?).map_err(|error| failed("the ring")(&error))?;
@@ -244,26 +254,26 @@ impl Tracer {
         if !self.plan.iterators {
             return Ok(());
         }
-        let tick = running::tick_ns();
-        let (proc, limit, environment) = (self.proc.clone(), self.arguments_bytes, self.environment.clone());
         for program in ["running_process", "running_file"] {
             let mut file = self.iterate(program)?;
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes).map_err(TraceError::system("reading in what runs"))?;
             let mut rest = bytes.as_slice();
+            let mut processes = Vec::new();
             while let Some((length, after)) = rest.split_first_chunk::<4>() {
                 let length = u32::from_le_bytes(*length) as usize;
                 let Some(record) = after.get(..length) else { break };
                 rest = &after[length..];
                 self.decoder.record(record, &mut |record| match record {
                     Record::Process(news) => {
-                        let mut news = news.clone();
-                        running::add(&mut news, &proc, limit, &environment, tick);
-                        take(&Record::Process(news))
+                        processes.push(news.clone());
+                        Ok(())
                     }
                     other => take(other),
                 })?;
             }
+            running::add(&mut processes, &Proc::at(&self.proc), self.arguments_bytes, &self.environment, PATIENCE);
+            processes.into_iter().try_for_each(|news| take(&Record::Process(news)))?;
         }
         Ok(())
     }
@@ -427,11 +437,11 @@ fn page_shift() -> u8 {
     page.trailing_zeros() as u8
 }
 
-/// Kernels before 5.11 count tables against the limit of locked memory.
-fn raise_memlock() {
+/// Kernels before 5.11 count tables against the limit of locked memory. Whether there is none now.
+fn raise_memlock() -> bool {
     let limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: a whole structure, read by the call only. Where it is refused, loading says so.
-    unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &limit) };
+    // SAFETY: a whole structure, read by the call only.
+    unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &limit) == 0 }
 }
 
 /// Constants of the kernel side.

@@ -112,7 +112,7 @@ fn cgroups(text: &[u8]) -> (Option<Vec<u8>>, V1) {
 }
 
 /// The first `most` bytes of a command line, and whether there was more.
-fn arguments(text: &[u8], most: usize) -> (Vec<Vec<u8>>, bool) {
+pub fn arguments(text: &[u8], most: usize) -> (Vec<Vec<u8>>, bool) {
     let kept = &text[..text.len().min(most)];
     if kept.is_empty() {
         return (Vec::new(), !text.is_empty());
@@ -122,7 +122,7 @@ fn arguments(text: &[u8], most: usize) -> (Vec<Vec<u8>>, bool) {
 }
 
 /// The variables of these names; the first of a name counts, as for getenv(3).
-fn chosen(text: &[u8], names: &[String]) -> Vec<(String, Vec<u8>)> {
+pub fn chosen(text: &[u8], names: &[String]) -> Vec<(String, Vec<u8>)> {
     let find = |name: &String| text.split(|&byte| byte == 0).find_map(|pair| pair.strip_prefix(name.as_bytes())?.strip_prefix(b"="));
     names.iter().filter_map(|name| Some((name.clone(), find(name)?.to_vec()))).collect()
 }

@@ -1,4 +1,4 @@
-//! `/proc/PID/mountinfo` (proc_pid_mountinfo(5)): which file system a file is on, and where a file of another mount namespace is in ours.
+//! `/proc/PID/mountinfo` (proc_pid_mountinfo(5)): which file system a file or a path is on, and where a file of another mount namespace is in ours.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -86,14 +86,24 @@ pub fn elsewhere(there: &[Mount], here: &[Mount], mount: Option<u64>, path: &[u8
     let by_path = || there.iter().rev().filter(|mount| below(&mount.point, path).is_some()).max_by_key(|mount| mount.point.len());
     let Some(mount) = by_number.or_else(by_path) else { return Vec::new() };
     let Some(rest) = below(&mount.point, path) else { return Vec::new() };
-    let inside = join(&mount.root, rest);
-    let mut found: Vec<(usize, Vec<u8>)> = here
+    places(here, mount.device, &join(&mount.root, rest))
+}
+
+/// Where mounts show a path within a file system: those that show most of it first, then the oldest.
+pub fn places(mounts: &[Mount], device: u64, inside: &[u8]) -> Vec<Vec<u8>> {
+    let mut found: Vec<(usize, Vec<u8>)> = mounts
         .iter()
-        .filter(|candidate| candidate.device == mount.device)
-        .filter_map(|candidate| Some((candidate.root.len(), join(&candidate.point, below(&candidate.root, &inside)?))))
+        .filter(|mount| mount.device == device)
+        .filter_map(|mount| Some((mount.root.len(), join(&mount.point, below(&mount.root, inside)?))))
         .collect();
     found.sort_by_key(|(root, _)| *root);
     found.into_iter().map(|(_, path)| path).collect()
+}
+
+/// The type of the file system on which a path lies: that of the innermost mount, and of several at one place the last.
+pub fn kind_of_path<'m>(mounts: &'m [Mount], path: &[u8]) -> Option<&'m str> {
+    let over = mounts.iter().filter(|mount| below(&mount.point, path).is_some());
+    over.max_by_key(|mount| mount.point.len()).map(|mount| mount.kind.as_str())
 }
 
 /// The mounts of one namespace, read again when they changed.
@@ -112,6 +122,14 @@ impl MountTable {
         let mut table = MountTable { file: File::open(mountinfo)?, mounts: Vec::new() };
         table.read()?;
         Ok(table)
+    }
+
+    /// Those of the host: of process 1 where that is allowed, otherwise our own.
+    ///
+    /// # Errors
+    /// When neither can be read.
+    pub fn of_host(proc: &Path) -> std::io::Result<Self> {
+        Self::open(&proc.join("1/mountinfo")).or_else(|_| Self::open(&proc.join("self/mountinfo")))
     }
 
     fn read(&mut self) -> std::io::Result<()> {
@@ -167,6 +185,15 @@ mod tests {
         assert_eq!(elsewhere(&there, &here, Some(92), b"/tmp/x"), Vec::<Vec<u8>>::new());
         // The number of the mount and the path do not fit: nothing is guessed.
         assert_eq!(elsewhere(&there, &here, Some(91), b"/tmp/x"), Vec::<Vec<u8>>::new());
+    }
+
+    #[test]
+    fn a_path_lies_on_the_innermost_mount() {
+        let here = parse(HERE);
+        assert_eq!(kind_of_path(&here, b"/srv/pods/7/merged/x"), Some("overlay"));
+        assert_eq!(kind_of_path(&here, b"/srv/pods/7/merged.old"), Some("ext4"));
+        assert_eq!(kind_of_path(&here, b"/mnt/data disk"), Some("xfs"));
+        assert_eq!(kind_of_path(&parse(THERE)[1..], b"/etc"), None);
     }
 
     #[test]
