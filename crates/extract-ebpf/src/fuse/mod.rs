@@ -18,6 +18,7 @@ mod names;
 mod namespace;
 mod nodes;
 mod process;
+mod refused;
 mod report;
 mod serve;
 mod system;
@@ -105,7 +106,7 @@ pub fn run(
     let mut sessions = Vec::new();
     for (device, root) in std::mem::take(&mut started.devices).into_iter().zip(roots) {
         let system = TraceError::system(format!("serving an overlay on {}", root.path.display()));
-        let session = Session::begin(Arc::clone(&tracer), device, root.fd, privileged, host.pages()).map_err(system)?;
+        let session = Session::begin(Arc::clone(&tracer), device, root, privileged, host.pages()).map_err(system)?;
         session.serve().map_err(TraceError::system("starting a thread"))?;
         sessions.push(session);
     }

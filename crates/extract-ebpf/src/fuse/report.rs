@@ -32,6 +32,7 @@ pub(super) struct More {
     pub(super) file_system: Option<std::sync::Arc<str>>,
     pub(super) file_size: Option<u64>,
     pub(super) path: Option<Vec<u8>>,
+    pub(super) container_path: Option<Vec<u8>>,
     pub(super) new_path: Option<Vec<u8>>,
 }
 
@@ -52,6 +53,7 @@ impl Row {
             result: self.result,
             flags: self.flags,
             path: more.and_then(|more| more.path.as_deref()),
+            container_path: more.and_then(|more| more.container_path.as_deref()),
             new_path: more.and_then(|more| more.new_path.as_deref()),
             ..Operation::new(self.process, self.tid, self.op, self.start_boot_ns)
         }

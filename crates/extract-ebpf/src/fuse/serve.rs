@@ -5,6 +5,7 @@
 use std::cell::OnceCell;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
+use super::Root;
 use super::caller::{Call, Thread, Threads};
 use super::handles::Handles;
 use super::identity::Identity;
@@ -137,7 +139,7 @@ pub(super) struct Worker {
 
 impl Session {
     /// Agrees with the kernel on what both can.
-    pub(super) fn begin(tracer: Arc<Tracer>, device: OwnedFd, root: OwnedFd, privileged: bool, max_pages: u16) -> io::Result<Arc<Self>> {
+    pub(super) fn begin(tracer: Arc<Tracer>, device: OwnedFd, root: Root, privileged: bool, max_pages: u16) -> io::Result<Arc<Self>> {
         let mut buffer = Buffer::new(2 * PAGE);
         let length = read_request(&device, buffer.all())?.ok_or_else(|| io::Error::other("the overlay went away at once"))?;
         let request = &buffer.all()[..length];
@@ -172,12 +174,12 @@ impl Session {
             max_stack_depth: u32::from(features & init::PASSTHROUGH != 0),
             ..InitOut::default()
         };
-        let root_device = system::stat(root.as_raw_fd()).map_err(io::Error::from_raw_os_error)?.st_dev;
+        let root_device = system::stat(root.fd.as_raw_fd()).map_err(io::Error::from_raw_os_error)?.st_dev;
         reply(&device, header.unique, 0, wire::bytes(&answer))?;
         Ok(Arc::new(Session {
             tracer,
             device: Arc::new(device),
-            nodes: Nodes::new(root)?,
+            nodes: Nodes::new(root.fd, root.path.as_os_str().as_bytes())?,
             handles: Handles::default(),
             locks: Locks::default(),
             privileged,
