@@ -40,6 +40,7 @@ impl Worker {
         let (seconds, nanoseconds) = valid();
         let time = |time: libc::statx_timestamp| StatxTime { seconds: time.tv_sec, nanoseconds: time.tv_nsec, reserved: 0 };
         let device = libc::makedev(stat.stx_dev_major, stat.stx_dev_minor);
+        let (uid, gid) = super::names::visible_owner(request.session, stat.stx_uid, stat.stx_gid);
         self.put(&StatxOut {
             valid: seconds,
             valid_ns: nanoseconds,
@@ -47,8 +48,8 @@ impl Worker {
             blksize: stat.stx_blksize,
             attributes: stat.stx_attributes,
             nlink: stat.stx_nlink,
-            uid: stat.stx_uid,
-            gid: stat.stx_gid,
+            uid,
+            gid,
             mode: stat.stx_mode,
             ino: super::names::visible_inode(request.session, device, stat.stx_ino),
             size: stat.stx_size,

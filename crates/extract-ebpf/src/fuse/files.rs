@@ -486,8 +486,8 @@ fn transfer(request: &Request<'_>, op: Op, handle: &Arc<Handle>, offset: u64, si
     let Some(call) = call.as_ref().filter(|call| call.is(MOVING)) else {
         if call.is_none_or(|call| !call.is(EXECUTING)) {
             // Of io_uring, or of libaio in whatever call the thread is by now. The kernel shortens such reads where the file ends.
-            let at_end =
-                op == Op::Read && system::stat(handle.fd()).is_ok_and(|stat| offset.saturating_add(result.unwrap_or(0) as u64) >= stat.st_size as u64);
+            let at_end = op == Op::Read
+                && system::stat(handle.fd()).is_ok_and(|stat| offset.saturating_add(result.unwrap_or(0) as u64) >= stat.st_size as u64);
             let via = call.as_ref().map(Call::via);
             tell_transfer(request, op, handle, via, offset, (!at_end).then_some(size), as_result(result));
         }

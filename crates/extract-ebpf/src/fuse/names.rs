@@ -13,8 +13,15 @@ use super::wire::{self, Attr, EntryOut};
 use crate::clock;
 use crate::record::{FileKey, FileKind, Op};
 
+/// The user and group that the command sees as a file's. A user namespace knows one user and one group, and the kernel lets nobody write to a file of
+/// any other, whatever the file system says: there all files seem to be the user's own. What is allowed is decided underneath.
+pub(super) fn visible_owner(session: &Session, uid: u32, gid: u32) -> (u32, u32) {
+    session.only_owner.unwrap_or((uid, gid))
+}
+
 /// The kernel's attributes of a file.
 pub(super) fn attributes(session: &Session, stat: &libc::stat) -> Attr {
+    let (uid, gid) = visible_owner(session, stat.st_uid, stat.st_gid);
     Attr {
         ino: visible_inode(session, stat.st_dev, stat.st_ino),
         size: stat.st_size as u64,
@@ -27,8 +34,8 @@ pub(super) fn attributes(session: &Session, stat: &libc::stat) -> Attr {
         ctime_ns: stat.st_ctime_nsec as u32,
         mode: stat.st_mode,
         nlink: stat.st_nlink as u32,
-        uid: stat.st_uid,
-        gid: stat.st_gid,
+        uid,
+        gid,
         rdev: encode_device(stat.st_rdev),
         blksize: stat.st_blksize as u32,
         flags: 0,

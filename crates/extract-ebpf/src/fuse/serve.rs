@@ -59,6 +59,8 @@ pub(super) struct Session {
     pub(super) locks: Locks,
     /// Whether we can act as others.
     pub(super) privileged: bool,
+    /// Who owns all files, as it seems in a user namespace.
+    pub(super) only_owner: Option<(u32, u32)>,
     /// The device of the directory itself.
     pub(super) root_device: u64,
     /// What the kernel and we agreed on.
@@ -183,6 +185,8 @@ impl Session {
             handles: Handles::default(),
             locks: Locks::default(),
             privileged,
+            // SAFETY: these only return numbers.
+            only_owner: (!privileged).then(|| unsafe { (libc::geteuid(), libc::getegid()) }),
             root_device,
             features,
             max_bytes,
