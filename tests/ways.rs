@@ -34,7 +34,8 @@ fn scratch() -> PathBuf {
 }
 
 /// Every case in one way, here. `broken` are cases that do not come to their end when they are traced so, with the reason: they must fail.
-fn every_case(way: &Way, options: &[&str], broken: &[(&str, &str)]) {
+/// `under` is a program and its arguments before the tracer.
+fn every_case(way: &Way, under: &[&str], options: &[&str], broken: &[(&str, &str)]) {
     let base = tempfile::tempdir_in(scratch()).unwrap();
     let (mut used, mut wrong, mut ran) = (Used::default(), Vec::new(), 0);
     let only = std::env::var("FLOWMINE_CASE").unwrap_or_default();
@@ -42,8 +43,11 @@ fn every_case(way: &Way, options: &[&str], broken: &[(&str, &str)]) {
         let (dir, expectations, dataset) =
             (base.path().join(case), base.path().join(format!("{case}.expect")), base.path().join(format!("{case}.data")));
         std::fs::create_dir(&dir).unwrap();
-        let mut command = Command::new(flowmine());
-        command.args(["trace", "--dataset"]).arg(&dataset).args(options).arg("--");
+        // Where we may, a group that is not ours: what a user namespace does not know.
+        let _ = std::os::unix::fs::chown(&dir, None, Some(65534));
+        let words: Vec<&str> = under.iter().copied().chain([flowmine()]).collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).args(["trace", "--dataset"]).arg(&dataset).args(options).arg("--");
         // It is there before, or it gets the inode of a file that the case deleted, and its own rows look like those of the case.
         std::fs::write(&expectations, "").unwrap();
         if let Some((_, why)) = broken.iter().find(|(name, _)| name == case) {
@@ -125,6 +129,12 @@ const REFUSED_BY_THE_KERNEL: Blind = Blind {
     sight: Sight::NoRow,
 };
 
+const REFUSED_BUT_FOR_RIGHTS: Blind = Blind {
+    why: "what the kernel refuses by itself; who may open a file is decided by the file system underneath",
+    of: |case, row| (REFUSED_BY_THE_KERNEL.of)(case, row) && row.result != Want::Is(-13),
+    sight: Sight::NoRow,
+};
+
 const PLACES: Blind = Blind {
     why: "an open for a place in the tree only (O_PATH) opens nothing",
     of: |case, row| case == "o_path" && (row.flags == Want::Is(0o10_000_000) || (row.op == "close" && row.handle == Want::Is(2))),
@@ -161,13 +171,18 @@ const FUSE: Way = Way {
     blind: &[MAPPED, THROUGH_THE_CACHE, NOTHING_MOVED, REFUSED_BY_THE_KERNEL, PLACES, SYNC_RANGE, SHORTENED],
     extra: NO_EXTRA,
 };
+const FUSE_OF_A_USER: Way = Way {
+    name: "FUSE in a user namespace",
+    blind: &[MAPPED, THROUGH_THE_CACHE, NOTHING_MOVED, REFUSED_BUT_FOR_RIGHTS, PLACES, SYNC_RANGE, SHORTENED],
+    ..FUSE
+};
 const NO_EXTRA: &[Extra] = &[];
 
 #[test]
 fn ebpf_by_system_calls() {
     let (works, how) = doctor_says("ebpf");
     if require("bpf", &format!("eBPF ({how})"), works) {
-        every_case(&SYSCALLS, &["--backend", "ebpf", "--hooks", "syscalls"], &[]);
+        every_case(&SYSCALLS, &[], &["--backend", "ebpf", "--hooks", "syscalls"], &[]);
     }
 }
 
@@ -175,7 +190,7 @@ fn ebpf_by_system_calls() {
 fn ptrace() {
     let (works, how) = doctor_says("ptrace");
     if require("ptrace", &format!("ptrace ({how})"), works) {
-        every_case(&PTRACE, &["--backend", "ptrace"], &[]);
+        every_case(&PTRACE, &[], &["--backend", "ptrace"], &[]);
     }
 }
 
@@ -183,6 +198,18 @@ fn ptrace() {
 fn fuse() {
     let (works, how) = doctor_says("fuse");
     if require("fuse", &format!("FUSE ({how})"), works) {
-        every_case(&FUSE, &["--backend", "fuse"], BROKEN_OVER_FUSE);
+        every_case(&FUSE, &[], &["--backend", "fuse"], BROKEN_OVER_FUSE);
+    }
+}
+
+/// Without capabilities (but the one without which root must not be in a user namespace): root stays the owner of the files, but is a user like others.
+#[test]
+fn fuse_without_privileges() {
+    let (works, how) = doctor_says("fuse");
+    let helps =
+        |program: &str, arguments: &[&str]| Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
+    let namespaces = helps("setpriv", &["--bounding-set", "-all,+setfcap", "unshare", "--user", "true"]);
+    if require("fuse", &format!("FUSE ({how}) and user namespaces"), works && namespaces) {
+        every_case(&FUSE_OF_A_USER, &["setpriv", "--bounding-set", "-all,+setfcap"], &["--backend", "fuse"], BROKEN_OVER_FUSE);
     }
 }

@@ -36,10 +36,7 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
             let plan = ebpf_plan(args)?;
             ebpf::run(&plan, &args.command, &options, host, writer, &stop)?
         }
-        "fuse" => {
-            messages::warning("the FUSE way in is not finished: paths of deleted and renamed files can be wrong, see docs/tracing.md");
-            fuse::trace(&args.command, &options, host, writer, &stop)?
-        }
+        "fuse" => fuse::trace(&args.command, &options, host, writer, &stop)?,
         _ => ptrace::run(&args.command, &options, host, writer, &stop)?,
     };
     tell(&ended.outcome, &options);
@@ -107,7 +104,7 @@ fn backend(args: &Trace) -> anyhow::Result<&'static str> {
         BackendArg::Fuse => Ok("fuse"),
         BackendArg::Ptrace => Ok("ptrace"),
         BackendArg::Auto => {
-            let wanted = Wanted { command };
+            let wanted = Wanted { command, directories: !args.filters.directory.is_empty() };
             let (backend, why) = probe::choose(&probe::verdicts(), wanted).map_err(anyhow::Error::msg)?;
             messages::note(&format!("flowmine: tracing with {why}"));
             Ok(backend)

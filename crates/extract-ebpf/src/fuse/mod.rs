@@ -31,7 +31,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -43,11 +42,8 @@ use crate::record::Record;
 use crate::recorder::{Recorder, TraceError, WayIn};
 use crate::stop::{Ended, Stop};
 pub use namespace::Program;
-use report::{Item, Reporter};
+use report::{Item, Receiver};
 use serve::{Session, Tracer};
-
-/// Records that wait for the recorder at most: then the command waits.
-const QUEUE: usize = 1 << 16;
 
 /// What stands of this way in the table `hosts`.
 pub fn way_in() -> WayIn {
@@ -89,12 +85,12 @@ pub fn run(
     let roots = roots(directories, &program.directory)?;
     let mounts = roots.iter().map(Root::mount).collect::<Result<Vec<_>, _>>()?;
     let limit = raise_limit();
-    let (sender, receiver) = std::sync::mpsc::sync_channel(QUEUE);
+    let (reporter, receiver) = report::channel();
     let proc = PathBuf::from("/proc");
     let wanted = process::Wanted { environment: options.environment.clone(), arguments_bytes: options.arguments_bytes };
     let tracer = Arc::new(Tracer {
         proc: proc.clone(),
-        reporter: Reporter { sender, unsent: Arc::default() },
+        reporter,
         threads: caller::Threads::new(proc.clone()),
         processes: process::Processes::new(proc, wanted),
         detail: options.detail,
@@ -240,7 +236,7 @@ impl Watch {
 
 /// Takes records until the command and the last user of the overlay have ended.
 fn record(
-    receiver: &Receiver<Item>,
+    receiver: &Receiver,
     mut served: usize,
     recorder: &mut Recorder,
     stop: &AtomicBool,
@@ -249,16 +245,18 @@ fn record(
     let mut command = None;
     let mut status = None;
     let mut told_to_stop = false;
-    loop {
-        match receiver.recv_timeout(Duration::from_millis(100)) {
-            Ok(Item::Operation(row)) => recorder.take(&Record::Operation(row.operation()))?,
-            Ok(Item::Totals(totals)) => recorder.take(&Record::Totals(totals))?,
-            Ok(Item::Process(news)) => recorder.take(&Record::Process(news))?,
-            Ok(Item::Started(pid)) => command = Some(pid),
-            Ok(Item::Ended(ended)) => status = Some(ended),
-            Ok(Item::Unmounted) => served = served.saturating_sub(1),
-            Ok(Item::Over) | Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {}
+    let mut ended = false;
+    while !ended {
+        for item in receiver.take(Duration::from_millis(100)) {
+            match item {
+                Item::Operation(row) => recorder.take(&Record::Operation(row.operation()))?,
+                Item::Totals(totals) => recorder.take(&Record::Totals(totals))?,
+                Item::Process(news) => recorder.take(&Record::Process(news))?,
+                Item::Started(pid) => command = Some(pid),
+                Item::Ended(of_command) => status = Some(of_command),
+                Item::Unmounted => served = served.saturating_sub(1),
+                Item::Over => ended = true,
+            }
         }
         let stopping = stop.load(Ordering::Relaxed);
         if status.is_some() && (served == 0 || stopping) {
