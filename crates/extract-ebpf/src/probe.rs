@@ -62,7 +62,7 @@ pub fn verdicts() -> Vec<Verdict> {
 pub struct Wanted {
     /// A command is started.
     pub command: bool,
-    /// Directories are named.
+    /// Directories are named over which an overlay can lie: all but `/`.
     pub directories: bool,
 }
 

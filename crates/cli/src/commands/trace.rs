@@ -23,7 +23,7 @@ use crate::{Outcome, messages};
 /// Traces a command, or the host until a signal.
 pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
     let options = options(args)?;
-    let backend = backend(args)?;
+    let backend = backend(args, &options.filters)?;
     let stop = stop(args)?;
     let mut host = HostFacts::read(Path::new("/proc"));
     if let Some(name) = &args.host {
@@ -94,7 +94,7 @@ fn ebpf_plan(args: &Trace) -> anyhow::Result<ebpf::Plan> {
 }
 
 /// Which way in: the one that was asked for, or the best.
-fn backend(args: &Trace) -> anyhow::Result<&'static str> {
+fn backend(args: &Trace, filters: &Filters) -> anyhow::Result<&'static str> {
     let command = !args.command.is_empty();
     match args.backend {
         BackendArg::Ebpf => Ok("ebpf"),
@@ -104,7 +104,8 @@ fn backend(args: &Trace) -> anyhow::Result<&'static str> {
         BackendArg::Fuse => Ok("fuse"),
         BackendArg::Ptrace => Ok("ptrace"),
         BackendArg::Auto => {
-            let wanted = Wanted { command, directories: !args.filters.directory.is_empty() };
+            let directories = !filters.directories.is_empty() && !filters.directories.iter().any(|directory| directory == Path::new("/"));
+            let wanted = Wanted { command, directories };
             let (backend, why) = probe::choose(&probe::verdicts(), wanted).map_err(anyhow::Error::msg)?;
             messages::note(&format!("flowmine: tracing with {why}"));
             Ok(backend)

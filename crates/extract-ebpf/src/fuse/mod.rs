@@ -58,14 +58,15 @@ pub fn trace(command: &[OsString], options: &Options, host: HostFacts, writer: W
     let directory = std::env::current_dir().map_err(TraceError::system("the current directory"))?;
     let program = Program { arguments: command.to_vec(), environment: std::env::vars_os().collect(), directory };
     let mut recorder = Recorder::begin(writer, host, way_in(), options, crate::command::words(command).as_deref())?;
-    let status = run(&program, &options.filters.directories, options, &mut recorder, &stop.terminated)?;
+    let status = run(&program, &options.filters.directories, options, &mut recorder, stop)?;
     Ok(Ended { outcome: recorder.end(None)?, status: Some(status) })
 }
 
 /// Runs a command with an overlay over `directories` and records what happens in them.
 ///
-/// It ends when the last process that uses the overlay has ended, which can be after the command. When `stop` becomes true the command is sent
-/// `SIGTERM`; what of it remains after its end loses the overlay.
+/// It ends when the last process that uses the overlay has ended, which can be after the command. Signals that `stop` tells
+/// go to the command; when it is gone, what it left behind loses the overlay. When the time of the trace is over, nothing more is recorded, but the
+/// command goes on to its end.
 ///
 /// # Errors
 /// When the overlay or the command cannot be started, and when the dataset cannot be written.
@@ -74,8 +75,11 @@ pub fn run(
     directories: &[PathBuf],
     options: &Options,
     recorder: &mut Recorder,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<ExitStatus, TraceError> {
+    if !options.filters.pids.is_empty() || !options.filters.cgroups.is_empty() {
+        return Err(TraceError::NotHere("FUSE sees the command that it starts, whole: filters by process or cgroup take eBPF".into()));
+    }
     let host = facts::FuseFacts::read(Path::new("/"));
     if let facts::FuseDecision::No { why, enable } = facts::decide(&host) {
         let enable = enable.map(|line| format!("; `{line}` would change that")).unwrap_or_default();
@@ -239,16 +243,17 @@ fn record(
     receiver: &Receiver,
     mut served: usize,
     recorder: &mut Recorder,
-    stop: &AtomicBool,
+    stop: &Stop,
     over: &AtomicBool,
 ) -> Result<std::io::Result<ExitStatus>, TraceError> {
     let mut command = None;
     let mut status = None;
-    let mut told_to_stop = false;
     let mut ended = false;
     while !ended {
+        let time_is_over = stop.time_is_over();
         for item in receiver.take(Duration::from_millis(100)) {
             match item {
+                Item::Operation(_) | Item::Totals(_) | Item::Process(_) if time_is_over => {}
                 Item::Operation(row) => recorder.take(&Record::Operation(row.operation()))?,
                 Item::Totals(totals) => recorder.take(&Record::Totals(totals))?,
                 Item::Process(news) => recorder.take(&Record::Process(news))?,
@@ -258,14 +263,14 @@ fn record(
                 Item::Over => ended = true,
             }
         }
-        let stopping = stop.load(Ordering::Relaxed);
-        if status.is_some() && (served == 0 || stopping) {
-            over.store(true, Ordering::Relaxed);
-        } else if stopping && !told_to_stop {
-            told_to_stop = true;
-            if let Some(pid) = command {
+        if status.is_some() {
+            if served == 0 || stop.asked() {
+                over.store(true, Ordering::Relaxed);
+            }
+        } else if let Some(pid) = command {
+            for signal in stop.forwarded() {
                 // SAFETY: our own child, which is not yet waited for as far as we know; a number that is gone is refused.
-                unsafe { libc::kill(pid as libc::pid_t, libc::SIGTERM) };
+                unsafe { libc::kill(pid as libc::pid_t, signal as libc::c_int) };
             }
         }
         recorder.tick()?;
