@@ -28,7 +28,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Reads the line of `/proc/TID/syscall`; `None` for `running` and what else is no call.
+    /// Reads the line of `/proc/TID/syscall`; `None` for `running` and what else is no call, or none whose number can be understood.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         let mut parts = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
         let number = parts.next()?.parse().ok()?;
@@ -40,7 +40,9 @@ impl Call {
         for argument in &mut arguments {
             *argument = hex()?;
         }
-        Some(Call { number, arguments, place: [hex()?, hex()?] })
+        let place = [hex()?, hex()?];
+        // A stack in the lower 4 GiB is that of a 32-bit program, which has other numbers for its calls.
+        (place[0] >> 32 != 0).then_some(Call { number, arguments, place })
     }
 
     pub(super) fn is(&self, numbers: &[libc::c_long]) -> bool {
@@ -232,7 +234,14 @@ mod tests {
         let call = Call::parse(line).unwrap();
         assert_eq!((call.number, call.arguments[0], call.arguments[2]), (0, 3, 0x20000));
         assert_eq!(call.place, [0x7fff_573f_6228, 0x7f1e_82ab_12ad]);
-        for none in [&b"running\n"[..], b"-1 0x1 0x2\n", b"0 0x3\n", b"", b"0 0x3 0x1 0x2 0x3 0x4 0x5 zz 0x1"] {
+        for none in [
+            &b"running\n"[..],
+            b"-1 0x1 0x2\n",
+            b"0 0x3\n",
+            b"",
+            b"0 0x3 0x1 0x2 0x3 0x4 0x5 zz 0x1",
+            b"3 0x3 0x1 0x2 0x3 0x4 0x5 0xffdc1234 0xf7f31549\n",
+        ] {
             assert_eq!(Call::parse(none), None);
         }
     }

@@ -28,8 +28,6 @@ use crate::options::{Detail, Filters};
 
 /// Threads that serve one overlay at most.
 const MAX_WORKERS: usize = 64;
-/// So many of them stay when there is nothing to do.
-const IDLE_WORKERS: usize = 4;
 /// How long the kernel may believe a name and attributes. Changes from within the overlay are seen at once; this is for changes from outside.
 const VALID: Duration = Duration::from_millis(100);
 /// Header of a request and of a write: what lies before the bytes of a write.
@@ -69,6 +67,8 @@ pub(super) struct Session {
     pub(super) max_bytes: usize,
     workers: AtomicUsize,
     idle: AtomicUsize,
+    /// So many workers stay when there is nothing to do: as many as can work at once, and so many that the next request does not find the last one busy.
+    staying: usize,
 }
 
 /// Memory for a request or an answer, aligned so that `O_DIRECT` works with it.
@@ -192,6 +192,7 @@ impl Session {
             max_bytes,
             workers: AtomicUsize::new(0),
             idle: AtomicUsize::new(0),
+            staying: std::thread::available_parallelism().map_or(4, std::num::NonZero::get).clamp(4, MAX_WORKERS / 4),
         }))
     }
 
@@ -226,7 +227,7 @@ impl Session {
                 let _ = self.serve();
             }
             worker.answer(self, device, &room[..length]);
-            if self.idle.fetch_add(1, Ordering::SeqCst) >= IDLE_WORKERS && self.workers.load(Ordering::SeqCst) > IDLE_WORKERS {
+            if self.idle.fetch_add(1, Ordering::SeqCst) >= self.staying && self.workers.load(Ordering::SeqCst) > self.staying {
                 break;
             }
         }
