@@ -12,7 +12,7 @@ PM4PY := pm4py==2.7.23.11 pyarrow==26.0.1
 
 BUILD_PACKAGES := build-essential pkg-config libssl-dev
 TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
-	mariadb-server munge openssh-server openssh-client python3-venv qemu-system-x86 busybox-static cpio e2fsprogs \
+	mariadb-server munge openssh-server openssh-client python3-venv git qemu-system-x86 busybox-static cpio e2fsprogs \
 	clang-16 llvm-16 podman runc
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need root.

@@ -17,7 +17,7 @@ use std::process::Command;
 
 use operations::{Expectations, Used, Way};
 use require::require;
-use sight::{FUSE, PTRACE, SYSCALLS};
+use sight::{FUSE, FUSE_OF_A_USER, PTRACE, SYSCALLS};
 
 fn flowmine() -> &'static str {
     env!("CARGO_BIN_EXE_flowmine")
@@ -36,8 +36,9 @@ fn scratch() -> PathBuf {
     std::env::var_os("FLOWMINE_SCRATCH").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
 }
 
-/// Every case in one way, here.
-fn every_case(way: &Way, options: &[&str]) {
+/// Every case in one way, here. `broken` are cases that do not come to their end when they are traced so, with the reason: they must fail.
+/// `under` is a program and its arguments before the tracer.
+fn every_case(way: &Way, under: &[&str], options: &[&str], broken: &[(&str, &str)]) {
     let base = tempfile::tempdir_in(scratch()).unwrap();
     let (mut used, mut wrong, mut ran) = (Used::default(), Vec::new(), 0);
     let only = std::env::var("FLOWMINE_CASE").unwrap_or_default();
@@ -45,10 +46,18 @@ fn every_case(way: &Way, options: &[&str]) {
         let (dir, expectations, dataset) =
             (base.path().join(case), base.path().join(format!("{case}.expect")), base.path().join(format!("{case}.data")));
         std::fs::create_dir(&dir).unwrap();
-        let mut command = Command::new(flowmine());
-        command.args(["trace", "--dataset"]).arg(&dataset).args(options).arg("--");
+        // Where we may, a group that is not ours: what a user namespace does not know.
+        let _ = std::os::unix::fs::chown(&dir, None, Some(65534));
+        let words: Vec<&str> = under.iter().copied().chain([flowmine()]).collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).args(["trace", "--dataset"]).arg(&dataset).args(options).arg("--");
         // It is there before, or it gets the inode of a file that the case deleted, and its own rows look like those of the case.
         std::fs::write(&expectations, "").unwrap();
+        if let Some((_, why)) = broken.iter().find(|(name, _)| name == case) {
+            let output = command.arg(operations::program()).args([case, "--expect"]).arg(&expectations).current_dir(&dir).output().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{case} is said not to work ({why}): {}", String::from_utf8_lossy(&output.stderr));
+            continue;
+        }
         let expected = operations::run(command, case, &dir, &expectations).unwrap_or_default();
         // Without the right to chroot, say.
         if expected.rows.is_empty() {
@@ -69,11 +78,17 @@ fn compare(way: &Way, case: &str, dir: &Path, expected: &Expectations, dataset: 
     operations::compare(way, case, dir, expected, &rows, &files, used).err().map(|text| format!("{case}: {text}"))
 }
 
+/// Cases that do not come to their end.
+const BROKEN_OVER_FUSE: &[(&str, &str)] = &[(
+    "io_uring_position",
+    "Linux does not move the position of a file of FUSE that is read past the page cache when io_uring reads at the position (fuse_direct_IO)",
+)];
+
 #[test]
 fn ebpf_by_system_calls() {
     let (works, how) = doctor_says("ebpf");
     if require("bpf", &format!("eBPF ({how})"), works) {
-        every_case(&SYSCALLS, &["--backend", "ebpf", "--hooks", "syscalls"]);
+        every_case(&SYSCALLS, &[], &["--backend", "ebpf", "--hooks", "syscalls"], &[]);
     }
 }
 
@@ -81,27 +96,26 @@ fn ebpf_by_system_calls() {
 fn ptrace() {
     let (works, how) = doctor_says("ptrace");
     if require("ptrace", &format!("ptrace ({how})"), works) {
-        every_case(&PTRACE, &["--backend", "ptrace"]);
+        every_case(&PTRACE, &[], &["--backend", "ptrace"], &[]);
     }
 }
 
-/// The way in that is not finished: plain reads and writes are right.
 #[test]
-fn fuse_tells_plain_reads_and_writes() {
+fn fuse() {
     let (works, how) = doctor_says("fuse");
-    if !require("fuse", &format!("FUSE ({how})"), works) {
-        return;
+    if require("fuse", &format!("FUSE ({how})"), works) {
+        every_case(&FUSE, &[], &["--backend", "fuse"], BROKEN_OVER_FUSE);
     }
-    let base = tempfile::tempdir_in(scratch()).unwrap();
-    let mut used = Used::default();
-    for case in ["sequential", "random", "append", "pread_pwrite", "vectored", "dup", "threads", "fork_without_exec"] {
-        assert!(operations::cases().iter().any(|name| name == case), "{case} is a case");
-        let (dir, expectations, dataset) =
-            (base.path().join(case), base.path().join(format!("{case}.expect")), base.path().join(format!("{case}.data")));
-        std::fs::create_dir(&dir).unwrap();
-        let mut command = Command::new(flowmine());
-        command.args(["trace", "--dataset"]).arg(&dataset).args(["--backend", "fuse", "--"]);
-        let expected = operations::run(command, case, &dir, &expectations).expect("it runs everywhere");
-        assert_eq!(compare(&FUSE, case, &dir, &expected, &dataset, &mut used), None);
+}
+
+/// Without capabilities (but the one without which root must not be in a user namespace): root stays the owner of the files, but is a user like others.
+#[test]
+fn fuse_without_privileges() {
+    let (works, how) = doctor_says("fuse");
+    let helps =
+        |program: &str, arguments: &[&str]| Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
+    let namespaces = helps("setpriv", &["--bounding-set", "-all,+setfcap", "unshare", "--user", "true"]);
+    if require("fuse", &format!("FUSE ({how}) and user namespaces"), works && namespaces) {
+        every_case(&FUSE_OF_A_USER, &["setpriv", "--bounding-set", "-all,+setfcap"], &["--backend", "fuse"], BROKEN_OVER_FUSE);
     }
 }

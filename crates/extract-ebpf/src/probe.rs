@@ -62,15 +62,22 @@ pub fn verdicts() -> Vec<Verdict> {
 pub struct Wanted {
     /// A command is started.
     pub command: bool,
+    /// Directories are named over which an overlay can lie: all but `/`.
+    pub directories: bool,
 }
 
-/// Takes the best way in that works: eBPF, because it costs least and sees every process; then, for a command, ptrace. FUSE is not taken by itself as
-/// long as its rows differ from those of the others (`docs/tracing.md`). The second value says why.
+/// Takes the best way in that works: eBPF, because it costs least and sees every process. Then, for a command, FUSE where directories are named, since
+/// only calls in these wait for the tracer; and ptrace, which stops the command at each call and sees some calls that FUSE does not (`docs/tracing.md`).
+/// The second value says why.
 ///
 /// # Errors
 /// A sentence that says why none of them works.
 pub fn choose(verdicts: &[Verdict], wanted: Wanted) -> Result<(&'static str, String), String> {
-    let order: &[&str] = if wanted.command { &["ebpf", "ptrace"] } else { &["ebpf"] };
+    let order: &[&str] = match wanted {
+        Wanted { command: false, .. } => &["ebpf"],
+        Wanted { directories: false, .. } => &["ebpf", "ptrace"],
+        Wanted { directories: true, .. } => &["ebpf", "fuse", "ptrace"],
+    };
     let mut refused = Vec::new();
     for name in order {
         let Some(verdict) = verdicts.iter().find(|verdict| verdict.backend == *name) else { continue };
@@ -99,12 +106,16 @@ mod tests {
     #[test]
     fn the_best_that_works_is_taken() {
         let all = |e, f, p| [verdict("ebpf", e), verdict("fuse", f), verdict("ptrace", p)];
-        let command = Wanted { command: true };
-        let host = Wanted { command: false };
+        let command = Wanted { command: true, directories: false };
+        let in_directories = Wanted { command: true, directories: true };
+        let host = Wanted { command: false, directories: true };
         let chosen = |verdicts: &[Verdict], wanted| choose(verdicts, wanted).map(|chosen| chosen.0).ok();
         assert_eq!(chosen(&all(true, true, true), command), Some("ebpf"));
         assert_eq!(chosen(&all(false, true, true), command), Some("ptrace"));
         assert_eq!(chosen(&all(false, true, false), command), None);
+        assert_eq!(chosen(&all(true, true, true), in_directories), Some("ebpf"));
+        assert_eq!(chosen(&all(false, true, true), in_directories), Some("fuse"));
+        assert_eq!(chosen(&all(false, false, true), in_directories), Some("ptrace"));
         assert_eq!(chosen(&all(false, false, false), command), None);
         assert_eq!(chosen(&all(true, false, false), host), Some("ebpf"));
         assert_eq!(chosen(&all(false, true, true), host), None);

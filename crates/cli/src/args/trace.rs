@@ -93,7 +93,7 @@ pub enum BackendArg {
     Auto,
     /// Programs in the kernel. Sees every process; can lose records, and counts them.
     Ebpf,
-    /// A file system laid over directories. Not finished: never chosen by auto.
+    /// A file system laid over the directories of --directory (the current one when none is given): only what is done in them is seen, and waits.
     Fuse,
     /// Stops the command at each call. Needs no privilege; slow for many small calls.
     Ptrace,

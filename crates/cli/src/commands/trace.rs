@@ -23,7 +23,7 @@ use crate::{Outcome, messages};
 /// Traces a command, or the host until a signal.
 pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
     let options = options(args)?;
-    let backend = backend(args)?;
+    let backend = backend(args, &options.filters)?;
     let stop = stop(args)?;
     let mut host = HostFacts::read(Path::new("/proc"));
     if let Some(name) = &args.host {
@@ -36,10 +36,7 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
             let plan = ebpf_plan(args)?;
             ebpf::run(&plan, &args.command, &options, host, writer, &stop, |tracer| begun(tracer, args))?
         }
-        "fuse" => {
-            messages::warning("the FUSE way in is not finished: paths of deleted and renamed files can be wrong, see docs/tracing.md");
-            fuse::trace(&args.command, &options, host, writer, &stop)?
-        }
+        "fuse" => fuse::trace(&args.command, &options, host, writer, &stop)?,
         _ => ptrace::run(&args.command, &options, host, writer, &stop)?,
     };
     tell(&ended.outcome, &options);
@@ -115,7 +112,7 @@ fn is_known_file_system(name: &str) -> bool {
 }
 
 /// Which way in: the one that was asked for, or the best.
-fn backend(args: &Trace) -> anyhow::Result<&'static str> {
+fn backend(args: &Trace, filters: &Filters) -> anyhow::Result<&'static str> {
     let command = !args.command.is_empty();
     match args.backend {
         BackendArg::Ebpf => Ok("ebpf"),
@@ -125,7 +122,8 @@ fn backend(args: &Trace) -> anyhow::Result<&'static str> {
         BackendArg::Fuse => Ok("fuse"),
         BackendArg::Ptrace => Ok("ptrace"),
         BackendArg::Auto => {
-            let wanted = Wanted { command };
+            let directories = !filters.directories.is_empty() && !filters.directories.iter().any(|directory| directory == Path::new("/"));
+            let wanted = Wanted { command, directories };
             let (backend, why) = probe::choose(&probe::verdicts(), wanted).map_err(anyhow::Error::msg)?;
             messages::note(&format!("flowmine: tracing with {why}"));
             Ok(backend)

@@ -3,6 +3,7 @@
 use super::files::simple;
 use super::handles::Handle;
 use super::names::{attributes, file_kind};
+use super::nodes::Node;
 use super::report::{Item, More};
 use super::serve::{Answer, Request, Worker, valid};
 use super::system::{self, Errno, ProcPath};
@@ -39,6 +40,7 @@ impl Worker {
         let (seconds, nanoseconds) = valid();
         let time = |time: libc::statx_timestamp| StatxTime { seconds: time.tv_sec, nanoseconds: time.tv_nsec, reserved: 0 };
         let device = libc::makedev(stat.stx_dev_major, stat.stx_dev_minor);
+        let (uid, gid) = super::names::visible_owner(request.session, stat.stx_uid, stat.stx_gid);
         self.put(&StatxOut {
             valid: seconds,
             valid_ns: nanoseconds,
@@ -46,8 +48,8 @@ impl Worker {
             blksize: stat.stx_blksize,
             attributes: stat.stx_attributes,
             nlink: stat.stx_nlink,
-            uid: stat.stx_uid,
-            gid: stat.stx_gid,
+            uid,
+            gid,
             mode: stat.stx_mode,
             ino: super::names::visible_inode(request.session, device, stat.stx_ino),
             size: stat.stx_size,
@@ -81,7 +83,7 @@ impl Worker {
                     None => libc::truncate(path.as_ptr(), size),
                 }
             });
-            self.truncated(request, node.fd(), handle.as_deref(), set.size, result);
+            self.truncated(request, &node, handle.as_deref(), set.size, result);
             result?;
         }
         if has(fattr::UID | fattr::GID) {
@@ -118,7 +120,7 @@ impl Worker {
         self.attributes_of(request, node.fd())
     }
 
-    fn truncated(&self, request: &Request<'_>, fd: i32, handle: Option<&Handle>, size: u64, result: Result<(), Errno>) {
+    fn truncated(&self, request: &Request<'_>, node: &Node, handle: Option<&Handle>, size: u64, result: Result<(), Errno>) {
         let tracer = &request.session.tracer;
         #[cfg(target_arch = "x86_64")]
         let by_open = &[libc::SYS_open, libc::SYS_openat, libc::SYS_openat2, libc::SYS_creat];
@@ -131,15 +133,17 @@ impl Worker {
             simple(request, Op::Truncate, handle, result, None, Some(size), None);
             return;
         }
-        let Ok(stat) = system::stat(fd) else { return };
+        let Ok(stat) = system::stat(node.fd()) else { return };
         let (Some(kind), true) = (file_kind(stat.st_mode), tracer.wants(Op::Truncate, &request.header)) else { return };
+        let path = node.path();
         let Some((thread, _)) = request.caller() else { return };
         tracer.reporter.send(Item::operation(thread, Op::Truncate, request.start_boot_ns, |row| {
             row.end_boot_ns = Some(clock::boot_ns());
             row.file = Some(FileKey { device: stat.st_dev, inode: stat.st_ino, generation: None });
             row.size = Some(size);
             row.result = Some(result.map_or_else(|errno| -i64::from(errno), |()| 0));
-            row.more = Some(Box::new(More { kind: Some(kind), path: system::path(fd, stat.st_nlink), ..More::default() }));
+            let container_path = tracer.seen_by(thread, path.as_deref());
+            row.more = Some(Box::new(More { kind: Some(kind), path, container_path, ..More::default() }));
         }));
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Reads the line of `/proc/TID/syscall`; `None` for `running` and what else is no call.
+    /// Reads the line of `/proc/TID/syscall`; `None` for `running` and what else is no call, or none whose number can be understood.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         let mut parts = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
         let number = parts.next()?.parse().ok()?;
@@ -40,7 +40,9 @@ impl Call {
         for argument in &mut arguments {
             *argument = hex()?;
         }
-        Some(Call { number, arguments, place: [hex()?, hex()?] })
+        let place = [hex()?, hex()?];
+        // A stack in the lower 4 GiB is that of a 32-bit program, which has other numbers for its calls.
+        (place[0] >> 32 != 0).then_some(Call { number, arguments, place })
     }
 
     pub(super) fn is(&self, numbers: &[libc::c_long]) -> bool {
@@ -222,33 +224,6 @@ fn io_uring_submitter(comm: &[u8]) -> Option<u32> {
     comm.strip_prefix("iou-wrk-").or_else(|| comm.strip_prefix("iou-sqp-"))?.parse().ok()
 }
 
-/// A number in another process's memory.
-pub(super) fn read_u64(tid: u32, address: u64) -> Option<u64> {
-    let mut value = 0u64;
-    // SAFETY: the local buffer is as long as told; the remote address is checked by the kernel.
-    let moved = unsafe {
-        let local = libc::iovec { iov_base: std::ptr::from_mut(&mut value).cast(), iov_len: 8 };
-        let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: 8 };
-        libc::process_vm_readv(tid as libc::pid_t, &local, 1, &remote, 1, 0)
-    };
-    (moved == 8).then_some(value)
-}
-
-/// Adds up the lengths of a vector in another process's memory (process_vm_readv(2)).
-pub(super) fn vector_size(tid: u32, address: u64, parts: u64) -> Option<u64> {
-    // UIO_MAXIOV: the call itself would have been refused beyond it.
-    let parts = usize::try_from(parts).ok().filter(|&parts| parts <= 1024)?;
-    let mut vector = vec![[0u64; 2]; parts];
-    let length = parts * 16;
-    // SAFETY: the local buffer is as long as told; the remote address is checked by the kernel.
-    let moved = unsafe {
-        let local = libc::iovec { iov_base: vector.as_mut_ptr().cast(), iov_len: length };
-        let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: length };
-        libc::process_vm_readv(tid as libc::pid_t, &local, 1, &remote, 1, 0)
-    };
-    (usize::try_from(moved) == Ok(length)).then(|| vector.iter().map(|part| part[1]).fold(0, u64::saturating_add))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,7 +234,14 @@ mod tests {
         let call = Call::parse(line).unwrap();
         assert_eq!((call.number, call.arguments[0], call.arguments[2]), (0, 3, 0x20000));
         assert_eq!(call.place, [0x7fff_573f_6228, 0x7f1e_82ab_12ad]);
-        for none in [&b"running\n"[..], b"-1 0x1 0x2\n", b"0 0x3\n", b"", b"0 0x3 0x1 0x2 0x3 0x4 0x5 zz 0x1"] {
+        for none in [
+            &b"running\n"[..],
+            b"-1 0x1 0x2\n",
+            b"0 0x3\n",
+            b"",
+            b"0 0x3 0x1 0x2 0x3 0x4 0x5 zz 0x1",
+            b"3 0x3 0x1 0x2 0x3 0x4 0x5 0xffdc1234 0xf7f31549\n",
+        ] {
             assert_eq!(Call::parse(none), None);
         }
     }
@@ -268,12 +250,5 @@ mod tests {
     fn workers_of_io_uring_name_their_submitter() {
         assert_eq!(io_uring_submitter(b"iou-wrk-1234\n"), Some(1234));
         assert_eq!(io_uring_submitter(b"bash\n"), None);
-    }
-
-    #[test]
-    fn vectors_are_added_up_in_the_memory_of_another() {
-        let vector = [[1u64, 100], [2, 23]];
-        assert_eq!(vector_size(std::process::id(), vector.as_ptr() as u64, 2), Some(123));
-        assert_eq!(vector_size(std::process::id(), 16, 2), None);
     }
 }

@@ -93,11 +93,8 @@ impl Worker {
             }
             let mut inode = visible_inode(request.session, handle.node.device, record.inode);
             if plus {
-                let found = if matches!(record.name, b"." | b"..") {
-                    None
-                } else {
-                    request.session.nodes.look_up(handle.node.fd(), record.name).ok()
-                };
+                let found =
+                    if matches!(record.name, b"." | b"..") { None } else { request.session.nodes.look_up(&handle.node, record.name).ok() };
                 // A name without a node is one that the kernel will look up itself.
                 let out = found.map_or_else(EntryOut::default, |(node, stat)| entry(request.session, &node, &stat));
                 if out.node != 0 {

@@ -152,7 +152,9 @@ pub(super) fn features_wanted(privileged: bool) -> u64 {
         | init::HANDLE_KILLPRIV_V2
         | init::SETXATTR_EXT
         | init::INIT_EXT
-        | init::DIRECT_IO_ALLOW_MMAP;
+        | init::DIRECT_IO_ALLOW_MMAP
+        // Without it io_uring reads some bytes twice where a file ends: it goes on after a short read, and the kernel has not moved its position.
+        | init::ASYNC_DIO;
     // Access lists are checked by the kernel as the caller; without privileges the file system underneath checks, since the caller is we.
     if privileged { always | init::POSIX_ACL | init::PASSTHROUGH } else { always }
 }

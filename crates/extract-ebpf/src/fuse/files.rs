@@ -4,9 +4,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::caller::{Call, Pieces, Thread, read_u64, vector_size};
+use super::caller::{Call, Pieces, Thread};
 use super::handles::Handle;
-use super::names::{entry, file_kind, path_descriptor, path_of};
+use super::names::{entry, file_kind, path_descriptor};
 use super::nodes::Node;
 use super::process::Phase;
 use super::report::{Item, More};
@@ -15,9 +15,10 @@ use super::system::{self, Errno};
 use super::wire::{self, InHeader, OpenOut, fopen, init};
 use crate::clock;
 use crate::options::{Detail, PSEUDO_FILE_SYSTEMS};
+use crate::proc::memory;
 use crate::record::{FileKey, Op, Via};
 
-/// Calls by which a program reads or writes, or lets the kernel do so.
+/// Calls that wait for the bytes that they move.
 const MOVING: &[libc::c_long] = &[
     libc::SYS_read,
     libc::SYS_write,
@@ -32,9 +33,16 @@ const MOVING: &[libc::c_long] = &[
     libc::SYS_sendfile,
     libc::SYS_splice,
     libc::SYS_copy_file_range,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_submit,
 ];
+
+/// Calls for which the kernel reads by itself, the head of a program for example.
+const EXECUTING: &[libc::c_long] = &[libc::SYS_execve, libc::SYS_execveat, libc::SYS_finit_module];
+
+/// Calls that read through the page cache: which bytes it asks us for says nothing of what the call read.
+const CACHED: &[libc::c_long] =
+    &[libc::SYS_sendfile, libc::SYS_splice, libc::SYS_copy_file_range, libc::SYS_readahead, libc::SYS_fadvise64, libc::SYS_madvise];
+
+const SYNCHRONISING: &[libc::c_long] = &[libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_io_uring_enter];
 
 #[cfg(target_arch = "x86_64")]
 const OPENING: &[libc::c_long] =
@@ -58,14 +66,19 @@ const FMODE_EXEC: u32 = 0x20;
 fn open_flags(call: Option<&Call>, thread: &Thread, as_served: u32) -> u32 {
     let from_call = call.and_then(|call| match call.number as libc::c_long {
         libc::SYS_openat | libc::SYS_open_by_handle_at => Some(call.arguments[2] as u32),
-        libc::SYS_openat2 => read_u64(thread.tid, call.arguments[2]).map(|flags| flags as u32),
+        libc::SYS_openat2 => memory::word(thread.tid, call.arguments[2]).map(|flags| flags as u32),
         #[cfg(target_arch = "x86_64")]
         libc::SYS_open => Some(call.arguments[1] as u32),
         #[cfg(target_arch = "x86_64")]
         libc::SYS_creat => Some((libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) as u32),
         _ => None,
     });
-    from_call.unwrap_or(as_served & !FMODE_EXEC) & !LARGEFILE
+    without_largefile(from_call.unwrap_or(as_served & !FMODE_EXEC))
+}
+
+/// The flags of an open without what the C library may add by itself.
+pub(super) fn without_largefile(flags: u32) -> u32 {
+    flags & !LARGEFILE
 }
 
 impl Tracer {
@@ -95,6 +108,18 @@ impl Tracer {
             && !self.filters.directories_out.iter().any(|directory| path.starts_with(directory))
     }
 
+    /// Where a link of a thread in `/proc` points, as we see it.
+    pub(super) fn link(&self, tid: u32, what: &str) -> Option<Vec<u8>> {
+        let target = std::fs::read_link(self.proc.join(format!("{tid}/{what}"))).ok()?;
+        Some(std::os::unix::ffi::OsStringExt::into_vec(target.into_os_string()))
+    }
+
+    /// A path as a thread sees it whose root is another; nothing when it is the same.
+    pub(super) fn seen_by(&self, thread: &Thread, path: Option<&[u8]>) -> Option<Vec<u8>> {
+        let root = self.link(thread.tid, "root").filter(|root| root != b"/")?;
+        path?.strip_prefix(root.as_slice()).filter(|rest| rest.first() == Some(&b'/')).map(<[u8]>::to_vec)
+    }
+
     /// The type of the file system that a descriptor is on.
     pub(super) fn file_system(&self, device: u64, fd: i32) -> Option<Arc<str>> {
         let mut known = self.file_systems.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -111,13 +136,12 @@ impl Worker {
         match fd {
             Ok(fd) => {
                 let stat = system::stat(fd.as_raw_fd())?;
-                let path = system::path(fd.as_raw_fd(), stat.st_nlink);
-                let out = self.opened(request, fd, &node, &stat, open.flags, path);
+                let out = self.opened(request, fd, &node, &stat, open.flags);
                 self.put(&out);
                 Ok(Answer::Out)
             }
             Err(errno) => {
-                self.open_refused(request, open.flags, system::path(node.fd(), 1), errno);
+                self.open_refused(request, open.flags, node.path(), errno);
                 Err(errno)
             }
         }
@@ -137,12 +161,13 @@ impl Worker {
         let fd = match fd {
             Ok(fd) => fd,
             Err(errno) => {
-                self.open_refused(request, create.flags, path_of(&parent, name), errno);
+                self.open_refused(request, create.flags, parent.path_of(name), errno);
                 return Err(errno);
             }
         };
         let (node, stat) = request.session.nodes.insert(path_descriptor(&fd)?)?;
-        let out = self.opened(request, fd, &node, &stat, create.flags, path_of(&parent, name));
+        node.found(&parent, name);
+        let out = self.opened(request, fd, &node, &stat, create.flags);
         self.put(&entry(request.session, &node, &stat));
         self.put(&out);
         Ok(Answer::Out)
@@ -158,25 +183,17 @@ impl Worker {
             OwnedFd::from_raw_fd(system::positive(libc::openat(parent.fd(), c".".as_ptr(), flags, create.mode))?)
         };
         let (node, stat) = request.session.nodes.insert(path_descriptor(&fd)?)?;
-        let path = system::path(fd.as_raw_fd(), stat.st_nlink);
-        let out = self.opened(request, fd, &node, &stat, create.flags, path);
+        let out = self.opened(request, fd, &node, &stat, create.flags);
         self.put(&entry(request.session, &node, &stat));
         self.put(&out);
         Ok(Answer::Out)
     }
 
     /// Keeps a file that was opened, and tells of it.
-    fn opened(
-        &self,
-        request: &Request<'_>,
-        fd: OwnedFd,
-        node: &Arc<Node>,
-        stat: &libc::stat,
-        flags: u32,
-        path: Option<Vec<u8>>,
-    ) -> OpenOut {
+    fn opened(&self, request: &Request<'_>, fd: OwnedFd, node: &Arc<Node>, stat: &libc::stat, flags: u32) -> OpenOut {
         let session = request.session;
         let tracer = &session.tracer;
+        let path = node.path();
         let file = FileKey { device: stat.st_dev, inode: stat.st_ino, generation: system::generation(fd.as_raw_fd()) };
         let file_system = tracer.file_system(stat.st_dev, fd.as_raw_fd());
         let recorded =
@@ -194,16 +211,20 @@ impl Worker {
                 out.flags |= fopen::PARALLEL_DIRECT_WRITES;
             }
         }
-        let handle = Arc::new(Handle::new(id, fd, Arc::clone(node), file, recorded, append));
-        session.handles.insert(handle);
+        let mut handle = Handle::new(id, fd, Arc::clone(node), file, recorded, append);
+        handle.direct = out.flags & fopen::DIRECT_IO != 0;
+        session.handles.insert(Arc::new(handle));
+        // An open for exec gives no row, and before Linux 5.7 who asks for the call of a thread in an exec waits for its end.
         if recorded
+            && flags & FMODE_EXEC == 0
             && let Some((thread, call)) = request.caller()
             && call.is_none_or(|call| call.is(OPENING))
         {
             tracer.processes.look_again(&thread.process, &tracer.reporter);
             if tracer.wants(Op::Open, &request.header) {
                 let kind = file_kind(stat.st_mode);
-                let more = More { kind, file_system, file_size: Some(stat.st_size as u64), path, new_path: None };
+                let container_path = tracer.seen_by(thread, path.as_deref());
+                let more = More { kind, file_system, file_size: Some(stat.st_size as u64), path, container_path, new_path: None };
                 tracer.reporter.send(Item::operation(thread, Op::Open, request.start_boot_ns, |row| {
                     row.end_boot_ns = Some(clock::boot_ns());
                     row.open_file = Some(id);
@@ -228,7 +249,8 @@ impl Worker {
                 row.end_boot_ns = Some(clock::boot_ns());
                 row.result = Some(-i64::from(errno));
                 row.flags = Some(open_flags(call.as_ref(), thread, flags));
-                row.more = Some(Box::new(More { path, ..More::default() }));
+                let container_path = tracer.seen_by(thread, path.as_deref());
+                row.more = Some(Box::new(More { path, container_path, ..More::default() }));
             }));
         }
     }
@@ -337,7 +359,10 @@ impl Worker {
             if fsync.flags & wire::FSYNC_DATA != 0 { libc::fdatasync(handle.fd()) } else { libc::fsync(handle.fd()) }
         });
         let result = result.map(|_| ());
-        simple(request, Op::Sync, &handle, result, None, None, None);
+        // Not msync(2), and not a write that is to be synchronous.
+        if request.caller().is_some_and(|(_, call)| call.is_none_or(|call| call.is(SYNCHRONISING))) {
+            simple(request, Op::Sync, &handle, result, None, None, None);
+        }
         result.map(|()| Answer::Done)
     }
 
@@ -383,7 +408,8 @@ impl Worker {
         if !matches!(result, Err(libc::EXDEV | libc::EOPNOTSUPP | libc::ENOSYS)) {
             let rows = [(Op::Read, &from, copy.offset_in), (Op::Write, &to, copy.offset_out)];
             for (op, handle, offset) in rows.into_iter().filter(|(_, handle, _)| handle.recorded) {
-                tell_transfer(request, op, handle, Some(Via::CopyFileRange), offset, copied_size(request, copy.length), as_result(result));
+                let size = copied_size(request, copy.length);
+                tell_transfer(request, op, handle, Some(Via::CopyFileRange), offset, Some(size), as_result(result));
             }
         }
         let size = result?;
@@ -450,18 +476,24 @@ fn transfer(request: &Request<'_>, op: Op, handle: &Arc<Handle>, offset: u64, si
     }
     let Some((thread, call)) = request.caller() else { return };
     if op == Op::Fault {
-        tell_transfer(request, op, handle, None, offset, size, result.map_or_else(|errno| -i64::from(errno), |_| 0));
+        // The page cache is filled, but not by a mapping.
+        if call.is_some_and(|call| call.is(CACHED) || (!handle.direct && call.is(MOVING))) {
+            return;
+        }
+        tell_transfer(request, op, handle, None, offset, Some(size), result.map_or_else(|errno| -i64::from(errno), |_| 0));
         return;
     }
-    let Some(call) = call else {
-        tell_transfer(request, op, handle, None, offset, size, as_result(result));
+    let Some(call) = call.as_ref().filter(|call| call.is(MOVING)) else {
+        if call.is_none_or(|call| !call.is(EXECUTING)) {
+            // Of io_uring, or of libaio in whatever call the thread is by now. The kernel shortens such reads where the file ends.
+            let at_end = op == Op::Read
+                && system::stat(handle.fd()).is_ok_and(|stat| offset.saturating_add(result.unwrap_or(0) as u64) >= stat.st_size as u64);
+            let via = call.as_ref().map(Call::via);
+            tell_transfer(request, op, handle, via, offset, (!at_end).then_some(size), as_result(result));
+        }
         return;
     };
-    if !call.is(MOVING) {
-        // The kernel reads for itself: the head of a program for exec, for example.
-        return;
-    }
-    let asked = call.size().or_else(|| vector_size(thread.tid, call.vector()?.0, call.vector()?.1)).unwrap_or(size);
+    let asked = call.size().or_else(|| memory::vector_bytes(thread.tid, call.vector()?.0, call.vector()?.1)).unwrap_or(size);
     // One splice(2) is one read or write.
     let cut = asked > size && !call.is(&[libc::SYS_splice]);
     let mut begun = thread.pieces.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -475,7 +507,7 @@ fn transfer(request: &Request<'_>, op: Op, handle: &Arc<Handle>, offset: u64, si
     }
     if !cut {
         drop(begun);
-        tell_transfer(request, op, handle, Some(call.via()), offset, asked, as_result(result));
+        tell_transfer(request, op, handle, Some(call.via()), offset, Some(asked), as_result(result));
         return;
     }
     let now = clock::boot_ns();
@@ -539,7 +571,7 @@ pub(super) fn tell_gathered(tracer: &Tracer, thread: &Thread, pieces: Pieces) {
     }));
 }
 
-fn tell_transfer(request: &Request<'_>, op: Op, handle: &Handle, via: Option<Via>, offset: u64, size: u64, result: i64) {
+fn tell_transfer(request: &Request<'_>, op: Op, handle: &Handle, via: Option<Via>, offset: u64, size: Option<u64>, result: i64) {
     let tracer = &request.session.tracer;
     if !tracer.wants(op, &request.header) {
         return;
@@ -558,7 +590,7 @@ fn tell_transfer(request: &Request<'_>, op: Op, handle: &Handle, via: Option<Via
         row.open_file = Some(handle.id);
         row.file = Some(handle.file);
         row.offset = Some(offset);
-        row.size = Some(size);
+        row.size = size;
         row.result = Some(result);
     }));
 }

@@ -19,6 +19,8 @@ pub(super) struct Handle {
     pub(super) file: FileKey,
     /// Whether rows are made of what is done with it.
     pub(super) recorded: bool,
+    /// Whether its reads and writes come to us as the program does them, not through the page cache.
+    pub(super) direct: bool,
     pub(super) append: AtomicBool,
     pub(super) directory: Mutex<Directory>,
     totals: Mutex<FxHashMap<ProcessKey, Totals>>,
@@ -38,7 +40,7 @@ pub(super) struct Directory {
 impl Handle {
     pub(super) fn new(id: u64, fd: OwnedFd, node: Arc<Node>, file: FileKey, recorded: bool, append: bool) -> Self {
         let append = AtomicBool::new(append);
-        Handle { id, fd, node, file, recorded, append, directory: Mutex::default(), totals: Mutex::default() }
+        Handle { id, fd, node, file, recorded, direct: false, append, directory: Mutex::default(), totals: Mutex::default() }
     }
 
     pub(super) fn fd(&self) -> RawFd {

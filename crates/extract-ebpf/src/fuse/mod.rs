@@ -18,6 +18,7 @@ mod names;
 mod namespace;
 mod nodes;
 mod process;
+mod refused;
 mod report;
 mod serve;
 mod system;
@@ -30,7 +31,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -42,11 +42,8 @@ use crate::record::Record;
 use crate::recorder::{Recorder, TraceError, WayIn};
 use crate::stop::{Ended, Stop};
 pub use namespace::Program;
-use report::{Item, Reporter};
+use report::{Item, Receiver};
 use serve::{Session, Tracer};
-
-/// Records that wait for the recorder at most: then the command waits.
-const QUEUE: usize = 1 << 16;
 
 /// What stands of this way in the table `hosts`.
 pub fn way_in() -> WayIn {
@@ -61,14 +58,15 @@ pub fn trace(command: &[OsString], options: &Options, host: HostFacts, writer: W
     let directory = std::env::current_dir().map_err(TraceError::system("the current directory"))?;
     let program = Program { arguments: command.to_vec(), environment: std::env::vars_os().collect(), directory };
     let mut recorder = Recorder::begin(writer, host, way_in(), options, crate::command::words(command).as_deref())?;
-    let status = run(&program, &options.filters.directories, options, &mut recorder, &stop.terminated)?;
+    let status = run(&program, &options.filters.directories, options, &mut recorder, stop)?;
     Ok(Ended { outcome: recorder.end(None)?, status: Some(status) })
 }
 
 /// Runs a command with an overlay over `directories` and records what happens in them.
 ///
-/// It ends when the last process that uses the overlay has ended, which can be after the command. When `stop` becomes true the command is sent
-/// `SIGTERM`; what of it remains after its end loses the overlay.
+/// It ends when the last process that uses the overlay has ended, which can be after the command. Signals that `stop` tells
+/// go to the command; when it is gone, what it left behind loses the overlay. When the time of the trace is over, nothing more is recorded, but the
+/// command goes on to its end.
 ///
 /// # Errors
 /// When the overlay or the command cannot be started, and when the dataset cannot be written.
@@ -77,8 +75,11 @@ pub fn run(
     directories: &[PathBuf],
     options: &Options,
     recorder: &mut Recorder,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<ExitStatus, TraceError> {
+    if !options.filters.pids.is_empty() || !options.filters.cgroups.is_empty() {
+        return Err(TraceError::NotHere("FUSE sees the command that it starts, whole: filters by process or cgroup take eBPF".into()));
+    }
     let host = facts::FuseFacts::read(Path::new("/"));
     if let facts::FuseDecision::No { why, enable } = facts::decide(&host) {
         let enable = enable.map(|line| format!("; `{line}` would change that")).unwrap_or_default();
@@ -88,12 +89,12 @@ pub fn run(
     let roots = roots(directories, &program.directory)?;
     let mounts = roots.iter().map(Root::mount).collect::<Result<Vec<_>, _>>()?;
     let limit = raise_limit();
-    let (sender, receiver) = std::sync::mpsc::sync_channel(QUEUE);
+    let (reporter, receiver) = report::channel();
     let proc = PathBuf::from("/proc");
     let wanted = process::Wanted { environment: options.environment.clone(), arguments_bytes: options.arguments_bytes };
     let tracer = Arc::new(Tracer {
         proc: proc.clone(),
-        reporter: Reporter { sender, unsent: Arc::default() },
+        reporter,
         threads: caller::Threads::new(proc.clone()),
         processes: process::Processes::new(proc, wanted),
         detail: options.detail,
@@ -105,7 +106,7 @@ pub fn run(
     let mut sessions = Vec::new();
     for (device, root) in std::mem::take(&mut started.devices).into_iter().zip(roots) {
         let system = TraceError::system(format!("serving an overlay on {}", root.path.display()));
-        let session = Session::begin(Arc::clone(&tracer), device, root.fd, privileged, host.pages()).map_err(system)?;
+        let session = Session::begin(Arc::clone(&tracer), device, root, privileged, host.pages()).map_err(system)?;
         session.serve().map_err(TraceError::system("starting a thread"))?;
         sessions.push(session);
     }
@@ -239,34 +240,37 @@ impl Watch {
 
 /// Takes records until the command and the last user of the overlay have ended.
 fn record(
-    receiver: &Receiver<Item>,
+    receiver: &Receiver,
     mut served: usize,
     recorder: &mut Recorder,
-    stop: &AtomicBool,
+    stop: &Stop,
     over: &AtomicBool,
 ) -> Result<std::io::Result<ExitStatus>, TraceError> {
     let mut command = None;
     let mut status = None;
-    let mut told_to_stop = false;
-    loop {
-        match receiver.recv_timeout(Duration::from_millis(100)) {
-            Ok(Item::Operation(row)) => recorder.take(&Record::Operation(row.operation()))?,
-            Ok(Item::Totals(totals)) => recorder.take(&Record::Totals(totals))?,
-            Ok(Item::Process(news)) => recorder.take(&Record::Process(news))?,
-            Ok(Item::Started(pid)) => command = Some(pid),
-            Ok(Item::Ended(ended)) => status = Some(ended),
-            Ok(Item::Unmounted) => served = served.saturating_sub(1),
-            Ok(Item::Over) | Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {}
+    let mut ended = false;
+    while !ended {
+        let time_is_over = stop.time_is_over();
+        for item in receiver.take(Duration::from_millis(100)) {
+            match item {
+                Item::Operation(_) | Item::Totals(_) | Item::Process(_) if time_is_over => {}
+                Item::Operation(row) => recorder.take(&Record::Operation(row.operation()))?,
+                Item::Totals(totals) => recorder.take(&Record::Totals(totals))?,
+                Item::Process(news) => recorder.take(&Record::Process(news))?,
+                Item::Started(pid) => command = Some(pid),
+                Item::Ended(of_command) => status = Some(of_command),
+                Item::Unmounted => served = served.saturating_sub(1),
+                Item::Over => ended = true,
+            }
         }
-        let stopping = stop.load(Ordering::Relaxed);
-        if status.is_some() && (served == 0 || stopping) {
-            over.store(true, Ordering::Relaxed);
-        } else if stopping && !told_to_stop {
-            told_to_stop = true;
-            if let Some(pid) = command {
+        if status.is_some() {
+            if served == 0 || stop.asked() {
+                over.store(true, Ordering::Relaxed);
+            }
+        } else if let Some(pid) = command {
+            for signal in stop.forwarded() {
                 // SAFETY: our own child, which is not yet waited for as far as we know; a number that is gone is refused.
-                unsafe { libc::kill(pid as libc::pid_t, libc::SIGTERM) };
+                unsafe { libc::kill(pid as libc::pid_t, signal as libc::c_int) };
             }
         }
         recorder.tick()?;

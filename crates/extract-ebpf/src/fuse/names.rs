@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
 use super::nodes::Node;
+use super::refused;
 use super::report::{Item, More};
 use super::serve::{Answer, Request, Session, Worker, valid};
 use super::system::{self, Errno, ProcPath};
@@ -12,8 +13,15 @@ use super::wire::{self, Attr, EntryOut};
 use crate::clock;
 use crate::record::{FileKey, FileKind, Op};
 
+/// The user and group that the command sees as a file's. A user namespace knows one user and one group, and the kernel lets nobody write to a file of
+/// any other, whatever the file system says: there all files seem to be the user's own. What is allowed is decided underneath.
+pub(super) fn visible_owner(session: &Session, uid: u32, gid: u32) -> (u32, u32) {
+    session.only_owner.unwrap_or((uid, gid))
+}
+
 /// The kernel's attributes of a file.
 pub(super) fn attributes(session: &Session, stat: &libc::stat) -> Attr {
+    let (uid, gid) = visible_owner(session, stat.st_uid, stat.st_gid);
     Attr {
         ino: visible_inode(session, stat.st_dev, stat.st_ino),
         size: stat.st_size as u64,
@@ -26,8 +34,8 @@ pub(super) fn attributes(session: &Session, stat: &libc::stat) -> Attr {
         ctime_ns: stat.st_ctime_nsec as u32,
         mode: stat.st_mode,
         nlink: stat.st_nlink as u32,
-        uid: stat.st_uid,
-        gid: stat.st_gid,
+        uid,
+        gid,
         rdev: encode_device(stat.st_rdev),
         blksize: stat.st_blksize as u32,
         flags: 0,
@@ -50,15 +58,17 @@ fn decode_device(device: u32) -> u64 {
     libc::makedev((device & 0xf_ff00) >> 8, (device & 0xff) | ((device >> 12) & 0xf_ff00))
 }
 
-/// The reply that names a node.
+/// The reply that names a node. The names of files that are recorded are not remembered by the kernel: each open looks up its name first, so that it
+/// is known by which of its names a file was opened.
 pub(super) fn entry(session: &Session, node: &Node, stat: &libc::stat) -> EntryOut {
     let (seconds, nanoseconds) = valid();
+    let remembered = file_kind(stat.st_mode).is_none();
     EntryOut {
         node: node.id,
         generation: 0,
-        entry_valid: seconds,
+        entry_valid: if remembered { seconds } else { 0 },
         attr_valid: seconds,
-        entry_valid_ns: nanoseconds,
+        entry_valid_ns: if remembered { nanoseconds } else { 0 },
         attr_valid_ns: nanoseconds,
         attr: attributes(session, stat),
     }
@@ -83,23 +93,13 @@ struct NameRow {
     flags: Option<u32>,
 }
 
-/// The path of a name in a directory.
-pub(super) fn path_of(parent: &Node, name: &[u8]) -> Option<Vec<u8>> {
-    let mut path = system::path(parent.fd(), 1)?;
-    if path != b"/" {
-        path.push(b'/');
-    }
-    path.extend_from_slice(name);
-    Some(path)
-}
-
 impl NameRow {
     /// Of a file that is there before the operation.
     fn before(op: Op, parent: &Node, name: &[u8]) -> Option<Self> {
         let stat = system::stat_at(parent.fd(), &system::name(name).ok()?).ok()?;
         let kind = file_kind(stat.st_mode)?;
         let file = FileKey { device: stat.st_dev, inode: stat.st_ino, generation: None };
-        Some(NameRow { op, kind, file, path: path_of(parent, name), new_path: None, flags: None })
+        Some(NameRow { op, kind, file, path: parent.path_of(name), new_path: None, flags: None })
     }
 
     fn tell(self, request: &Request<'_>, result: Result<(), Errno>) {
@@ -113,7 +113,9 @@ impl NameRow {
             row.file = Some(self.file);
             row.result = Some(result.map_or_else(|errno| -i64::from(errno), |()| 0));
             row.flags = self.flags;
-            row.more = Some(Box::new(More { kind: Some(self.kind), path: self.path, new_path: self.new_path, ..More::default() }));
+            let container_path = tracer.seen_by(thread, self.path.as_deref());
+            row.more =
+                Some(Box::new(More { kind: Some(self.kind), path: self.path, container_path, new_path: self.new_path, ..More::default() }));
         }));
     }
 }
@@ -128,15 +130,16 @@ impl Worker {
     }
 
     /// Answers with the node of a name that was just looked up or made.
-    fn named(&mut self, request: &Request<'_>, parent: &Node, name: &[u8]) -> Result<Answer, Errno> {
-        let (node, stat) = request.session.nodes.look_up(parent.fd(), name)?;
+    fn named(&mut self, request: &Request<'_>, parent: &Arc<Node>, name: &[u8]) -> Result<Answer, Errno> {
+        let (node, stat) = request.session.nodes.look_up(parent, name)?;
         self.put(&entry(request.session, &node, &stat));
         Ok(Answer::Out)
     }
 
     pub(super) fn look_up(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let parent = Self::parent(request)?;
-        self.named(request, &parent, request.name()?)
+        let name = request.name()?;
+        self.named(request, &parent, name).inspect_err(|&errno| refused::tell(request, &parent, name, errno))
     }
 
     pub(super) fn read_link(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
@@ -215,7 +218,8 @@ impl Worker {
         let (new, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
         let new_parent = request.session.nodes.get(new_dir)?;
         let row = NameRow::before(Op::Rename, &parent, old);
-        let new_path = path_of(&new_parent, new);
+        let new_path = new_parent.path_of(new);
+        let (old_name, new_name) = (old, new);
         let (old, new) = (system::name(old)?, system::name(new)?);
         // SAFETY: zero-terminated names. The raw call, since older C libraries have no renameat2.
         let result = unsafe {
@@ -226,6 +230,12 @@ impl Worker {
                 done(result as libc::c_int)
             }
         };
+        if result.is_ok() {
+            request.session.nodes.renamed(&new_parent, new_name);
+            if flags & libc::RENAME_EXCHANGE != 0 {
+                request.session.nodes.renamed(&parent, old_name);
+            }
+        }
         if let Some(row) = row {
             let at2 = request.caller().and_then(|(_, call)| *call).is_some_and(|call| call.is(&[libc::SYS_renameat2]));
             NameRow { new_path, flags: (at2 || flags != 0).then_some(flags), ..row }.tell(request, result);
@@ -243,8 +253,8 @@ impl Worker {
             op: Op::Link,
             kind,
             file: FileKey { device: stat.st_dev, inode: stat.st_ino, generation: None },
-            path: if stat.st_nlink == 0 { None } else { system::path(node.fd(), stat.st_nlink) },
-            new_path: path_of(&parent, name),
+            path: node.path(),
+            new_path: parent.path_of(name),
             flags: None,
         });
         let c_name = system::name(name)?;

@@ -173,6 +173,11 @@ pub(super) fn start(
             if receive(socket)?.is_none() {
                 return Err(io::Error::from_raw_os_error(libc::ECANCELED));
             }
+            for (target, ..) in &targets {
+                // Until somebody asks, the kernel takes root for the owner of the directory, and in a user namespace lets nobody write to it.
+                let mut stat: libc::stat = std::mem::zeroed();
+                libc::stat(target.as_ptr(), &mut stat);
+            }
             libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
             if libc::chdir(directory.as_ptr()) != 0 {
                 return Err(failed(socket, 7));

@@ -1,7 +1,7 @@
 //! From the threads that serve to the one that records: in the order in which the requests were answered, with back-pressure instead of loss.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::caller::Thread;
 use crate::record::{FileKey, FileKind, Op, Operation, ProcessKey, ProcessNews, Totals, Via};
@@ -29,9 +29,10 @@ pub(super) struct Row {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct More {
     pub(super) kind: Option<FileKind>,
-    pub(super) file_system: Option<std::sync::Arc<str>>,
+    pub(super) file_system: Option<Arc<str>>,
     pub(super) file_size: Option<u64>,
     pub(super) path: Option<Vec<u8>>,
+    pub(super) container_path: Option<Vec<u8>>,
     pub(super) new_path: Option<Vec<u8>>,
 }
 
@@ -52,6 +53,7 @@ impl Row {
             result: self.result,
             flags: self.flags,
             path: more.and_then(|more| more.path.as_deref()),
+            container_path: more.and_then(|more| more.container_path.as_deref()),
             new_path: more.and_then(|more| more.new_path.as_deref()),
             ..Operation::new(self.process, self.tid, self.op, self.start_boot_ns)
         }
@@ -96,18 +98,122 @@ impl Item {
     }
 }
 
+/// What waits for the recorder.
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    /// For the recorder: there is something to do.
+    filled: Condvar,
+    /// For those who send: there is room again.
+    emptied: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    items: Vec<Item>,
+    /// The recorder takes nothing any more.
+    over: bool,
+}
+
+/// Items that wait at most: then who sends waits, and with it the command.
+const MOST: usize = 1 << 16;
+/// So many wake the recorder. Waking it for each would cost the command more than all the rest.
+const MANY: usize = 1 << 10;
+
+impl Queue {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A sending and a receiving side.
+pub(super) fn channel() -> (Reporter, Receiver) {
+    let queue = Arc::<Queue>::default();
+    (Reporter { queue: Arc::clone(&queue) }, Receiver { queue })
+}
+
 /// The sending side.
 #[derive(Debug, Clone)]
 pub(super) struct Reporter {
-    pub(super) sender: SyncSender<Item>,
-    /// What could not be sent because the recorder has stopped.
-    pub(super) unsent: std::sync::Arc<AtomicU64>,
+    queue: Arc<Queue>,
 }
 
 impl Reporter {
     pub(super) fn send(&self, item: Item) {
-        if self.sender.send(item).is_err() {
-            self.unsent.fetch_add(1, Ordering::Relaxed);
+        let urgent = !matches!(item, Item::Operation(_) | Item::Totals(_) | Item::Process(_));
+        let mut waiting = self.queue.waiting();
+        while waiting.items.len() >= MOST && !waiting.over {
+            waiting = self.queue.emptied.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        if waiting.over {
+            return;
+        }
+        waiting.items.push(item);
+        let wake = urgent || waiting.items.len() == MANY;
+        drop(waiting);
+        if wake {
+            self.queue.filled.notify_one();
+        }
+    }
+}
+
+/// The receiving side.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    queue: Arc<Queue>,
+}
+
+impl Receiver {
+    /// All that was sent, in its order; waits until it is much, or urgent, but not longer than `patience`.
+    pub(super) fn take(&self, patience: Duration) -> Vec<Item> {
+        let mut waiting = self.queue.waiting();
+        if waiting.items.len() < MANY {
+            waiting = self.queue.filled.wait_timeout(waiting, patience).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let items = std::mem::take(&mut waiting.items);
+        drop(waiting);
+        self.queue.emptied.notify_all();
+        items
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.queue.waiting().over = true;
+        self.queue.emptied.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_arrives_in_its_order_and_who_is_too_fast_waits() {
+        let (reporter, receiver) = channel();
+        let sender = std::thread::spawn(move || {
+            for pid in 0..3 * MOST as u32 {
+                reporter.send(Item::Started(pid));
+            }
+        });
+        std::thread::sleep(Duration::from_millis(50));
+        let mut expected = 0..3 * MOST as u32;
+        while expected.len() > 0 {
+            let items = receiver.take(Duration::from_secs(10));
+            assert!(!items.is_empty() && items.len() <= MOST);
+            for item in items {
+                assert!(matches!(item, Item::Started(pid) if Some(pid) == expected.next()));
+            }
+        }
+        sender.join().unwrap();
+    }
+
+    #[test]
+    fn nobody_waits_for_a_recorder_that_is_gone() {
+        let (reporter, receiver) = channel();
+        drop(receiver);
+        for _ in 0..2 * MOST {
+            reporter.send(Item::Over);
         }
     }
 }

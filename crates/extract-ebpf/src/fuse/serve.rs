@@ -5,6 +5,7 @@
 use std::cell::OnceCell;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
+use super::Root;
 use super::caller::{Call, Thread, Threads};
 use super::handles::Handles;
 use super::identity::Identity;
@@ -26,8 +28,6 @@ use crate::options::{Detail, Filters};
 
 /// Threads that serve one overlay at most.
 const MAX_WORKERS: usize = 64;
-/// So many of them stay when there is nothing to do.
-const IDLE_WORKERS: usize = 4;
 /// How long the kernel may believe a name and attributes. Changes from within the overlay are seen at once; this is for changes from outside.
 const VALID: Duration = Duration::from_millis(100);
 /// Header of a request and of a write: what lies before the bytes of a write.
@@ -57,6 +57,8 @@ pub(super) struct Session {
     pub(super) locks: Locks,
     /// Whether we can act as others.
     pub(super) privileged: bool,
+    /// Who owns all files, as it seems in a user namespace.
+    pub(super) only_owner: Option<(u32, u32)>,
     /// The device of the directory itself.
     pub(super) root_device: u64,
     /// What the kernel and we agreed on.
@@ -65,6 +67,8 @@ pub(super) struct Session {
     pub(super) max_bytes: usize,
     workers: AtomicUsize,
     idle: AtomicUsize,
+    /// So many workers stay when there is nothing to do: as many as can work at once, and so many that the next request does not find the last one busy.
+    staying: usize,
 }
 
 /// Memory for a request or an answer, aligned so that `O_DIRECT` works with it.
@@ -137,7 +141,7 @@ pub(super) struct Worker {
 
 impl Session {
     /// Agrees with the kernel on what both can.
-    pub(super) fn begin(tracer: Arc<Tracer>, device: OwnedFd, root: OwnedFd, privileged: bool, max_pages: u16) -> io::Result<Arc<Self>> {
+    pub(super) fn begin(tracer: Arc<Tracer>, device: OwnedFd, root: Root, privileged: bool, max_pages: u16) -> io::Result<Arc<Self>> {
         let mut buffer = Buffer::new(2 * PAGE);
         let length = read_request(&device, buffer.all())?.ok_or_else(|| io::Error::other("the overlay went away at once"))?;
         let request = &buffer.all()[..length];
@@ -172,20 +176,23 @@ impl Session {
             max_stack_depth: u32::from(features & init::PASSTHROUGH != 0),
             ..InitOut::default()
         };
-        let root_device = system::stat(root.as_raw_fd()).map_err(io::Error::from_raw_os_error)?.st_dev;
+        let root_device = system::stat(root.fd.as_raw_fd()).map_err(io::Error::from_raw_os_error)?.st_dev;
         reply(&device, header.unique, 0, wire::bytes(&answer))?;
         Ok(Arc::new(Session {
             tracer,
             device: Arc::new(device),
-            nodes: Nodes::new(root)?,
+            nodes: Nodes::new(root.fd, root.path.as_os_str().as_bytes())?,
             handles: Handles::default(),
             locks: Locks::default(),
             privileged,
+            // SAFETY: these only return numbers.
+            only_owner: (!privileged).then(|| unsafe { (libc::geteuid(), libc::getegid()) }),
             root_device,
             features,
             max_bytes,
             workers: AtomicUsize::new(0),
             idle: AtomicUsize::new(0),
+            staying: std::thread::available_parallelism().map_or(4, std::num::NonZero::get).clamp(4, MAX_WORKERS / 4),
         }))
     }
 
@@ -220,7 +227,7 @@ impl Session {
                 let _ = self.serve();
             }
             worker.answer(self, device, &room[..length]);
-            if self.idle.fetch_add(1, Ordering::SeqCst) >= IDLE_WORKERS && self.workers.load(Ordering::SeqCst) > IDLE_WORKERS {
+            if self.idle.fetch_add(1, Ordering::SeqCst) >= self.staying && self.workers.load(Ordering::SeqCst) > self.staying {
                 break;
             }
         }

@@ -74,27 +74,6 @@ pub(super) fn reopen(fd: RawFd, flags: i32) -> Result<OwnedFd, Errno> {
     unsafe { Ok(OwnedFd::from_raw_fd(positive(libc::open(path.as_ptr(), flags | libc::O_CLOEXEC))?)) }
 }
 
-/// The path that a descriptor has now, without the mark of deleted files when `links` is 0.
-pub(super) fn path(fd: RawFd, links: u64) -> Option<Vec<u8>> {
-    let of = ProcPath::of(fd);
-    let mut buffer = vec![0u8; 512];
-    loop {
-        // SAFETY: the buffer is as long as told.
-        let n = unsafe { libc::readlink(of.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len()) };
-        let n = usize::try_from(n).ok()?;
-        if n < buffer.len() {
-            buffer.truncate(n);
-            break;
-        }
-        buffer.resize(buffer.len() * 2, 0);
-    }
-    if links == 0 && buffer.ends_with(b" (deleted)") {
-        buffer.truncate(buffer.len() - b" (deleted)".len());
-    }
-    // Something that cannot be reached from our root has no path.
-    buffer.starts_with(b"/").then_some(buffer)
-}
-
 /// The generation of an inode (`FS_IOC_GETVERSION`), where the file system has it.
 pub(super) fn generation(fd: RawFd) -> Option<u32> {
     // `_IOR('v', 1, long)`, of which the kernel fills an int.
@@ -131,17 +110,5 @@ mod tests {
         let mounts = b"25 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n26 25 0:5 / /a\\040-\\040b rw shared:1 master:2 - tmpfs tmpfs rw\n";
         assert_eq!(mount_type(mounts, "26").as_deref(), Some("tmpfs"));
         assert_eq!(mount_type(mounts, "2"), None);
-    }
-
-    #[test]
-    fn a_deleted_file_has_its_path_without_the_mark() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("here (deleted)");
-        let file = fs::File::create(&path).unwrap();
-        let fd = std::os::fd::AsRawFd::as_raw_fd(&file);
-        let want = std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str());
-        assert_eq!(super::path(fd, 1).as_deref(), Some(want));
-        fs::remove_file(&path).unwrap();
-        assert_eq!(super::path(fd, 0).as_deref(), Some(want));
     }
 }

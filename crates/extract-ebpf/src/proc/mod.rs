@@ -7,6 +7,7 @@
 pub mod facts;
 pub mod fdinfo;
 pub mod files;
+pub(crate) mod memory;
 pub mod mounts;
 pub mod paths;
 pub mod stat;

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use super::calls;
 use super::filter;
 use super::requests::{self, CallStop, Shared};
-use super::{calls, memory};
 use crate::options::Detail;
 use crate::probe::{Check, Verdict};
+use crate::proc::memory;
 
 /// What was found out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -23,7 +23,6 @@ mod descriptors;
 pub mod facts;
 mod filter;
 mod locate;
-mod memory;
 mod open_files;
 mod operations;
 mod requests;

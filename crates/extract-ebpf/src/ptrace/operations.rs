@@ -6,12 +6,12 @@
 use super::calls::{At, Buffer, Call, OpenCall, Position};
 use super::descriptors::{OpenRef, Slot};
 use super::filter::X32;
-use super::memory;
 use super::open_files::{Found, NotFound};
 use super::requests::{self, CallStop, Go};
 use super::tracer::Tracer;
 use crate::clock::boot_ns;
 use crate::proc::files::Looked;
+use crate::proc::memory;
 use crate::proc::paths::Paths;
 use crate::record::{FileKey, Op, Operation, Via};
 

@@ -32,18 +32,18 @@ fn read(tid: u32, address: u64, buffer: &mut [u8]) -> usize {
 }
 
 /// Exactly so many bytes.
-pub(super) fn exactly<const N: usize>(tid: u32, address: u64) -> Option<[u8; N]> {
+pub(crate) fn exactly<const N: usize>(tid: u32, address: u64) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     (address != 0 && read(tid, address, &mut bytes) == N).then_some(bytes)
 }
 
 /// A number of 64 bits.
-pub(super) fn word(tid: u32, address: u64) -> Option<u64> {
+pub(crate) fn word(tid: u32, address: u64) -> Option<u64> {
     exactly(tid, address).map(u64::from_ne_bytes)
 }
 
 /// A path without its zero byte; `None` also for one that is too long for the kernel, which leads nowhere.
-pub(super) fn path(tid: u32, address: u64) -> Option<Vec<u8>> {
+pub(crate) fn path(tid: u32, address: u64) -> Option<Vec<u8>> {
     let mut buffer = [0; PATH_MAX];
     // Most paths end in the page in which they begin, and are short.
     for most in [256, PATH_MAX] {
@@ -59,7 +59,7 @@ pub(super) fn path(tid: u32, address: u64) -> Option<Vec<u8>> {
 }
 
 /// The bytes that a vector of `count` parts asks for.
-pub(super) fn vector_bytes(tid: u32, address: u64, count: u64) -> Option<u64> {
+pub(crate) fn vector_bytes(tid: u32, address: u64, count: u64) -> Option<u64> {
     let count = usize::try_from(count).ok().filter(|count| *count <= IOV_MAX)?;
     let mut bytes = vec![0; count * 16];
     if read(tid, address, &mut bytes) < bytes.len() {
