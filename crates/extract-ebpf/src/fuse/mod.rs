@@ -117,6 +117,7 @@ pub fn run(
         .name("flowmine-watch".into())
         .spawn(move || watch.run())
         .map_err(TraceError::system("starting a thread"))?;
+    stop.begin();
     started.go().map_err(TraceError::system("letting the command go"))?;
     // On an error the receiver goes, and what serves does not wait for it any more.
     let result = record(&receiver, served, recorder, stop, &over);
