@@ -37,7 +37,8 @@ const OPS: [Option<Op>; 13] = [
     Some(Op::Mmap),
     Some(Op::Fault),
 ];
-const VIAS: [Via; 5] = [Via::Call, Via::CopyFileRange, Via::Sendfile, Via::Splice, Via::IoUring];
+/// Names of ways by their number in `wire.h`.
+pub(super) const VIAS: [Via; 5] = [Via::Call, Via::CopyFileRange, Via::Sendfile, Via::Splice, Via::IoUring];
 
 /// The operation of a number.
 pub fn op(number: u8) -> Option<Op> {

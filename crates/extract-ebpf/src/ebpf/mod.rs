@@ -3,6 +3,8 @@
 //! [`Facts::read`] finds out what the kernel allows, [`choose`] decides what is loaded, [`Tracer`] loads it and hands on [`Record`](crate::Record)s. The kernel's version is
 //! never asked.
 
+#[cfg(test)]
+mod agreement;
 mod btf;
 mod calls;
 mod counters;
