@@ -10,6 +10,7 @@ mod calls;
 mod counters;
 pub mod decode;
 pub mod facts;
+mod host_mounts;
 mod object;
 pub mod paths;
 pub mod plan;
