@@ -73,7 +73,7 @@ fn put(ring: &mut Vec<u8>, at: u64) {
         63 => (Op::Close, None, None, 0),
         n => {
             let op = if n % 3 == 0 { Op::Write } else { Op::Read };
-            (op, Some(if file % 2 == 0 { n * 4096 } else { (random >> 44) << 12 }), Some(4096), if n == 62 { 1234 } else { 4096 })
+            (op, Some(if file.is_multiple_of(2) { n * 4096 } else { (random >> 44) << 12 }), Some(4096), if n == 62 { 1234 } else { 4096 })
         }
     };
     let open = op == Op::Open;

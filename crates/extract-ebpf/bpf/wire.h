@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What goes through the ring and the tables, little-endian, in the order of its fields without gaps. src/ebpf/wire.rs has the same; a test compares the
- * two by the types in the object. */
+/* What goes through the ring and the tables, little-endian, in the order of its fields without gaps. src/ebpf/wire.rs has the same; tests compare the
+ * two by the types in the object and by this text. */
 #ifndef WIRE_H
 #define WIRE_H
 
@@ -32,7 +32,6 @@ enum wire_op {
 	OP_SYNC = 10,
 	OP_MMAP = 11,
 	OP_FAULT = 12,
-	COUNT_TOTALS = 13,
 	COUNT_FORK = 14,
 	COUNT_EXEC = 15,
 	COUNT_EXIT = 16,
@@ -60,8 +59,7 @@ enum wire_has {
 	HAS_CPU = 1 << 6,   /* 32 bytes follow the fixed part: user and system time at the start, at the end */
 	IS_BLOCK = 1 << 7,
 	HAS_FILE_SIZE = 1 << 8, /* of open: `size` is the size of the file */
-	NO_START = 1 << 9,      /* the start is not known; `start` is the end */
-	HAS_TAIL = 1 << 10,
+	HAS_TAIL = 1 << 9,
 };
 
 struct wire_operation {
@@ -95,7 +93,6 @@ enum wire_part {
 	PART_TYPE = 7,        /* name of the file system's type */
 	PART_ARGUMENTS = 8,
 	PART_CGROUP = 9,      /* path of a cgroup within its hierarchy */
-	PART_ENVIRONMENT = 10,
 };
 enum wire_part_flag {
 	PART_CUT = 1 << 0,      /* longer than the room for it */

@@ -8,7 +8,7 @@ pub const NUMBERS: usize = 512;
 /// What a call does, as in `enum call`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-enum Call {
+pub(super) enum Call {
     Read = 1,
     Write,
     Pread,
@@ -48,7 +48,7 @@ enum Call {
 }
 
 /// Number, meaning, and the operations of which it makes rows; none: always of interest.
-fn calls() -> Vec<(libc::c_long, Call, &'static [Op])> {
+pub(super) fn calls() -> Vec<(libc::c_long, Call, &'static [Op])> {
     use Call::*;
     let mut calls: Vec<(libc::c_long, Call, &'static [Op])> = vec![
         (libc::SYS_read, Read, &[Op::Read]),

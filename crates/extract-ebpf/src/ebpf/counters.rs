@@ -9,8 +9,7 @@ use super::decode;
 use super::wire::counter;
 use crate::record::Loss;
 
-/// Indices that are no operations, as in `enum wire_op`.
-const TOTALS: u32 = 13;
+/// The first index of what was seen and cannot be recorded, as in `enum wire_op`.
 const FOREIGN: u32 = 19;
 
 /// Readings so far.
@@ -26,7 +25,6 @@ pub struct Counters {
 pub fn name(index: u32) -> &'static str {
     match (u8::try_from(index).ok().and_then(decode::op), index) {
         (Some(op), _) => op.name(),
-        (None, TOTALS) => "totals",
         (None, 14) => "fork",
         (None, 15) => "exec",
         (None, 16) => "exit",

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
+use super::host_mounts::HostMounts;
 use super::paths::{self, Place};
 use super::wire::{self, Part, has, kind, part};
 use crate::TraceError;
 use crate::cgroups::Cgroups;
 use crate::proc::facts::{arguments, chosen};
-use crate::proc::mounts::{MountTable, kind_of_path};
 use crate::record::{
     Counters, CpuTime, FileKey, FileKind, Op, OpenFile, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record, Sum,
     Totals, Via,
@@ -37,7 +37,8 @@ const OPS: [Option<Op>; 13] = [
     Some(Op::Mmap),
     Some(Op::Fault),
 ];
-const VIAS: [Via; 5] = [Via::Call, Via::CopyFileRange, Via::Sendfile, Via::Splice, Via::IoUring];
+/// Names of ways by their number in `wire.h`.
+pub(super) const VIAS: [Via; 5] = [Via::Call, Via::CopyFileRange, Via::Sendfile, Via::Splice, Via::IoUring];
 
 /// The operation of a number.
 pub fn op(number: u8) -> Option<Op> {
@@ -62,7 +63,7 @@ const ENVIRONMENTS: usize = 4096;
 #[derive(Debug)]
 pub struct Host {
     /// Mounts as the host sees them.
-    pub mounts: MountTable,
+    pub mounts: HostMounts,
     /// Control groups.
     pub cgroups: Cgroups,
 }
@@ -73,7 +74,7 @@ impl Host {
     /// # Errors
     /// When the mounts cannot be read.
     pub fn read(proc: &Path, root: &Path) -> Result<Self, TraceError> {
-        let mounts = MountTable::of_host(proc).map_err(TraceError::system("reading the host's mounts"))?;
+        let mounts = HostMounts::read(proc).map_err(TraceError::system("reading the host's mounts"))?;
         Ok(Host { mounts, cgroups: Cgroups::read(proc, root) })
     }
 }
@@ -129,6 +130,11 @@ impl Decoder {
             unreadable: 0,
             left_out: 0,
         }
+    }
+
+    /// The host's mounts.
+    pub fn mounts(&mut self) -> &mut HostMounts {
+        &mut self.host.mounts
     }
 
     /// Takes one record.
@@ -274,7 +280,7 @@ impl Decoder {
     }
 
     fn keeps_path(&mut self, path: Option<&[u8]>) -> bool {
-        path.and_then(|path| kind_of_path(self.host.mounts.mounts(), path)).is_none_or(|kind| (self.keeps_type)(kind))
+        path.and_then(|path| self.host.mounts.kind_of_path(path)).is_none_or(|kind| (self.keeps_type)(kind))
     }
 
     /// What the parts of a tail say together.
@@ -285,9 +291,9 @@ impl Decoder {
         for (n, this) in parts.iter().enumerate() {
             let inner = parts.get(n + 1).filter(|next| next.part == part::INNER);
             match this.part {
-                part::PATH => told.first = self.place(this, inner),
-                part::DIRECTORY => starts[0] = self.place(this, inner),
-                part::DIRECTORY_2 => starts[1] = self.place(this, inner),
+                part::PATH => told.first = paths::place(this, inner, &mut self.host.mounts),
+                part::DIRECTORY => starts[0] = paths::place(this, inner, &mut self.host.mounts),
+                part::DIRECTORY_2 => starts[1] = paths::place(this, inner, &mut self.host.mounts),
                 part::STRING => told.first = string(&starts[0], this),
                 part::STRING_2 => told.second = string(&starts[1], this),
                 part::TYPE => told.file_system = text(this.bytes).map(str::to_owned),
@@ -300,12 +306,6 @@ impl Decoder {
             }
         }
         told
-    }
-
-    fn place(&mut self, this: &Part<'_>, inner: Option<&Part<'_>>) -> Place {
-        // Only a path of other mounts than the host's is looked for in the host's.
-        let mounts = if inner.is_some() { self.host.mounts.mounts() } else { &[] };
-        paths::place(this, inner, mounts)
     }
 
     fn open_file(&mut self, bytes: &[u8], take: Take<'_>) -> Result<bool, TraceError> {

@@ -3,11 +3,14 @@
 //! [`Facts::read`] finds out what the kernel allows, [`choose`] decides what is loaded, [`Tracer`] loads it and hands on [`Record`](crate::Record)s. The kernel's version is
 //! never asked.
 
+#[cfg(test)]
+mod agreement;
 mod btf;
 mod calls;
 mod counters;
 pub mod decode;
 pub mod facts;
+mod host_mounts;
 mod object;
 pub mod paths;
 pub mod plan;

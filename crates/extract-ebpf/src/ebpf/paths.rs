@@ -3,8 +3,8 @@
 //! In: the parts of a record's tail and the host's mounts. Out: the path as the host sees it and as the process sees it. Refused: a path that was cut or could
 //! not be read is unknown, never a part of one.
 
+use super::host_mounts::HostMounts;
 use super::wire::{Part, part_flag};
-use crate::proc::mounts::{Mount, places};
 
 /// A place in the tree of files: as the host sees it and as the process sees it; `None` where that is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,7 +38,7 @@ fn from_leaf(names: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The place of a walked dentry. `inner` is the part behind it, when its mounts are not the host's.
-pub fn place(part: &Part<'_>, inner: Option<&Part<'_>>, mounts: &[Mount]) -> Place {
+pub fn place(part: &Part<'_>, inner: Option<&Part<'_>>, mounts: &mut HostMounts) -> Place {
     let bad = part_flag::CUT | part_flag::UNREAD;
     if part.flags & bad != 0 {
         return Place::default();
@@ -56,7 +56,7 @@ pub fn place(part: &Part<'_>, inner: Option<&Part<'_>>, mounts: &[Mount]) -> Pla
         whole
     } else {
         let inner = inner.filter(|inner| inner.flags & bad == 0);
-        inner.and_then(|inner| places(mounts, super::wire::device(inner.device), &from_leaf(inner.bytes)?).into_iter().next())
+        inner.and_then(|inner| mounts.place(super::wire::device(inner.device), &from_leaf(inner.bytes)?))
     };
     // What no mount of the host shows is at least known as the process sees it.
     Place { host, process, foreign }

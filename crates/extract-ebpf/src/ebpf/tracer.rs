@@ -285,14 +285,20 @@ impl Tracer {
         link.into_file().map_err(|error| failed(program)(&error))
     }
 
-    /// Waits until a part of the ring is filled or 100 ms are over, and takes what is there. Returns the number of records.
+    /// Waits until a part of the ring is filled, the host's mounts change or 100 ms are over, and takes what is there. Returns the number of records.
     ///
     /// # Errors
     /// Those of `take`.
     pub fn poll(&mut self, take: Take<'_>) -> Result<u64, TraceError> {
         let timeout = PollTimeout::try_from(LOOK_EVERY).unwrap_or(PollTimeout::ZERO);
         // An interrupted wait is as good as one that is over.
-        let _ = poll(&mut [PollFd::new(self.ring.as_fd(), PollFlags::POLLIN)], timeout);
+        let mounts = self.decoder.mounts();
+        let mut waited = [PollFd::new(self.ring.as_fd(), PollFlags::POLLIN), PollFd::new(mounts.as_fd(), PollFlags::POLLPRI)];
+        let _ = poll(&mut waited, timeout);
+        if waited[1].any() == Some(true) {
+            // A container may come and go while nothing else happens.
+            mounts.changed();
+        }
         let taken = self.drain(take)?;
         self.count(take)?;
         if self.totals.as_ref().is_some_and(|totals| totals.taken.elapsed() >= TOTALS_EVERY) {

@@ -28,8 +28,7 @@ pub mod has {
     pub const CPU: u32 = 1 << 6;
     pub const BLOCK: u32 = 1 << 7;
     pub const FILE_SIZE: u32 = 1 << 8;
-    pub const NO_START: u32 = 1 << 9;
-    pub const TAIL: u32 = 1 << 10;
+    pub const TAIL: u32 = 1 << 9;
 }
 
 /// Parts of a tail.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 
 use super::number;
@@ -140,15 +140,31 @@ impl MountTable {
         Ok(())
     }
 
-    /// The mounts as they are now.
-    pub fn mounts(&mut self) -> &[Mount] {
+    /// Reads them again. What was read before stays when that is not possible.
+    pub fn read_again(&mut self) {
+        let _ = self.read();
+    }
+
+    /// Reads them again when they changed since this was last asked, and says whether they did.
+    pub fn changed(&mut self) -> bool {
         let mut poll = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLPRI, revents: 0 };
         // SAFETY: one valid `pollfd`; a timeout of 0 returns at once.
-        let changed = unsafe { libc::poll(&mut poll, 1, 0) };
-        if changed > 0 && poll.revents & (libc::POLLPRI | libc::POLLERR) != 0 {
-            // What was read before stays when it cannot be read again.
-            let _ = self.read();
+        let told = unsafe { libc::poll(&mut poll, 1, 0) };
+        let changed = told > 0 && poll.revents & (libc::POLLPRI | libc::POLLERR) != 0;
+        if changed {
+            self.read_again();
         }
+        changed
+    }
+
+    /// The mounts as they were read last.
+    pub fn last(&self) -> &[Mount] {
+        &self.mounts
+    }
+
+    /// The mounts as they are now.
+    pub fn mounts(&mut self) -> &[Mount] {
+        self.changed();
         &self.mounts
     }
 
@@ -157,6 +173,13 @@ impl MountTable {
         let mounts = self.mounts();
         let by_number = mount.and_then(|id| mounts.iter().find(|mount| mount.id == id));
         by_number.or_else(|| mounts.iter().find(|mount| mount.device == device)).map(|mount| mount.kind.as_str())
+    }
+}
+
+/// POLLPRI tells once that they changed.
+impl AsFd for MountTable {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 }
 
