@@ -198,7 +198,7 @@ mod tests {
         });
         std::thread::sleep(Duration::from_millis(50));
         let mut expected = 0..3 * MOST as u32;
-        while expected.len() > 0 {
+        while !expected.is_empty() {
             let items = receiver.take(Duration::from_secs(10));
             assert!(!items.is_empty() && items.len() <= MOST);
             for item in items {
