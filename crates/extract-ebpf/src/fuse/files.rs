@@ -346,7 +346,7 @@ impl Worker {
     /// A descriptor of a recorded file was closed: by a call, by exec, or because the process ends.
     fn closed(&self, request: &Request<'_>, handle: &Handle, result: Result<(), Errno>) {
         let tracer = &request.session.tracer;
-        let phase = tracer.processes.phase(request.header.pid);
+        let phase = tracer.threads.phase(request.header.pid);
         if phase != Phase::Exec
             && let Some((thread, call)) = request.caller()
         {
