@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+#[path = "support/operations.rs"]
+mod operations;
 #[path = "support/require.rs"]
 mod require;
+#[path = "support/traced.rs"]
+mod traced;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -164,14 +168,20 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, (u32, u64, Vec<u8>)> {
     found
 }
 
+fn flowmine() -> &'static str {
+    env!("CARGO_BIN_EXE_flowmine")
+}
+
+fn fuse_works() -> bool {
+    let output = Command::new(flowmine()).args(["doctor", "--json"]).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    found["ways"].as_array().unwrap().iter().any(|way| way["backend"] == "fuse" && way["works"] == true)
+}
+
 #[test]
 fn programs_leave_the_same_tree_as_without_the_overlay() {
-    let flowmine = env!("CARGO_BIN_EXE_flowmine");
-    let output = Command::new(flowmine).args(["doctor", "--json"]).output().unwrap();
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let works = found["ways"].as_array().unwrap().iter().any(|way| way["backend"] == "fuse" && way["works"] == true);
     let have = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !require("fuse", "FUSE, git and python3", works && have("git") && have("python3")) {
+    if !require("fuse", "FUSE, git and python3", fuse_works() && have("git") && have("python3")) {
         return;
     }
     let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -187,11 +197,44 @@ fn programs_leave_the_same_tree_as_without_the_overlay() {
     };
     let dataset = base.path().join("data");
     let (said, left) = run("native", &[]);
-    let (also_said, also_left) = run("overlay", &[flowmine, "trace", "--backend", "fuse", "--dataset", dataset.to_str().unwrap(), "--"]);
+    let (also_said, also_left) = run("overlay", &[flowmine(), "trace", "--backend", "fuse", "--dataset", dataset.to_str().unwrap(), "--"]);
     assert_eq!(said, also_said);
     assert_eq!(left.keys().collect::<Vec<_>>(), also_left.keys().collect::<Vec<_>>());
     for (path, thing) in &left {
         assert!(thing == &also_left[path], "{} differs", path.display());
     }
     assert!(left.len() > 50 && said.contains("keeps others out"), "the script did not do what it should: {said}");
+}
+
+/// As in a container: the file lies elsewhere for the process, and both paths are told.
+#[test]
+fn a_process_with_other_mounts_has_paths_of_its_own() {
+    let unshares = Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success());
+    if !require("fuse", "FUSE and unshare --mount", fuse_works() && unshares) {
+        return;
+    }
+    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (directory, dataset) = (base.path().join("here"), base.path().join("data"));
+    std::fs::create_dir_all(directory.join("sub")).unwrap();
+    std::fs::write(directory.join("sub/file"), "content").unwrap();
+    // The directory is first seen in both places, then in another one only.
+    let script = "unshare --mount sh -c 'here=$PWD && mount --bind sub /mnt && cat /mnt/file && cd / && umount -l $here && cat /mnt/file && ! cat /mnt/missing'; cat sub/file";
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", "60", flowmine(), "trace", "--backend", "fuse", "--dataset"]).arg(&dataset);
+    let output = command.args(["--", "sh", "-c", script]).current_dir(&directory).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (mut rows, _) = traced::rows(&dataset);
+    rows.retain(|row| row.op == "open");
+    rows.sort_by_key(|row| row.start_ns);
+    let text =
+        |path: &Option<Vec<u8>>| path.as_deref().map(|path| String::from_utf8_lossy(path).replace(directory.to_str().unwrap(), "HERE"));
+    let opens: Vec<_> = rows.iter().map(|row| (text(&row.path).unwrap(), text(&row.container_path), row.result)).collect();
+    let open = |path: &str, container: Option<&str>, result| (path.to_owned(), container.map(str::to_owned), Some(result));
+    let expected = [
+        open("HERE/sub/file", None, 0),
+        open("HERE/sub/file", Some("/mnt/file"), 0),
+        open("HERE/sub/missing", Some("/mnt/missing"), -2),
+        open("HERE/sub/file", None, 0),
+    ];
+    assert_eq!(opens, expected);
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use super::handles::Handle;
-use super::process::{Process, Processes};
+use super::process::{Phase, Process, Processes};
 use super::report::Reporter;
 use crate::record::{Op, Via};
 
@@ -102,6 +102,7 @@ pub(super) struct Thread {
     pub(super) submitter: u32,
     pub(super) io_uring: bool,
     call: Option<File>,
+    statm: Option<File>,
     readable: AtomicBool,
     /// Reads and writes that have begun: sendfile(2) can have both.
     pub(super) pieces: Mutex<[Option<Pieces>; 2]>,
@@ -176,12 +177,25 @@ impl Threads {
             submitter: submitter.unwrap_or(tid),
             io_uring: submitter.is_some(),
             call: File::open(self.proc.join(format!("{tid}/syscall"))).ok(),
+            statm: File::open(self.proc.join(format!("{tid}/statm"))).ok(),
             readable: AtomicBool::new(true),
             pieces: Mutex::default(),
         });
         let call = thread.call().ok().flatten();
         self.shard(tid).insert(tid, Arc::clone(&thread));
         Some((thread, call))
+    }
+
+    /// What a thread is doing, as far as it explains why its descriptors are closed.
+    pub(super) fn phase(&self, tid: u32) -> Phase {
+        let known = self.shard(tid).get(&tid).cloned();
+        let mut statm = [0; 128];
+        let kept = known.and_then(|thread| thread.statm.as_ref()?.read_at(&mut statm, 0).ok()).filter(|n| *n > 0);
+        match kept {
+            Some(n) => Phase::of(&statm[..n]),
+            // The number may be that of another thread by now.
+            None => std::fs::read(self.proc.join(format!("{tid}/statm"))).map_or(Phase::Exiting, |statm| Phase::of(&statm)),
+        }
     }
 
     /// Lets go of the threads that are gone; pieces that were left are told.

@@ -7,15 +7,17 @@ use std::sync::atomic::Ordering;
 use super::caller::{Call, Pieces, Thread};
 use super::handles::Handle;
 use super::names::{entry, file_kind, path_descriptor};
+use super::namespace::KIND;
 use super::nodes::Node;
 use super::process::Phase;
 use super::report::{Item, More};
-use super::serve::{Answer, Request, Tracer, Worker};
+use super::serve::{Answer, Overlays, Request, Tracer, Worker};
 use super::system::{self, Errno};
 use super::wire::{self, InHeader, OpenOut, fopen, init};
 use crate::clock;
 use crate::options::{Detail, PSEUDO_FILE_SYSTEMS};
 use crate::proc::memory;
+use crate::proc::mounts::{self, Mount};
 use crate::record::{FileKey, Op, Via};
 
 /// Calls that wait for the bytes that they move.
@@ -114,10 +116,37 @@ impl Tracer {
         Some(std::os::unix::ffi::OsStringExt::into_vec(target.into_os_string()))
     }
 
-    /// A path as a thread sees it whose root is another; nothing when it is the same.
+    fn mounts(&self, tid: u32) -> Option<Vec<Mount>> {
+        Some(mounts::parse(&std::fs::read(self.proc.join(format!("{tid}/mountinfo"))).ok()?))
+    }
+
+    fn namespace(&self, tid: u32) -> Option<u64> {
+        use std::os::unix::fs::MetadataExt;
+        std::fs::metadata(self.proc.join(format!("{tid}/ns/mnt"))).ok().map(|namespace| namespace.ino())
+    }
+
+    /// Looks where the overlays lie for the command.
+    pub(super) fn find_overlays(&self, pid: u32) {
+        if let (Some(namespace), Some(mut mounts)) = (self.namespace(pid), self.mounts(pid)) {
+            mounts.retain(|mount| mount.kind.as_bytes() == KIND.to_bytes());
+            // The command begins once.
+            let _ = self.overlays.set(Overlays { namespace, mounts });
+        }
+    }
+
+    /// A path as a thread sees it whose root or mounts are others; nothing when it is the same.
     pub(super) fn seen_by(&self, thread: &Thread, path: Option<&[u8]>) -> Option<Vec<u8>> {
-        let root = self.link(thread.tid, "root").filter(|root| root != b"/")?;
-        path?.strip_prefix(root.as_slice()).filter(|rest| rest.first() == Some(&b'/')).map(<[u8]>::to_vec)
+        let path = path?;
+        let root = self.link(thread.tid, "root")?;
+        if root != b"/" {
+            return mounts::below(&root, path).filter(|rest| !rest.is_empty()).map(<[u8]>::to_vec);
+        }
+        let overlays = self.overlays.get()?;
+        if self.namespace(thread.tid)? == overlays.namespace {
+            return None;
+        }
+        let seen = mounts::elsewhere(&overlays.mounts, &self.mounts(thread.tid)?, None, path).into_iter().next();
+        seen.filter(|seen| seen != path)
     }
 
     /// The type of the file system that a descriptor is on.
@@ -317,7 +346,7 @@ impl Worker {
     /// A descriptor of a recorded file was closed: by a call, by exec, or because the process ends.
     fn closed(&self, request: &Request<'_>, handle: &Handle, result: Result<(), Errno>) {
         let tracer = &request.session.tracer;
-        let phase = tracer.processes.phase(request.header.pid);
+        let phase = tracer.threads.phase(request.header.pid);
         if phase != Phase::Exec
             && let Some((thread, call)) = request.caller()
         {

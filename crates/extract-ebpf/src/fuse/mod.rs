@@ -31,7 +31,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use flowmine_schema::Writer;
@@ -101,6 +101,7 @@ pub fn run(
         filters: options.filters.clone(),
         next_handle: AtomicU64::new(1),
         file_systems: Mutex::default(),
+        overlays: OnceLock::new(),
     });
     let mut started = namespace::start(program, &mounts, privileged, limit, &tracer)?;
     let mut sessions = Vec::new();

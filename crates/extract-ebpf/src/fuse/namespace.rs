@@ -4,7 +4,7 @@
 //! Nothing is mounted where others see it: the namespace holds the mounts and goes with the last process in it. Without `CAP_SYS_ADMIN` the
 //! namespace is one of a new user namespace in which user and group stay what they are (user_namespaces(7)).
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -16,6 +16,9 @@ use std::sync::Arc;
 use super::report::Item;
 use super::serve::Tracer;
 use crate::TraceError;
+
+/// The type of file system as which an overlay is mounted.
+pub(super) const KIND: &CStr = c"fuse.flowmine";
 
 /// What is to be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,7 +167,7 @@ pub(super) fn start(
                 let mut data = [0u8; 160];
                 let mut at = std::io::Cursor::new(&mut data[..159]);
                 let _ = std::io::Write::write_fmt(&mut at, format_args!("fd={device},{options}"));
-                if libc::mount(c"flowmine".as_ptr(), target.as_ptr(), c"fuse.flowmine".as_ptr(), *flags, data.as_ptr().cast()) != 0 {
+                if libc::mount(c"flowmine".as_ptr(), target.as_ptr(), KIND.as_ptr(), *flags, data.as_ptr().cast()) != 0 {
                     return Err(failed(socket, 5));
                 }
                 send(socket, DEVICE, Some(device))?;
@@ -225,6 +228,7 @@ pub(super) fn start(
 /// Tells of the command and waits for it; what it has used is read while it is a zombie.
 fn follow(mut child: Child, tracer: &Tracer) -> io::Result<ExitStatus> {
     tracer.reporter.send(Item::Started(child.id()));
+    tracer.find_overlays(child.id());
     let process = tracer.processes.command_started(child.id(), &tracer.reporter);
     // SAFETY: all-zero is a valid `siginfo_t`, which the call fills in; the child stays a zombie.
     let waited = unsafe {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::hash::BuildHasher;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +20,8 @@ pub(super) struct Process {
     pub(super) key: ProcessKey,
     /// Readable when it has ended; without it (Linux before 5.3) the end is noticed when `/proc` has another process, or none.
     pidfd: Option<OwnedFd>,
+    /// `/proc/PID/cmdline`, kept open since it is read at each open.
+    command_line: Option<fs::File>,
     /// Hash of its command line and program, to notice an exec.
     program: AtomicU64,
 }
@@ -66,13 +69,18 @@ impl Processes {
             let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0);
             (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as i32))
         };
-        let process = Arc::new(Process { key, pidfd, program: AtomicU64::new(0) });
+        let process = Arc::new(Process {
+            key,
+            pidfd,
+            command_line: fs::File::open(self.proc.join(format!("{pid}/cmdline"))).ok(),
+            program: AtomicU64::new(0),
+        });
         let replaced = live.insert(pid, Arc::clone(&process));
         drop(live);
         if let Some(replaced) = replaced {
             self.tell(reporter, &replaced, ProcessChange::Exit(None), ProcessFacts::default(), Counters::default(), clock::boot_ns());
         }
-        let facts = self.facts(pid, &stat);
+        let facts = self.facts(&process, &stat);
         process.program.store(program_hash(&facts), Ordering::Relaxed);
         self.tell(reporter, &process, ProcessChange::Fork, facts, Counters::default(), key.start_boot_ns);
         Some(process)
@@ -81,7 +89,7 @@ impl Processes {
     /// Looks whether a process has become another program.
     pub(super) fn look_again(&self, process: &Process, reporter: &Reporter) {
         let executable = fs::read_link(self.proc.join(format!("{}/exe", process.key.pid))).ok();
-        let (arguments, arguments_cut) = self.arguments(process.key.pid);
+        let (arguments, arguments_cut) = self.arguments(process);
         let facts = ProcessFacts {
             executable: executable.map(|path| std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string())),
             arguments,
@@ -94,7 +102,7 @@ impl Processes {
         }
         let Some(stat) = Stat::read(&self.proc, process.key.pid) else { return };
         if stat.key(process.key.pid) == process.key {
-            let facts = self.facts(process.key.pid, &stat);
+            let facts = self.facts(process, &stat);
             self.tell(reporter, process, ProcessChange::Exec, facts, Counters::default(), clock::boot_ns());
         }
     }
@@ -160,8 +168,19 @@ impl Processes {
         self.tell(reporter, process, ProcessChange::Exit(Some(status)), ProcessFacts::default(), counters, clock::boot_ns());
     }
 
-    fn arguments(&self, pid: u32) -> (Option<Vec<Vec<u8>>>, bool) {
-        let Ok(mut line) = fs::read(self.proc.join(format!("{pid}/cmdline"))) else { return (None, false) };
+    fn arguments(&self, process: &Process) -> (Option<Vec<Vec<u8>>>, bool) {
+        let Some(file) = &process.command_line else { return (None, false) };
+        // One more than is kept, to know whether there is more.
+        let mut line = vec![0; self.wanted.arguments_bytes + 1];
+        let mut length = 0;
+        while length < line.len() {
+            match file.read_at(&mut line[length..], length as u64) {
+                Ok(0) => break,
+                Ok(n) => length += n,
+                Err(_) => return (None, false),
+            }
+        }
+        line.truncate(length);
         if line.is_empty() {
             // A kernel thread, a zombie, or a process in the middle of its exit.
             return (None, false);
@@ -174,10 +193,11 @@ impl Processes {
         (Some(line.split(|&byte| byte == 0).map(<[u8]>::to_vec).collect()), cut)
     }
 
-    fn facts(&self, pid: u32, stat: &Stat) -> ProcessFacts {
+    fn facts(&self, process: &Process, stat: &Stat) -> ProcessFacts {
+        let pid = process.key.pid;
         let status = fs::read(self.proc.join(format!("{pid}/status"))).unwrap_or_default();
         let cgroup = fs::read(self.proc.join(format!("{pid}/cgroup"))).unwrap_or_default();
-        let (arguments, arguments_cut) = self.arguments(pid);
+        let (arguments, arguments_cut) = self.arguments(process);
         let executable = fs::read_link(self.proc.join(format!("{pid}/exe"))).ok();
         let (cgroup_path, cgroup_v1) = cgroups(&cgroup);
         let innermost = status_line(&status, b"NSpid:")
@@ -229,11 +249,6 @@ impl Processes {
             write_bytes: of(b"write_bytes:"),
             cancelled_write_bytes: of(b"cancelled_write_bytes:"),
         }
-    }
-
-    /// What a thread is doing, as far as it explains why its descriptors are closed.
-    pub(super) fn phase(&self, tid: u32) -> Phase {
-        fs::read(self.proc.join(format!("{tid}/statm"))).map_or(Phase::Exiting, |statm| Phase::of(&statm))
     }
 }
 
@@ -288,7 +303,7 @@ pub(super) enum Phase {
 impl Phase {
     /// By `/proc/TID/statm`, which takes no lock: who ends has given its memory back before its descriptors are closed; in an exec the new memory is
     /// there, but nothing of a program is in it.
-    fn of(statm: &[u8]) -> Self {
+    pub(super) fn of(statm: &[u8]) -> Self {
         let mut fields = statm.split(|byte| byte.is_ascii_whitespace()).map(|field| number_u64(field).unwrap_or(0));
         let (size, text) = (fields.next().unwrap_or(0), fields.nth(2).unwrap_or(0));
         match (size, text) {

@@ -164,7 +164,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// All that was sent, in its order; waits until it is much, or urgent, but not longer than `patience`.
+    /// All that was sent, in its order; waits until it is much, or urgent, but not longer than `patience`. It can be nothing.
     pub(super) fn take(&self, patience: Duration) -> Vec<Item> {
         let mut waiting = self.queue.waiting();
         if waiting.items.len() < MANY {
@@ -198,9 +198,9 @@ mod tests {
         });
         std::thread::sleep(Duration::from_millis(50));
         let mut expected = 0..3 * MOST as u32;
-        while expected.len() > 0 {
+        while !expected.is_empty() {
             let items = receiver.take(Duration::from_secs(10));
-            assert!(!items.is_empty() && items.len() <= MOST);
+            assert!(items.len() <= MOST);
             for item in items {
                 assert!(matches!(item, Item::Started(pid) if Some(pid) == expected.next()));
             }

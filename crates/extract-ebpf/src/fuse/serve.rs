@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
@@ -25,6 +25,7 @@ use super::system::{self, Errno};
 use super::wire::{self, InHeader, InitIn, InitOut, OutHeader, init, op};
 use crate::clock;
 use crate::options::{Detail, Filters};
+use crate::proc::mounts::Mount;
 
 /// Threads that serve one overlay at most.
 const MAX_WORKERS: usize = 64;
@@ -45,6 +46,17 @@ pub(super) struct Tracer {
     pub(super) filters: Filters,
     pub(super) next_handle: AtomicU64,
     pub(super) file_systems: Mutex<FxHashMap<u64, Option<Arc<str>>>>,
+    /// Told when the command has begun.
+    pub(super) overlays: OnceLock<Overlays>,
+}
+
+/// Where the overlays lie.
+#[derive(Debug)]
+pub(super) struct Overlays {
+    /// The inode of the mount namespace of the command.
+    pub(super) namespace: u64,
+    /// Its mounts that are overlays.
+    pub(super) mounts: Vec<Mount>,
 }
 
 /// One overlay.
