@@ -123,7 +123,7 @@ pub struct Operation<'a> {
     pub start_boot_ns: u64,
     /// When it ended.
     pub end_boot_ns: Option<u64>,
-    /// The open file description: a number of the way in's own, unique while it is open. A successful [`Op::Open`] with a number says that the number is a new one's.
+    /// The open file description: a number that the way in gives to no other one of the trace. It becomes `handle` of the tables.
     pub open_file: Option<u64>,
     /// The file.
     pub file: Option<FileKey>,

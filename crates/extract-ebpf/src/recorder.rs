@@ -1,6 +1,6 @@
 //! Records in, rows in a dataset out: the same for every way in.
 //!
-//! It gives open file descriptions their numbers, keeps what is known of each live process, says each file once, turns times after boot into UTC, and
+//! It keeps what is known of each live process, says each file once, turns times after boot into UTC, and
 //! writes what has gathered when [`Options::flush_every`] is over or enough rows are there. Memory holds live processes, open files, a bounded
 //! set of file paths and the rows since the last flush.
 //!
@@ -120,22 +120,14 @@ pub struct Recorder {
     command: Option<String>,
     rows: Gathered,
     processes: Processes,
-    /// From the way in's number of an open file to ours.
-    handles: FxHashMap<u64, Handle>,
-    next_handle: i64,
+    /// Open files that a filter by directory leaves out.
+    left_out: FxHashSet<u64>,
     told_files: FxHashSet<(FileKey, u64)>,
     /// With filters by directory: whether they let a file pass that was opened, by any of its paths. For page faults, which know no open file.
     wanted_files: FxHashMap<FileKey, bool>,
     gathered: usize,
     flushed: Instant,
     outcome: Outcome,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Handle {
-    number: i64,
-    /// A filter by directory leaves it out.
-    skipped: bool,
 }
 
 impl Recorder {
@@ -162,8 +154,7 @@ impl Recorder {
             way_in,
             command: command.map(rows::json_array),
             rows: Gathered::default(),
-            handles: FxHashMap::default(),
-            next_handle: 1,
+            left_out: FxHashSet::default(),
             told_files: FxHashSet::default(),
             wanted_files: FxHashMap::default(),
             gathered: 0,
@@ -193,7 +184,7 @@ impl Recorder {
             Record::Operation(operation) => self.operation(operation),
             Record::OpenFile(file) => self.open_file(file),
             Record::FileGone(number) => {
-                self.handles.remove(number);
+                self.left_out.remove(number);
             }
             Record::Totals(totals) => self.total(totals),
             Record::Process(news) => {
@@ -221,18 +212,14 @@ impl Recorder {
     fn operation(&mut self, operation: &Operation<'_>) {
         self.outcome.received += 1;
         let opened = operation.op == Op::Open && operation.result == Some(0);
-        let mut skipped = false;
-        let handle = operation.open_file.map(|number| {
-            let known = if opened { None } else { self.handles.get(&number).copied() };
-            let handle = known.unwrap_or_else(|| {
-                let handle = Handle { number: self.next_handle, skipped: opened && !self.wanted(operation.file, operation.path) };
-                self.next_handle += 1;
-                self.handles.insert(number, handle);
-                handle
-            });
-            skipped = handle.skipped;
-            handle.number
-        });
+        let mut skipped = match operation.open_file {
+            Some(number) if opened => {
+                let wanted = self.wanted(operation.file, operation.path);
+                !wanted && self.left_out.insert(number)
+            }
+            Some(number) => self.left_out.contains(&number),
+            None => false,
+        };
         if operation.open_file.is_none() && operation.path.is_some() {
             skipped = !wanted_path(&self.options.filters, operation.path)
                 && (operation.new_path.is_none() || !wanted_path(&self.options.filters, operation.new_path));
@@ -250,8 +237,7 @@ impl Recorder {
         let end_ns = operation.end_boot_ns.map(|end| self.utc(end));
         self.outcome.events += 1;
         self.gathered += 1;
-        let row =
-            IoEvent { host: self.name.as_str().into(), trace_ns: self.trace_ns, handle, start_ns, end_ns, ..rows::io_event(operation) };
+        let row = IoEvent { host: self.name.as_str().into(), trace_ns: self.trace_ns, start_ns, end_ns, ..rows::io_event(operation) };
         self.rows.events.at(start_ns).push(&row);
     }
 
@@ -274,14 +260,10 @@ impl Recorder {
     }
 
     fn open_file(&mut self, file: &OpenFile<'_>) {
-        if let Some(number) = file.open_file {
-            let skipped = !self.wanted(Some(file.file), file.path);
-            let next = self.next_handle;
-            self.handles.insert(number, Handle { number: next, skipped });
-            self.next_handle += 1;
-            if skipped {
-                return;
-            }
+        let wanted = self.wanted(Some(file.file), file.path);
+        if let Some(number) = file.open_file.filter(|_| !wanted) {
+            self.left_out.insert(number);
+            return;
         }
         let operation = Operation {
             kind: file.kind,
@@ -322,23 +304,18 @@ impl Recorder {
 
     fn total(&mut self, totals: &Totals) {
         self.outcome.received += totals.read.calls + totals.write.calls + totals.faults;
-        let handle = match totals.open_file.map(|number| self.handles.get(&number).copied().ok_or(number)) {
-            Some(Ok(handle)) if handle.skipped => return,
-            Some(Ok(handle)) => Some(handle.number),
-            Some(Err(number)) => {
-                let handle = Handle { number: self.next_handle, skipped: false };
-                self.next_handle += 1;
-                self.handles.insert(number, handle);
-                Some(handle.number)
-            }
-            None if self.is_elsewhere(Some(totals.file)) => return,
-            None => None,
+        let left_out = match totals.open_file {
+            Some(number) => self.left_out.contains(&number),
+            None => self.is_elsewhere(Some(totals.file)),
         };
+        if left_out {
+            return;
+        }
         let (first_ns, last_ns) = (self.utc(totals.first_boot_ns), self.utc(totals.last_boot_ns));
         self.processes.seen(totals.process, first_ns, &self.name, self.trace_ns, self.host.boot_offset_ns);
         self.outcome.totals += 1;
         self.gathered += 1;
-        let row = IoTotal { host: self.name.as_str().into(), trace_ns: self.trace_ns, handle, first_ns, last_ns, ..rows::io_total(totals) };
+        let row = IoTotal { host: self.name.as_str().into(), trace_ns: self.trace_ns, first_ns, last_ns, ..rows::io_total(totals) };
         self.rows.totals.at(first_ns).push(&row);
     }
 

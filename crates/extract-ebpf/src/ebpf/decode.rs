@@ -583,3 +583,99 @@ fn adjusted(user: u64, system: u64, runtime: u64) -> CpuTime {
     let system = (u128::from(runtime) * u128::from(system)).checked_div(sampled).map_or(0, |system| system as u64);
     CpuTime { user_ns: runtime - system, system_ns: system }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record of an operation on the open file at an address.
+    fn record(op: Op, address: u64, inode: u64, start: u64) -> Vec<u8> {
+        let mut bytes = vec![0; wire::operation::SIZE];
+        let mut set = |name: &str, value: &[u8]| {
+            let (_, at) = wire::operation::LAYOUT.1.iter().find(|(field, _)| *field == name).unwrap();
+            bytes[*at..*at + value.len()].copy_from_slice(value);
+        };
+        set("op", &[op_number(op)]);
+        set("has", &(has::FILE | has::HANDLE | has::RESULT).to_le_bytes());
+        set("start", &start.to_le_bytes());
+        set("end", &(start + 1).to_le_bytes());
+        set("handle", &address.to_le_bytes());
+        set("inode", &inode.to_le_bytes());
+        bytes[0] = kind::OPERATION;
+        bytes
+    }
+
+    /// What the kernel added up for it.
+    fn sum(address: u64, inode: u64, first: u64) -> (Vec<u8>, Vec<u8>) {
+        let (mut key, mut value) = (vec![0; wire::totals_key::SIZE], vec![0; wire::totals_value::SIZE]);
+        key[..8].copy_from_slice(&address.to_le_bytes());
+        key[8..16].copy_from_slice(&inode.to_le_bytes());
+        value[..8].copy_from_slice(&first.to_le_bytes());
+        value[16..24].copy_from_slice(&1u64.to_le_bytes());
+        (key, value)
+    }
+
+    /// Numbers of open files as they are told: of operations, of totals (by their inode), and of files of which no open was seen.
+    #[derive(Debug, Default, PartialEq)]
+    struct Told {
+        operations: Vec<u64>,
+        totals: Vec<(u64, u64)>,
+        unseen: Vec<u64>,
+        gone: Vec<u64>,
+    }
+
+    fn told(totals: bool, records: &[Vec<u8>], sums: &[(Vec<u8>, Vec<u8>)]) -> Told {
+        let proc = tempfile::tempdir().unwrap();
+        std::fs::create_dir(proc.path().join("self")).unwrap();
+        std::fs::write(proc.path().join("self/mountinfo"), "").unwrap();
+        let host = Host::read(proc.path(), Path::new("/")).unwrap();
+        let mut decoder = Decoder::new(host, Vec::new(), totals, Box::new(|_| true));
+        let mut told = Told::default();
+        let mut take = |record: &Record<'_>| {
+            match record {
+                Record::Operation(operation) => told.operations.extend(operation.open_file),
+                Record::Totals(totals) => told.totals.push((totals.file.inode, totals.open_file.unwrap())),
+                Record::OpenFile(file) => told.unseen.extend(file.open_file),
+                Record::FileGone(number) => told.gone.push(*number),
+                _ => {}
+            }
+            Ok(())
+        };
+        records.iter().for_each(|bytes| decoder.record(bytes, &mut take).unwrap());
+        sums.iter().for_each(|(key, value)| decoder.wait(key, value));
+        decoder.tell_waiting(&mut take).unwrap();
+        assert_eq!(decoder.unreadable, 0);
+        told
+    }
+
+    #[test]
+    fn an_address_that_is_used_again_is_another_open_file() {
+        let records = [
+            record(Op::Read, 7, 50, 90),
+            record(Op::Open, 7, 51, 100),
+            record(Op::Read, 7, 51, 110),
+            // The close of the one before, told late.
+            record(Op::Close, 7, 50, 95),
+            record(Op::Read, 7, 51, 120),
+            record(Op::Open, 8, 51, 130),
+            record(Op::Open, 7, 51, 140),
+            record(Op::Read, 7, 51, 150),
+        ];
+        let told = told(false, &records, &[]);
+        assert_eq!(told.operations, [1, 2, 2, 1, 2, 3, 4, 4]);
+        assert_eq!((told.unseen, told.gone), (vec![1], vec![1]));
+    }
+
+    /// Opens come out of the ring before the sums of what was read: they belong to the open file of their time.
+    #[test]
+    fn sums_belong_to_the_open_file_of_their_time() {
+        let opens =
+            [record(Op::Open, 7, 51, 100), record(Op::Open, 7, 52, 200), record(Op::Open, 7, 53, 300), record(Op::Open, 7, 51, 400)];
+        let sums = [sum(7, 52, 210), sum(7, 51, 410), sum(7, 51, 110), sum(7, 53, 310), sum(7, 60, 250), sum(9, 61, 5)];
+        let told = told(true, &opens, &sums);
+        assert_eq!(told.operations, [1, 2, 3, 4]);
+        // Two of which no open was seen have numbers of their own.
+        assert_eq!(told.totals, [(61, 5), (51, 1), (52, 2), (60, 6), (53, 3), (51, 4)]);
+        assert_eq!((told.unseen, told.gone), (vec![5, 6], vec![1, 2, 6]));
+    }
+}

@@ -19,6 +19,7 @@ pub(super) fn io_event<'a>(operation: &Operation<'a>) -> IoEvent<'a> {
         tid: Some(operation.tid as i32),
         op: Cow::Borrowed(operation.op.name()),
         via: Cow::Borrowed(operation.via.name()),
+        handle: operation.open_file.map(signed),
         // All 64 bits of it, as the table says.
         device: operation.file.map(|file| file.device as i64),
         inode: operation.file.map(|file| file.inode as i64),
@@ -43,6 +44,7 @@ pub(super) fn io_total(totals: &Totals) -> IoTotal<'static> {
     let (read_offset_min, read_offset_end) = range(&totals.read);
     let (write_offset_min, write_offset_end) = range(&totals.write);
     IoTotal {
+        handle: totals.open_file.map(signed),
         pid: totals.process.pid as i32,
         process_start_ns: Some(signed(totals.process.start_boot_ns)),
         device: totals.file.device as i64,
