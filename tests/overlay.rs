@@ -238,3 +238,30 @@ fn a_process_with_other_mounts_has_paths_of_its_own() {
     ];
     assert_eq!(opens, expected);
 }
+
+/// Two processes of the same user and group, of which one has a further group that may read.
+#[test]
+fn further_groups_count() {
+    let changes =
+        Command::new("setpriv").args(["--reuid", "65534", "--clear-groups", "true"]).status().is_ok_and(|status| status.success());
+    if !require("fuse", "FUSE and root", fuse_works() && changes) {
+        return;
+    }
+    // Where nobody can go.
+    let base = tempfile::tempdir_in("/var/tmp").unwrap();
+    let set_mode = |path: &Path, mode| std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    let (directory, file) = (base.path().join("here"), base.path().join("here/file"));
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::write(&file, "content").unwrap();
+    std::os::unix::fs::chown(&file, None, Some(1)).unwrap();
+    set_mode(&file, 0o640);
+    set_mode(base.path(), 0o755);
+    set_mode(&directory, 0o755);
+    let script = "for n in 1 2 3 4 5 6; do setpriv --reuid 65534 --regid 65534 --clear-groups cat file 2> /dev/null && exit 1
+        setpriv --reuid 65534 --regid 65534 --groups 1 cat file || exit 2; done";
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", "60", flowmine(), "trace", "--backend", "fuse", "--dataset"]).arg(base.path().join("data"));
+    let output = command.args(["--", "sh", "-c", script]).current_dir(&directory).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "content".repeat(6));
+}

@@ -13,6 +13,8 @@ pub(super) struct Identity {
     privileged: bool,
     uid: u32,
     gid: u32,
+    /// Whose supplementary groups it has: processes of one user can have different ones.
+    tid: u32,
     umask: u32,
 }
 
@@ -24,13 +26,13 @@ impl Identity {
             // Without it the umask of all threads is one; it cannot fail for lack of rights.
             libc::unshare(libc::CLONE_FS);
             libc::umask(0);
-            Identity { privileged, uid: libc::geteuid(), gid: libc::getegid(), umask: 0 }
+            Identity { privileged, uid: libc::geteuid(), gid: libc::getegid(), tid: 0, umask: 0 }
         }
     }
 
     /// Becomes the caller.
     pub(super) fn become_caller(&mut self, proc: &Path, uid: u32, gid: u32, tid: u32) {
-        if !self.privileged || (self.uid == uid && self.gid == gid) {
+        if !self.privileged || (self.uid == uid && self.gid == gid && (uid == 0 || self.tid == tid)) {
             return;
         }
         // SAFETY: raw calls, which change this thread only; they cannot fail for one who is privileged, and what fails leaves fewer rights.
@@ -43,7 +45,7 @@ impl Identity {
             libc::setfsgid(gid);
             libc::setfsuid(uid);
         }
-        (self.uid, self.gid) = (uid, gid);
+        (self.uid, self.gid, self.tid) = (uid, gid, tid);
     }
 
     /// Takes the caller's umask for what is made next.
