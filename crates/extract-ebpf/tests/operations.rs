@@ -33,7 +33,7 @@ fn tell(recorder: &mut Recorder, base: &[u8], expectations: &Expectations) {
         let operation = Operation {
             via: value(&row.via).map_or(Via::Call, |via| Via::of(&via).unwrap()),
             end_boot_ns: Some(begin + 5),
-            open_file: value(&row.handle).map(|handle| 0xffff_8880_0000_0000 + handle as u64 * 0x100),
+            open_file: value(&row.handle).map(|handle| handle as u64 + 100),
             file: value(&row.device).map(|device| FileKey {
                 device: device as u64,
                 inode: value(&row.inode).unwrap() as u64,
