@@ -131,14 +131,16 @@ pub enum Import {
     Log(ImportLog),
     /// I/O traces of the published eBPF and FUSE monitoring tools: directories with file-bpf.csv and cgroups.csv.
     IoCsv(ImportIoCsv),
-    /// Logs of Nextflow (.nextflow.log); which tasks ran, when, where, and what became of them.
+    /// Nextflow: its log (.nextflow.log), its trace file, work directories of its tasks.
     Nextflow(ImportTasks),
 }
 
 /// `flowmine import nextflow` and the other workflow engines.
 #[derive(Debug, Args)]
-#[command(after_help = "Files are recognised by their content and may be packed with gzip. Give all that belongs to a run in one call: what they tell of \
-    the same task is joined to one row of the table task_runs. What was imported before (same name, same content) is skipped.")]
+#[command(
+    after_help = "Files are recognised by their content and may be packed with gzip. Give all that belongs to a run in one call: what they tell of \
+    the same task is joined to one row of the table task_runs. What was imported before (same name, same content) is skipped."
+)]
 pub struct ImportTasks {
     /// Files, and directories in which they lie.
     #[arg(required = true, value_name = "PATH")]

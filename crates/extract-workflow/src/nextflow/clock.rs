@@ -129,9 +129,8 @@ impl Clock {
     pub fn see_report(&mut self, stamp: Stamp, path: &str) {
         let name = path.rsplit('/').next().unwrap_or(path);
         let dates = name.char_indices().filter_map(|(at, _)| NaiveDate::parse_from_str(name.get(at..at + 10)?, "%Y-%m-%d").ok());
-        let fits = |date: &NaiveDate| {
-            stamp.local(date.year() - stamp.year).is_some_and(|local| (local.date() - *date).num_days().abs() <= 1)
-        };
+        let fits =
+            |date: &NaiveDate| stamp.local(date.year() - stamp.year).is_some_and(|local| (local.date() - *date).num_days().abs() <= 1);
         self.of_report = self.of_report.or_else(|| dates.into_iter().find(fits).map(|date| date.year() - stamp.year));
     }
 
@@ -169,7 +168,8 @@ impl Clock {
         match (told, options.zone_offset_s, self.built.and_then(|built| built.1)) {
             (Some(told), given, _) => {
                 if given.is_some_and(|given| given != told) {
-                    let message = format!("the log's own times say that its zone is {}, not what was given; the log is believed", zone_name(told));
+                    let message =
+                        format!("the log's own times say that its zone is {}, not what was given; the log is believed", zone_name(told));
                     said.push(Diagnostic::warning("zone_contradicted", message).at(line, None));
                 }
                 (told, 0)
@@ -181,11 +181,14 @@ impl Clock {
                     "the log does not tell its zone; that of the day on which Nextflow was built is taken, {}, which daylight saving time can make wrong by an hour",
                     zone_name(built)
                 );
-                said.push(Diagnostic::warning("zone_of_build", message).at(line, None).advise("say the zone with --zone, as in --zone=+01:00"));
+                said.push(
+                    Diagnostic::warning("zone_of_build", message).at(line, None).advise("say the zone with --zone, as in --zone=+01:00"),
+                );
                 (built, 3600 * SECOND_NS)
             }
             (None, None, None) => {
-                let message = "the log does not tell its zone; its times are taken as UTC and can be wrong by up to 14 hours, all by the same";
+                let message =
+                    "the log does not tell its zone; its times are taken as UTC and can be wrong by up to 14 hours, all by the same";
                 said.push(Diagnostic::warning("no_zone", message).at(line, None).advise("say the zone with --zone, as in --zone=+01:00"));
                 (0, ANY_ZONE_NS)
             }
@@ -201,12 +204,14 @@ impl Clock {
             let fits = |year: &i32| last.local(year - last.year).is_some_and(|local| local <= file);
             (file.year() - 8..=file.year()).rev().find(fits).map(|year| year - last.year)
         });
-        let built_later = |year: i32| {
-            self.built.is_some_and(|(built, _)| last.local(year).is_some_and(|local| local + Duration::days(1) < built))
-        };
+        let built_later =
+            |year: i32| self.built.is_some_and(|(built, _)| last.local(year).is_some_and(|local| local + Duration::days(1) < built));
         match year.filter(|year| !built_later(*year)) {
             Some(year) => {
-                let message = format!("the log does not tell its year; by the modification time of the file it is {year}");
+                let earliest = self.built.map(|(built, _)| built.year()).filter(|built| *built < year);
+                let range =
+                    earliest.map(|built| format!("; by the Nextflow that it is of, any from {built} on is possible")).unwrap_or_default();
+                let message = format!("the log does not tell its year; by the modification time of the file it is {year}{range}");
                 said.push(Diagnostic::warning("year_of_file", message).at(line, None).advise(advice));
                 Some(year)
             }

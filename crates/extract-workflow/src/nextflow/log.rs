@@ -110,9 +110,11 @@ struct Event {
 impl Event {
     /// From what follows the time: `[main] DEBUG nextflow.Session - Session start`.
     fn new(line: u64, stamp: Option<Stamp>, rest: &str, at: usize) -> Self {
-        let level = ["] TRACE ", "] DEBUG ", "] INFO ", "] WARN ", "] ERROR "].iter().filter_map(|level| Some((rest.find(level)?, level))).min();
+        let level =
+            ["] TRACE ", "] DEBUG ", "] INFO ", "] WARN ", "] ERROR "].iter().filter_map(|level| Some((rest.find(level)?, level))).min();
         let after = level.map_or(0, |(at, level)| at + level.len());
-        let (logger, message_at) = rest[after..].find(" - ").map_or((rest, rest.len()), |dash| (&rest[after..after + dash], after + dash + 3));
+        let (logger, message_at) =
+            rest[after..].find(" - ").map_or((rest, rest.len()), |dash| (&rest[after..after + dash], after + dash + 3));
         Self {
             line,
             stamp,
@@ -256,7 +258,10 @@ impl State {
             let interval = rest.split_once("pollInterval").map(|(_, rest)| rest.trim_start_matches([':', '=', ' ']));
             let interval = interval.and_then(|rest| units::duration_s(rest.split(';').next()?));
             self.executors.insert(executor.to_owned(), interval.map(|seconds| (seconds * SECOND_NS as f64) as i64));
-        } else if message.starts_with("Session aborted") || message.starts_with("Killing running tasks") || message.starts_with("Killing pending tasks") {
+        } else if message.starts_with("Session aborted")
+            || message.starts_with("Killing running tasks")
+            || message.starts_with("Killing pending tasks")
+        {
             self.aborted = true;
         } else if let Some((_, stats)) = message.split_once("WorkflowStats[") {
             self.stats = Some((event.line, stats.to_owned()));
@@ -282,7 +287,10 @@ impl State {
         let next = self.tasks.len();
         let at = key.map_or(next, |key| *self.by_key.entry(key.to_owned()).or_insert(next));
         if at == next {
-            self.tasks.push(Task { row: Row { line: Some(line as i64), cache_key: key.map(|key| key.to_owned().into()), ..Row::default() }, ..Task::default() });
+            self.tasks.push(Task {
+                row: Row { line: Some(line as i64), cache_key: key.map(|key| key.to_owned().into()), ..Row::default() },
+                ..Task::default()
+            });
         }
         let task = &mut self.tasks[at];
         if task.row.name.is_empty() {
@@ -344,7 +352,10 @@ impl State {
             return;
         }
         let Some(key) = cache_key_of_dir(dir.trim()) else {
-            said.push(Diagnostic::warning("work_dir_odd", "the work directory does not end in a hash").at(event.line, Some(event.column as u64 + 1)));
+            said.push(
+                Diagnostic::warning("work_dir_odd", "the work directory does not end in a hash")
+                    .at(event.line, Some(event.column as u64 + 1)),
+            );
             return;
         };
         let next = self.tasks.len();
@@ -370,7 +381,10 @@ impl State {
             }
             Err((at, why)) => {
                 let column = event.column + "Task completed > ".len() + at;
-                said.push(Diagnostic::error("task_line_bad", format!("what became of a task cannot be read: {why}")).at(event.line, Some(column as u64 + 1)));
+                said.push(
+                    Diagnostic::error("task_line_bad", format!("what became of a task cannot be read: {why}"))
+                        .at(event.line, Some(column as u64 + 1)),
+                );
             }
         }
     }
@@ -469,15 +483,19 @@ impl State {
             return Some(executor.clone());
         }
         let acknowledged = row.native_id.is_some();
-        let mut fit = self.executors.keys().filter(|executor| acknowledging.contains(executor) == acknowledged || self.executors.len() == 1);
+        let mut fit =
+            self.executors.keys().filter(|executor| acknowledging.contains(executor) == acknowledged || self.executors.len() == 1);
         fit.next().filter(|_| fit.next().is_none()).cloned()
     }
 
     fn finish(mut self, options: &Options, mtime_ns: Option<i64>, said: &mut Diagnostics) -> Option<Run> {
         let mut tasks = std::mem::take(&mut self.tasks);
         // An array job is acknowledged like a task; its tasks carry its id with an index.
-        let arrays: std::collections::HashSet<String> =
-            tasks.iter().filter(|task| task.is_task).filter_map(|task| Some(task.row.native_id.as_ref()?.rsplit_once('_')?.0.to_owned())).collect();
+        let arrays: std::collections::HashSet<String> = tasks
+            .iter()
+            .filter(|task| task.is_task)
+            .filter_map(|task| Some(task.row.native_id.as_ref()?.rsplit_once('_')?.0.to_owned()))
+            .collect();
         tasks.retain(|task| task.is_task || task.row.native_id.as_deref().is_none_or(|id| !arrays.contains(id)));
         if tasks.is_empty() && self.run_id.is_none() {
             return None;
@@ -540,17 +558,19 @@ impl State {
             row.finished_precision_ns = self.executors.get(&executor).copied().flatten().map(|interval| interval + precision);
         }
         if let Some(noticed) = started_ms.and_then(|ms| ms.checked_mul(1_000_000)) {
-            // Often noticed when it was over already; it had begun then.
-            let started = exited.map_or(noticed, |(ended, _)| noticed.min(ended));
+            // Often noticed when it was over already; it had begun then. Surely it began after it was submitted.
+            let (started, digits) = exited.filter(|(ended, _)| *ended < noticed).unwrap_or((noticed, 0));
             row.started_ns = Some(started);
-            row.started_precision_ns = row.submitted_ns.map(|submitted| (started - submitted).max(0) + row.submitted_precision_ns.unwrap_or(0));
+            row.started_precision_ns =
+                row.submitted_ns.map(|submitted| (started - submitted).max(0) + row.submitted_precision_ns.unwrap_or(0) + digits);
         }
         row
     }
 }
 
 fn cut(event: &Event) -> Diagnostic {
-    Diagnostic::error("last_line_cut", "the file ends within this line, which tells of a task: it is left out").at(event.line, Some(event.column as u64 + 1))
+    Diagnostic::error("last_line_cut", "the file ends within this line, which tells of a task: it is left out")
+        .at(event.line, Some(event.column as u64 + 1))
 }
 
 /// `SLURM` and `AWS BATCH` as the executors are called in a configuration.
@@ -581,7 +601,8 @@ fn section(report: &str, heading: &str) -> Option<String> {
 /// Whether the engine counted as we do.
 fn compare(rows: &[Row], stats: &str, line: u64, said: &mut Diagnostics) {
     let told = |names: &[&str]| {
-        let value = |name: &&str| stats.split(';').find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?.parse::<usize>().ok();
+        let value =
+            |name: &&str| stats.split(';').find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?.parse::<usize>().ok();
         names.iter().filter_map(value).reduce(|a, b| a + b)
     };
     let count = |statuses: &[&str]| rows.iter().filter(|row| statuses.contains(&row.status.as_ref())).count();

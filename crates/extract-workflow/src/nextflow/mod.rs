@@ -5,9 +5,12 @@
 
 mod clock;
 mod handler;
+mod join;
 mod log;
 mod months;
 mod names;
+mod trace;
+mod work_dir;
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -15,12 +18,16 @@ use std::{fs, io};
 
 use flowmine_schema::diagnostic::Diagnostic;
 
+use self::join::Joined;
 use crate::{Engine, Options, Row, Source, input};
 
 /// As in the column `engine`.
 pub const NAME: &str = "nextflow";
 
+// In the order in which they are believed.
 const LOG: &str = "Nextflow log";
+const TRACE: &str = "Nextflow trace file";
+const WORK_DIR: &str = "Nextflow work directory";
 
 /// The engine.
 #[derive(Debug, Clone, Copy)]
@@ -31,38 +38,67 @@ impl Engine for Nextflow {
         NAME
     }
 
+    /// The files of a directory, and the work directories in it, in `work/`, and in those whose names are the beginning of a hash.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
-        for entry in fs::read_dir(dir)? {
-            let path = entry?.path();
-            if path.is_file() {
-                found.push(path);
+        let mut open = vec![dir.to_owned()];
+        while let Some(dir) = open.pop() {
+            for entry in fs::read_dir(&dir)? {
+                let entry = entry?;
+                let (path, name) = (entry.path(), entry.file_name());
+                let is_hash = name.len() == 2 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit);
+                // Not through links: a task's inputs are linked, and may be work directories.
+                if entry.file_type()?.is_file() {
+                    found.push(path);
+                } else if entry.file_type()?.is_dir() {
+                    if work_dir::is_one(&path) {
+                        found.push(path);
+                    } else if is_hash || name == "work" {
+                        open.push(path);
+                    }
+                }
             }
         }
         Ok(found)
     }
 
-    fn recognise(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {
+    fn recognise(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
+        if path.is_dir() {
+            return work_dir::is_one(path).then_some(WORK_DIR);
+        }
         let text = String::from_utf8_lossy(head);
+        if text.lines().next().is_some_and(|header| trace::separator(header).is_some()) {
+            return Some(TRACE);
+        }
         // A log that was cut can begin within a stack trace.
         let is_log = |line: &str| clock::prefix(line).is_some_and(|(_, _, _, at)| line[at..].starts_with('[') && line.contains(" - "));
         text.lines().take(200).any(is_log).then_some(LOG)
     }
 
     fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row> {
-        sources.sort_by(|a, b| (a.kind, &a.name, &a.path).cmp(&(b.kind, &b.name, &b.path)));
-        let mut runs = Vec::new();
-        for source in sources.iter_mut().filter(|source| source.kind == LOG) {
-            let read = input::open(&source.path).and_then(|reader| log::read(reader, &source.name, mtime_ns(&source.path), options, &mut source.diagnostics));
+        let rank = |kind: &str| [LOG, TRACE, WORK_DIR].iter().position(|known| *known == kind);
+        sources.sort_by(|a, b| (rank(a.kind), &a.name, &a.path).cmp(&(rank(b.kind), &b.name, &b.path)));
+        let mut joined = Joined::default();
+        for source in sources.iter_mut() {
+            let Source { path, name, kind, rows, diagnostics } = source;
+            let read = match *kind {
+                LOG => input::open(path).and_then(|reader| log::read(reader, name, mtime_ns(path), options, diagnostics)).map(|runs| {
+                    let told = runs.iter().map(|run| run.rows.len() as u64).sum();
+                    runs.into_iter().for_each(|run| joined.add_run(run));
+                    told
+                }),
+                TRACE => input::open(path)
+                    .and_then(|reader| trace::read(reader, name, diagnostics))
+                    .map(|records| joined.add_trace(name, records, options, diagnostics)),
+                WORK_DIR => work_dir::read(path, name, diagnostics).map(|row| joined.add_work_dir(row, diagnostics)),
+                _ => continue,
+            };
             match read {
-                Ok(found) => {
-                    source.rows = found.iter().map(|run| run.rows.len() as u64).sum();
-                    runs.extend(found);
-                }
-                Err(e) => source.diagnostics.push(Diagnostic::error("file_unreadable", e.to_string())),
+                Ok(told) => *rows = told,
+                Err(e) => diagnostics.push(Diagnostic::error("file_unreadable", e.to_string())),
             }
         }
-        runs.into_iter().flat_map(|run| run.rows).collect()
+        joined.finish()
     }
 }
 
