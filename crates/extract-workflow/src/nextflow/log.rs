@@ -497,6 +497,13 @@ impl State {
             .filter_map(|task| Some(task.row.native_id.as_ref()?.rsplit_once('_')?.0.to_owned()))
             .collect();
         tasks.retain(|task| task.is_task || task.row.native_id.as_deref().is_none_or(|id| !arrays.contains(id)));
+        tasks.retain(|task| {
+            if task.row.name.is_empty() {
+                let place = task.row.line.unwrap_or(1) as u64;
+                said.push(Diagnostic::error("task_without_name", "this task has no name; it is left out").at(place, None));
+            }
+            !task.row.name.is_empty()
+        });
         if tasks.is_empty() && self.run_id.is_none() {
             return None;
         }
