@@ -133,6 +133,8 @@ pub enum Import {
     IoCsv(ImportIoCsv),
     /// Nextflow: its log (.nextflow.log), its trace file, work directories of its tasks.
     Nextflow(ImportTasks),
+    /// Makeflow: its log (.makeflowlog), workflows in JSON, summaries of its resource monitor.
+    Makeflow(ImportTasks),
 }
 
 /// `flowmine import nextflow` and the other workflow engines.

@@ -29,6 +29,13 @@ pub fn head(path: &Path) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
+/// A whole file as text, up to 256 MiB; what is beyond is cut.
+pub fn whole(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    open(path)?.take(256 << 20).read_to_end(&mut bytes)?;
+    Ok(flowmine_schema::text::decode(&bytes).into_owned())
+}
+
 /// A small file as text; `None` when there is none.
 pub fn small(path: &Path) -> io::Result<Option<String>> {
     if !path.try_exists()? {

@@ -3,17 +3,19 @@
 //! | engine | reads | module |
 //! |---|---|---|
 //! | Nextflow | `.nextflow.log`, `trace.txt`, work directories | [`nextflow`] |
+//! | Makeflow | `.makeflowlog`, workflows in JSON, summaries of the resource monitor | [`makeflow`] |
 //!
 //! [`take_in`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
 
 mod input;
+pub mod makeflow;
 pub mod nextflow;
 pub mod take_in;
 mod units;
 
 use std::path::{Path, PathBuf};
 
-use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::TaskRun;
 
 /// A row that owns its text.
@@ -35,7 +37,7 @@ pub struct Source {
     pub path: PathBuf,
     /// As in the column `source`: without folders, but for a work directory with the one above it.
     pub name: String,
-    /// What it was recognised as; for messages too.
+    /// What it was recognised as, for messages too. Empty when it was refused as a whole, which [`Source::refuse`] says.
     pub kind: &'static str,
     /// Rows of which it told first.
     pub rows: u64,
@@ -43,12 +45,20 @@ pub struct Source {
     pub diagnostics: Diagnostics,
 }
 
+impl Source {
+    /// Says that nothing of it could be used.
+    pub fn refuse(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+        self.kind = "";
+    }
+}
+
 /// What an engine's module offers.
 pub trait Engine {
     /// As in the column `engine`.
     fn name(&self) -> &'static str;
 
-    /// What the engine can read at or below a directory, in any order; without `None` kinds.
+    /// What may be the engine's at or below a directory, in any order; [`Engine::recognise`] then looks at each.
     ///
     /// # Errors
     /// When the directory cannot be read.

@@ -3,7 +3,7 @@
 //! In go paths; each is recognised by its content, read together with the others by the engine's module, and what they tell becomes rows of
 //! `task_runs`. A source whose bytes were imported before is skipped. Rows and the list of imported sources change in one transaction.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub struct Report {
     /// How many files of directories are nothing that the engine reads.
     pub passed_over: u64,
     /// Rows by status, sorted.
-    pub statuses: std::collections::BTreeMap<String, u64>,
+    pub statuses: BTreeMap<String, u64>,
 }
 
 impl Report {
@@ -57,13 +57,13 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
     let mut writer = dataset.writer(Role::Raw, &format!("import, process {}", std::process::id()))?;
     let mut known: HashSet<Import> = dataset.manifest()?.imports.into_iter().collect();
     let mut report = Report::default();
-    let mut imports = Vec::new();
+    let mut imports = BTreeMap::new();
     for (path, named) in find(engine, paths, &mut report) {
         match look_at(engine, &path) {
             Ok(Some((kind, import))) => {
                 if known.insert(import.clone()) {
-                    report.sources.push(Source { path, name: import.name.clone(), kind, rows: 0, diagnostics: Diagnostics::default() });
-                    imports.push(import);
+                    imports.insert(path.clone(), import.clone());
+                    report.sources.push(Source { path, name: import.name, kind, rows: 0, diagnostics: Diagnostics::default() });
                 } else {
                     report.already_there += 1;
                 }
@@ -86,11 +86,13 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
     for source in &report.sources {
         source.diagnostics.append_to(&mut diagnostics, &source.name, None);
     }
+    // What could not be read is tried again when it is given again.
+    report.sources.iter().filter(|source| source.kind.is_empty()).for_each(|source| drop(imports.remove(&source.path)));
     if !imports.is_empty() || !diagnostics.is_empty() {
         let mut transaction = writer.begin()?;
         transaction.append(builder)?;
         transaction.append(diagnostics)?;
-        transaction.update_manifest(|manifest| manifest.imports.extend(imports))?;
+        transaction.update_manifest(|manifest| manifest.imports.extend(imports.into_values()))?;
         transaction.commit()?;
         writer.merge_small_files::<TaskRun<'static>>()?;
         writer.merge_small_files::<DiagnosticRow<'static>>()?;

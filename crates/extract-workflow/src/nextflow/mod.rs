@@ -95,7 +95,7 @@ impl Engine for Nextflow {
             };
             match read {
                 Ok(told) => *rows = told,
-                Err(e) => diagnostics.push(Diagnostic::error("file_unreadable", e.to_string())),
+                Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
             }
         }
         joined.finish()
