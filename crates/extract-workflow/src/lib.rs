@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | Nextflow | `.nextflow.log`, `trace.txt`, work directories | [`nextflow`] |
 //! | Makeflow | `.makeflowlog`, workflows in JSON, summaries of the resource monitor | [`makeflow`] |
+//! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
 //!
 //! [`take_in`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
 
@@ -12,6 +13,7 @@ pub mod makeflow;
 pub mod nextflow;
 pub mod take_in;
 mod units;
+pub mod wfformat;
 
 use std::path::{Path, PathBuf};
 
