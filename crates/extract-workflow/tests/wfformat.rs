@@ -1,4 +1,5 @@
 //! WfFormat instances in, rows and diagnostics out.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::fs;
 use std::path::Path;

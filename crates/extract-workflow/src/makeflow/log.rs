@@ -1,7 +1,7 @@
 //! `.makeflowlog`: lines in, runs with their attempts out.
 //!
 //! ```text
-//! # COMMAND	0	wc -w < a > b                      with --log-verbose, before the run begins
+//! # COMMAND 0 wc -w < a > b                           between tabs; with --log-verbose, before the run begins
 //! # STARTED 1795318114504024                          microseconds since 1970
 //! # FILE 1795318114520478 b 2 16755                   name, state (2: it exists), bytes
 //! 1795318114508267 0 1 2521 3 1 0 0 0 4               node, state, job; how many wait, run, are complete, failed, aborted; all

@@ -175,7 +175,7 @@ impl Clock {
                 (told, 0)
             }
             (None, Some(given), _) => (given, 0),
-            (None, None, Some(built)) if built == 0 => (0, 0),
+            (None, None, Some(0)) => (0, 0),
             (None, None, Some(built)) => {
                 let message = format!(
                     "the log does not tell its zone; that of the day on which Nextflow was built is taken, {}, which daylight saving time can make wrong by an hour",

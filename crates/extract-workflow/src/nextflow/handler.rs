@@ -10,8 +10,8 @@
 /// What stands in it; `-` is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Handler<'a> {
-    /// Key and value of what stands before `id`: `jobId`, `podName`.
-    pub native: Option<(&'a str, &'a str)>,
+    /// `jobId`, which only grid executors print.
+    pub job: Option<&'a str>,
     /// Nextflow's number of the task.
     pub id: &'a str,
     /// With tag.
@@ -40,10 +40,8 @@ pub fn parse(text: &str) -> Result<Handler<'_>, (usize, &'static str)> {
 
     let name_key = body.find("; name: ").ok_or((begin, "it has no name"))?;
     let (front, rest) = (&body[..name_key], &body[name_key + "; name: ".len()..]);
-    let (native, id) = match front.rsplit_once("id: ") {
-        Some((before, id)) => (before.trim_end().trim_end_matches(';').split_once(": "), id),
-        None => return Err((begin, "it has no id")),
-    };
+    let (before, id) = front.rsplit_once("id: ").ok_or((begin, "it has no id"))?;
+    let job = before.trim_end().trim_end_matches(';').strip_prefix("jobId: ");
 
     // The name ends where the whole middle follows, not at the first "; status: ".
     let middle = |at: &usize| {
@@ -69,7 +67,7 @@ pub fn parse(text: &str) -> Result<Handler<'_>, (usize, &'static str)> {
     }
     let told = |text: &'_ str| text != "-" && !text.is_empty();
     Ok(Handler {
-        native: native.filter(|(_, value)| told(value) && *value != "null"),
+        job: job.filter(|job| told(job) && *job != "null"),
         id,
         name: &rest[..name_end],
         status,
@@ -91,7 +89,7 @@ mod tests {
         let text = "x > TaskHandler[jobId: 21607439_38; id: 12; name: S:SOFIA (a, [b]); status: COMPLETED; exit: 0; error: -; \
                     workDir: s3://bucket/my work/19/2c6526a42e35b104d009c7369098f1 started: 1642395569926; exited: 2022-01-17T04:59:26.12Z; ]";
         let handler = parse(text).unwrap();
-        assert_eq!(handler.native, Some(("jobId", "21607439_38")));
+        assert_eq!(handler.job, Some("21607439_38"));
         assert_eq!((handler.id, handler.name, handler.status, handler.exit), ("12", "S:SOFIA (a, [b])", "COMPLETED", Some(0)));
         assert_eq!(handler.work_dir, Some("s3://bucket/my work/19/2c6526a42e35b104d009c7369098f1"));
         assert_eq!((handler.started_ms, handler.exited), (Some(1_642_395_569_926), Some("2022-01-17T04:59:26.12Z")));
@@ -103,14 +101,14 @@ mod tests {
         let handler = parse(text).unwrap();
         assert_eq!((handler.id, handler.name), ("4", "p (x; status: RUNNING; exit: 7])"));
         assert_eq!((handler.exit, handler.error), (None, Some("java.io.E: [a]; b")));
-        assert_eq!((handler.native, handler.work_dir, handler.exited), (None, Some("/w/32/5179"), None));
+        assert_eq!((handler.job, handler.work_dir, handler.exited), (None, Some("/w/32/5179"), None));
     }
 
     #[test]
     fn vanished() {
         let text = "TaskHandler[jobId: null; id: 4; name: p; status: RUNNING; exit: 2147483647; error: -; workDir: /w/32/51 started: -; exited: -; ]";
         let handler = parse(text).unwrap();
-        assert_eq!((handler.native, handler.exit, handler.started_ms, handler.exited), (None, None, None, None));
+        assert_eq!((handler.job, handler.exit, handler.started_ms, handler.exited), (None, None, None, None));
         assert_eq!(handler.work_dir, Some("/w/32/51"));
     }
 

@@ -161,10 +161,13 @@ fn fill(row: &mut Row, other: Row, said: &mut Diagnostics) {
         }
     }
     let open = |status: &str| matches!(status, "unknown" | "running" | "submitted");
-    if open(&row.status) && !open(&other.status) && !(row.cached || other.cached) {
+    // An exit code 0 is no contradiction to a failure that was seen elsewhere, nor is the earlier run of a cached task.
+    let agree = row.status == other.status || row.status == "failed" && other.status == "completed";
+    if row.cached || other.cached || open(&other.status) || agree {
+        // Nothing new.
+    } else if open(&row.status) {
         row.status = other.status;
-    } else if row.status != other.status && !open(&other.status) && !row.cached && !(row.status == "failed" && other.status == "completed")
-    {
+    } else {
         contradicts("the status", &row.status, &other.status);
     }
     macro_rules! take {

@@ -415,11 +415,8 @@ impl State {
         task.row.task_id = Some(handler.id.to_owned().into());
         task.row.exit_code = handler.exit;
         task.row.work_dir = handler.work_dir.map(|dir| dir.to_owned().into()).or(task.row.work_dir.take());
-        if let Some((kind, id)) = handler.native {
+        if let Some(id) = handler.job {
             task.row.native_id = Some(id.to_owned().into());
-            if kind.starts_with("pod") {
-                task.row.native_kind = Some("pod".into());
-            }
         }
         if let Some(error) = handler.error {
             task.failed = true;
@@ -548,7 +545,7 @@ impl State {
         if executor == "local" {
             row.host = self.host.clone().map(Into::into);
         }
-        if row.native_id.is_some() && row.native_kind.is_none() {
+        if row.native_id.is_some() {
             row.native_kind = super::native_kind(&executor).map(Into::into);
         }
         let utc = |stamp: Option<Stamp>| clock?.utc(stamp?);

@@ -46,10 +46,10 @@ pub fn read(dir: &Path, source: &str, said: &mut Diagnostics) -> io::Result<Row>
     if let Some(host) = file(".command.log")?.as_deref().and_then(scratch_host) {
         row.host = Some(host.to_owned().into());
     }
-    if let Some(text) = file(".command.trace")?.filter(|text| !text.trim().is_empty()) {
-        if !used(&text, &mut row) {
-            said.push(Diagnostic::warning("work_dir_trace_bad", ".command.trace has neither of the two known forms; it is left out"));
-        }
+    if let Some(text) = file(".command.trace")?.filter(|text| !text.trim().is_empty())
+        && !used(&text, &mut row)
+    {
+        said.push(Diagnostic::warning("work_dir_trace_bad", ".command.trace has neither of the two known forms; it is left out"));
     }
     if let Some(text) = file(".exitcode")? {
         row.exit_code = text.trim().parse().ok();
