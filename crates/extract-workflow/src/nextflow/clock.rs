@@ -228,3 +228,134 @@ fn zone_name(offset_s: i64) -> String {
     let sign = if offset_s < 0 { '-' } else { '+' };
     format!("{sign}{:02}:{:02}", offset_s.abs() / 3600, offset_s.abs() / 60 % 60)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flowmine_schema::time;
+
+    fn utc(text: &str) -> i64 {
+        time::parse(text).unwrap()
+    }
+
+    /// A line of that time, `Jul-10 11:02:13.596`.
+    fn stamp(clock: &mut Clock, text: &str) -> Option<Stamp> {
+        let line = format!("{text} [main] DEBUG x - y");
+        let (month, day, ms, _) = prefix(&line).unwrap();
+        clock.stamp(month, day, ms)
+    }
+
+    fn resolve(clock: &Clock, options: &Options, mtime: Option<&str>) -> (Option<Resolved>, Vec<&'static str>) {
+        let mut said = Diagnostics::default();
+        let resolved = clock.resolve(options, mtime.map(utc), 1, &mut said);
+        (resolved, said.iter().map(|d| d.code).collect())
+    }
+
+    #[test]
+    fn prefixes() {
+        for (line, month) in
+            [("Dec-27 12:43:07.640 [main]", "Dec"), ("de nov.-18 15:48:50.258 [a]", "de nov."), ("10月-16 10:27:53.882 [a]", "10月")]
+        {
+            assert_eq!(prefix(line).unwrap().0, month);
+        }
+        for none in [
+            "",
+            "\tat java.Foo",
+            "Dec-27 12:43:07,640 [main]",
+            "Dec-27 25:43:07.640 [main]",
+            "-27 12:43:07.640 [main]",
+            "  x - y",
+            "é-é-27 12:43:07.64",
+        ] {
+            assert!(prefix(none).is_none(), "{none}");
+        }
+    }
+
+    #[test]
+    fn zone_by_utc_times() {
+        for (line, newest, offset_s) in [
+            ("Jul-10 11:03:19.864", "2024-07-10T10:02:59.035Z", Some(3600)),
+            ("Jul-10 15:48:19.000", "2024-07-10T10:03:00Z", Some(20_700)),
+            ("Jan-01 00:30:10.000", "2024-12-31T19:00:00Z", Some(19_800)),
+            ("Dec-31 20:31:00.000", "2025-01-01T00:00:00Z", Some(-12_600)),
+            // The file server's clock is ahead.
+            ("Jul-10 10:03:00.000", "2024-07-10T10:03:30Z", Some(0)),
+            // Noticed so late that it could be another zone.
+            ("Jul-10 10:15:00.000", "2024-07-10T10:04:00Z", None),
+            ("Jul-10 10:09:00.000", "2024-07-10T10:00:00Z", Some(0)),
+        ] {
+            let mut clock = Clock::default();
+            let stamp = stamp(&mut clock, line).unwrap();
+            clock.see_utc(stamp, utc(newest));
+            let (resolved, said) = resolve(&clock, &Options::default(), None);
+            let resolved = resolved.unwrap();
+            match offset_s {
+                Some(offset_s) => assert_eq!((resolved.offset_s, resolved.zone_precision_ns, said), (offset_s, 0, vec![]), "{line}"),
+                None => assert_eq!((resolved.zone_precision_ns, said), (ANY_ZONE_NS, vec!["no_zone"]), "{line}"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_nearest_line_tells_the_zone() {
+        let mut clock = Clock::default();
+        for (line, newest) in [("Jul-10 12:50:00.000", "2024-07-10T10:00:00Z"), ("Jul-10 12:50:01.000", "2024-07-10T10:49:58Z")] {
+            let stamp = stamp(&mut clock, line).unwrap();
+            clock.see_utc(stamp, utc(newest));
+        }
+        assert_eq!(resolve(&clock, &Options::default(), None).0.unwrap().offset_s, 7200);
+        let options = Options { zone_offset_s: Some(3600), ..Options::default() };
+        let (resolved, said) = resolve(&clock, &options, None);
+        assert_eq!((resolved.unwrap().offset_s, said), (7200, vec!["zone_contradicted"]));
+    }
+
+    #[test]
+    fn zone_of_the_build() {
+        for (built, offset_s) in [
+            ("29-05-2024 06:19 UTC (07:19 BST)", Some(3600)),
+            ("16-09-2019 21:15 UTC (17-09-2019 09:15 NZDT)", Some(43_200)),
+            ("21-07-2021 15:09 UTC ", Some(0)),
+            ("15-10-2023 15:07 UTC (10:07 CDT)", Some(-18_000)),
+            ("15-10-2023 15:07 UTC (odd)", None),
+            ("15-10-2023 15:07 UTC (20-10-2023 15:07 X)", None),
+        ] {
+            let mut clock = Clock::default();
+            clock.see_built(built);
+            assert_eq!(clock.built.unwrap().1, offset_s, "{built}");
+        }
+    }
+
+    #[test]
+    fn years() {
+        let at = |line: &str, options: &Options, mtime: Option<&str>| {
+            let mut clock = Clock::default();
+            clock.see_built("06-10-2023 21:19 UTC ");
+            let stamp = stamp(&mut clock, line).unwrap();
+            let (resolved, said) = resolve(&clock, options, mtime);
+            (resolved.and_then(|resolved| resolved.utc(stamp)).map(|(ns, _)| time::rfc3339(ns)), said)
+        };
+        let told = |text: &str, said: &[&'static str]| (Some(text.to_owned()), said.to_vec());
+        let none = Options::default();
+        assert_eq!(at("Oct-16 10:00:00.000", &none, Some("2023-10-16T10:00:05Z")), told("2023-10-16T10:00:00Z", &["year_of_file"]));
+        assert_eq!(at("Dec-31 23:59:59.000", &none, Some("2025-01-05T00:00:00Z")), told("2024-12-31T23:59:59Z", &["year_of_file"]));
+        assert_eq!(at("Feb-29 10:00:00.000", &none, Some("2026-03-01T00:00:00Z")), told("2024-02-29T10:00:00Z", &["year_of_file"]));
+        assert_eq!(at("Oct-16 10:00:00.000", &none, Some("2022-10-16T10:00:05Z")), (None, vec!["no_year"]), "older than its Nextflow");
+        assert_eq!(at("Oct-16 10:00:00.000", &none, None), (None, vec!["no_year"]));
+        let given = Options { year: Some(2024), ..Options::default() };
+        assert_eq!(at("Oct-16 10:00:00.000", &given, None), told("2024-10-16T10:00:00Z", &[]));
+        assert_eq!(at("Feb-29 10:00:00.000", &Options { year: Some(2023), ..Options::default() }, None), (None, vec![]), "there was none");
+    }
+
+    #[test]
+    fn year_of_a_report() {
+        let mut clock = Clock::default();
+        let first = stamp(&mut clock, "Dec-31 23:59:59.000").unwrap();
+        // Of another day, then of this.
+        clock.see_report(first, "/x/execution_trace_2021-05-05_10-00-00.txt");
+        clock.see_report(first, "/2019-12-31/execution_trace_2023-12-31_23-59-58.txt");
+        let next = stamp(&mut clock, "Jan-01 00:00:01.000").unwrap();
+        let resolved = resolve(&clock, &Options { zone_offset_s: Some(0), ..Options::default() }, None).0.unwrap();
+        assert_eq!(resolved.utc(first).map(|(ns, _)| ns), Some(utc("2023-12-31T23:59:59Z")));
+        assert_eq!(resolved.utc(next).map(|(ns, _)| ns), Some(utc("2024-01-01T00:00:01Z")));
+    }
+}
