@@ -143,7 +143,7 @@ pub enum Import {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Files are recognised by their content and may be packed with gzip. Give all that belongs to a run in one call: what they tell of \
-    the same task is joined to one row of the table task_runs. What was imported before (same name, same content) is skipped."
+    the same task is joined to one row of the table task_runs. What was imported before (same content) is skipped."
 )]
 pub struct ImportTasks {
     /// Files, and directories in which they lie.

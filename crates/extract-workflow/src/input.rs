@@ -68,7 +68,8 @@ impl<R: BufRead> Lines<R> {
         loop {
             let buffer = self.reader.fill_buf()?;
             if buffer.is_empty() {
-                self.whole = false;
+                // The end right after a newline cuts nothing.
+                self.whole &= !any;
                 break;
             }
             any = true;
@@ -90,5 +91,31 @@ impl<R: BufRead> Lines<R> {
             self.line.pop();
         }
         Ok(Some((self.number, &self.line)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_their_ends() {
+        for (text, expected, whole) in [
+            ("a\nb\r\n", vec![(1, "a"), (2, "b")], true),
+            ("a\n\nb", vec![(1, "a"), (2, ""), (3, "b")], false),
+            ("", vec![], true),
+            ("\n", vec![(1, "")], true),
+        ] {
+            // A buffer smaller than a line.
+            let mut lines = Lines::new(BufReader::with_capacity(1, text.as_bytes()));
+            let mut read = Vec::new();
+            while let Some((number, line)) = lines.next().unwrap() {
+                read.push((number, String::from_utf8(line.to_vec()).unwrap()));
+            }
+            assert_eq!(read, expected.iter().map(|(number, line)| (*number, (*line).to_owned())).collect::<Vec<_>>(), "{text:?}");
+            assert_eq!(lines.whole, whole, "{text:?}");
+        }
+        let long = vec![b'x'; LONGEST_LINE + 10];
+        assert_eq!(Lines::new(long.as_slice()).next().unwrap().unwrap().1.len(), LONGEST_LINE);
     }
 }

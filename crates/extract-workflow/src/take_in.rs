@@ -1,7 +1,8 @@
 //! Files of workflow engines into a dataset: what `flowmine import nextflow` and its like do.
 //!
 //! In go paths; each is recognised by its content, read together with the others by the engine's module, and what they tell becomes rows of
-//! `task_runs`. A source whose bytes were imported before is skipped. Rows and the list of imported sources change in one transaction.
+//! `task_runs`. What was imported before is skipped: a file with the same bytes, a
+//! directory with the same bytes and name. Rows and the list of imported sources change in one transaction.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
@@ -55,13 +56,15 @@ impl Report {
 /// When the dataset cannot be written. What is wrong with a file stands in the report.
 pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], options: &Options) -> Result<Report, TakeInError> {
     let mut writer = dataset.writer(Role::Raw, &format!("import, process {}", std::process::id()))?;
-    let mut known: HashSet<Import> = dataset.manifest()?.imports.into_iter().collect();
+    let before = dataset.manifest()?.imports;
+    let mut known: HashSet<String> = before.iter().flat_map(|import| [import.sha256.clone(), key_of_dir(import)]).collect();
     let mut report = Report::default();
     let mut imports = BTreeMap::new();
     for (path, named) in find(engine, paths, &mut report) {
         match look_at(engine, &path) {
             Ok(Some((kind, import))) => {
-                if known.insert(import.clone()) {
+                // Logs are renamed when the next run begins, so that a file's name does not count. Attempts at a task can be alike to the byte.
+                if known.insert(if path.is_dir() { key_of_dir(&import) } else { import.sha256.clone() }) {
                     imports.insert(path.clone(), import.clone());
                     report.sources.push(Source { path, name: import.name, kind, rows: 0, diagnostics: Diagnostics::default() });
                 } else {
@@ -98,6 +101,10 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
         writer.merge_small_files::<DiagnosticRow<'static>>()?;
     }
     Ok(report)
+}
+
+fn key_of_dir(import: &Import) -> String {
+    format!("{} {}", import.sha256, import.name)
 }
 
 fn refuse(report: &mut Report, path: &Path, diagnostic: Diagnostic) {

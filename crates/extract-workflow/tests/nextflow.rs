@@ -164,6 +164,8 @@ fn raw_trace_with_chosen_columns() {
     assert_eq!((time(row.started_ns), seconds(row.started_precision_ns)), ("2024-12-31T21:50:15.050Z".to_owned(), "5.05".to_owned()));
     assert_eq!((time(row.finished_ns), row.host.as_deref()), ("2024-12-31T21:56:00Z".to_owned(), Some("n12")));
     assert_eq!((rows[1].status.as_ref(), rows[1].cached, rows[1].name.as_ref()), ("cached", true, "DONE"));
+    // It tells the earlier run's times and bytes.
+    assert_eq!((rows[1].exit_code, rows[1].started_ns, rows[1].read_bytes, rows[1].attempt), (Some(0), None, None, None));
     assert_eq!((rows[2].exit_code, rows[2].realtime_s), (None, None));
 }
 
@@ -211,7 +213,7 @@ fn killed_run() {
     // 2019-10-04, a day later.
     fs::File::options().write(true).open(&log).unwrap().set_modified(UNIX_EPOCH + Duration::from_secs(1_570_190_000)).unwrap();
     let (rows, said) = read(&[log], &Options::default());
-    assert_eq!(said, ["month_unknown:6", "task_line_bad:7", "no_zone:1", "year_of_file:1"]);
+    assert_eq!(said, ["month_unknown:6", "task_line_bad:7", "no_zone:1", "year_of_file:1", "run_without_end"]);
     assert_eq!(fates(&rows), "-|TRIM (1)|1|submitted|-|-|-=-\n2|TRIM (2)|1|running|-|-|-=-\n");
     assert_eq!(
         (time(rows[0].submitted_ns), seconds(rows[0].submitted_precision_ns)),
@@ -290,6 +292,31 @@ fn work_dir_joins_its_log() {
 }
 
 #[test]
+fn a_resumed_run_takes_results_of_the_run_before() {
+    let root = tempfile::tempdir().unwrap();
+    let resumed = root.path().join("resumed.log");
+    let text = "Jan-02 10:00:00.000 [main] DEBUG nextflow.Session - Session UUID: 6d1a1f6e-0000-4000-8000-000000000001\n\
+                Jan-02 10:00:00.001 [main] DEBUG nextflow.Session - Run name: calm_hopper\n\
+                Jan-02 10:00:01.000 [Actor Thread 1] INFO  nextflow.processor.TaskProcessor - [0a/11aa22] Cached process > PREP:SPLIT (a, [b] (c))\n";
+    fs::write(&resumed, text).unwrap();
+    let trace = root.path().join("resumed.txt");
+    let text = "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\trchar\n\
+                1\t0a/11aa22\t9001\tPREP:SPLIT (a, [b] (c))\tCACHED\t0\t2024-12-31 23:50:10.001\t4.7 MB\n";
+    fs::write(&trace, text).unwrap();
+    let first = fixture("slurm_retried_ignored_array.log");
+    let (rows, said) = read(&[first, resumed.clone(), trace, work_dir(root.path(), "0")], &Options::default());
+    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(rows.len(), 9);
+    let (cached, executed) = rows.iter().partition::<Vec<_>, _>(|row| row.run_name.as_deref() == Some("calm_hopper"));
+    assert_eq!((cached[0].cached, cached[0].task_id.as_deref(), cached[0].exit_code), (true, Some("1"), Some(0)));
+    assert_eq!((cached[0].native_id.as_deref(), cached[0].submitted_ns, cached[0].rchar_bytes), (None, None, None), "it did not run");
+    assert_eq!((executed[0].cpus, executed[0].rchar_bytes), (Some(4), Some(4790)), "the work directory is of the run that executed");
+    // Without that run, its work directory tells what the result is of, and not when it was made.
+    let (rows, _) = read(&[resumed, work_dir(root.path(), "0")], &Options::default());
+    assert_eq!((rows.len(), rows[0].container_image.as_deref(), rows[0].started_ns), (1, Some("quay.io/lab/split:1"), None));
+}
+
+#[test]
 fn order_of_sources_does_not_matter() {
     let root = tempfile::tempdir().unwrap();
     let mut paths = vec![
@@ -321,8 +348,12 @@ fn a_directory_is_taken_once() {
     let report = take_in(&dataset, &Nextflow, std::slice::from_ref(&launch), &Options::default()).unwrap();
     assert_eq!((report.rows(), report.passed_over, report.already_there, report.errors()), (8, 1, 0, 0));
     assert_eq!(report.statuses["failed"], 3);
-    let report = take_in(&dataset, &Nextflow, &[launch], &Options::default()).unwrap();
+    let report = take_in(&dataset, &Nextflow, std::slice::from_ref(&launch), &Options::default()).unwrap();
     assert_eq!((report.rows(), report.passed_over, report.already_there), (0, 1, 2));
+    // The next run renames the log.
+    fs::rename(launch.join(".nextflow.log"), launch.join(".nextflow.log.1")).unwrap();
+    let report = take_in(&dataset, &Nextflow, std::slice::from_ref(&launch), &Options::default()).unwrap();
+    assert_eq!((report.rows(), report.already_there), (0, 2));
     assert_eq!(dataset.row_count::<TaskRun<'static>>().unwrap(), 8);
 }
 

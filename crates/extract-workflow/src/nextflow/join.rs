@@ -63,7 +63,7 @@ impl Joined {
         let run = self.run_of_trace(name, &records);
         let of_log = run.and_then(|run| self.runs[run].0);
         let clock = of_log.unwrap_or_else(|| Resolved::without_log(options));
-        if of_log.is_none() && options.zone_offset_s.is_none() && records.iter().any(Record::needs_zone) {
+        if of_log.is_none() && options.zone_offset_s.is_none() && records.iter().any(|record| !record.row.cached && record.needs_zone()) {
             let message =
                 "the trace file does not tell its zone; its times are taken as UTC and can be wrong by up to 14 hours, all by the same";
             let advice = "import it together with the run's .nextflow.log, or say the zone with --zone, as in --zone=+01:00";
@@ -72,6 +72,9 @@ impl Joined {
         let mut added = 0;
         for record in records {
             let mut row = record.finish(&clock);
+            if row.cached {
+                forget_earlier_run(&mut row);
+            }
             let line = row.line;
             let known = self.with_key(&row).iter().copied().find(|at| self.run_of[*at] == run);
             if let Some(at) = known {
@@ -105,9 +108,7 @@ impl Joined {
             return 0;
         }
         if !known.is_empty() {
-            // The execution that these runs took the result of is none of theirs, nor is when it was.
-            (row.started_ns, row.started_precision_ns, row.finished_ns, row.finished_precision_ns) = (None, None, None, None);
-            (row.host, row.executor, row.queue) = (None, None, None);
+            forget_earlier_run(&mut row);
             for at in known {
                 fill(&mut self.rows[at], row.clone(), said);
             }
@@ -134,6 +135,39 @@ impl Joined {
         }
         rows
     }
+}
+
+/// Of a cached task the sources tell when, where and with what the earlier run executed it, which this run did not.
+fn forget_earlier_run(row: &mut Row) {
+    macro_rules! forget {
+        ($($column:ident),+ $(,)?) => { $( row.$column = None; )+ };
+    }
+    forget!(
+        attempt,
+        executor,
+        queue,
+        native_id,
+        native_kind,
+        host,
+        container_id,
+        queued_ns,
+        queued_precision_ns,
+        submitted_ns,
+        submitted_precision_ns,
+        started_ns,
+        started_precision_ns,
+        finished_ns,
+        finished_precision_ns,
+        duration_s,
+        realtime_s,
+        cpu_percent,
+        peak_rss_bytes,
+        peak_vmem_bytes,
+        rchar_bytes,
+        wchar_bytes,
+        read_bytes,
+        write_bytes
+    );
 }
 
 /// Fills what is null in `row` from `other`, and says where they contradict each other.

@@ -512,6 +512,10 @@ impl State {
         let rows: Vec<Row> = tasks.into_iter().map(|task| self.finish_task(task, clock, &acknowledging)).collect();
         if let Some((line, stats)) = &self.stats {
             compare(&rows, stats, *line, said);
+        } else if rows.iter().any(|row| matches!(row.status.as_ref(), "running" | "submitted")) {
+            let message = "the log tells neither the end of the run nor that of some tasks";
+            let advice = "when the run goes on, import its log again into another dataset: in this one its tasks would be twice";
+            said.push(Diagnostic::warning("run_without_end", message).advise(advice));
         }
         Some(Run { rows, clock, trace_file: self.trace_file })
     }
