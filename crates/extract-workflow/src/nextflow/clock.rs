@@ -44,11 +44,16 @@ impl Stamp {
 /// A line's prefix: its time and where what follows begins. `None` when the line is the continuation of another.
 pub fn prefix(line: &str) -> Option<(&str, u32, i64, usize)> {
     // A month has a dot, an article or letters of more than one byte, never more than this.
-    let dash = line.char_indices().take(16).find(|&(at, c)| c == '-' && at > 0 && is_date(line.as_bytes().get(at + 1..at + 17)))?.0;
+    let dash = line.char_indices().take(16).find(|&(_, c)| c == '-').map(|(at, _)| at).filter(|at| *at > 0)?;
+    if !is_date(line.as_bytes().get(dash + 1..dash + 17)) {
+        return None;
+    }
     let digits = |from: usize, to: usize| line.get(dash + from..dash + to)?.parse::<u32>().ok();
     let (day, hour, minute, second, ms) = (digits(1, 3)?, digits(4, 6)?, digits(7, 9)?, digits(10, 12)?, digits(13, 16)?);
     let ms_of_day = i64::from((hour * 60 + minute) * 60 + second) * 1000 + i64::from(ms);
-    (hour < 24 && minute < 60 && second < 61).then_some((&line[..dash], day, ms_of_day, dash + 17))
+    // The thread follows; and what tools print as `2024-07-10 11:02:13.596` is none of Nextflow's.
+    let is_one = line[dash + 17..].starts_with('[') && hour < 24 && minute < 60 && second < 61;
+    is_one.then_some((&line[..dash], day, ms_of_day, dash + 17))
 }
 
 /// `18 15:48:50.258 `

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
 use super::clock::Resolved;
-use super::log::Run;
+use super::fate::Run;
 use super::trace::Record;
 use crate::{Options, Row};
 

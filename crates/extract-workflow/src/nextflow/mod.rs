@@ -4,11 +4,13 @@
 //! directory, and where they contradict each other a diagnostic says so.
 
 mod clock;
+mod fate;
 mod handler;
 mod join;
 mod log;
 mod months;
 mod names;
+mod told;
 mod trace;
 mod work_dir;
 
@@ -71,7 +73,7 @@ impl Engine for Nextflow {
             return Some(TRACE);
         }
         // A log that was cut can begin within a stack trace.
-        let is_log = |line: &str| clock::prefix(line).is_some_and(|(_, _, _, at)| line[at..].starts_with('[') && line.contains(" - "));
+        let is_log = |line: &str| clock::prefix(line).is_some() && line.contains(" - ");
         text.lines().take(200).any(is_log).then_some(LOG)
     }
 

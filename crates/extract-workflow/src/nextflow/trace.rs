@@ -21,14 +21,14 @@ const LONGEST_RECORD: usize = 1 << 18;
 
 /// A time as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum Written {
     /// Nanoseconds.
     Utc(i64),
     /// By the clock of the machine on which Nextflow ran.
     Local(NaiveDateTime),
 }
 
-impl Told {
+impl Written {
     fn read(text: &str) -> Option<Self> {
         if let Ok(ms) = text.parse::<i64>() {
             return ms.checked_mul(1_000_000).filter(|ns| *ns > 0).map(Self::Utc);
@@ -49,20 +49,20 @@ impl Told {
 pub struct Record {
     /// All but run and times. The name is empty where no column tells it.
     pub row: Row,
-    submit: Option<Told>,
-    start: Option<Told>,
-    complete: Option<Told>,
+    submit: Option<Written>,
+    start: Option<Written>,
+    complete: Option<Written>,
 }
 
 impl Record {
     /// Whether a time is local.
     pub fn needs_zone(&self) -> bool {
-        [self.submit, self.start, self.complete].iter().any(|told| matches!(told, Some(Told::Local(_))))
+        [self.submit, self.start, self.complete].iter().any(|told| matches!(told, Some(Written::Local(_))))
     }
 
     /// With its times. `start` and `complete` are when Nextflow noticed, which it did after the submission and after what it noticed.
     pub fn finish(mut self, clock: &Resolved) -> Row {
-        let utc = |told: Option<Told>| told.and_then(|told| told.utc(clock));
+        let utc = |told: Option<Written>| told.and_then(|told| told.utc(clock));
         let submit = utc(self.submit);
         let since = |ns: i64| submit.map(|(submitted, precision)| (ns - submitted).max(0) + precision);
         let row = &mut self.row;
@@ -213,9 +213,9 @@ fn set(out: &mut Record, column: &str, value: &str) -> bool {
             row.status != "unknown"
         }
         "exit" => put!(row.exit_code, whole()),
-        "submit" => put!(*submit, Told::read(value)),
-        "start" => put!(*start, Told::read(value)),
-        "complete" => put!(*complete, Told::read(value)),
+        "submit" => put!(*submit, Written::read(value)),
+        "start" => put!(*start, Written::read(value)),
+        "complete" => put!(*complete, Written::read(value)),
         "duration" => put!(row.duration_s, seconds()),
         "realtime" => put!(row.realtime_s, seconds()),
         "%cpu" => put!(row.cpu_percent, units::percent(value)),
