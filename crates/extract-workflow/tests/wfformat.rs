@@ -59,3 +59,45 @@ fn what_did_not_run_or_is_too_old() {
     assert_eq!(read("specification_only_1.5.json", &Options::default()), (vec![], vec!["workflow_without_run"]));
     assert_eq!(read("too_old_1.1.json", &Options::default()), (vec![], vec!["version_unknown"]));
 }
+
+mod hostile {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Puts something else in the place of the n-th value.
+    fn replace(value: &mut Value, n: &mut usize, with: &Value) {
+        if *n == 0 {
+            *value = with.clone();
+        }
+        *n = n.wrapping_sub(1);
+        match value {
+            Value::Array(inside) => inside.iter_mut().for_each(|value| replace(value, n, with)),
+            Value::Object(inside) => inside.iter_mut().for_each(|(_, value)| replace(value, n, with)),
+            _ => {}
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn decoding_never_panics(flat in any::<bool>(), places in proptest::collection::vec(0..70_usize, 0..4), which in 0..9_usize) {
+            let with = ["null", "[]", "{}", "-1", "1e300", "9223372036854775807", "\"\"", "\"9999-99-99T00:00:00\"", "[[1], {\"name\": 2}]"][which];
+            let with: Value = serde_json::from_str(with).unwrap();
+            let name = if flat { "flat_1.4.json" } else { "times_and_bytes_1.6.json" };
+            let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/wfformat").join(name)).unwrap();
+            let mut instance: Value = serde_json::from_str(&text).unwrap();
+            for mut place in places {
+                replace(&mut instance, &mut place, &with);
+            }
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join(name);
+            fs::write(&path, instance.to_string()).unwrap();
+            let mut sources = [Source { path, name: name.to_owned(), kind: "WfFormat instance", rows: 0, diagnostics: Diagnostics::default() }];
+            for row in WfFormat.read(&mut sources, &Options::default()) {
+                prop_assert!(row.task_id.is_some() && row.realtime_s.is_none_or(|seconds| seconds >= 0.0));
+            }
+        }
+    }
+}
