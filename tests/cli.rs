@@ -53,6 +53,25 @@ fn rejected_input_is_told_and_ends_with_1() {
 }
 
 #[test]
+fn what_workflow_engines_told_is_imported() {
+    let dir = tempfile::tempdir().unwrap();
+    let import = |engine: &str, file: &str, code: i32| {
+        let file = repository("crates/extract-workflow/tests/fixtures").join(file);
+        said(flowmine().args(["import", engine, "--year", "2025", "--dataset"]).arg(dir.path().join("dataset")).arg(file), code)
+    };
+    let told = import("nextflow", "nextflow/slurm_retried_ignored_array.log", 0);
+    assert!(told.contains("8 rows of task_runs written (5 completed, 3 failed)"), "{told}");
+    let again = import("nextflow", "nextflow/slurm_retried_ignored_array.log", 0);
+    assert!(again.contains("0 rows") && again.contains("1 had been imported before"), "{again}");
+    let cut = import("nextflow", "nextflow/killed_without_end.log", 1);
+    assert!(cut.contains("killed_without_end.log:7:") && cut.contains("the line is cut"), "{cut}");
+    let odd = import("makeflow", "makeflow/failed_but_completed.makeflowlog", 0);
+    assert!(odd.contains("the log says COMPLETED, but of 4 rules 1 are complete, 2 failed"), "{odd}");
+    assert!(import("wfformat", "wfformat/flat_1.4.json", 0).contains("2 unknown"));
+    assert!(import("wfformat", "makeflow/words.makeflow", 2).contains("this is nothing that import wfformat reads"));
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let (_dir, dataset) = dataset();
     let mut child = flowmine()

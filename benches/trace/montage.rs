@@ -5,8 +5,9 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-const WIDTH: usize = 256;
-const HEIGHT: usize = 512;
+/// The size of an image of the 2MASS survey, for which Montage was made.
+const WIDTH: usize = 512;
+const HEIGHT: usize = 1024;
 
 /// Writes `count` images in FITS (32-bit floats, gnomonic projection, about an arc second a pixel) with stars and a sloping background.
 pub fn images(count: usize, dir: &Path) -> std::io::Result<()> {
@@ -14,10 +15,10 @@ pub fn images(count: usize, dir: &Path) -> std::io::Result<()> {
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     let (ra0, dec0) = (10.0, 5.0);
     let stars: Vec<(f64, f64, f64)> =
-        (0..4000).map(|_| (ra0 + random.unit() * 0.8 - 0.4, dec0 + random.unit() * 0.8 - 0.4, 150.0 / (random.unit() + 0.02))).collect();
+        (0..16000).map(|_| (ra0 + random.unit() * 1.6 - 0.8, dec0 + random.unit() * 1.6 - 0.8, 150.0 / (random.unit() + 0.02))).collect();
     let side = (count as f64).sqrt().ceil() as usize;
     for index in 0..count {
-        let (ra, dec) = (ra0 + (index / side) as f64 * 0.055 - 0.1, dec0 + (index % side) as f64 * 0.11 - 0.2);
+        let (ra, dec) = (ra0 + (index / side) as f64 * 0.11 - 0.2, dec0 + (index % side) as f64 * 0.22 - 0.4);
         let (level, slope_x, slope_y) = (200.0 + 100.0 * random.unit(), random.unit() * 0.04 - 0.02, random.unit() * 0.04 - 0.02);
         let mut pixels: Vec<f64> = (0..WIDTH * HEIGHT)
             .map(|at| level + 3.0 * random.normal() + (at % WIDTH) as f64 * slope_x + (at / WIDTH) as f64 * slope_y)

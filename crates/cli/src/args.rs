@@ -131,6 +131,33 @@ pub enum Import {
     Log(ImportLog),
     /// I/O traces of the published eBPF and FUSE monitoring tools: directories with file-bpf.csv and cgroups.csv.
     IoCsv(ImportIoCsv),
+    /// Nextflow: its log (.nextflow.log), its trace file, work directories of its tasks.
+    Nextflow(ImportTasks),
+    /// Makeflow: its log (.makeflowlog), workflows in JSON, summaries of its resource monitor.
+    Makeflow(ImportTasks),
+    /// WfFormat 1.4 to 1.6, the JSON of WfCommons for runs of any engine.
+    Wfformat(ImportTasks),
+}
+
+/// `flowmine import nextflow` and the other workflow engines.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Files are recognised by their content and may be packed with gzip. Give all that belongs to a run in one call: what they tell of \
+    the same task is joined to one row of the table task_runs. What was imported before (same content) is skipped."
+)]
+pub struct ImportTasks {
+    /// Files, and directories in which they lie.
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The dataset; made when it does not exist.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// The zone of times without one, as an offset east of UTC (+01:00), where the files do not tell it.
+    #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
+    pub zone: Option<i64>,
+    /// The year in which a log without years begins, where it does not tell it. Otherwise the file's modification time is asked, and that is said.
+    #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i32).range(1990..2262))]
+    pub year: Option<i32>,
 }
 
 /// `flowmine import io-csv`.

@@ -5,10 +5,13 @@ use flowmine_discover::log_file::{self, Content, LogRules, stored};
 use flowmine_eventlog::read::Severity;
 use flowmine_extract_slurm::import;
 use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
+use flowmine_extract_workflow::makeflow::Makeflow;
+use flowmine_extract_workflow::nextflow::Nextflow;
+use flowmine_extract_workflow::wfformat::WfFormat;
 use flowmine_schema::Dataset;
 use flowmine_schema::text::visible;
 
-use super::{io_csv, source};
+use super::{io_csv, source, task_runs};
 use crate::args::{Import, ImportLog, ImportSlurm};
 use crate::progress::Stage;
 use crate::{Outcome, messages};
@@ -19,6 +22,9 @@ pub fn run(args: &Import) -> anyhow::Result<Outcome> {
         Import::Squeue(args) => slurm(args),
         Import::Log(args) => logs(args),
         Import::IoCsv(args) => io_csv::import(args),
+        Import::Nextflow(args) => task_runs::import(&Nextflow, args),
+        Import::Makeflow(args) => task_runs::import(&Makeflow, args),
+        Import::Wfformat(args) => task_runs::import(&WfFormat, args),
     }
 }
 

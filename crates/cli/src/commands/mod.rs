@@ -11,6 +11,7 @@ mod observe;
 mod pages;
 mod run;
 mod source;
+mod task_runs;
 mod trace;
 mod validate;
 

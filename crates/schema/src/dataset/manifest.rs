@@ -32,7 +32,7 @@ impl Default for Manifest {
 }
 
 /// A file that was imported.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Import {
     /// Its file name, without folders.
     pub name: String,

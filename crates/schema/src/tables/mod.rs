@@ -10,6 +10,7 @@ mod job_dependencies;
 mod job_states;
 mod links;
 mod processes;
+mod task_runs;
 
 pub use cases::Case;
 pub use diagnostics::DiagnosticRow;
@@ -21,6 +22,7 @@ pub use job_dependencies::JobDependency;
 pub use job_states::{JobState, change, source};
 pub use links::Link;
 pub use processes::Process;
+pub use task_runs::TaskRun;
 
 use crate::row::{ColumnDef, Row};
 
@@ -53,6 +55,7 @@ pub const ALL: &[TableDef] = &[
     def::<IoEvent<'static>>(),
     def::<IoTotal<'static>>(),
     def::<IoLoss<'static>>(),
+    def::<TaskRun<'static>>(),
     def::<ImportedLog<'static>>(),
     def::<LogObject<'static>>(),
     def::<LogEvent<'static>>(),

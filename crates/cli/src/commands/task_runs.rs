@@ -1,0 +1,46 @@
+//! `flowmine import nextflow` and the other workflow engines.
+
+use anyhow::Context;
+use flowmine_extract_workflow::take_in::take_in;
+use flowmine_extract_workflow::{Engine, Options};
+use flowmine_schema::Dataset;
+
+use crate::args::ImportTasks;
+use crate::progress::Stage;
+use crate::{Outcome, messages};
+
+/// How many files with warnings or errors are shown.
+const SHOWN: usize = 10;
+
+/// Imports what an engine tells.
+pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome> {
+    for path in &args.paths {
+        std::fs::metadata(path).with_context(|| path.display().to_string())?;
+    }
+    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let options = Options { zone_offset_s: args.zone, year: args.year };
+    let stage = Stage::new("importing");
+    let report = take_in(&dataset, engine, &args.paths, &options)?;
+    drop(stage);
+    let odd: Vec<_> = report.sources.iter().filter(|source| !source.diagnostics.is_empty()).collect();
+    for source in odd.iter().take(SHOWN) {
+        messages::diagnostics(&source.path.display().to_string(), &source.diagnostics);
+    }
+    if odd.len() > SHOWN {
+        let more = odd.len() - SHOWN;
+        messages::note(&format!("and {more} more files with warnings or errors; all stand in the table `diagnostics` of the dataset"));
+    }
+    let (already, passed_over, errors) = (report.already_there, report.passed_over, report.errors());
+    let files = report.sources.iter().filter(|source| !source.kind.is_empty()).count();
+    let statuses: Vec<_> = report.statuses.iter().map(|(status, count)| format!("{count} {status}")).collect();
+    messages::note(&format!(
+        "{files} files imported, {} rows of task_runs written{}{}{}{}",
+        report.rows(),
+        if statuses.is_empty() { String::new() } else { format!(" ({})", statuses.join(", ")) },
+        if already > 0 { format!("; {already} had been imported before and were skipped") } else { String::new() },
+        if passed_over > 0 { format!("; {passed_over} files in the directories are something else") } else { String::new() },
+        if errors > 0 { format!("; {errors} errors, see above and the table `diagnostics`") } else { String::new() },
+    ));
+    anyhow::ensure!(files > 0 || already > 0, "nothing could be imported");
+    Ok(if errors > 0 { Outcome::WithLosses } else { Outcome::Clean })
+}

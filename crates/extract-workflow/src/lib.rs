@@ -1,0 +1,74 @@
+//! What workflow engines say about their tasks: their files in, rows of the table `task_runs` out.
+//!
+//! | engine | reads | module |
+//! |---|---|---|
+//! | Nextflow | `.nextflow.log`, `trace.txt`, work directories | [`nextflow`] |
+//! | Makeflow | `.makeflowlog`, workflows in JSON, summaries of the resource monitor | [`makeflow`] |
+//! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
+//!
+//! [`take_in`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
+
+mod input;
+pub mod makeflow;
+pub mod nextflow;
+pub mod take_in;
+mod units;
+pub mod wfformat;
+
+use std::path::{Path, PathBuf};
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::tables::TaskRun;
+
+/// A row that owns its text.
+pub type Row = TaskRun<'static>;
+
+/// What is known beside the files.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// How far east of UTC times without zone are, in seconds, where the files do not tell.
+    pub zone_offset_s: Option<i64>,
+    /// The year in which a log without years begins, where it does not tell.
+    pub year: Option<i32>,
+}
+
+/// A file, or a directory that an engine reads as one thing (a task's work directory).
+#[derive(Debug)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// As in the column `source`: without folders, but for a work directory with the one above it.
+    pub name: String,
+    /// What it was recognised as, for messages too. Empty when it was refused as a whole, which [`Source::refuse`] says.
+    pub kind: &'static str,
+    /// Rows of which it told first.
+    pub rows: u64,
+    /// What was wrong with it.
+    pub diagnostics: Diagnostics,
+}
+
+impl Source {
+    /// Says that nothing of it could be used.
+    pub fn refuse(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+        self.kind = "";
+    }
+}
+
+/// What an engine's module offers.
+pub trait Engine {
+    /// As in the column `engine`.
+    fn name(&self) -> &'static str;
+
+    /// What may be the engine's at or below a directory, in any order; [`Engine::recognise`] then looks at each.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    fn find(&self, dir: &Path) -> std::io::Result<Vec<PathBuf>>;
+
+    /// What a file is, by its first bytes (64 KiB, unpacked), or a directory, by what lies in it; `None` when the engine does not read it.
+    fn recognise(&self, path: &Path, head: &[u8]) -> Option<&'static str>;
+
+    /// Reads all sources and joins what they tell of the same attempt. The order of `sources` does not matter.
+    fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row>;
+}

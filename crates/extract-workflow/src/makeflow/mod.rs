@@ -1,0 +1,229 @@
+//! Makeflow: its log, workflow files in JSON, and the summaries of its resource monitor.
+//!
+//! The log of a run without `--log-verbose` knows numbers only; commands, files and dependencies are then told by the workflow file. The log of
+//! a run is called after its workflow file, which joins them; the number in a summary's name joins it with the rule's last attempt.
+
+mod log;
+mod summary;
+mod workflow;
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use flowmine_schema::diagnostic::Diagnostic;
+
+use self::log::{Rule, Run};
+use crate::{Engine, Options, Row, Source, input};
+
+/// As in the column `engine`.
+pub const NAME: &str = "makeflow";
+
+const LOG: &str = "Makeflow log";
+const WORKFLOW: &str = "Makeflow workflow";
+const SUMMARY: &str = "Makeflow resource summary";
+const LOG_SUFFIX: &str = ".makeflowlog";
+
+/// The engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Makeflow;
+
+impl Engine for Makeflow {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    /// The files of a directory and of the directories in it, where monitors write.
+    fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                found.push(entry.path());
+            } else if entry.file_type()?.is_dir() {
+                let inside = fs::read_dir(entry.path())?.collect::<io::Result<Vec<_>>>()?;
+                found.extend(inside.iter().map(fs::DirEntry::path).filter(|path| path.is_file()));
+            }
+        }
+        Ok(found)
+    }
+
+    fn recognise(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {
+        let text = String::from_utf8_lossy(head);
+        let is_log = |line: &str| {
+            let number = |text: &str| text.len() > 13 && text.bytes().all(|b| b.is_ascii_digit());
+            let mark = |what: &str| line.strip_prefix(what).and_then(|rest| rest.split(' ').next()).is_some_and(number);
+            line.starts_with("# NODE\t") || mark("# FILE ") || mark("# STARTED ")
+        };
+        if text.lines().next().is_some_and(is_log) {
+            Some(LOG)
+        } else if !text.trim_start().starts_with('{') {
+            None
+        } else if text.contains("\"monitor_version\"") {
+            Some(SUMMARY)
+        } else {
+            (text.contains("\"rules\"") && text.contains("\"command\"")).then_some(WORKFLOW)
+        }
+    }
+
+    fn read(&self, sources: &mut [Source], _options: &Options) -> Vec<Row> {
+        let rank = |kind: &str| [LOG, WORKFLOW, SUMMARY].iter().position(|known| *known == kind);
+        sources.sort_by(|a, b| (rank(a.kind), &a.name, &a.path).cmp(&(rank(b.kind), &b.name, &b.path)));
+        let mut runs: Vec<(usize, Run)> = Vec::new();
+        let mut workflows: Vec<(usize, Vec<Rule>)> = Vec::new();
+        let mut summaries: Vec<(usize, Row)> = Vec::new();
+        for (at, source) in sources.iter_mut().enumerate() {
+            if let Err(e) = read_one(at, source, &mut runs, &mut workflows, &mut summaries) {
+                source.refuse(Diagnostic::error("file_unreadable", e.to_string()));
+            }
+        }
+        join_workflows(sources, &mut runs, workflows);
+        let alone: Vec<Row> = summaries.into_iter().filter_map(|(at, row)| join_summary(sources, at, row, &mut runs)).collect();
+        let mut rows = Vec::new();
+        for (at, mut run) in runs {
+            sources[at].rows += run.rows.len() as u64;
+            let name = sources[at].name.trim_end_matches(".gz").trim_end_matches(LOG_SUFFIX).to_owned();
+            for mut row in std::mem::take(&mut run.rows) {
+                describe(&mut row, &run);
+                row.run_id = run.began.clone().map(Into::into);
+                row.run_name = Some(name.clone().into());
+                rows.push(row);
+            }
+        }
+        rows.extend(alone);
+        rows
+    }
+}
+
+fn read_one(
+    at: usize,
+    source: &mut Source,
+    runs: &mut Vec<(usize, Run)>,
+    workflows: &mut Vec<(usize, Vec<Rule>)>,
+    summaries: &mut Vec<(usize, Row)>,
+) -> io::Result<()> {
+    match source.kind {
+        LOG => {
+            let read = log::read(input::open(&source.path)?, &source.name, &mut source.diagnostics)?;
+            runs.extend(read.into_iter().map(|run| (at, run)));
+        }
+        WORKFLOW => match workflow::read(&input::whole(&source.path)?) {
+            Ok(rules) => workflows.push((at, rules)),
+            Err(why) => source.refuse(Diagnostic::error("workflow_bad", why).advise("JX becomes JSON with: jx2json FILE > FILE.json")),
+        },
+        SUMMARY => match summary::read(&input::whole(&source.path)?, &source.name) {
+            Some(row) => summaries.push((at, row)),
+            None => source.refuse(Diagnostic::error("summary_bad", "this is no summary of Makeflow's resource monitor")),
+        },
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The rules of a workflow file go to the runs whose log is called after it; when there is one log and one file, that is enough.
+fn join_workflows(sources: &mut [Source], runs: &mut [(usize, Run)], workflows: Vec<(usize, Vec<Rule>)>) {
+    let logs: std::collections::BTreeSet<usize> = runs.iter().map(|(at, _)| *at).collect();
+    let one_each = logs.len() == 1 && workflows.len() == 1;
+    for (at, rules) in workflows {
+        let stem = |name: &str| name.trim_end_matches(".gz").trim_end_matches(".json").trim_end_matches(".jx").to_owned();
+        let name = stem(&sources[at].name);
+        let mut used = false;
+        for (log, run) in runs.iter_mut() {
+            let log_of = stem(sources[*log].name.trim_end_matches(".gz").trim_end_matches(LOG_SUFFIX));
+            if !one_each && log_of != name {
+                continue;
+            }
+            used = true;
+            if run.total.is_some_and(|total| total != rules.len()) {
+                let message =
+                    format!("the workflow has {} rules and the run {}: it is not of this run", rules.len(), run.total.unwrap_or_default());
+                sources[at].diagnostics.push(Diagnostic::warning("sources_contradict", message));
+                continue;
+            }
+            for (node, rule) in rules.iter().enumerate() {
+                let known = run.rules.entry(node.to_string()).or_default();
+                if known.command.as_ref().zip(rule.command.as_ref()).is_some_and(|(known, told)| known != told) {
+                    let message = format!("rule {node} has another command in the log, which is kept");
+                    sources[at].diagnostics.push(Diagnostic::warning("sources_contradict", message));
+                    continue;
+                }
+                known.command = known.command.take().or_else(|| rule.command.clone());
+                known.category = known.category.take().or_else(|| rule.category.clone());
+                known.parents = known.parents.take().or_else(|| rule.parents.clone());
+                known.inputs = known.inputs.take().or_else(|| rule.inputs.clone());
+                known.outputs = known.outputs.take().or_else(|| rule.outputs.clone());
+                known.resources = rule.resources;
+            }
+        }
+        if !used {
+            let message = "no log of a run of this workflow was given, so that it tells of no task that ran";
+            sources[at].diagnostics.push(Diagnostic::warning("workflow_without_run", message).advise("give WORKFLOW.makeflowlog as well"));
+        }
+    }
+}
+
+/// Fills the last attempt of the rule; gives the row back when there is none.
+fn join_summary(sources: &mut [Source], at: usize, mut told: Row, runs: &mut [(usize, Run)]) -> Option<Row> {
+    let name = sources[at].name.clone();
+    let fits = |run: &Run, node: &str| {
+        let command = run.rules.get(node).and_then(|rule| rule.command.as_deref());
+        command.is_none_or(|command| told.command.as_deref().is_none_or(|told| told == command))
+    };
+    let node = summary::node(&name);
+    let mut candidates: Vec<&mut Run> =
+        runs.iter_mut().map(|(_, run)| run).filter(|run| node.is_some_and(|node| fits(run, node))).collect();
+    let last = match &mut candidates[..] {
+        [run] => run.rows.iter_mut().rev().find(|row| row.task_id.as_deref() == node),
+        _ => None,
+    };
+    let Some(row) = last else {
+        let message = "no run of the logs that were given has a rule with this number and command; it is a row of its own";
+        sources[at].diagnostics.push(Diagnostic::warning("summary_without_run", message));
+        sources[at].rows = 1;
+        let command = told.command.clone().filter(|command| !command.trim().is_empty()).unwrap_or_else(|| name.clone().into());
+        told.logical_task = program(&command).to_owned().into();
+        told.name = command;
+        return Some(told);
+    };
+    if row.status != "running" && told.status != "unknown" && row.status != told.status {
+        let message = format!("rule {} is {} by the log and {} by the monitor; the log is kept", name, row.status, told.status);
+        sources[at].diagnostics.push(Diagnostic::warning("sources_contradict", message));
+    }
+    // The monitor saw the task itself; Makeflow noticed its end.
+    (row.started_ns, row.started_precision_ns) = (told.started_ns, told.started_precision_ns);
+    if told.finished_ns.is_some() {
+        (row.finished_ns, row.finished_precision_ns) = (told.finished_ns, told.finished_precision_ns);
+    }
+    (row.exit_code, row.host, row.realtime_s, row.cpu_percent) = (told.exit_code, told.host, told.realtime_s, told.cpu_percent);
+    (row.peak_rss_bytes, row.peak_vmem_bytes) = (told.peak_rss_bytes, told.peak_vmem_bytes);
+    (row.rchar_bytes, row.wchar_bytes, row.command) = (told.rchar_bytes, told.wchar_bytes, told.command);
+    None
+}
+
+/// What the rule tells of an attempt.
+fn describe(row: &mut Row, run: &Run) {
+    let node = row.task_id.as_deref().unwrap_or_default().to_owned();
+    let unknown = Rule::default();
+    let rule = run.rules.get(&node).unwrap_or(&unknown);
+    row.command = rule.command.clone().map(Into::into).or(row.command.take()).filter(|command| !command.trim().is_empty());
+    let command = row.command.as_deref().map(str::to_owned);
+    row.name = command.clone().unwrap_or_else(|| format!("node {node}")).into();
+    let category = rule.category.as_deref().filter(|category| !matches!(*category, "" | "default")).map(str::to_owned);
+    row.logical_task = category.or(command.map(|command| program(&command).to_owned())).unwrap_or_else(|| format!("node {node}")).into();
+    row.parents = rule.parents.as_ref().map(|parents| serde_json::json!(parents).to_string().into());
+    let files = |files: &Option<Vec<String>>, are_there: bool| {
+        let file = |path: &String| match run.bytes.get(path).filter(|_| are_there) {
+            Some(bytes) => serde_json::json!({ "path": path, "bytes": bytes }),
+            None => serde_json::json!({ "path": path }),
+        };
+        files.as_ref().map(|files| serde_json::Value::Array(files.iter().map(file).collect()).to_string().into())
+    };
+    row.inputs = files(&rule.inputs, true);
+    row.outputs = files(&rule.outputs, row.status == "completed");
+    [row.cpus, row.memory_bytes, row.disk_bytes] = rule.resources;
+}
+
+/// The file name of a command's program.
+fn program(command: &str) -> &str {
+    let word = command.split_whitespace().find(|word| !word.contains('=')).unwrap_or(command);
+    word.rsplit('/').next().unwrap_or(word).trim_end_matches(';')
+}

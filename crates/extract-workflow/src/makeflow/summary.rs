@@ -1,0 +1,65 @@
+//! What Makeflow's resource monitor says of one rule: `--monitor=DIR` writes `DIR/resource-rule-N.summary`.
+//!
+//! JSON; a number is `[0.031185,"s"]`. Sizes are whole megabytes (of 1024² bytes), rounded, so that little I/O is 0. A rule that was tried again has the
+//! summary of its last attempt.
+
+use serde_json::Value;
+
+use crate::Row;
+
+/// What is told, and the command; `None` when the text is no summary.
+pub fn read(text: &str, source: &str) -> Option<Row> {
+    let summary: Value = serde_json::from_str(&without_odd_escapes(text)).ok()?;
+    summary.get("monitor_version")?;
+    let unit = |name: &str, unit: &str| {
+        summary[name].as_array().filter(|pair| pair.get(1).and_then(Value::as_str) == Some(unit))?.first()?.as_f64()
+    };
+    // Microseconds are what it writes and what a f64 holds.
+    let ns = |name: &str| unit(name, "s").map(|seconds| (seconds * 1e6).round() as i64).filter(|us| *us > 0)?.checked_mul(1000);
+    let megabytes =
+        |name: &str| unit(name, "MB").filter(|size| (0.0..1e12).contains(size)).map(|size| (size * f64::from(1 << 20)).round() as i64);
+    let (wall, cpu) = (unit("wall_time", "s"), unit("cpu_time", "s"));
+    let exit_code = summary["exit_status"].as_i64();
+    Some(Row {
+        engine: super::NAME.into(),
+        command: summary["command"].as_str().map(|command| command.to_owned().into()),
+        host: summary["host"].as_str().map(|host| host.to_owned().into()),
+        exit_code,
+        status: match exit_code {
+            Some(0) => "completed",
+            Some(_) => "failed",
+            None => "unknown",
+        }
+        .into(),
+        started_ns: ns("start"),
+        started_precision_ns: ns("start").map(|_| 1000),
+        finished_ns: ns("end"),
+        finished_precision_ns: ns("end").map(|_| 1000),
+        realtime_s: wall,
+        cpu_percent: wall.zip(cpu).filter(|(wall, _)| *wall > 0.0).map(|(wall, cpu)| cpu / wall * 100.0),
+        peak_rss_bytes: megabytes("memory"),
+        peak_vmem_bytes: megabytes("virtual_memory"),
+        rchar_bytes: megabytes("bytes_read"),
+        wchar_bytes: megabytes("bytes_written"),
+        source: source.to_owned().into(),
+        ..Row::default()
+    })
+}
+
+/// The monitor writes `\'` for a single quote, which is no JSON.
+fn without_odd_escapes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, if c == '\\' { chars.next() } else { None }) {
+            ('\\', Some('\'')) => out.push('\''),
+            (c, escaped) => out.extend([Some(c), escaped].into_iter().flatten()),
+        }
+    }
+    out
+}
+
+/// The rule's number in the file's name, as Makeflow names it when the user chose no other form.
+pub fn node(name: &str) -> Option<&str> {
+    name.strip_prefix("resource-rule-")?.strip_suffix(".summary")
+}

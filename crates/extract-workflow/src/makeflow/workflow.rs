@@ -1,0 +1,50 @@
+//! A workflow file in Makeflow's JSON: what its rules are. JX, which computes its rules, is turned into it by Makeflow's own `jx2json`.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::log::Rule;
+
+/// Makeflow counts memory and disk in these.
+const MEGABYTE: i64 = 1 << 20;
+
+/// The rules in their order; an error says what the text is not.
+pub fn read(text: &str) -> Result<Vec<Rule>, String> {
+    let workflow: Value = serde_json::from_str(text).map_err(|e| format!("this is no JSON: {e}"))?;
+    let rules = workflow["rules"].as_array().ok_or("there is no list of rules")?;
+    let mut rules: Vec<Rule> = rules.iter().map(|rule| read_rule(rule, &workflow)).collect();
+    let makers: HashMap<String, usize> =
+        rules.iter().enumerate().flat_map(|(at, rule)| rule.outputs.iter().flatten().map(move |output| (output.clone(), at))).collect();
+    for rule in &mut rules {
+        let mut parents: Vec<usize> = rule.inputs.iter().flatten().filter_map(|input| makers.get(input).copied()).collect();
+        parents.sort_unstable();
+        parents.dedup();
+        rule.parents = Some(parents.iter().map(usize::to_string).collect());
+    }
+    Ok(rules)
+}
+
+fn read_rule(rule: &Value, workflow: &Value) -> Rule {
+    let category = rule["category"].as_str().or(workflow["default_category"].as_str()).unwrap_or("default");
+    let of_category = &workflow["categories"][category];
+    let resource = |name: &str| {
+        let places = [&rule["resources"][name], &of_category["resources"][name], &of_category[name]];
+        places.into_iter().find_map(|value| value.as_i64()).filter(|number| *number >= 0)
+    };
+    let megabytes = |name: &str| resource(name).and_then(|number| number.checked_mul(MEGABYTE));
+    Rule {
+        command: rule["command"].as_str().map(str::to_owned),
+        category: Some(category.to_owned()),
+        parents: None,
+        inputs: Some(files(&rule["inputs"])),
+        outputs: Some(files(&rule["outputs"])),
+        resources: [resource("cores"), megabytes("memory"), megabytes("disk")],
+    }
+}
+
+/// A file is its name, or an object that tells its name outside and inside the task.
+fn files(list: &Value) -> Vec<String> {
+    let name = |file: &Value| file.as_str().or(file["dag_name"].as_str()).or(file["source"].as_str()).map(str::to_owned);
+    list.as_array().into_iter().flatten().filter_map(name).collect()
+}

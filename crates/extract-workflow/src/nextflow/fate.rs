@@ -1,0 +1,147 @@
+//! What became of each task, when all lines of its run are read.
+//!
+//! It is not what the log calls `COMPLETED`, which means that the handler is done with the task. A task has failed when its exit code is not 0, or a NOTE,
+//! an ERROR or an exception is about it; an exit `-` without any of these is success where there is no native id (a task that ran inside
+//! Nextflow), and unknown where there is one (a job that vanished).
+
+use std::collections::{BTreeSet, HashSet};
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+
+use super::clock::{Resolved, Stamp};
+use super::told::{Task, Told};
+use crate::{Options, Row};
+
+/// A run.
+#[derive(Debug)]
+pub struct Run {
+    /// Its tasks in the order in which the log names them first.
+    pub rows: Vec<Row>,
+    /// How its local times become UTC; `None` when its year is not known.
+    pub clock: Option<Resolved>,
+    /// The name of its trace file, without folders.
+    pub trace_file: Option<String>,
+}
+
+impl Told {
+    /// The executor of a task that was not acknowledged by one.
+    fn executor_of(&self, row: &Row, acknowledging: &BTreeSet<String>) -> Option<String> {
+        if let Some(executor) = self.processes.get(row.logical_task.as_ref()) {
+            return Some(executor.clone());
+        }
+        let acknowledged = row.native_id.is_some();
+        let mut fit =
+            self.executors.keys().filter(|executor| acknowledging.contains(*executor) == acknowledged || self.executors.len() == 1);
+        fit.next().filter(|_| fit.next().is_none()).cloned()
+    }
+
+    /// The run; `None` when there was none. `mtime_ns` is when the log was written last.
+    pub fn finish(mut self, options: &Options, mtime_ns: Option<i64>, said: &mut Diagnostics) -> Option<Run> {
+        let mut tasks = std::mem::take(&mut self.tasks);
+        // An array job is acknowledged like a task; its tasks carry its id with an index.
+        let arrays: HashSet<String> = tasks
+            .iter()
+            .filter(|task| task.is_task)
+            .filter_map(|task| Some(task.row.native_id.as_ref()?.rsplit_once('_')?.0.to_owned()))
+            .collect();
+        tasks.retain(|task| task.is_task || task.row.native_id.as_deref().is_none_or(|id| !arrays.contains(id)));
+        tasks.retain(|task| {
+            if task.row.name.is_empty() {
+                let place = task.row.line.unwrap_or(1) as u64;
+                said.push(Diagnostic::error("task_without_name", "this task has no name; it is left out").at(place, None));
+            }
+            !task.row.name.is_empty()
+        });
+        if tasks.is_empty() && self.run_id.is_none() {
+            return None;
+        }
+        let timed = tasks.iter().any(|task| task.submitted.is_some() || task.done.is_some());
+        let clock = if timed { self.clock.resolve(options, mtime_ns, self.first_line.unwrap_or(1), said) } else { None };
+        let acknowledging: BTreeSet<String> = tasks.iter().filter_map(|task| task.row.executor.as_deref().map(str::to_owned)).collect();
+        let rows: Vec<Row> = tasks.into_iter().map(|task| self.finish_task(task, clock, &acknowledging)).collect();
+        if let Some((line, stats)) = &self.stats {
+            compare(&rows, stats, *line, said);
+        } else if rows.iter().any(|row| matches!(row.status.as_ref(), "running" | "submitted")) {
+            let message = "the log tells neither the end of the run nor that of some tasks";
+            let advice = "when the run goes on, import its log again into another dataset: in this one its tasks would be twice";
+            said.push(Diagnostic::warning("run_without_end", message).advise(advice));
+        }
+        Some(Run { rows, clock, trace_file: self.trace_file })
+    }
+
+    fn finish_task(&self, task: Task, clock: Option<Resolved>, acknowledging: &BTreeSet<String>) -> Row {
+        let Task { mut row, submitted, done, started_ms, exited, failed, running, .. } = task;
+        row.engine = super::NAME.into();
+        row.source = self.source.clone().into();
+        row.run_id = self.run_id.clone().map(Into::into);
+        row.run_name = self.run_name.clone().map(Into::into);
+        row.status = match (&done, row.exit_code) {
+            _ if row.cached => "cached",
+            _ if failed => "failed",
+            (Some((_, word)), _) if word == "ABORTED" => "aborted",
+            (Some(_), Some(0)) => "completed",
+            (Some(_), Some(_)) => "failed",
+            (Some(_), None) if row.native_id.is_none() => "completed",
+            (Some(_), None) => "unknown",
+            (None, _) if self.aborted => "aborted",
+            (None, _) if running => "running",
+            (None, _) => "submitted",
+        }
+        .into();
+        if row.cached {
+            return row;
+        }
+        if row.executor.is_none() {
+            row.executor = self.executor_of(&row, acknowledging).map(Into::into);
+        }
+        let executor = row.executor.as_deref().unwrap_or_default().to_owned();
+        if executor == "local" {
+            row.host = self.host.clone().map(Into::into);
+        }
+        if row.native_id.is_some() {
+            row.native_kind = super::native_kind(&executor).map(Into::into);
+        }
+        let utc = |stamp: Option<Stamp>| clock?.utc(stamp?);
+        if let Some((ns, precision)) = utc(submitted) {
+            row.submitted_ns = Some(ns);
+            row.submitted_precision_ns = Some(precision);
+        }
+        if let Some((ns, precision)) = exited {
+            row.finished_ns = Some(ns);
+            row.finished_precision_ns = Some(precision);
+        } else if let Some((ns, precision)) = done.and_then(|(stamp, _)| utc(stamp)) {
+            // Noticed between two polls.
+            row.finished_ns = Some(ns);
+            row.finished_precision_ns = self.executors.get(&executor).copied().flatten().map(|interval| interval + precision);
+        }
+        if let Some(noticed) = started_ms.and_then(|ms| ms.checked_mul(1_000_000)) {
+            // Often noticed when it was over already; it had begun then. Surely it began after it was submitted.
+            let (started, digits) = exited.filter(|(ended, _)| *ended < noticed).unwrap_or((noticed, 0));
+            row.started_ns = Some(started);
+            row.started_precision_ns =
+                row.submitted_ns.map(|submitted| (started - submitted).max(0) + row.submitted_precision_ns.unwrap_or(0) + digits);
+        }
+        row
+    }
+}
+
+/// Whether the engine counted as we do.
+fn compare(rows: &[Row], stats: &str, line: u64, said: &mut Diagnostics) {
+    let told = |names: &[&str]| {
+        let value =
+            |name: &&str| stats.split(';').find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?.parse::<usize>().ok();
+        names.iter().filter_map(value).reduce(|a, b| a + b)
+    };
+    let count = |statuses: &[&str]| rows.iter().filter(|row| statuses.contains(&row.status.as_ref())).count();
+    // Old versions count what they killed as failed.
+    for (what, told, counted) in [
+        ("succeeded", told(&["succeededCount", "succeedCount"]), count(&["completed"])),
+        ("failed or aborted", told(&["failedCount", "abortedCount"]), count(&["failed", "aborted"])),
+        ("cached", told(&["cachedCount"]), count(&["cached"])),
+    ] {
+        if let Some(told) = told.filter(|told| *told != counted) {
+            let message = format!("by Nextflow's own count {told} tasks {what}, by what the log tells of each {counted}");
+            said.push(Diagnostic::warning("counts_differ", message).at(line, None));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `.nextflow.log`: lines in, runs with their tasks out.
+//!
+//! A line begins with a time of day ([`super::clock`]), a thread, a level and a logger; what does not is the continuation of the line before. What a user's
+//! script prints is in the log too, under loggers of its own, and is not looked at. Only one line, the runs' tasks and at most 256 KiB of a
+//! continued message are in memory.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead};
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::text;
+
+use super::clock::{self, Stamp};
+use super::fate::Run;
+use super::told::Told;
+use crate::Options;
+use crate::input::Lines;
+
+/// Of a message that goes over several lines.
+const MOST_CONTINUATION: usize = 256 << 10;
+
+/// Reads a log; several, one after the other in a file, are several runs.
+///
+/// # Errors
+/// When reading fails. What is wrong in a line is said in `said`.
+pub fn read(reader: impl BufRead, source: &str, mtime_ns: Option<i64>, options: &Options, said: &mut Diagnostics) -> io::Result<Vec<Run>> {
+    let mut lines = Lines::new(reader);
+    let mut runs = Vec::new();
+    let mut told = Told::new(source);
+    let mut event: Option<Event> = None;
+    while let Some((number, line)) = lines.next()? {
+        let line = text::decode(line);
+        let line = without_escapes(&line);
+        if let Some((month, day, ms, at)) = clock::prefix(&line) {
+            if let Some(event) = event.take() {
+                told.see(event, said);
+            }
+            let stamp = told.clock.stamp(month, day, ms);
+            if stamp.is_none() {
+                let message = format!("{month:?} is no month that is known, or has no day {day}: the times of such lines are left out");
+                said.push(Diagnostic::warning("month_unknown", message).at(number, Some(1)));
+            }
+            let this = Event::new(number, stamp, &line[at..], at);
+            if this.is_launch() && !told.is_empty() {
+                runs.extend(std::mem::replace(&mut told, Told::new(source)).finish(options, mtime_ns, said));
+                told.clock.stamp(month, day, ms);
+            }
+            event = Some(this);
+        } else if let Some(dumped) = line.strip_prefix("~> ") {
+            told.see_pending(dumped, number, event.as_ref().and_then(|event| event.stamp), said);
+        } else if let Some(event) = &mut event {
+            event.go_on(&line);
+        }
+    }
+    if let Some(mut event) = event {
+        event.cut = !lines.whole && event.more.is_empty();
+        told.see(event, said);
+    }
+    runs.extend(told.finish(options, mtime_ns, said));
+    Ok(runs)
+}
+
+/// Without what colours a terminal.
+fn without_escapes(line: &str) -> Cow<'_, str> {
+    if !line.contains('\x1b') {
+        return line.into();
+    }
+    let mut out = String::with_capacity(line.len());
+    let mut pieces = line.split('\x1b');
+    out.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        // CSI, parameters, one letter.
+        let end = piece.strip_prefix('[').and_then(|rest| rest.find(|c: char| c.is_ascii_alphabetic()));
+        out.push_str(end.map_or(piece, |end| &piece[end + 2..]));
+    }
+    out.into()
+}
+
+/// A line and its continuation.
+pub struct Event {
+    pub line: u64,
+    pub stamp: Option<Stamp>,
+    pub is_error: bool,
+    pub logger: String,
+    pub message: String,
+    /// Where the message begins in its line, in bytes from 0.
+    pub column: usize,
+    pub more: String,
+    /// The file ends within it.
+    pub cut: bool,
+}
+
+impl Event {
+    /// From what follows the time: `[main] DEBUG nextflow.Session - Session start`.
+    fn new(line: u64, stamp: Option<Stamp>, rest: &str, at: usize) -> Self {
+        let level =
+            ["] TRACE ", "] DEBUG ", "] INFO ", "] WARN ", "] ERROR "].iter().filter_map(|level| Some((rest.find(level)?, level))).min();
+        let after = level.map_or(0, |(at, level)| at + level.len());
+        let (logger, message_at) =
+            rest[after..].find(" - ").map_or((rest, rest.len()), |dash| (&rest[after..after + dash], after + dash + 3));
+        Self {
+            line,
+            stamp,
+            is_error: level.is_some_and(|(_, level)| *level == "] ERROR "),
+            logger: logger.trim().to_owned(),
+            message: rest[message_at..].to_owned(),
+            column: at + message_at,
+            more: String::new(),
+            cut: false,
+        }
+    }
+
+    fn go_on(&mut self, line: &str) {
+        if self.more.len() + line.len() < MOST_CONTINUATION {
+            self.more.push_str(line);
+            self.more.push('\n');
+        }
+    }
+
+    fn is_launch(&self) -> bool {
+        self.logger.ends_with(".Launcher") && self.message.starts_with("$>")
+    }
+
+    /// Whether a user's script wrote it.
+    pub fn is_of_script(&self) -> bool {
+        self.logger == "nextflow.Nextflow" || self.logger.starts_with("nextflow.script.") && !self.logger.ends_with(".ScriptRunner")
+    }
+}

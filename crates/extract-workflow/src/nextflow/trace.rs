@@ -1,0 +1,239 @@
+//! `trace.txt`: a table of tasks, humanised (`52.5 GB`, `1h 9m`) or raw (bytes, milliseconds), with the columns that the user chose.
+//!
+//! A value is taken as it is written: a bare number is milliseconds where a duration is meant, bytes where a size is, and milliseconds since
+//! 1970 where a date is. Humanised numbers have two or three digits, and so have ours. The columns `script` and `env` may hold newlines.
+
+use std::io::{self, BufRead};
+
+use chrono::NaiveDateTime;
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::text;
+
+use super::clock::Resolved;
+use super::names::process_and_tag;
+use crate::input::Lines;
+use crate::{Row, units};
+
+/// Columns that only Nextflow's trace file has; one of them and one of `status`, `exit`, `name`, `process` make it one.
+const KEYS: [&str; 3] = ["task_id", "hash", "native_id"];
+/// A script of more lines is taken as a mistake.
+const LONGEST_RECORD: usize = 1 << 18;
+
+/// A time as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Nanoseconds.
+    Utc(i64),
+    /// By the clock of the machine on which Nextflow ran.
+    Local(NaiveDateTime),
+}
+
+impl Written {
+    fn read(text: &str) -> Option<Self> {
+        if let Ok(ms) = text.parse::<i64>() {
+            return ms.checked_mul(1_000_000).filter(|ns| *ns > 0).map(Self::Utc);
+        }
+        NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok().map(Self::Local)
+    }
+
+    fn utc(self, clock: &Resolved) -> Option<(i64, i64)> {
+        match self {
+            Self::Utc(ns) => Some((ns, 1_000_000)),
+            Self::Local(local) => clock.local_to_utc(local),
+        }
+    }
+}
+
+/// A row of a trace file; its times wait for the zone.
+#[derive(Debug, Default)]
+pub struct Record {
+    /// All but run and times. The name is empty where no column tells it.
+    pub row: Row,
+    submit: Option<Written>,
+    start: Option<Written>,
+    complete: Option<Written>,
+}
+
+impl Record {
+    /// Whether a time is local.
+    pub fn needs_zone(&self) -> bool {
+        [self.submit, self.start, self.complete].iter().any(|told| matches!(told, Some(Written::Local(_))))
+    }
+
+    /// With its times. `start` and `complete` are when Nextflow noticed, which it did after the submission and after what it noticed.
+    pub fn finish(mut self, clock: &Resolved) -> Row {
+        let utc = |told: Option<Written>| told.and_then(|told| told.utc(clock));
+        let submit = utc(self.submit);
+        let since = |ns: i64| submit.map(|(submitted, precision)| (ns - submitted).max(0) + precision);
+        let row = &mut self.row;
+        (row.submitted_ns, row.submitted_precision_ns) = (submit.map(|told| told.0), submit.map(|told| told.1));
+        row.started_ns = utc(self.start).map(|told| told.0);
+        row.started_precision_ns = row.started_ns.and_then(since);
+        row.finished_ns = utc(self.complete).map(|told| told.0);
+        row.finished_precision_ns = row.finished_ns.and_then(since);
+        self.row
+    }
+}
+
+/// What separates the columns of a header; `None` when it is no trace file's.
+pub fn separator(header: &str) -> Option<char> {
+    ['\t', ',', ';', '|'].into_iter().find(|separator| {
+        let columns: Vec<&str> = header.trim_start_matches('\u{feff}').split(*separator).map(str::trim).collect();
+        let has = |names: &[&str]| columns.iter().any(|column| names.contains(column));
+        has(&KEYS) && has(&["status", "exit", "name", "process"])
+    })
+}
+
+/// Reads a trace file.
+///
+/// # Errors
+/// When reading fails.
+pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::Result<Vec<Record>> {
+    let mut lines = Lines::new(reader);
+    let header = match lines.next()? {
+        Some((_, header)) => text::decode(header).into_owned(),
+        None => return Ok(Vec::new()),
+    };
+    let Some(separator) = separator(&header) else { return Ok(Vec::new()) };
+    let columns: Vec<&str> = header.trim_start_matches('\u{feff}').split(separator).map(str::trim).collect();
+    let many_lines = columns.iter().any(|column| matches!(*column, "script" | "env"));
+    let last_is_text = columns.last().is_some_and(|column| matches!(*column, "script" | "env"));
+    let mut records = Vec::new();
+    let mut record = String::new();
+    let mut begin = 0;
+    let mut finish = |record: &mut String, line: u64, said: &mut Diagnostics| {
+        if !record.is_empty() {
+            records.extend(decode(record, &columns, separator, source, line, said));
+            record.clear();
+        }
+    };
+    while let Some((number, line)) = lines.next()? {
+        let line = text::decode(line);
+        let fields = record.matches(separator).count() + 1;
+        let goes_on = many_lines && !record.is_empty() && record.len() < LONGEST_RECORD && {
+            let with_this = fields + line.matches(separator).count();
+            with_this <= columns.len() && (fields < columns.len() || last_is_text && !line.contains(separator))
+        };
+        if goes_on {
+            record.push('\n');
+            record.push_str(&line);
+        } else {
+            finish(&mut record, begin, said);
+            if line != header {
+                record.push_str(&line);
+                begin = number;
+            }
+        }
+    }
+    finish(&mut record, begin, said);
+    Ok(records)
+}
+
+fn decode(record: &str, columns: &[&str], separator: char, source: &str, line: u64, said: &mut Diagnostics) -> Option<Record> {
+    let fields: Vec<&str> = record.split(separator).collect();
+    if fields.len() != columns.len() {
+        let message = format!("there are {} columns and {} fields", columns.len(), fields.len());
+        said.push(Diagnostic::error("trace_row_bad", message).at(line, None));
+        return None;
+    }
+    let mut out = Record::default();
+    let mut process_told = None;
+    let mut at = 1;
+    for (column, field) in columns.iter().zip(&fields) {
+        let place = at;
+        at += field.len() as u64 + 1;
+        let value = field.trim();
+        if value.is_empty() || value == "-" || value == "null" {
+            continue;
+        }
+        if *column == "process" {
+            process_told = Some(value);
+        } else if !set(&mut out, column, value) {
+            let message = format!(
+                "{} is no value of the column {column}; it is left out",
+                text::visible(&value.chars().take(40).collect::<String>())
+            );
+            said.push(Diagnostic::warning("trace_value_bad", message).at(line, Some(place)));
+        }
+    }
+    let row = &mut out.row;
+    if row.name.is_empty()
+        && let Some(process) = process_told
+    {
+        row.name = row.tag.as_ref().map_or(process.to_owned(), |tag| format!("{process} ({tag})")).into();
+    }
+    let (process, tag) = process_and_tag(&row.name);
+    let (process, tag) = (process_told.unwrap_or(process).to_owned(), tag.map(str::to_owned));
+    row.logical_task = process.into();
+    row.tag = row.tag.take().or(tag.map(Into::into));
+    row.engine = super::NAME.into();
+    row.source = source.to_owned().into();
+    row.line = Some(line as i64);
+    if row.status.is_empty() {
+        row.status = match row.exit_code {
+            Some(0) => "completed",
+            Some(_) => "failed",
+            None => "unknown",
+        }
+        .into();
+    }
+    row.cached = row.status == "cached";
+    Some(out)
+}
+
+/// Takes in a value; `false` when it is none of that column.
+fn set(out: &mut Record, column: &str, value: &str) -> bool {
+    let Record { row, submit, start, complete } = out;
+    let text = || Some(value.to_owned().into());
+    let whole = || value.parse::<i64>().ok();
+    let seconds = || value.parse::<i64>().ok().map(|ms| ms as f64 / 1e3).or_else(|| units::duration_s(value));
+    macro_rules! put {
+        ($place:expr, $value:expr) => {{
+            let read = $value;
+            $place = read;
+            $place.is_some()
+        }};
+    }
+    match column {
+        "task_id" => put!(row.task_id, text()),
+        "hash" => put!(row.cache_key, text()),
+        "native_id" => put!(row.native_id, text()),
+        "name" => {
+            row.name = value.to_owned().into();
+            true
+        }
+        "tag" => put!(row.tag, text()),
+        "container" => put!(row.container_image, text()),
+        "status" => {
+            row.status = match value {
+                "COMPLETED" | "FAILED" | "ABORTED" | "CACHED" | "RUNNING" | "SUBMITTED" => value.to_lowercase(),
+                _ => "unknown".to_owned(),
+            }
+            .into();
+            row.status != "unknown"
+        }
+        "exit" => put!(row.exit_code, whole()),
+        "submit" => put!(*submit, Written::read(value)),
+        "start" => put!(*start, Written::read(value)),
+        "complete" => put!(*complete, Written::read(value)),
+        "duration" => put!(row.duration_s, seconds()),
+        "realtime" => put!(row.realtime_s, seconds()),
+        "%cpu" => put!(row.cpu_percent, units::percent(value)),
+        "peak_rss" => put!(row.peak_rss_bytes, units::bytes(value)),
+        "peak_vmem" => put!(row.peak_vmem_bytes, units::bytes(value)),
+        "rchar" => put!(row.rchar_bytes, units::bytes(value)),
+        "wchar" => put!(row.wchar_bytes, units::bytes(value)),
+        "read_bytes" => put!(row.read_bytes, units::bytes(value)),
+        "write_bytes" => put!(row.write_bytes, units::bytes(value)),
+        "attempt" => put!(row.attempt, whole()),
+        "workdir" => put!(row.work_dir, text()),
+        "script" => put!(row.command, text()),
+        "queue" => put!(row.queue, text()),
+        "cpus" => put!(row.cpus, whole()),
+        "memory" => put!(row.memory_bytes, units::bytes(value)),
+        "disk" => put!(row.disk_bytes, units::bytes(value)),
+        "time" => put!(row.time_s, seconds()),
+        "hostname" => put!(row.host, text()),
+        _ => true,
+    }
+}

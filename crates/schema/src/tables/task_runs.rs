@@ -1,0 +1,112 @@
+//! `task_runs`: what workflow engines tell of their tasks.
+
+crate::table! {
+    /// One attempt at one task of a workflow run, as its engine tells it.
+    ///
+    /// A run is an (`engine`, `run_id`, `run_name`): Nextflow keeps the id when a run is resumed and gives it another name.
+    ///
+    /// Each time has a precision: the true moment is at most so far from it, before or after. Null means that the bound is not known.
+    /// What an engine noticed by polling has the interval between two polls, a time in whole seconds has one second, and a local time whose
+    /// zone is not told has what the zone can differ by; then all times of a run are shifted by the same amount.
+    ///
+    /// What the columns mean for each engine, and where they come from, is in `docs/engines.md`.
+    pub struct TaskRun in "task_runs" {
+        /// `nextflow`, `makeflow`, `wfformat`, …
+        engine: text,
+        /// The run, as the engine identifies it: Nextflow's session UUID. Null when the source does not tell its run.
+        run_id: opt_text,
+        /// The run's name for people: Nextflow's `goofy_yalow`.
+        run_name: opt_text,
+        /// The task within the run, as the engine numbers or names it.
+        task_id: opt_text,
+        /// Which attempt, from 1.
+        attempt: opt_i64,
+        /// This instance, as the engine shows it: `ALIGN:BWA (sample 1)`.
+        name: text,
+        /// What it is an instance of, with the sub-workflow path: process, rule, operator. What is mined as activity.
+        logical_task: text,
+        /// What tells the instances of a logical task apart for people: what stands in Nextflow's parentheses.
+        tag: opt_text,
+        /// By what the engine finds the result again: Nextflow's hash, as it shows it (`ab/123456`).
+        cache_key: opt_text,
+        /// The directory in which the task ran, as the engine writes it; may be an URL.
+        work_dir: opt_text,
+        /// What ran it: `local`, `slurm`, `awsbatch`, …
+        executor: opt_text,
+        /// Queue or partition that was asked for.
+        queue: opt_text,
+        /// What the executor calls it: a job id, a process id, a pod.
+        native_id: opt_text,
+        /// What `native_id` is: `slurm_job`, `pid`, `pod`, `aws_job`, …
+        native_kind: opt_text,
+        /// The machine on which it ran.
+        host: opt_text,
+        /// The image of its container.
+        container_image: opt_text,
+        /// The container's id or, where only that is told, its name.
+        container_id: opt_text,
+        /// When the engine had it ready to be submitted.
+        queued_ns: opt_i64,
+        /// Precision of `queued_ns`.
+        queued_precision_ns: opt_i64,
+        /// When it was handed to the executor.
+        submitted_ns: opt_i64,
+        /// Precision of `submitted_ns`.
+        submitted_precision_ns: opt_i64,
+        /// When it began to run.
+        started_ns: opt_i64,
+        /// Precision of `started_ns`.
+        started_precision_ns: opt_i64,
+        /// When it had ended.
+        finished_ns: opt_i64,
+        /// Precision of `finished_ns`.
+        finished_precision_ns: opt_i64,
+        /// `completed`, `failed`, `aborted` (ended by the engine or the user), `cached` (not run: an earlier result was taken), `running` (when
+        /// the source ended), `submitted` (likewise), or `unknown`. Judged by exit code and error messages, not by what the engine calls completed.
+        status: text,
+        /// Exit code; null when none was told. Of a cached task that of the earlier run, where told.
+        exit_code: opt_i64,
+        /// Whether an earlier result was taken.
+        cached: bool,
+        /// The task's script or command line.
+        command: opt_text,
+        /// Why it failed, as the engine says.
+        error: opt_text,
+        /// CPUs asked for.
+        cpus: opt_i64,
+        /// Memory asked for, in bytes.
+        memory_bytes: opt_i64,
+        /// Disk asked for, in bytes.
+        disk_bytes: opt_i64,
+        /// Time limit asked for, in seconds.
+        time_s: opt_f64,
+        /// From submission to end, in seconds, as the engine says.
+        duration_s: opt_f64,
+        /// From start to end, in seconds, as the engine says.
+        realtime_s: opt_f64,
+        /// CPU time per real time in percent of one CPU.
+        cpu_percent: opt_f64,
+        /// Largest resident memory, in bytes.
+        peak_rss_bytes: opt_i64,
+        /// Largest virtual memory, in bytes.
+        peak_vmem_bytes: opt_i64,
+        /// Bytes that read calls returned (`rchar` of proc(5), `/proc/PID/io`).
+        rchar_bytes: opt_i64,
+        /// Bytes that write calls took (`wchar`).
+        wchar_bytes: opt_i64,
+        /// Bytes fetched from storage (`read_bytes` of `/proc/PID/io`) or, for engines that count otherwise, read.
+        read_bytes: opt_i64,
+        /// Bytes sent to storage (`write_bytes`) or, for engines that count otherwise, written.
+        write_bytes: opt_i64,
+        /// The tasks that must end before this one: JSON array of `task_id`s. Null when the engine does not tell.
+        parents: opt_text,
+        /// Declared inputs: JSON array of objects with `path` and, where told, `bytes`.
+        inputs: opt_text,
+        /// Declared outputs, likewise; Nextflow's may be patterns.
+        outputs: opt_text,
+        /// The file that told of the attempt first, without folders.
+        source: text,
+        /// The line in it, from 1.
+        line: opt_i64,
+    }
+}
