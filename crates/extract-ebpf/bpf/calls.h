@@ -69,21 +69,27 @@ INLINE s64 told_result(s64 result)
 	return result <= -512 && result >= -516 ? -4 : result;
 }
 
-/* A record without a tail. */
+/* A record without a tail. It is put together in the ring itself, which saves a copy. */
 INLINE void send_operation(struct task_struct *task, struct flight *flight, struct wire_operation *o, u64 bytes)
 {
 	if (!cpu_times) {
 		send(o->op, o, sizeof(*o), bytes);
 		return;
 	}
+	struct wire_counter *c = counter_of(o->op);
+	count_seen(c, bytes);
 	struct {
 		struct wire_operation operation;
 		struct wire_cpu cpu;
-	} both;
-	both.operation = *o;
-	both.operation.has |= HAS_CPU;
-	set_cpu(&both.cpu, task, flight);
-	send(o->op, &both, sizeof(both), bytes);
+	} *both = ring_reserve(&events, sizeof(*both), 0);
+	if (!both) {
+		count_lost(c, bytes);
+		return;
+	}
+	both->operation = *o;
+	both->operation.has |= HAS_CPU;
+	set_cpu(&both->cpu, task, flight);
+	ring_submit(both, wake_flags(c));
 }
 
 INLINE void send_transfer(struct task_struct *task, struct flight *flight, struct wire_operation *o)
@@ -492,11 +498,18 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	if (!call)
 		return 0;
 	struct task_struct *task = current_task();
+	struct pt_regs *registers = (void *)context[0];
+	u64 file = 0;
+	if (call <= LAST_TRANSFER && !vfs_hooks && !is_foreign(task)) {
+		/* Pipes, sockets and devices are most of what a machine reads and writes: they are left before anything else is looked up. */
+		file = file_of(task, argument_0(registers));
+		if (!file || !is_recorded_kind(file))
+			return 0;
+	}
 	u32 tgid = current_pid_tgid() >> 32;
 	struct flight *flight = has_storage ? storage_get(&flights, task, 0, 0) : 0;
 	if (!wanted_current(task, tgid, flight && flight->follows))
 		return 0;
-	struct pt_regs *registers = (void *)context[0];
 	if (UNLIKELY(call == CALL_IO_SUBMIT)) {
 		count_seen(counter_of(COUNT_AIO), 0);
 		return 0;
@@ -510,9 +523,6 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	if (flight)
 		flight->call = 0; /* whatever became of the call before */
 	if (call <= LAST_TRANSFER && !vfs_hooks) {
-		u64 file = file_of(task, argument_0(registers));
-		if (!file)
-			return 0;
 		if (has_storage) {
 			if (!flight) {
 				flight = storage_get(&flights, task, 0, STORAGE_CREATE);
@@ -559,6 +569,7 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 		flight->system = CURRENT(task, stime);
 	}
 	flight->call = call;
+	flight->number = number;
 	flight->start = boot_ns();
 	if (call == CALL_CLOSE_RANGE) {
 		u32 first = argument_0(registers), last = argument_1(registers);
@@ -580,7 +591,7 @@ SEC("tp_btf/sys_exit") int call_exit(u64 *context)
 		return 0;
 	struct task_struct *task = current_task();
 	struct flight *flight = flight_of(task);
-	if (!flight || !flight->call)
+	if (!flight || !flight->call || flight->number != number)
 		return 0;
 	u64 end = boot_ns();
 	s64 result = context[1];

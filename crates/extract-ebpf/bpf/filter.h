@@ -188,8 +188,22 @@ INLINE u64 file_of(struct task_struct *task, u32 descriptor)
 	}
 	if (descriptor >= size)
 		return 0;
-	probe_read_kernel(&file, sizeof(file), (void *)(files + descriptor * sizeof(file)));
+	files += descriptor * sizeof(file);
+	if (has_cast)
+		return (u64)TYPED(hlist_bl_node, files)->next; /* as good as any structure that begins with a pointer */
+	probe_read_kernel(&file, sizeof(file), (void *)files);
 	return file;
+}
+
+/* Whether an open file is of a kind that has rows. */
+INLINE int is_recorded_kind(u64 address)
+{
+	struct file *file = TYPED(file, address);
+	struct inode *inode = LOAD(file, f_inode);
+	if (!inode)
+		return 0;
+	u16 mode = LOAD(inode, i_mode) & 0170000;
+	return mode == 0100000 || mode == 0060000;
 }
 
 INLINE void look_at_address(struct side *side, u64 file)

@@ -34,7 +34,8 @@ struct flight {
 	u8 call;     /* 0: none */
 	u8 captured; /* by a hook of vfs.h */
 	u8 follows;  /* its process is in `followed`, and stays there */
-	u8 reserved[5];
+	u8 reserved;
+	u32 number;  /* of the system call */
 	struct side a, b;
 };
 
