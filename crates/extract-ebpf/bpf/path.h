@@ -18,9 +18,12 @@ INLINE struct scratch *scratch(u32 which)
 /* The head is written when the length is known. */
 INLINE u8 *place(struct scratch *s, u32 at)
 {
-	if (at > TAIL_BYTES)
+	/* In 64 bits, so that what is compared is the register that is added: the verifier of 5.10 does not see it through a copy. */
+	u64 index = at;
+	OPAQUE(index);
+	if (index > TAIL_BYTES)
 		return 0;
-	return s->tail + at;
+	return s->tail + index;
 }
 
 INLINE u32 finish_part(struct scratch *s, u32 at, u8 part, u8 flags, u16 root, u32 length, u32 device)
