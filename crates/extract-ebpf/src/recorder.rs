@@ -215,7 +215,10 @@ impl Recorder {
         let mut skipped = match operation.open_file {
             Some(number) if opened => {
                 let wanted = self.wanted(operation.file, operation.path);
-                !wanted && self.left_out.insert(number)
+                if !wanted {
+                    self.left_out.insert(number);
+                }
+                !wanted
             }
             Some(number) => self.left_out.contains(&number),
             None => false,

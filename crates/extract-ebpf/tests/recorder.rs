@@ -147,6 +147,8 @@ fn directories_are_filtered_with_all_that_is_done_on_their_files() {
             container_path: None,
         }),
         read(9, 8),
+        // Its open comes after it was read in.
+        open(9, other, b"/x", 8),
         Record::Operation(Operation { path: Some(b"/x/y"), new_path: Some(b"/d/y"), ..Operation::new(PROCESS, 1, Op::Rename, 9) }),
         Record::Operation(Operation { path: Some(b"/x/y"), ..Operation::new(PROCESS, 1, Op::Delete, 10) }),
     ];
