@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+#[path = "support/doctor.rs"]
+mod doctor;
 #[path = "support/operations.rs"]
 mod operations;
 #[path = "support/require.rs"]
@@ -58,10 +60,8 @@ fn traced(dataset: &Path, command: &Command) {
 }
 
 fn ebpf_works() -> bool {
-    let output = ran(Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["doctor", "--json"]));
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let way = found["ways"].as_array().unwrap().iter().find(|way| way["backend"] == "ebpf").unwrap();
-    require("bpf", &format!("eBPF ({})", way["how"]), way["works"] == true)
+    let (works, how) = doctor::says("ebpf");
+    require("bpf", &format!("eBPF ({how})"), works)
 }
 
 /// Compares the rows of what ran in the control group `cgroup`; `merged` is the container's root and `volume` its `/vol`, as the host sees them.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+#[path = "support/doctor.rs"]
+mod doctor;
 #[path = "support/operations.rs"]
 mod operations;
 #[path = "support/require.rs"]
@@ -172,16 +174,10 @@ fn flowmine() -> &'static str {
     env!("CARGO_BIN_EXE_flowmine")
 }
 
-fn fuse_works() -> bool {
-    let output = Command::new(flowmine()).args(["doctor", "--json"]).output().unwrap();
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    found["ways"].as_array().unwrap().iter().any(|way| way["backend"] == "fuse" && way["works"] == true)
-}
-
 #[test]
 fn programs_leave_the_same_tree_as_without_the_overlay() {
     let have = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !require("fuse", "FUSE, git and python3", fuse_works() && have("git") && have("python3")) {
+    if !require("fuse", "FUSE, git and python3", doctor::says("fuse").0 && have("git") && have("python3")) {
         return;
     }
     let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -210,7 +206,7 @@ fn programs_leave_the_same_tree_as_without_the_overlay() {
 #[test]
 fn a_process_with_other_mounts_has_paths_of_its_own() {
     let unshares = Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success());
-    if !require("fuse", "FUSE and unshare --mount", fuse_works() && unshares) {
+    if !require("fuse", "FUSE and unshare --mount", doctor::says("fuse").0 && unshares) {
         return;
     }
     let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -244,7 +240,7 @@ fn a_process_with_other_mounts_has_paths_of_its_own() {
 fn further_groups_count() {
     let changes =
         Command::new("setpriv").args(["--reuid", "65534", "--clear-groups", "true"]).status().is_ok_and(|status| status.success());
-    if !require("fuse", "FUSE and root", fuse_works() && changes) {
+    if !require("fuse", "FUSE and root", doctor::says("fuse").0 && changes) {
         return;
     }
     // Where nobody can go.

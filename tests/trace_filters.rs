@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+#[path = "support/doctor.rs"]
+mod doctor;
 #[path = "support/require.rs"]
 mod require;
 
@@ -19,10 +21,8 @@ use require::require;
 use tempfile::TempDir;
 
 fn ebpf_works() -> bool {
-    let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["doctor", "--json"]).output().unwrap();
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let way = found["ways"].as_array().unwrap().iter().find(|way| way["backend"] == "ebpf").unwrap();
-    require("bpf", &format!("eBPF ({})", way["how"].as_str().unwrap_or_default()), way["works"] == true)
+    let (works, how) = doctor::says("ebpf");
+    require("bpf", &format!("eBPF ({how})"), works)
 }
 
 /// A trace of the host that runs.

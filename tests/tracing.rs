@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+#[path = "support/doctor.rs"]
+mod doctor;
 #[path = "support/operations.rs"]
 mod operations;
 #[path = "support/require.rs"]
@@ -22,11 +24,9 @@ use traced::{each, end};
 
 /// Whether a way in works here.
 fn works(backend: &str) -> bool {
-    let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["doctor", "--json"]).output().unwrap();
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let way = found["ways"].as_array().unwrap().iter().find(|way| way["backend"] == backend).unwrap();
+    let (works, how) = doctor::says(backend);
     let what = if backend == "ebpf" { "bpf" } else { backend };
-    require(what, &format!("{backend} ({})", way["how"]), way["works"] == true)
+    require(what, &format!("{backend} ({how})"), works)
 }
 
 fn scratch() -> tempfile::TempDir {

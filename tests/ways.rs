@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+#[path = "support/doctor.rs"]
+mod doctor;
 #[path = "support/operations.rs"]
 mod operations;
 #[path = "support/require.rs"]
@@ -21,14 +23,6 @@ use sight::{FUSE, FUSE_OF_A_USER, PTRACE, SYSCALLS};
 
 fn flowmine() -> &'static str {
     env!("CARGO_BIN_EXE_flowmine")
-}
-
-fn doctor_says(backend: &str) -> (bool, String) {
-    let output = Command::new(flowmine()).args(["doctor", "--json"]).output().unwrap();
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let ways = found["ways"].as_array().unwrap();
-    let way = ways.iter().find(|way| way["backend"] == backend).unwrap_or_else(|| panic!("doctor does not know {backend}"));
-    (way["works"] == true, way["how"].as_str().unwrap_or_default().to_owned())
 }
 
 /// Where the cases run: `FLOWMINE_SCRATCH`, or beside the target folder.
@@ -86,7 +80,7 @@ const BROKEN_OVER_FUSE: &[(&str, &str)] = &[(
 
 #[test]
 fn ebpf_by_system_calls() {
-    let (works, how) = doctor_says("ebpf");
+    let (works, how) = doctor::says("ebpf");
     if require("bpf", &format!("eBPF ({how})"), works) {
         every_case(&SYSCALLS, &[], &["--backend", "ebpf", "--hooks", "syscalls"], &[]);
     }
@@ -94,7 +88,7 @@ fn ebpf_by_system_calls() {
 
 #[test]
 fn ptrace() {
-    let (works, how) = doctor_says("ptrace");
+    let (works, how) = doctor::says("ptrace");
     if require("ptrace", &format!("ptrace ({how})"), works) {
         every_case(&PTRACE, &[], &["--backend", "ptrace"], &[]);
     }
@@ -102,7 +96,7 @@ fn ptrace() {
 
 #[test]
 fn fuse() {
-    let (works, how) = doctor_says("fuse");
+    let (works, how) = doctor::says("fuse");
     if require("fuse", &format!("FUSE ({how})"), works) {
         every_case(&FUSE, &[], &["--backend", "fuse"], BROKEN_OVER_FUSE);
     }
@@ -111,7 +105,7 @@ fn fuse() {
 /// Without capabilities (but the one without which root must not be in a user namespace): root stays the owner of the files, but is a user like others.
 #[test]
 fn fuse_without_privileges() {
-    let (works, how) = doctor_says("fuse");
+    let (works, how) = doctor::says("fuse");
     let helps =
         |program: &str, arguments: &[&str]| Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
     let namespaces = helps("setpriv", &["--bounding-set", "-all,+setfcap", "unshare", "--user", "true"]);
