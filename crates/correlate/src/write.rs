@@ -92,13 +92,17 @@ pub fn link<'j>(jobs: &'j Jobs, edge: &Edge) -> Link<'j> {
     };
     let rule = if singleton { "singleton" } else { "declared-dependency" };
     Link {
-        cluster: jobs.text(source.cluster).into(),
+        source_type: "job".into(),
+        source_scope: jobs.text(source.cluster).into(),
         source: jobs.text(source.job).into(),
-        source_submit_ns: source.submit_ns.get(),
+        source_ns: source.submit_ns.get(),
+        target_type: "job".into(),
+        target_scope: jobs.text(source.cluster).into(),
         target: target.into(),
-        target_submit_ns,
+        target_ns: target_submit_ns,
         relation: jobs.text(term.kind).into(),
         rule: rule.into(),
+        strength: "told".into(),
         evidence: format!("{} said {what}", told_by.join(" and ")).into(),
         target_seen,
         ..Link::default()

@@ -57,7 +57,7 @@ fn links_and_cases() {
                 "{} {} {:?} {} {} {} | {}",
                 row.source,
                 row.target,
-                row.target_submit_ns.map(|t| t / s(1)),
+                row.target_ns.map(|t| t / s(1)),
                 row.relation,
                 row.rule,
                 row.target_seen,

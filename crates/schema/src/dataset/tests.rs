@@ -21,7 +21,7 @@ crate::table! {
 pub(super) const TABLES: &[tables::TableDef] = &[tables::def::<Seen<'static>>()];
 
 fn link(n: i64) -> Link<'static> {
-    Link { cluster: "lab".into(), source: format!("{n}").into(), source_submit_ns: Some(n), target_seen: true, ..Default::default() }
+    Link { source_scope: "lab".into(), source: format!("{n}").into(), source_ns: Some(n), target_seen: true, ..Default::default() }
 }
 
 fn builder(numbers: impl IntoIterator<Item = i64>) -> Builder<Link<'static>> {
@@ -36,8 +36,8 @@ fn numbers(dataset: &Dataset) -> Vec<i64> {
     let mut numbers = Vec::new();
     dataset
         .read::<Link<'static>, DatasetError>(Projection::All, |row| {
-            assert_eq!(row.clone().into_owned(), link(row.source_submit_ns.unwrap()));
-            numbers.push(row.source_submit_ns.unwrap());
+            assert_eq!(row.clone().into_owned(), link(row.source_ns.unwrap()));
+            numbers.push(row.source_ns.unwrap());
             Ok(())
         })
         .unwrap();

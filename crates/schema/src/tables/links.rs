@@ -2,22 +2,42 @@
 
 crate::table! {
     /// Two entities, the rule that joined them, and the evidence.
+    ///
+    /// An entity is a type, a scope in which its id holds, the id, and where ids are used again a moment:
+    ///
+    /// | type | scope | id | moment |
+    /// |---|---|---|---|
+    /// | `job` | cluster | as `job_states.job` names it | its submission |
+    /// | `step` | cluster | job, a dot, the step as Slurm names it: `7.0`, `7.batch` | the submission of its job |
+    /// | `task` | engine | as `task_io.task` names it | |
+    /// | `process` | host | process id | when it started (`processes.started_ns`) |
+    /// | `container` | host | container id | |
+    /// | `pod` | | pod uid | |
+    /// | `unit` | host | name of a systemd scope or service | |
     pub struct Link in "links" {
-        /// Cluster of the source entity.
-        cluster: text,
-        /// The entity that depends or belongs, as `job_states.job` names it.
+        /// What depends or belongs.
+        source_type: text,
+        /// Where its id holds.
+        source_scope: text,
+        /// Its id.
         source: text,
-        /// Its attempt.
-        source_submit_ns: opt_i64,
-        /// The entity that it depends on or belongs to.
+        /// Its moment; null when it is not known or all are meant.
+        source_ns: opt_i64,
+        /// What it depends on or belongs to.
+        target_type: text,
+        /// Where that id holds.
+        target_scope: text,
+        /// That id.
         target: text,
-        /// Its attempt; null when it was never seen or all attempts are meant.
-        target_submit_ns: opt_i64,
-        /// What the link means: `afterok`, … as declared; `singleton`.
+        /// Its moment.
+        target_ns: opt_i64,
+        /// What the link means: `afterok`, … and `singleton` between jobs, as declared; `belongs-to`; `ran-as` of a task and the job, pod or container that it was.
         relation: text,
-        /// The rule that made the link: `declared-dependency`, `singleton`.
+        /// The rule that made the link; `docs/attribution.md` lists them.
         rule: text,
-        /// On what evidence: the source that told (`squeue`, `sacct`) and the term.
+        /// How far it can be trusted: `told` by a scheduler, engine or kernel with an id; `derived` from what was observed; `guessed`, as a last resort.
+        strength: text,
+        /// On what evidence: which source, row, path or id.
         evidence: text,
         /// Whether the target was itself observed.
         target_seen: bool,

@@ -1,6 +1,7 @@
 //! The tables of a dataset, one file each. `docs/tables.md` is generated from these declarations.
 
 mod cases;
+mod data_flow;
 mod diagnostics;
 mod files;
 mod hosts;
@@ -10,9 +11,11 @@ mod job_dependencies;
 mod job_states;
 mod links;
 mod processes;
+mod task_io;
 mod task_runs;
 
 pub use cases::Case;
+pub use data_flow::DataFlow;
 pub use diagnostics::DiagnosticRow;
 pub use files::TracedFile;
 pub use hosts::{Clock, Host};
@@ -22,6 +25,7 @@ pub use job_dependencies::JobDependency;
 pub use job_states::{JobState, change, source};
 pub use links::Link;
 pub use processes::Process;
+pub use task_io::{LogicalTaskTotal, TaskIo, TaskTotal};
 pub use task_runs::TaskRun;
 
 use crate::row::{ColumnDef, Row};
@@ -61,4 +65,8 @@ pub const ALL: &[TableDef] = &[
     def::<LogEvent<'static>>(),
     def::<Link<'static>>(),
     def::<Case<'static>>(),
+    def::<TaskIo<'static>>(),
+    def::<TaskTotal<'static>>(),
+    def::<LogicalTaskTotal<'static>>(),
+    def::<DataFlow<'static>>(),
 ];
