@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use flowmine_correlate::cases;
-use flowmine_correlate::rules::RowRules;
+use flowmine_correlate::row_rules::RowRules;
 use flowmine_correlate::{Filter, Timestamp, parts};
 use flowmine_discover::job_log::JobLogs;
 use flowmine_eventlog::{ocel, xes};

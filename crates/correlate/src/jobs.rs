@@ -14,7 +14,7 @@ use crate::attempts::{self, Attempt, Fact, Folder, Seen, UNKNOWN_ACTIVITY};
 use crate::dependencies::{self, Dependencies};
 use crate::events::{self, Context, Event, Of, Timestamp};
 use crate::maybe::Maybe;
-use crate::rules::RowRules;
+use crate::row_rules::RowRules;
 use crate::state::{LEFT, PENDING, RUNNING};
 use crate::strings::{Strings, StringsBuilder, Sym};
 use crate::submissions::{self, Submission};

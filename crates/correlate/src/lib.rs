@@ -10,9 +10,11 @@
 //! accounting tells.
 
 pub mod attempts;
+pub mod attribution;
 pub mod cases;
 pub mod dependencies;
 pub mod drop;
+pub mod entities;
 pub mod events;
 pub mod hostlist;
 pub mod jobs;
@@ -20,6 +22,7 @@ pub mod log;
 pub mod maybe;
 pub mod parts;
 pub mod pseudonym;
+pub mod row_rules;
 pub mod rules;
 pub mod state;
 pub mod strings;
@@ -37,7 +40,7 @@ pub use jobs::Jobs;
 pub use log::{CaseTrace, Classifier, EventLog, Filter, Labels};
 pub use maybe::Maybe;
 pub use pseudonym::Pseudonymiser;
-pub use rules::RowRules;
+pub use row_rules::RowRules;
 pub use state::Lifecycle;
 pub use strings::{Strings, Sym};
 pub use submissions::Submission;
@@ -49,6 +52,9 @@ pub enum CorrelateError {
     /// The dataset could not be read or written.
     #[error(transparent)]
     Dataset(#[from] flowmine_schema::DatasetError),
+    /// A table's columns are not as they are declared.
+    #[error("the table {0} is damaged: a column has another type than it should")]
+    Damaged(&'static str),
     /// Rows that are put away for a while could not be.
     #[error(transparent)]
     Temporary(flowmine_eventlog::LogError),

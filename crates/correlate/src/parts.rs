@@ -23,7 +23,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 use crate::attempts;
 use crate::dependencies::{self, TargetKind};
 use crate::jobs::{Jobs, JobsBuilder};
-use crate::rules::RowRules;
+use crate::row_rules::RowRules;
 use crate::{CorrelateError, Timestamp};
 
 /// How many rows of `job_states` are held at once.

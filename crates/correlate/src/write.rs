@@ -1,19 +1,21 @@
-//! The tables `links` and `cases`, written anew.
+//! The tables that `correlate` derives, written anew.
 //!
-//! In goes a dataset with its [`Jobs`]; out come one link for each declared dependency and each singleton edge, and one row
-//! for each attempt in each notion's case. Both tables are replaced in one transaction: a reader sees the old ones or the new ones.
+//! In goes a dataset with its [`Jobs`]; out come one link for each declared dependency and each singleton edge, one row for each attempt in each notion's case, and what
+//! [`crate::attribution`] makes of traces. All tables are replaced in one transaction: a reader sees the old ones or the new ones.
 
 use flowmine_schema::dataset::Role;
-use flowmine_schema::tables::{Case, Link};
+use flowmine_schema::tables::{Case, DiagnosticRow, Link};
 use flowmine_schema::{Builder, Dataset};
 
 use crate::CorrelateError;
+use crate::attribution::{Attributed, attribute};
 use crate::cases::CaseNotion;
 use crate::dependencies::{Edge, Target, TargetKind, Term};
+use crate::entities::Entities;
 use crate::jobs::Jobs;
 
 /// What was written.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Correlated {
     /// Rows of `links`.
     pub links: usize,
@@ -23,9 +25,13 @@ pub struct Correlated {
     pub cases: Vec<(&'static str, usize)>,
     /// Rows of `cases`.
     pub case_rows: usize,
+    /// Attempts at tasks of workflow engines.
+    pub tasks: usize,
+    /// Whose the traced operations are.
+    pub attributed: Attributed,
 }
 
-/// Writes links, and cases for these notions.
+/// Writes links, cases for these notions, and whose the traced operations are.
 ///
 /// # Errors
 /// When another process is correlating the same dataset, or the tables cannot be written; then they are as they were.
@@ -60,6 +66,12 @@ pub fn correlate(dataset: &Dataset, jobs: &Jobs, notions: &[&dyn CaseNotion]) ->
     let mut transaction = writer.begin()?;
     transaction.replace(links)?;
     transaction.replace(cases)?;
+    let entities = Entities::read(dataset, jobs)?;
+    result.tasks = entities.tasks.len();
+    result.attributed = attribute(dataset, &entities, &mut transaction)?;
+    let mut diagnostics = Builder::<DiagnosticRow<'static>>::new();
+    result.attributed.diagnostics.append_to(&mut diagnostics, "correlate", None);
+    transaction.replace(diagnostics)?;
     transaction.commit()?;
     Ok(result)
 }

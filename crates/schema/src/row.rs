@@ -357,6 +357,15 @@ impl<R: Row> Rows<R> {
         self.len() == 0
     }
 
+    /// A row; for a few of them, as the columns are looked up each time.
+    ///
+    /// # Errors
+    /// As [`Rows::iter`].
+    pub fn get(&self, at: usize) -> PolarsResult<R::Of<'_>> {
+        let columns = R::COLUMNS.iter().map(|def| ColumnRef::of(&self.frame, def)).collect::<PolarsResult<Vec<_>>>()?;
+        Ok(R::get(&columns, at))
+    }
+
     /// The rows in order.
     ///
     /// # Errors

@@ -32,9 +32,9 @@ pub struct Trace {
     /// The host's name in the tables, instead of what uname tells; for containers.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub host: Option<String>,
-    /// Environment variables to keep of each process, separated by commas: SLURM_JOB_ID,NXF_TASK_WORKDIR.
+    /// Environment variables to keep of each process, separated by commas; without it those by which correlate finds jobs and tasks (SLURM_JOB_ID, AIRFLOW_CTX_TASK_ID, …); empty for none.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = variable)]
-    pub environ: Vec<String>,
+    pub environ: Option<Vec<String>>,
     /// Size of the kernel's ring of records, a power of two: 16M, 64M. Larger rings lose less when much happens at once.
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = ring)]
     pub ring: u32,

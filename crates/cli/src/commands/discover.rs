@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use flowmine_correlate::cases::CaseNotion;
-use flowmine_correlate::rules::RowRules;
+use flowmine_correlate::row_rules::RowRules;
 use flowmine_correlate::{Classifier, EventLog, Filter, Jobs};
 use flowmine_discover::dfg::Dfg;
 use flowmine_discover::draw::{self, dot, json, svg};

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use flowmine_correlate::drop::DropColumns;
 use flowmine_correlate::pseudonym::Pseudonymiser;
-use flowmine_correlate::rules::RowRules;
+use flowmine_correlate::row_rules::RowRules;
 use flowmine_discover::flat_parquet;
 use flowmine_discover::log_file::LogRules;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::parts::{self, ROWS_AT_ONCE};
-use flowmine_correlate::rules::RowRules;
+use flowmine_correlate::row_rules::RowRules;
 use flowmine_correlate::{CorrelateError, Filter, Timestamp};
 use flowmine_discover::job_log::{Finished, JobLogs};
 use flowmine_discover::log_file::{self, Content, FileObjectLog, LogFile, LogRules, TraceLog, stored};

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use flowmine_correlate::rules::environment::VARIABLES;
 use flowmine_extract_ebpf::command::shell_code;
 use flowmine_extract_ebpf::ebpf::{self, Hooks};
 use flowmine_extract_ebpf::fuse;
@@ -162,7 +163,10 @@ fn options(args: &Trace) -> anyhow::Result<Options> {
             directories: real(&filters.directory)?,
             directories_out: real(&filters.not_directory)?,
         },
-        environment: args.environ.iter().filter(|name| !name.is_empty()).cloned().collect(),
+        environment: match &args.environ {
+            Some(names) => names.iter().filter(|name| !name.is_empty()).cloned().collect(),
+            None => VARIABLES.iter().map(|name| (*name).to_owned()).collect(),
+        },
         ring_bytes: args.ring,
         flush_every: args.flush,
         ..Options::default()

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::support::*;
 use crate::cases::ALL;
 use crate::jobs::Jobs;
-use crate::rules::RowRules;
+use crate::row_rules::RowRules;
 use crate::{CorrelateError, Timestamp, parts};
 use crate::{EventLog, Filter};
 

@@ -31,12 +31,20 @@ impl Part {
         Ok((self.path, rows))
     }
 
-    pub(super) fn group_sizes(&self) -> Result<Vec<usize>, DatasetError> {
+    /// How many rows each of its row groups has.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn group_sizes(&self) -> Result<Vec<usize>, DatasetError> {
         let file = self.file.try_clone().map_err(io_error(&self.path))?;
         parquet::group_sizes(file).map_err(parquet_error(&self.path))
     }
 
-    pub(super) fn read_rows<R: Row>(&self, projection: Projection<'_>, first: usize, count: usize) -> Result<Rows<R>, DatasetError> {
+    /// Some of its rows.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn read_rows<R: Row>(&self, projection: Projection<'_>, first: usize, count: usize) -> Result<Rows<R>, DatasetError> {
         let file = self.file.try_clone().map_err(io_error(&self.path))?;
         let rows = parquet::read_rows(file, projection, first, count);
         rows.and_then(|rows| with_host(rows, &self.leaf, projection)).map_err(parquet_error(&self.path))

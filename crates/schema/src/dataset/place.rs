@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use super::role::DERIVED;
 use crate::row::Row;
 use crate::tables;
 use crate::time::Day;
@@ -152,6 +153,7 @@ impl PartName {
         let rest = name.strip_prefix("part-")?.strip_suffix(".parquet")?;
         let (numbers, owner) = match rest.split_once('@') {
             None => (rest, None),
+            Some((numbers, DERIVED)) => (numbers, Some(DERIVED.to_owned())),
             Some((numbers, owner)) => (numbers, Some(unescape_host(owner).map(|_| owner.to_owned())?)),
         };
         let (first, last) = numbers.split_once('-')?;

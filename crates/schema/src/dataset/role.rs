@@ -49,13 +49,16 @@ impl Role {
         }
     }
 
-    /// What the names of its files carry, so that a host's writer and the raw one can add to the same folder.
+    /// What the names of its files carry, so that writers can add to the same folder.
     pub(super) fn owner(&self) -> Option<String> {
         match self {
-            Role::Raw | Role::Derived => None,
+            Role::Raw => None,
+            Role::Derived => Some(DERIVED.to_owned()),
             Role::Host(host) => Some(escape_host(host)),
         }
     }
 }
 
+/// No host is called so, as `=` is escaped in their names.
+pub(super) const DERIVED: &str = "=derived";
 const COMMIT: &str = ".commit.json";

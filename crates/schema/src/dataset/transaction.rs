@@ -8,9 +8,10 @@ use super::disk::{sync_dir, write_synced};
 use super::error::{DatasetError, io_error, parquet_error};
 use super::manifest::{Additions, Manifest};
 use super::place::{Leaf, PartName};
-use super::{STATE, Writer};
+use super::{Role, STATE, Writer};
 use crate::parquet::{self, ParquetError};
 use crate::row::{Builder, HOST, Row, Rows};
+use crate::tables::DiagnosticRow;
 use crate::time::Day;
 
 /// Files on their way into the dataset, all or none.
@@ -80,12 +81,24 @@ impl Transaction<'_> {
     /// # Errors
     /// When the file cannot be written.
     pub fn replace<R: Row>(&mut self, rows: Builder<R>) -> Result<(), DatasetError> {
+        self.clear::<R>()?;
+        self.append(rows)
+    }
+
+    /// Takes away all that a table held of this writer, so that it can be written anew with [`Transaction::append`].
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn clear<R: Row>(&mut self) -> Result<(), DatasetError> {
+        const { assert!(!R::SPLIT, "no table that is split is ever written anew") };
         let leaf = Leaf::whole::<R>();
         let owner = self.writer.role.owner();
-        for part in self.writer.dataset.leaf_parts(&leaf)?.into_iter().filter(|part| part.name.owner == owner) {
+        // Derived tables have one writer, whatever its files were called; to `diagnostics` all writers add.
+        let shared = R::TABLE == DiagnosticRow::TABLE || self.writer.role != Role::Derived;
+        for part in self.writer.dataset.leaf_parts(&leaf)?.into_iter().filter(|part| !shared || part.name.owner == owner) {
             self.commit.deletes.push(leaf.path_of(&part.name));
         }
-        self.append(rows)
+        Ok(())
     }
 
     /// Writes a table of an observer's memory.

@@ -1,0 +1,394 @@
+//! What one process did to one file, as it grows with each operation; and how that of several processes is put together.
+
+use flowmine_schema::tables::{IoEvent, IoTotal, TaskIo};
+
+use super::bytes::{put, put_maybe, put_text, put_unsigned, take, take_byte, take_maybe, take_text, take_unsigned};
+use super::histogram::Histogram;
+use super::ranges::Ranges;
+
+/// Of so many open files of one process on one file the last offset is remembered.
+const STREAMS: usize = 8;
+
+/// What one process, or all processes of a task, did to one file.
+#[derive(Debug, Clone, Default)]
+pub struct Access {
+    /// Its reads, if any.
+    pub read: Option<Box<Transfers>>,
+    /// Its writes, if any.
+    pub write: Option<Box<Transfers>>,
+    /// Successful opens.
+    pub opens: i64,
+    /// Page faults on mappings.
+    pub faults: i64,
+    /// Mappings.
+    pub mappings: i64,
+    /// The path of the last open, and when.
+    pub path: Option<(i64, Box<str>)>,
+    streams: Vec<Stream>,
+}
+
+/// The transfers in one direction.
+#[derive(Debug, Clone, Default)]
+pub struct Transfers {
+    /// Calls, failed ones included.
+    pub calls: i64,
+    /// Failed calls.
+    pub errors: i64,
+    /// Bytes by result.
+    pub bytes: i64,
+    /// When the first that did not fail began.
+    pub first_ns: Option<i64>,
+    /// When the last that did not fail ended.
+    pub last_ns: Option<i64>,
+    /// The lowest offset.
+    pub offset_min: Option<i64>,
+    /// The end of the highest range.
+    pub offset_end: Option<i64>,
+    /// Began where the one before ended.
+    pub sequential: i64,
+    /// Began as far from the one before as that from its predecessor.
+    pub strided: i64,
+    /// Began elsewhere.
+    pub random: i64,
+    /// The least that was asked for.
+    pub size_min: Option<i64>,
+    /// The most.
+    pub size_max: Option<i64>,
+    /// How much was asked for.
+    pub sizes: Histogram,
+    /// Time spent in calls.
+    pub time_ns: i64,
+    /// The longest call.
+    pub latency_max_ns: Option<i64>,
+    /// How long calls took.
+    pub latencies: Histogram,
+    /// The bytes of the file.
+    pub ranges: Ranges,
+    /// Some bytes are at offsets that are not known.
+    pub inexact: bool,
+}
+
+/// Where the last transfers of an open file were.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stream {
+    handle: i64,
+    read: Step,
+    write: Step,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Step {
+    /// Where the last one began and ended.
+    before: Option<(i64, i64)>,
+    /// How far from its predecessor it began.
+    stride: Option<i64>,
+}
+
+fn least(a: &mut Option<i64>, b: Option<i64>) {
+    if let Some(b) = b {
+        *a = Some(a.map_or(b, |a| a.min(b)));
+    }
+}
+
+fn most(a: &mut Option<i64>, b: Option<i64>) {
+    if let Some(b) = b {
+        *a = Some(a.map_or(b, |a| a.max(b)));
+    }
+}
+
+impl Transfers {
+    fn event(&mut self, event: &IoEvent<'_>, step: Option<&mut Step>) {
+        self.calls += 1;
+        if let Some(size) = event.size {
+            least(&mut self.size_min, Some(size));
+            most(&mut self.size_max, Some(size));
+            self.sizes.add(size);
+        }
+        if let Some(time) = event.end_ns.map(|end| end.saturating_sub(event.start_ns).max(0)) {
+            self.time_ns = self.time_ns.saturating_add(time);
+            most(&mut self.latency_max_ns, Some(time));
+            self.latencies.add(time);
+        }
+        let Some(result) = event.result else {
+            self.inexact = true;
+            return;
+        };
+        if result < 0 {
+            self.errors += 1;
+            return;
+        }
+        least(&mut self.first_ns, Some(event.start_ns));
+        most(&mut self.last_ns, Some(event.end_ns.unwrap_or(event.start_ns)));
+        self.bytes = self.bytes.saturating_add(result);
+        let Some(offset) = event.offset else {
+            self.inexact |= result > 0;
+            return;
+        };
+        let end = offset.saturating_add(result);
+        if result > 0 {
+            least(&mut self.offset_min, Some(offset));
+            most(&mut self.offset_end, Some(end));
+            self.ranges.add(offset, result);
+        }
+        if let Some(step) = step {
+            if let Some((began, ended)) = step.before {
+                let stride = offset.wrapping_sub(began);
+                match () {
+                    () if offset == ended => self.sequential += 1,
+                    () if step.stride == Some(stride) => self.strided += 1,
+                    () => self.random += 1,
+                }
+                step.stride = Some(stride);
+            }
+            step.before = Some((offset, end));
+        }
+    }
+
+    /// Adds what another did; their ranges are put together elsewhere.
+    fn add(&mut self, other: &Transfers) {
+        for (sum, more) in [
+            (&mut self.calls, other.calls),
+            (&mut self.errors, other.errors),
+            (&mut self.bytes, other.bytes),
+            (&mut self.sequential, other.sequential),
+            (&mut self.strided, other.strided),
+            (&mut self.random, other.random),
+            (&mut self.time_ns, other.time_ns),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        least(&mut self.first_ns, other.first_ns);
+        most(&mut self.last_ns, other.last_ns);
+        least(&mut self.offset_min, other.offset_min);
+        most(&mut self.offset_end, other.offset_end);
+        least(&mut self.size_min, other.size_min);
+        most(&mut self.size_max, other.size_max);
+        most(&mut self.latency_max_ns, other.latency_max_ns);
+        self.sizes.add_all(&other.sizes);
+        self.latencies.add_all(&other.latencies);
+        self.inexact |= other.inexact;
+    }
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        for number in [self.calls, self.errors, self.bytes, self.sequential, self.strided, self.random, self.time_ns] {
+            put(number, bytes);
+        }
+        for number in [self.first_ns, self.last_ns, self.offset_min, self.offset_end, self.size_min, self.size_max, self.latency_max_ns] {
+            put_maybe(number, bytes);
+        }
+        self.sizes.put(bytes);
+        self.latencies.put(bytes);
+        bytes.push(u8::from(self.inexact));
+    }
+
+    fn take(bytes: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            calls: take(bytes)?,
+            errors: take(bytes)?,
+            bytes: take(bytes)?,
+            sequential: take(bytes)?,
+            strided: take(bytes)?,
+            random: take(bytes)?,
+            time_ns: take(bytes)?,
+            first_ns: take_maybe(bytes)?,
+            last_ns: take_maybe(bytes)?,
+            offset_min: take_maybe(bytes)?,
+            offset_end: take_maybe(bytes)?,
+            size_min: take_maybe(bytes)?,
+            size_max: take_maybe(bytes)?,
+            latency_max_ns: take_maybe(bytes)?,
+            sizes: Histogram::take(bytes)?,
+            latencies: Histogram::take(bytes)?,
+            inexact: take_byte(bytes)? != 0,
+            ranges: Ranges::default(),
+        })
+    }
+
+    /// What they mostly are; of those that can be judged, nine of ten.
+    pub fn pattern(&self) -> Option<&'static str> {
+        let judged = self.sequential + self.strided + self.random;
+        let mostly = |count: i64| i128::from(count) * 10 >= i128::from(judged) * 9;
+        match () {
+            () if judged == 0 => None,
+            () if mostly(self.sequential) => Some("sequential"),
+            () if mostly(self.strided) => Some("strided"),
+            () if mostly(self.random) => Some("random"),
+            () => Some("mixed"),
+        }
+    }
+
+    /// Bytes for each second from the first to the last.
+    fn bytes_per_s(&self) -> Option<f64> {
+        let time = self.last_ns?.checked_sub(self.first_ns?)?;
+        (time > 0).then(|| self.bytes as f64 / (time as f64 / 1e9))
+    }
+}
+
+/// The memory of an open file; the oldest is forgotten for it.
+fn stream(streams: &mut Vec<Stream>, handle: i64) -> &mut Stream {
+    let at = match streams.iter().rposition(|stream| stream.handle == handle) {
+        Some(at) => at,
+        None => {
+            if streams.len() == STREAMS {
+                streams.remove(0);
+            }
+            streams.push(Stream { handle, ..Stream::default() });
+            streams.len() - 1
+        }
+    };
+    &mut streams[at]
+}
+
+impl Access {
+    /// Takes an operation; returns how many ranges it may have added.
+    pub fn event(&mut self, event: &IoEvent<'_>) -> usize {
+        match &*event.op {
+            "read" | "write" => {
+                let reads = &*event.op == "read";
+                let step = event.handle.map(|handle| {
+                    let stream = stream(&mut self.streams, handle);
+                    if reads { &mut stream.read } else { &mut stream.write }
+                });
+                let transfers = if reads { &mut self.read } else { &mut self.write }.get_or_insert_default();
+                let before = transfers.ranges.kept();
+                transfers.event(event, step);
+                return transfers.ranges.kept().saturating_sub(before);
+            }
+            "open" if event.result.is_none_or(|result| result >= 0) => {
+                self.opens += 1;
+                if let Some(path) = &event.path {
+                    self.path = Some((event.start_ns, (**path).into()));
+                }
+            }
+            "close" => {
+                if let Some(handle) = event.handle {
+                    self.streams.retain(|stream| stream.handle != handle);
+                }
+            }
+            "fault" => self.faults += 1,
+            "mmap" if event.result.is_none_or(|result| result >= 0) => self.mappings += 1,
+            _ => {}
+        }
+        0
+    }
+
+    /// Takes operations that were added up in the kernel.
+    pub fn total(&mut self, total: &IoTotal<'_>) {
+        let sums = |calls, errors, bytes, time_ns, offset_min, offset_end| Transfers {
+            calls,
+            errors,
+            bytes,
+            time_ns,
+            offset_min,
+            offset_end,
+            first_ns: (calls > errors).then_some(total.first_ns),
+            last_ns: (calls > errors).then_some(total.last_ns),
+            inexact: bytes > 0,
+            ..Transfers::default()
+        };
+        if total.read_calls > 0 {
+            self.read.get_or_insert_default().add(&sums(
+                total.read_calls,
+                total.read_errors,
+                total.read_bytes,
+                total.read_time_ns,
+                total.read_offset_min,
+                total.read_offset_end,
+            ));
+        }
+        if total.write_calls > 0 {
+            self.write.get_or_insert_default().add(&sums(
+                total.write_calls,
+                total.write_errors,
+                total.write_bytes,
+                total.write_time_ns,
+                total.write_offset_min,
+                total.write_offset_end,
+            ));
+        }
+        self.faults += total.faults;
+    }
+
+    /// Takes in the sums of another; ranges are put together elsewhere.
+    pub fn add(&mut self, other: &Access) {
+        for (mine, others) in [(&mut self.read, &other.read), (&mut self.write, &other.write)] {
+            if let Some(others) = others {
+                mine.get_or_insert_default().add(others);
+            }
+        }
+        self.opens += other.opens;
+        self.faults += other.faults;
+        self.mappings += other.mappings;
+        if let Some(path) = &other.path
+            && self.path.as_ref().is_none_or(|(at, text)| (*at, text) < (path.0, &path.1))
+        {
+            self.path = Some(path.clone());
+        }
+    }
+
+    /// Appends the sums, without ranges.
+    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+        for transfers in [&self.read, &self.write] {
+            bytes.push(u8::from(transfers.is_some()));
+            if let Some(transfers) = transfers {
+                transfers.put(bytes);
+            }
+        }
+        [self.opens, self.faults, self.mappings].into_iter().for_each(|number| put_unsigned(number as u64, bytes));
+        put_text(self.path.as_ref().map(|(_, path)| &**path), bytes);
+        if let Some((at, _)) = &self.path {
+            put(*at, bytes);
+        }
+    }
+
+    pub(super) fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let mut transfers = || match take_byte(bytes)? {
+            0 => Some(None),
+            _ => Some(Some(Box::new(Transfers::take(bytes)?))),
+        };
+        let (read, write) = (transfers()?, transfers()?);
+        let mut number = || take_unsigned(bytes).map(|number| number as i64);
+        let (opens, faults, mappings) = (number()?, number()?, number()?);
+        let path = match take_text(bytes)? {
+            None => None,
+            Some(path) => Some((take(bytes)?, path.into())),
+        };
+        Some(Self { read, write, opens, faults, mappings, path, streams: Vec::new() })
+    }
+
+    /// From the first read or write to the end of the last.
+    pub fn span(&self) -> Option<Range> {
+        let both = || [&self.read, &self.write].into_iter().flatten();
+        let first = both().filter_map(|transfers| transfers.first_ns).min()?;
+        let last = both().filter_map(|transfers| transfers.last_ns).max()?;
+        Some((first, last))
+    }
+
+    /// Fills the columns of a row that it tells.
+    pub fn fill(&self, row: &mut TaskIo<'_>) {
+        let none = Transfers::default();
+        let (read, write) = (self.read.as_deref().unwrap_or(&none), self.write.as_deref().unwrap_or(&none));
+        row.path = self.path.as_ref().map(|(_, path)| path.to_string().into());
+        (row.opens, row.faults, row.mappings) = (self.opens, self.faults, self.mappings);
+        (row.read_calls, row.write_calls) = (read.calls, write.calls);
+        (row.read_errors, row.write_errors) = (read.errors, write.errors);
+        (row.read_bytes, row.written_bytes) = (read.bytes, write.bytes);
+        (row.read_offset_min, row.read_offset_end) = (read.offset_min, read.offset_end);
+        (row.write_offset_min, row.write_offset_end) = (write.offset_min, write.offset_end);
+        (row.first_read_ns, row.last_read_ns) = (read.first_ns, read.last_ns);
+        (row.first_write_ns, row.last_write_ns) = (write.first_ns, write.last_ns);
+        (row.sequential_reads, row.strided_reads, row.random_reads) = (read.sequential, read.strided, read.random);
+        (row.sequential_writes, row.strided_writes, row.random_writes) = (write.sequential, write.strided, write.random);
+        (row.read_pattern, row.write_pattern) = (read.pattern().map(Into::into), write.pattern().map(Into::into));
+        (row.read_size_min, row.read_size_max) = (read.size_min, read.size_max);
+        (row.write_size_min, row.write_size_max) = (write.size_min, write.size_max);
+        (row.read_sizes, row.write_sizes) = (read.sizes.json().map(Into::into), write.sizes.json().map(Into::into));
+        (row.read_time_ns, row.write_time_ns) = (read.time_ns, write.time_ns);
+        (row.read_latency_max_ns, row.write_latency_max_ns) = (read.latency_max_ns, write.latency_max_ns);
+        (row.read_latencies, row.write_latencies) = (read.latencies.json().map(Into::into), write.latencies.json().map(Into::into));
+        (row.read_bytes_per_s, row.write_bytes_per_s) = (read.bytes_per_s(), write.bytes_per_s());
+    }
+}
+
+/// From one moment to another.
+type Range = (i64, i64);

@@ -1,0 +1,415 @@
+//! Files of a host as they are used: which is which, and who read and wrote them in which order.
+//!
+//! A file is a device, an inode number and the inode's generation. Where the generation is not told, a number is another file after it was deleted and opened under a path that it did not
+//! have before (`incarnation`).
+//!
+//! **Epochs.** For data flow the order of accesses matters, but not of all: an epoch of a file holds writes first and then reads of it. It ends with a write after somebody else has read,
+//! or after the writer has read what it had not written. Of each epoch one [`Step`] for each process is given away, so that a file that is written once and then read is a handful of steps,
+//! however many operations that took.
+
+use flowmine_eventlog::spool;
+use flowmine_schema::tables::IoEvent;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::bytes::{put, put_maybe, put_unsigned, take, take_byte, take_maybe, take_unsigned};
+
+/// What tells files of a host apart; what is not told is `i64::MIN`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileKey {
+    /// Device number.
+    pub device: i64,
+    /// Inode number.
+    pub inode: i64,
+    /// The inode's generation.
+    pub generation: i64,
+    /// Which file with these numbers, from 1.
+    pub incarnation: u32,
+}
+
+impl FileKey {
+    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+        [self.device, self.inode, self.generation, self.incarnation.into()].into_iter().for_each(|number| put(number, bytes));
+    }
+
+    pub(super) fn take(bytes: &mut &[u8]) -> Option<Self> {
+        Some(Self { device: take(bytes)?, inode: take(bytes)?, generation: take(bytes)?, incarnation: take(bytes)? as u32 })
+    }
+
+    pub(super) fn put_ordered(&self, key: &mut Vec<u8>) {
+        [self.device, self.inode, self.generation, self.incarnation.into()].into_iter().for_each(|number| spool::put_ordered(number, key));
+    }
+
+    /// A number that is told.
+    pub fn told(number: i64) -> Option<i64> {
+        (number != UNTOLD).then_some(number)
+    }
+}
+
+/// In place of what is not told.
+pub const UNTOLD: i64 = i64::MIN;
+
+/// What a process did to a file in one epoch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Step {
+    /// The process, by its serial number.
+    pub process: u32,
+    /// How the version began, if this process began it by truncating or creating the file.
+    pub truncated: bool,
+    /// The file was made by this.
+    pub created: bool,
+    /// Bytes written.
+    pub written: i64,
+    /// When the first write began.
+    pub first_write_ns: Option<i64>,
+    /// When the last one ended.
+    pub last_write_ns: Option<i64>,
+    /// Bytes read, after the writes.
+    pub read: i64,
+    /// When the first read began.
+    pub first_read_ns: Option<i64>,
+    /// When the last one ended.
+    pub last_read_ns: Option<i64>,
+    /// The order of the first write among all operations.
+    pub first_write_at: Order,
+    /// Of the last write.
+    pub last_write_at: Order,
+    /// Of the first read.
+    pub first_read_at: Order,
+}
+
+/// A place in the order of operations: a clock that never goes back within a host, then a number that only grows.
+pub type Order = (i64, u64);
+
+impl Step {
+    fn writes(&self) -> bool {
+        self.first_write_ns.is_some()
+    }
+
+    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+        put_unsigned(self.process.into(), bytes);
+        bytes.push(u8::from(self.truncated) | u8::from(self.created) << 1);
+        [self.written, self.read].into_iter().for_each(|number| put(number, bytes));
+        [self.first_write_ns, self.last_write_ns, self.first_read_ns, self.last_read_ns].into_iter().for_each(|ns| put_maybe(ns, bytes));
+        for (ns, number) in [self.first_write_at, self.last_write_at, self.first_read_at] {
+            put(ns, bytes);
+            put_unsigned(number, bytes);
+        }
+    }
+
+    pub(super) fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let process = take_unsigned(bytes)? as u32;
+        let flags = take_byte(bytes)?;
+        let (written, read) = (take(bytes)?, take(bytes)?);
+        let mut ns = || take_maybe(bytes);
+        let (first_write_ns, last_write_ns, first_read_ns, last_read_ns) = (ns()?, ns()?, ns()?, ns()?);
+        let mut order = || Some((take(bytes)?, take_unsigned(bytes)?));
+        let (first_write_at, last_write_at, first_read_at) = (order()?, order()?, order()?);
+        Some(Self {
+            process,
+            truncated: flags & 1 != 0,
+            created: flags & 2 != 0,
+            written,
+            first_write_ns,
+            last_write_ns,
+            read,
+            first_read_ns,
+            last_read_ns,
+            first_write_at,
+            last_write_at,
+            first_read_at,
+        })
+    }
+}
+
+/// A file.
+#[derive(Debug)]
+pub struct File {
+    /// Which.
+    pub key: FileKey,
+    /// The path under which it was first seen.
+    pub path: Option<Box<str>>,
+    /// Of a file that other hosts may have: all its paths, hashed.
+    pub paths: Vec<u64>,
+    /// Live processes that have to do with it.
+    pub users: u32,
+    /// When the epoch began.
+    pub epoch: Order,
+    steps: Vec<Step>,
+    deleted: bool,
+}
+
+/// What an operation did to a file's content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Bytes were read from it.
+    Read(i64),
+    /// Bytes were written to it.
+    Wrote(i64),
+    /// It was made empty or shorter.
+    Truncated,
+    /// It was made.
+    Created,
+}
+
+const O_ACCMODE: i32 = 0o3;
+const O_CREAT: i32 = 0o100;
+const O_EXCL: i32 = 0o200;
+const O_TRUNC: i32 = 0o1000;
+
+impl Effect {
+    /// Of an operation, if it had one.
+    pub fn of(event: &IoEvent<'_>) -> Option<Self> {
+        let result = event.result.unwrap_or(0);
+        if result < 0 {
+            return None;
+        }
+        let flags = event.flags.unwrap_or(0);
+        match &*event.op {
+            "read" => Some(Effect::Read(result)),
+            "write" => Some(Effect::Wrote(result)),
+            "truncate" => Some(Effect::Truncated),
+            "open" if flags & (O_CREAT | O_EXCL) == O_CREAT | O_EXCL => Some(Effect::Created),
+            "open" if flags & O_TRUNC != 0 && flags & O_ACCMODE != 0 => Some(Effect::Truncated),
+            _ => None,
+        }
+    }
+}
+
+impl File {
+    /// Takes what an operation did; gives the steps of the epoch that it ends.
+    pub fn take(&mut self, process: u32, effect: Effect, start_ns: i64, end_ns: i64, now: Order) -> Option<(Order, Vec<Step>)> {
+        let writes = !matches!(effect, Effect::Read(_));
+        let with_others = writes && self.steps.iter().any(|step| step.process != process && step.writes());
+        let after_reading = |step: &Step| step.first_read_ns.is_some() && (with_others || step.process != process || !step.writes());
+        let ends = writes && self.steps.iter().any(after_reading);
+        let ended = ends.then(|| (self.epoch, std::mem::take(&mut self.steps)));
+        if self.steps.is_empty() {
+            self.epoch = now;
+        }
+        let at = match self.steps.iter().rposition(|step| step.process == process) {
+            Some(at) => at,
+            None => {
+                self.steps.push(Step { process, ..Step::default() });
+                self.steps.len() - 1
+            }
+        };
+        let step = &mut self.steps[at];
+        match effect {
+            Effect::Read(bytes) => {
+                step.read = step.read.saturating_add(bytes);
+                if step.first_read_ns.is_none() {
+                    step.first_read_ns = Some(start_ns);
+                    step.first_read_at = now;
+                }
+                step.last_read_ns = step.last_read_ns.max(Some(end_ns));
+            }
+            Effect::Wrote(_) | Effect::Truncated | Effect::Created => {
+                if let Effect::Wrote(bytes) = effect {
+                    step.written = step.written.saturating_add(bytes);
+                }
+                step.truncated |= effect == Effect::Truncated;
+                step.created |= effect == Effect::Created;
+                if step.first_write_ns.is_none() {
+                    step.first_write_ns = Some(start_ns);
+                    step.first_write_at = now;
+                }
+                step.last_write_at = now;
+                step.last_write_ns = step.last_write_ns.max(Some(end_ns));
+            }
+        }
+        ended
+    }
+
+    /// The steps of the epoch that lasts.
+    pub fn take_steps(&mut self) -> Option<(Order, Vec<Step>)> {
+        (!self.steps.is_empty()).then(|| (self.epoch, std::mem::take(&mut self.steps)))
+    }
+}
+
+/// So many files that nobody uses may be remembered.
+const UNUSED: usize = 1 << 16;
+
+/// The files of a host that are in use, and some that were.
+#[derive(Debug, Default)]
+pub struct Files {
+    known: FxHashMap<(i64, i64, i64), u32>,
+    all: Vec<Option<File>>,
+    free: Vec<u32>,
+    unused: usize,
+    /// Numbers that were used again, and the incarnation that they are at.
+    incarnations: FxHashMap<(i64, i64, i64), u32>,
+    file_systems: FxHashMap<i64, Box<str>>,
+}
+
+impl Files {
+    /// The file of an operation; it is made when it is not known.
+    pub fn of_event(&mut self, event: &IoEvent<'_>) -> u32 {
+        let numbers = (event.device.unwrap_or(UNTOLD), event.inode.unwrap_or(UNTOLD), event.generation.unwrap_or(UNTOLD));
+        let at = self.numbered(numbers);
+        if &*event.op == "open"
+            && let Some(path) = &event.path
+        {
+            return self.opened(at, numbers, path);
+        }
+        at
+    }
+
+    /// The file with these numbers (device, inode, generation).
+    pub fn numbered(&mut self, numbers: (i64, i64, i64)) -> u32 {
+        if let Some(&at) = self.known.get(&numbers) {
+            return at;
+        }
+        let incarnation = self.incarnations.get(&numbers).copied().unwrap_or(1);
+        let (device, inode, generation) = numbers;
+        let file = File {
+            key: FileKey { device, inode, generation, incarnation },
+            path: None,
+            paths: Vec::new(),
+            users: 0,
+            epoch: Order::default(),
+            steps: Vec::new(),
+            deleted: false,
+        };
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.all[at as usize] = Some(file);
+                at
+            }
+            None => {
+                self.all.push(Some(file));
+                self.all.len() as u32 - 1
+            }
+        };
+        self.known.insert(numbers, at);
+        self.unused += 1;
+        at
+    }
+
+    /// A file is opened by a path; a deleted one whose number is used again is another.
+    fn opened(&mut self, at: u32, numbers: (i64, i64, i64), path: &str) -> u32 {
+        let shared = self.may_be_shared(numbers.0);
+        let Some(file) = self.all[at as usize].as_mut() else { return at };
+        let hash = hash(path);
+        if file.deleted && numbers.2 == UNTOLD && numbers.1 != UNTOLD && !file.paths.contains(&hash) {
+            let next = file.key.incarnation + 1;
+            self.incarnations.insert(numbers, next);
+            self.known.remove(&numbers);
+            let at = self.numbered(numbers);
+            return self.opened(at, numbers, path);
+        }
+        if file.path.is_none() {
+            file.path = Some(path.into());
+        }
+        if (shared || numbers.2 == UNTOLD) && !file.paths.contains(&hash) {
+            file.paths.push(hash);
+        }
+        at
+    }
+
+    /// A row of `files` tells what is known of a file.
+    pub fn told(&mut self, numbers: (i64, i64, i64), path: Option<&str>, file_system: Option<&str>) {
+        if let Some(name) = file_system {
+            self.file_systems.entry(numbers.0).or_insert_with(|| name.into());
+        }
+        if let (Some(path), Some(&at)) = (path, self.known.get(&numbers))
+            && let Some(file) = self.all[at as usize].as_mut()
+        {
+            file.path.get_or_insert_with(|| path.into());
+        }
+    }
+
+    /// A file was deleted, or renamed, by a path.
+    pub fn moved(&mut self, event: &IoEvent<'_>) {
+        let numbers = (event.device.unwrap_or(UNTOLD), event.inode.unwrap_or(UNTOLD), event.generation.unwrap_or(UNTOLD));
+        let (Some(&at), false) = (self.known.get(&numbers), event.result.is_some_and(|result| result < 0)) else { return };
+        let Some(file) = self.all[at as usize].as_mut() else { return };
+        match (&*event.op, &event.path, &event.new_path) {
+            ("delete", Some(path), _) => {
+                let hash = hash(path);
+                file.paths.retain(|known| *known != hash);
+                file.deleted = true;
+            }
+            ("rename" | "link", _, Some(new)) => {
+                let hash = hash(new);
+                if !file.paths.contains(&hash) {
+                    file.paths.push(hash);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The type of a device's file system.
+    pub fn file_system(&self, device: i64) -> Option<&str> {
+        self.file_systems.get(&device).map(|name| &**name)
+    }
+
+    /// Whether other hosts may have the same files: those of network file systems, and those of which no device is told.
+    pub fn may_be_shared(&self, device: i64) -> bool {
+        device == UNTOLD || self.file_system(device).is_some_and(|name| NETWORK.contains(&name))
+    }
+
+    /// A file by its number here, to look at.
+    pub fn peek(&self, at: u32) -> Option<&File> {
+        self.all.get(at as usize)?.as_ref()
+    }
+
+    /// A file by its number here.
+    pub fn get(&mut self, at: u32) -> Option<&mut File> {
+        self.all.get_mut(at as usize)?.as_mut()
+    }
+
+    /// One more process uses it.
+    pub fn used(&mut self, at: u32) {
+        if let Some(file) = self.all[at as usize].as_mut() {
+            self.unused -= usize::from(file.users == 0);
+            file.users += 1;
+        }
+    }
+
+    /// One less.
+    pub fn unused(&mut self, at: u32) {
+        if let Some(file) = self.all[at as usize].as_mut() {
+            file.users = file.users.saturating_sub(1);
+            self.unused += usize::from(file.users == 0);
+        }
+    }
+
+    /// Forgets files that nobody uses when they have become many; gives each before.
+    pub fn forget_unused<E>(&mut self, mut each: impl FnMut(File, &Self) -> Result<(), E>) -> Result<(), E> {
+        if self.unused <= UNUSED.max(2 * (self.known.len() - self.unused)) {
+            return Ok(());
+        }
+        self.forget(|file| file.users == 0, &mut each)
+    }
+
+    /// Forgets all; gives each before.
+    pub fn forget_all<E>(&mut self, mut each: impl FnMut(File, &Self) -> Result<(), E>) -> Result<(), E> {
+        self.forget(|_| true, &mut each)
+    }
+
+    fn forget<E>(&mut self, which: impl Fn(&File) -> bool, each: &mut impl FnMut(File, &Self) -> Result<(), E>) -> Result<(), E> {
+        let mut gone: FxHashSet<u32> = FxHashSet::default();
+        for at in 0..self.all.len() {
+            if self.all[at].as_ref().is_some_and(&which)
+                && let Some(file) = self.all[at].take()
+            {
+                self.unused -= usize::from(file.users == 0);
+                gone.insert(at as u32);
+                self.free.push(at as u32);
+                each(file, self)?;
+            }
+        }
+        self.known.retain(|_, at| !gone.contains(at));
+        Ok(())
+    }
+}
+
+/// Types of file systems that several hosts can have mounted, as `/proc/mounts` calls them.
+const NETWORK: &[&str] =
+    &["nfs", "nfs4", "lustre", "ceph", "cifs", "smb3", "gpfs", "beegfs", "afs", "9p", "orangefs", "pvfs2", "glusterfs", "gfs2", "ocfs2"];
+
+fn hash(path: &str) -> u64 {
+    use std::hash::BuildHasher;
+    rustc_hash::FxBuildHasher.hash_one(path)
+}

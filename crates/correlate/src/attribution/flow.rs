@@ -1,0 +1,507 @@
+//! Who read what somebody wrote: versions of files, and the table `data_flow`.
+//!
+//! In go the steps of files ([`super::files`]), put away with their order; they come back file by file. A new version of a file begins with the first write after an owner who is not its only
+//! writer has read it. Phases of owners follow from the order of their writes and first reads, which is sorted once more by owner. Of all this memory holds one file's version, and eight
+//! bytes for each writer and reader of a version.
+//!
+//! Files of network file systems are the same on several hosts when type, inode number and generation are, and they were seen under one path.
+
+use flowmine_eventlog::spool::{Sorter, put_ordered, put_ordered_text};
+use flowmine_schema::row::Row;
+use flowmine_schema::tables::DataFlow;
+use flowmine_schema::{Builder, Transaction};
+use rustc_hash::FxHashMap;
+
+use super::bytes::{put_text, put_unsigned, take_text, take_unsigned};
+use super::clocks::Clocks;
+use super::files::{File, FileKey, Order, Step};
+use super::owners::{Owner, Settled};
+use crate::CorrelateError;
+use crate::entities::Entities;
+
+/// Rows that are written at once.
+const ROWS: usize = 1 << 15;
+
+/// The steps of all files, put away.
+#[derive(Default)]
+pub struct Steps {
+    sorter: Sorter,
+    key: Vec<u8>,
+}
+
+const HEADER: u8 = 0;
+const STEP: u8 = 1;
+/// Length of a place in the order within a key.
+const ORDER: usize = 16;
+
+impl Steps {
+    /// Puts away the steps of an epoch.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn put(&mut self, host: u32, file: &File, shared: Option<&str>, epoch: Order, steps: &[Step]) -> Result<(), CorrelateError> {
+        self.place(host, &file.key, shared, epoch);
+        for step in steps {
+            let put = self.sorter.push(&self.key, |bytes| {
+                bytes.push(STEP);
+                put_unsigned(host.into(), bytes);
+                file.key.put(bytes);
+                step.put(bytes);
+            });
+            put.map_err(CorrelateError::Temporary)?;
+        }
+        Ok(())
+    }
+
+    /// Puts away what is known of a file.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn header(&mut self, host: u32, file: &File, shared: Option<&str>) -> Result<(), CorrelateError> {
+        self.place(host, &file.key, shared, (i64::MIN, 0));
+        let put = self.sorter.push(&self.key, |bytes| {
+            bytes.push(HEADER);
+            put_unsigned(host.into(), bytes);
+            file.key.put(bytes);
+            put_text(file.path.as_deref(), bytes);
+            put_unsigned(file.paths.len() as u64, bytes);
+            file.paths.iter().for_each(|path| put_unsigned(*path, bytes));
+        });
+        put.map_err(CorrelateError::Temporary)
+    }
+
+    /// Files that may be the same on several hosts are sorted next to each other.
+    fn place(&mut self, host: u32, file: &FileKey, shared: Option<&str>, order: Order) {
+        self.key.clear();
+        match shared {
+            None => {
+                self.key.push(0);
+                self.key.extend_from_slice(&host.to_be_bytes());
+                file.put_ordered(&mut self.key);
+            }
+            Some(file_system) => {
+                self.key.push(1);
+                put_ordered_text(file_system, &mut self.key);
+                FileKey { device: 0, ..*file }.put_ordered(&mut self.key);
+            }
+        }
+        put_ordered(order.0, &mut self.key);
+        self.key.extend_from_slice(&order.1.to_be_bytes());
+    }
+
+    /// Writes the table. Gives the number of rows.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be read or written, or the dataset cannot be written.
+    pub fn write(self, owner_of: &[u32], context: &Context<'_>, transaction: &mut Transaction<'_>) -> Result<u64, CorrelateError> {
+        let sorted = self.sorter.finish().map_err(CorrelateError::Temporary)?;
+        let mut walk = sorted.walk().map_err(CorrelateError::Temporary)?;
+        let mut flows = Flows::default();
+        let mut of_file: Vec<u8> = Vec::new();
+        let mut copies = Copies::default();
+        loop {
+            let next = walk.next().map_err(CorrelateError::Temporary)?;
+            let file = next.map(|(key, _)| &key[..key.len().saturating_sub(ORDER)]);
+            if file != Some(&of_file) {
+                std::mem::take(&mut copies).finish(&mut flows, context)?;
+                of_file = file.unwrap_or_default().to_vec();
+            }
+            let Some((key, record)) = next else { break };
+            damaged(copies.take(key, record, owner_of, context, &mut flows))??;
+        }
+        flows.write(transaction)
+    }
+}
+
+/// What rows need beside steps.
+pub struct Context<'a> {
+    /// The owners.
+    pub settled: &'a Settled,
+    /// Names of hosts.
+    pub hosts: &'a [String],
+    /// Their clocks.
+    pub clocks: &'a Clocks,
+    /// Names of owners.
+    pub entities: &'a Entities,
+}
+
+fn damaged<T>(value: Option<T>) -> Result<T, CorrelateError> {
+    value.ok_or(CorrelateError::Temporary(flowmine_eventlog::LogError::Damaged))
+}
+
+/// Files with the same numbers, which may be one file on several hosts.
+#[derive(Default)]
+struct Copies {
+    files: Vec<OneFile>,
+    /// Which file a host's is.
+    of: FxHashMap<(u32, FileKey), usize>,
+    by_path: FxHashMap<u64, usize>,
+}
+
+/// A file and its present version.
+#[derive(Default)]
+struct OneFile {
+    host: u32,
+    hosts: Vec<u32>,
+    key: Option<FileKey>,
+    path: Option<String>,
+    version: i64,
+    origin: Option<&'static str>,
+    writers: Vec<Part>,
+    readers: Vec<Part>,
+    epoch: Vec<u8>,
+    /// Steps of one epoch: first its writes, then its reads.
+    steps: Vec<(u32, Step)>,
+    /// Merged into another.
+    into: Option<usize>,
+}
+
+/// What an owner has to do with a version.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    owner: u32,
+    host: u32,
+    bytes: i64,
+    first_ns: Option<i64>,
+    last_ns: Option<i64>,
+    first_at: Order,
+    last_at: Order,
+}
+
+impl Copies {
+    fn take(
+        &mut self,
+        key: &[u8],
+        mut record: &[u8],
+        owner_of: &[u32],
+        context: &Context<'_>,
+        flows: &mut Flows,
+    ) -> Option<Result<(), CorrelateError>> {
+        let kind = super::bytes::take_byte(&mut record)?;
+        let host = take_unsigned(&mut record)? as u32;
+        let file = FileKey::take(&mut record)?;
+        let at = self.file(host, file);
+        if kind == HEADER {
+            let path = take_text(&mut record)?.map(str::to_owned);
+            self.files[at].path = self.files[at].path.take().or(path);
+            for _ in 0..take_unsigned(&mut record)? {
+                let path = take_unsigned(&mut record)?;
+                match self.by_path.get(&path).copied() {
+                    Some(other) => self.join(other, at),
+                    None => drop(self.by_path.insert(path, at)),
+                }
+            }
+            return Some(Ok(()));
+        }
+        let step = Step::take(&mut record)?;
+        let owner = *owner_of.get(step.process as usize).and_then(|owner| context.settled.of.get(*owner as usize))?;
+        let at = self.top(at);
+        let file = &mut self.files[at];
+        let epoch = &key[key.len().saturating_sub(ORDER)..];
+        if file.epoch != epoch {
+            if let Err(error) = file.end_epoch(context, flows) {
+                return Some(Err(error));
+            }
+            file.epoch = epoch.to_vec();
+        }
+        if !file.hosts.contains(&host) {
+            file.hosts.push(host);
+        }
+        file.steps.push((owner, step));
+        Some(Ok(()))
+    }
+
+    fn file(&mut self, host: u32, key: FileKey) -> usize {
+        let files = &mut self.files;
+        *self.of.entry((host, key)).or_insert_with(|| {
+            files.push(OneFile { host, key: Some(key), ..OneFile::default() });
+            files.len() - 1
+        })
+    }
+
+    fn top(&self, mut at: usize) -> usize {
+        while let Some(into) = self.files[at].into {
+            at = into;
+        }
+        at
+    }
+
+    /// Two hosts' files are one. Headers come before steps, so that nothing has happened to them yet.
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.top(a), self.top(b));
+        if a != b {
+            self.files[a.max(b)].into = Some(a.min(b));
+        }
+    }
+
+    fn finish(self, flows: &mut Flows, context: &Context<'_>) -> Result<(), CorrelateError> {
+        for mut file in self.files {
+            file.end_epoch(context, flows)?;
+            file.end_version(context, flows)?;
+        }
+        Ok(())
+    }
+}
+
+impl OneFile {
+    fn end_epoch(&mut self, context: &Context<'_>, flows: &mut Flows) -> Result<(), CorrelateError> {
+        let steps = std::mem::take(&mut self.steps);
+        let mut writes = steps.iter().filter(|(_, step)| step.first_write_ns.is_some()).peekable();
+        if writes.peek().is_some() {
+            let only_writer = if let [writer] = &self.writers[..] { Some(writer.owner) } else { None };
+            if self.version == 0 || self.readers.iter().any(|reader| Some(reader.owner) != only_writer) {
+                self.end_version(context, flows)?;
+                self.version += 1;
+                let origin = |(_, step): &(u32, Step)| match () {
+                    () if step.created => Some("created"),
+                    () if step.truncated => Some("truncated"),
+                    () => None,
+                };
+                self.origin = Some(writes.clone().find_map(origin).unwrap_or("changed"));
+            }
+        }
+        for (owner, step) in writes {
+            let host = step_host(*owner, context);
+            add(
+                &mut self.writers,
+                Part {
+                    owner: *owner,
+                    host,
+                    bytes: step.written,
+                    first_ns: step.first_write_ns,
+                    last_ns: step.last_write_ns,
+                    first_at: step.first_write_at,
+                    last_at: step.last_write_at,
+                },
+            );
+        }
+        for (owner, step) in steps.iter().filter(|(_, step)| step.first_read_ns.is_some()) {
+            let host = step_host(*owner, context);
+            add(
+                &mut self.readers,
+                Part {
+                    owner: *owner,
+                    host,
+                    bytes: step.read,
+                    first_ns: step.first_read_ns,
+                    last_ns: step.last_read_ns,
+                    first_at: step.first_read_at,
+                    last_at: step.first_read_at,
+                },
+            );
+        }
+        Ok(())
+    }
+
+    fn end_version(&mut self, context: &Context<'_>, flows: &mut Flows) -> Result<(), CorrelateError> {
+        let (writers, readers) = (std::mem::take(&mut self.writers), std::mem::take(&mut self.readers));
+        let somebody = |part: &Part| context.settled.all[part.owner as usize].is_somebody();
+        if !writers.iter().chain(&readers).any(somebody) {
+            return Ok(());
+        }
+        // Of what was there before, only what somebody read.
+        let readers: Vec<Part> = readers.into_iter().filter(|reader| !writers.is_empty() || somebody(reader)).collect();
+        let writers: Vec<(u64, Part)> =
+            writers.into_iter().map(|part| Ok((flows.part(&part, true)?, part))).collect::<Result<_, CorrelateError>>()?;
+        let only_writer = if let [(_, writer)] = writers[..] { Some(writer.owner) } else { None };
+        let readers: Vec<(u64, Part)> = readers
+            .into_iter()
+            .map(|part| {
+                let own = only_writer == Some(part.owner);
+                Ok((if own { flows.unordered() } else { flows.part(&part, false)? }, part))
+            })
+            .collect::<Result<_, CorrelateError>>()?;
+        let none = [None];
+        let each = |parts: &[(u64, Part)]| -> Vec<Option<(u64, Part)>> {
+            if parts.is_empty() { none.to_vec() } else { parts.iter().map(|part| Some(*part)).collect() }
+        };
+        for writer in each(&writers) {
+            for reader in each(&readers) {
+                let row = self.row(writer.map(|(_, part)| part), reader.map(|(_, part)| part), context);
+                flows.row(writer.map(|(id, _)| id), reader.map(|(id, _)| id), &row)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn row<'c>(&self, writer: Option<Part>, reader: Option<Part>, context: &Context<'c>) -> DataFlow<'c> {
+        let name = |part: Option<Part>| part.map(|part| name(&context.settled.all[part.owner as usize], context));
+        let told = |number: fn(&FileKey) -> i64| self.key.as_ref().map(number).and_then(FileKey::told);
+        let alone = self.hosts.len() < 2;
+        let order_doubtful = match (writer, reader) {
+            (Some(writer), Some(reader)) if writer.host != reader.host => {
+                let gap = reader.first_ns.zip(writer.last_ns).map(|(read, wrote)| read.saturating_sub(wrote));
+                gap.is_none_or(|gap| gap < context.clocks.doubt_ns(writer.host).saturating_add(context.clocks.doubt_ns(reader.host)))
+            }
+            _ => false,
+        };
+        let (writer_name, reader_name) = (name(writer), name(reader));
+        let mut row = DataFlow {
+            host: alone.then(|| context.hosts[self.host as usize].as_str().into()),
+            device: told(|key| key.device).filter(|_| alone),
+            inode: told(|key| key.inode),
+            generation: told(|key| key.generation),
+            incarnation: self.key.map_or(1, |key| key.incarnation.into()),
+            path: self.path.clone().map(Into::into),
+            version: self.version,
+            origin: self.origin.unwrap_or("before").into(),
+            written_bytes: writer.map_or(0, |part| part.bytes),
+            first_write_ns: writer.and_then(|part| part.first_ns),
+            last_write_ns: writer.and_then(|part| part.last_ns),
+            read_bytes: reader.map_or(0, |part| part.bytes),
+            first_read_ns: reader.and_then(|part| part.first_ns),
+            last_read_ns: reader.and_then(|part| part.last_ns),
+            order_doubtful,
+            ..DataFlow::default()
+        };
+        if let Some((kind, scope, id)) = writer_name {
+            (row.writer_type, row.writer_scope, row.writer) = (Some(kind.into()), scope.map(Into::into), Some(id.into()));
+        }
+        if let Some((kind, scope, id)) = reader_name {
+            (row.reader_type, row.reader_scope, row.reader) = (Some(kind.into()), scope.map(Into::into), Some(id.into()));
+        }
+        row
+    }
+}
+
+fn step_host(owner: u32, context: &Context<'_>) -> u32 {
+    context.settled.all[owner as usize].host
+}
+
+/// Adds what an owner did to what it did before.
+fn add(parts: &mut Vec<Part>, more: Part) {
+    match parts.iter_mut().find(|part| part.owner == more.owner) {
+        Some(part) => {
+            part.bytes = part.bytes.saturating_add(more.bytes);
+            part.last_ns = part.last_ns.max(more.last_ns);
+            part.last_at = part.last_at.max(more.last_at);
+        }
+        None => parts.push(more),
+    }
+}
+
+/// Type, scope and id of an owner, as in `links`.
+fn name<'c>(owner: &Owner, context: &Context<'c>) -> (&'static str, Option<String>, String) {
+    let host = || Some(context.hosts[owner.host as usize].clone());
+    if let Some(task) = owner.task {
+        let task = context.entities.tasks.get(task);
+        return ("task", Some(task.engine.clone()), task.key.clone());
+    }
+    if let Some(job) = &owner.job {
+        return ("job", job.cluster.as_ref().map(ToString::to_string), job.job.to_string());
+    }
+    if let Some(container) = &owner.container {
+        return ("container", host(), container.to_string());
+    }
+    match &owner.pod {
+        Some(pod) => ("pod", None, pod.to_string()),
+        None => ("unassigned", host(), owner.unassigned.map_or("no-rule", super::owners::Reason::name).to_owned()),
+    }
+}
+
+/// Rows on their way, until the phases of their owners are known.
+#[derive(Default)]
+struct Flows {
+    rows: Sorter,
+    count: u64,
+    /// By owner and order: what each did when.
+    moments: Sorter,
+    parts: u64,
+}
+
+const WRITE_BEGAN: u8 = 1;
+const WRITE_ENDED: u8 = 2;
+const FIRST_READ: u8 = 0;
+const NOBODY: u64 = u64::MAX;
+
+impl Flows {
+    /// An owner's writes to a version, or its first read of one; gives the number by which its phase is found.
+    fn part(&mut self, part: &Part, writes: bool) -> Result<u64, CorrelateError> {
+        let number = self.unordered();
+        let mut moment = |order: Order, kind: u8| {
+            let mut key = part.owner.to_be_bytes().to_vec();
+            put_ordered(order.0, &mut key);
+            key.extend_from_slice(&order.1.to_be_bytes());
+            key.push(kind);
+            self.moments.push(&key, |bytes| put_unsigned(number, bytes)).map_err(CorrelateError::Temporary)
+        };
+        if writes {
+            moment(part.first_at, WRITE_BEGAN)?;
+            moment(part.last_at, WRITE_ENDED)?;
+        } else {
+            moment(part.first_at, FIRST_READ)?;
+        }
+        Ok(number)
+    }
+
+    /// A number for reads of what the reader wrote itself: they begin no phase.
+    fn unordered(&mut self) -> u64 {
+        self.parts += 1;
+        self.parts - 1
+    }
+
+    fn row(&mut self, writer: Option<u64>, reader: Option<u64>, row: &DataFlow<'_>) -> Result<(), CorrelateError> {
+        self.count += 1;
+        let put = self.rows.push(&self.count.to_be_bytes(), |bytes| {
+            [writer, reader].into_iter().for_each(|part| bytes.extend_from_slice(&part.unwrap_or(NOBODY).to_le_bytes()));
+            <DataFlow<'static> as Row>::put(row, bytes);
+        });
+        put.map_err(CorrelateError::Temporary)
+    }
+
+    /// The phase of each part. A phase ends with the first read of something new after, or while, its owner writes.
+    fn phases(moments: Sorter, parts: u64) -> Result<Vec<u32>, CorrelateError> {
+        let sorted = moments.finish().map_err(CorrelateError::Temporary)?;
+        let mut walk = sorted.walk().map_err(CorrelateError::Temporary)?;
+        let mut phases = vec![u32::MAX; usize::try_from(parts).unwrap_or_default()];
+        let (mut owner, mut phase, mut wrote, mut writing) = (None, 0u32, false, 0u64);
+        while let Some((key, record)) = walk.next().map_err(CorrelateError::Temporary)? {
+            let mut rest = record;
+            let part = damaged(take_unsigned(&mut rest))? as usize;
+            let of = key.first_chunk::<4>().copied();
+            if owner != of {
+                (owner, phase, wrote, writing) = (of, 0, false, 0);
+            }
+            match key.last() {
+                Some(&WRITE_BEGAN) => {
+                    wrote = true;
+                    writing += 1;
+                }
+                Some(&WRITE_ENDED) => {
+                    writing = writing.saturating_sub(1);
+                    phases[part] = phase;
+                }
+                _ => {
+                    if wrote {
+                        phase = phase.saturating_add(1);
+                        wrote = writing > 0;
+                    }
+                    phases[part] = phase;
+                }
+            }
+        }
+        Ok(phases)
+    }
+
+    fn write(self, transaction: &mut Transaction<'_>) -> Result<u64, CorrelateError> {
+        let phases = Self::phases(self.moments, self.parts)?;
+        let phase = |part: [u8; 8]| {
+            phases.get(u64::from_le_bytes(part) as usize).filter(|phase| **phase != u32::MAX).map(|phase| i64::from(*phase))
+        };
+        let sorted = self.rows.finish().map_err(CorrelateError::Temporary)?;
+        let mut walk = sorted.walk().map_err(CorrelateError::Temporary)?;
+        transaction.clear::<DataFlow<'static>>()?;
+        let mut rows = Builder::<DataFlow<'static>>::new();
+        while let Some((_, record)) = walk.next().map_err(CorrelateError::Temporary)? {
+            let (writer, rest) = damaged(record.split_first_chunk::<8>())?;
+            let (reader, rest) = damaged(rest.split_first_chunk::<8>())?;
+            let row = damaged(<DataFlow<'static> as Row>::take(rest))?;
+            rows.push(&DataFlow { writer_phase: phase(*writer), reader_phase: phase(*reader), ..row });
+            if rows.len() >= ROWS {
+                transaction.append(std::mem::take(&mut rows))?;
+            }
+        }
+        transaction.append(rows)?;
+        Ok(self.count)
+    }
+}

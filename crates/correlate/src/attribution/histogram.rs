@@ -1,0 +1,79 @@
+//! How many values lie between two powers of two. Few of these are ever used, so only those are kept.
+
+use std::fmt::Write;
+
+/// Counts by the power of two that a value does not exceed, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Histogram(Vec<(u8, u64)>);
+
+impl Histogram {
+    /// Counts a value; negative ones count as 0.
+    pub fn add(&mut self, value: i64) {
+        // 0 is apart; 1 has the exponent 0, 2 has 1, 3 and 4 have 2.
+        let bucket = match u64::try_from(value) {
+            Ok(0) | Err(_) => 0,
+            Ok(value) => 1 + (u64::BITS - (value - 1).leading_zeros()) as u8,
+        };
+        self.add_to(bucket, 1);
+    }
+
+    fn add_to(&mut self, bucket: u8, count: u64) {
+        match self.0.iter().position(|(known, _)| *known >= bucket) {
+            Some(at) if self.0[at].0 == bucket => self.0[at].1 += count,
+            Some(at) => self.0.insert(at, (bucket, count)),
+            None => self.0.push((bucket, count)),
+        }
+    }
+
+    /// Adds what another counted.
+    pub fn add_all(&mut self, other: &Histogram) {
+        other.0.iter().for_each(|(bucket, count)| self.add_to(*bucket, *count));
+    }
+
+    /// As a JSON object from the power of two to the count; `None` when nothing was counted.
+    pub fn json(&self) -> Option<String> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let mut text = String::from("{");
+        for (bucket, count) in &self.0 {
+            let comma = if text.len() > 1 { "," } else { "" };
+            let value = bucket.checked_sub(1).map_or(0u128, |exponent| 1 << exponent);
+            let _ = write!(text, "{comma}\"{value}\":{count}");
+        }
+        text.push('}');
+        Some(text)
+    }
+
+    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.push(self.0.len() as u8);
+        for (bucket, count) in &self.0 {
+            bytes.push(*bucket);
+            super::bytes::put_unsigned(*count, bytes);
+        }
+    }
+
+    pub(super) fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let length = super::bytes::take_byte(bytes)?;
+        (0..length).map(|_| Some((super::bytes::take_byte(bytes)?, super::bytes::take_unsigned(bytes)?))).collect::<Option<_>>().map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_two() {
+        let mut histogram = Histogram::default();
+        [4096, 0, 1, 2, 3, 4, 4097, 4096, -1, i64::MAX].into_iter().for_each(|value| histogram.add(value));
+        assert_eq!(histogram.json().unwrap(), r#"{"0":2,"1":1,"2":1,"4":2,"4096":2,"8192":1,"9223372036854775808":1}"#);
+        let mut twice = histogram.clone();
+        twice.add_all(&histogram);
+        assert!(twice.json().unwrap().contains("\"4096\":4,"));
+        let mut bytes = Vec::new();
+        histogram.put(&mut bytes);
+        assert_eq!(Histogram::take(&mut bytes.as_slice()), Some(histogram));
+        assert_eq!(Histogram::default().json(), None);
+    }
+}

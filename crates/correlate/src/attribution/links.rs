@@ -1,0 +1,138 @@
+//! Links of processes and tasks, as rows.
+
+use flowmine_schema::tables::Link;
+use flowmine_schema::{Builder, Transaction};
+use rustc_hash::FxHashSet;
+
+use super::owners::Owner;
+use super::processes::Belongs;
+use crate::CorrelateError;
+use crate::entities::Entities;
+use crate::rules::{Claim, Facts, Finding};
+
+/// Rows that are written at once.
+const ROWS: usize = 1 << 15;
+
+/// Rows of `links` on their way.
+#[derive(Default)]
+pub struct Links {
+    rows: Builder<Link<'static>>,
+    written: u64,
+    /// Of each task, as what it ran: said once.
+    ran_as: FxHashSet<(u32, String)>,
+}
+
+impl Links {
+    /// Adds a row.
+    pub fn push(&mut self, link: &Link<'_>, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+        self.rows.push(link);
+        self.written += 1;
+        if self.rows.len() >= ROWS {
+            transaction.append(std::mem::take(&mut self.rows))?;
+        }
+        Ok(())
+    }
+
+    /// All that a process belongs to.
+    pub fn of_process(
+        &mut self,
+        facts: &Facts,
+        belongs: &Belongs,
+        owner: &Owner,
+        entities: &Entities,
+        transaction: &mut Transaction<'_>,
+    ) -> Result<(), CorrelateError> {
+        for finding in [&belongs.task, &belongs.job, &belongs.pod, &belongs.container, &belongs.unit].into_iter().flatten() {
+            let target = target(finding, &facts.host, owner, entities);
+            let link = Link {
+                source_type: "process".into(),
+                source_scope: facts.host.as_str().into(),
+                source: facts.pid.to_string().into(),
+                source_ns: facts.started_ns,
+                relation: "belongs-to".into(),
+                rule: finding.rule.into(),
+                strength: finding.strength.name().into(),
+                evidence: finding.evidence.as_str().into(),
+                ..target
+            };
+            self.push(&link, transaction)?;
+            self.task_of(finding, belongs, &facts.host, owner, entities, transaction)?;
+        }
+        Ok(())
+    }
+
+    /// As what a task ran: a job, a pod, a container.
+    fn task_of(
+        &mut self,
+        finding: &Finding,
+        belongs: &Belongs,
+        host: &str,
+        owner: &Owner,
+        entities: &Entities,
+        transaction: &mut Transaction<'_>,
+    ) -> Result<(), CorrelateError> {
+        let Some(task) = belongs.task_number().filter(|_| matches!(finding.claim, Claim::Job(_) | Claim::Pod(_) | Claim::Container(_)))
+        else {
+            return Ok(());
+        };
+        let Some(by) = &belongs.task else { return Ok(()) };
+        let target = target(finding, host, owner, entities);
+        // A step is a part of the job that the task was.
+        let whole = Link {
+            target: if target.target_type == "step" {
+                target.target.split('.').next().unwrap_or_default().to_owned().into()
+            } else {
+                target.target.clone()
+            },
+            target_type: if target.target_type == "step" { "job".into() } else { target.target_type.clone() },
+            ..target
+        };
+        if !self.ran_as.insert((task, format!("{} {} {}", whole.target_type, whole.target_scope, whole.target))) {
+            return Ok(());
+        }
+        let known = entities.tasks.get(task);
+        let link = Link {
+            source_type: "task".into(),
+            source_scope: known.engine.as_str().into(),
+            source: known.key.as_str().into(),
+            source_ns: None,
+            relation: "ran-as".into(),
+            rule: by.rule.into(),
+            strength: by.strength.name().into(),
+            evidence: by.evidence.as_str().into(),
+            ..whole
+        };
+        self.push(&link, transaction)
+    }
+
+    /// Writes what is left; gives the number of rows.
+    pub fn finish(self, transaction: &mut Transaction<'_>) -> Result<u64, CorrelateError> {
+        transaction.append(self.rows)?;
+        Ok(self.written)
+    }
+}
+
+/// What a finding claims, as the target of a link.
+fn target<'e>(finding: &Finding, host: &str, owner: &Owner, entities: &'e Entities) -> Link<'e> {
+    let (kind, scope, id, ns, seen) = match &finding.claim {
+        Claim::Task(task) => {
+            let task = entities.tasks.get(*task);
+            ("task", task.engine.clone(), task.key.clone(), None, true)
+        }
+        Claim::Job(claim) => {
+            let job = owner.job.as_ref();
+            let label = job.map_or_else(|| claim.id.to_string(), |job| job.job.to_string());
+            let cluster = job.and_then(|job| job.cluster.as_deref()).unwrap_or_default().to_owned();
+            let submit_ns = job.and_then(|job| job.submit_ns);
+            let observed = !entities.jobs.find(claim.id, claim.cluster.as_deref(), None).is_empty();
+            match &claim.step {
+                Some(step) => ("step", cluster, format!("{label}.{step}"), submit_ns, observed),
+                None => ("job", cluster, label, submit_ns, observed),
+            }
+        }
+        Claim::Pod(uid) => ("pod", String::new(), uid.clone(), None, !entities.tasks.with_native_id(uid).is_empty()),
+        Claim::Container(id) => ("container", host.to_owned(), id.clone(), None, true),
+        Claim::Unit(unit) => ("unit", host.to_owned(), unit.clone(), None, true),
+    };
+    Link { target_type: kind.into(), target_scope: scope.into(), target: id.into(), target_ns: ns, target_seen: seen, ..Link::default() }
+}

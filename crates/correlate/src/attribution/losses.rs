@@ -1,0 +1,36 @@
+//! Operations that were lost: rows of `task_totals`, so that all rows together are all that the kernel side counted.
+
+use std::collections::BTreeMap;
+
+use flowmine_schema::tables::{IoLoss, TaskTotal};
+use flowmine_schema::{Dataset, Projection};
+
+use super::owners::Reason;
+use crate::CorrelateError;
+
+/// One row for each host that lost operations. Bytes of reads and writes are counted where the kernel still told them; other records (of processes) are no operations.
+pub fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, CorrelateError> {
+    let mut hosts: BTreeMap<String, TaskTotal<'static>> = BTreeMap::new();
+    dataset.read::<IoLoss<'static>, CorrelateError>(Projection::All, |row| {
+        if matches!(&*row.kind, "fork" | "exec" | "exit") {
+            return Ok(());
+        }
+        let total = hosts.entry(row.host.to_string()).or_default();
+        total.lost += row.count;
+        let bytes = row.bytes.unwrap_or(0);
+        match &*row.kind {
+            "read" => (total.read_calls, total.read_bytes) = (total.read_calls + row.count, total.read_bytes + bytes),
+            "write" => (total.write_calls, total.written_bytes) = (total.write_calls + row.count, total.written_bytes + bytes),
+            _ => {}
+        }
+        total.first_ns = [total.first_ns, Some(row.not_before_ns)].into_iter().flatten().min();
+        total.last_ns = total.last_ns.max(Some(row.observed_at_ns));
+        Ok(())
+    })?;
+    let named = |(host, total): (String, TaskTotal<'static>)| TaskTotal {
+        host: host.into(),
+        unassigned: Some(Reason::Lost.name().into()),
+        ..total
+    };
+    Ok(hosts.into_iter().map(named).collect())
+}

@@ -1,0 +1,545 @@
+//! Whose bytes are these: from traced operations and processes to tasks and jobs.
+//!
+//! In go the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`, `hosts`, `clocks`) and what is known by name ([`Entities`]); out come the tables `task_io`,
+//! `task_totals`, `logical_task_totals`, `data_flow`, the links of processes, and contradictions as diagnostics.
+//!
+//! **One pass.** Hosts are read one after the other, operations in the order in which they were written; rows of processes and files are read in step with them, as far as what they tell of
+//! had begun. Memory holds the live processes with what each did to the files that it used, files in use, and for each process that ever was four bytes. What a process did is
+//! put away when it is settled (after its end) and sorted outside of memory ([`sums`], [`flow`]).
+//!
+//! **Every operation is somebody's or has a reason** ([`owners::Reason`]), so that the bytes of all rows are the bytes of all operations, and with the lost ones all that the kernel counted.
+
+pub mod access;
+mod bytes;
+pub mod clocks;
+pub mod files;
+pub mod flow;
+mod groups;
+pub mod histogram;
+mod links;
+mod losses;
+pub mod owners;
+pub mod processes;
+pub mod ranges;
+mod reading;
+pub mod sums;
+
+#[cfg(test)]
+mod tests;
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::tables::{Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
+use flowmine_schema::{Dataset, Projection, Transaction};
+
+use access::Access;
+use clocks::Clocks;
+use files::{Effect, File, Files, Order, UNTOLD};
+use flow::Steps;
+use groups::Groups;
+use links::Links;
+use owners::{Owner, OwnerJob, Owners, ProcessSums, Reason};
+use processes::{Belongs, Of, Processes};
+use reading::{Stream, each_group};
+use sums::{OfFile, Partials, Written};
+
+use crate::CorrelateError;
+use crate::entities::Entities;
+use crate::rules::{self, Claim, Script};
+
+/// Files of one process that are kept in memory; then all are put away.
+const ACCESSES: usize = 1 << 12;
+/// Ranges of one process that are kept in memory.
+const RANGES: usize = 1 << 16;
+/// In place of the owner of a process that is not settled.
+const NOBODY_YET: u32 = u32::MAX;
+
+const EVENT_COLUMNS: &[&str] = &[
+    "pid",
+    "process_start_ns",
+    "op",
+    "start_ns",
+    "end_ns",
+    "handle",
+    "device",
+    "inode",
+    "generation",
+    "offset",
+    "size",
+    "result",
+    "flags",
+    "path",
+    "container_path",
+    "new_path",
+];
+
+/// What was found out.
+#[derive(Debug, Clone, Default)]
+pub struct Attributed {
+    /// Hosts with traces.
+    pub hosts: usize,
+    /// Operations, added up ones as one.
+    pub operations: u64,
+    /// Processes.
+    pub processes: u64,
+    /// Links of processes, containers and tasks.
+    pub links: u64,
+    /// Rows and bytes.
+    pub written: Written,
+    /// Rows of `data_flow`.
+    pub flows: u64,
+    /// Contradictions and the like.
+    pub diagnostics: Diagnostics,
+}
+
+/// Attributes all operations of a dataset and writes the tables; `links` and `diagnostics` have been cleared before and get rows added.
+///
+/// # Errors
+/// When the dataset or a temporary file cannot be read or written.
+pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Transaction<'_>) -> Result<Attributed, CorrelateError> {
+    let hosts = all_hosts(dataset)?;
+    let clocks = Clocks::read(dataset, &hosts)?;
+    let mut all = All {
+        entities,
+        clocks: &clocks,
+        owners: Owners::default(),
+        owner_of: Vec::new(),
+        partials: Partials::default(),
+        steps: Steps::default(),
+        groups: Groups::default(),
+        links: Links::default(),
+        diagnostics: Diagnostics::default(),
+        operations: 0,
+        at: 0,
+    };
+    for (number, host) in hosts.iter().enumerate() {
+        Pass::new(&mut all, dataset, host, number as u32)?.run(dataset, transaction)?;
+    }
+    all.groups.decide(entities, &hosts, &mut all.links, &mut all.diagnostics, transaction)?;
+    let lost = losses::rows(dataset)?;
+    let All { owners, owner_of, partials, steps, groups, links, diagnostics, operations, .. } = all;
+    let settled = owners.settle(|group| groups.task(group));
+    let written = partials.write(&owner_of, &settled, &hosts, lost, entities, transaction)?;
+    let context = flow::Context { settled: &settled, hosts: &hosts, clocks: &clocks, entities };
+    let flows = steps.write(&owner_of, &context, transaction)?;
+    let processes = owner_of.len() as u64;
+    Ok(Attributed { hosts: hosts.len(), operations, processes, links: links.finish(transaction)?, written, flows, diagnostics })
+}
+
+/// The hosts of all traces, in order.
+fn all_hosts(dataset: &Dataset) -> Result<Vec<String>, CorrelateError> {
+    let mut hosts = reading::hosts::<Host<'static>>(dataset)?;
+    hosts.extend(reading::hosts::<Process<'static>>(dataset)?);
+    hosts.extend(reading::hosts::<IoEvent<'static>>(dataset)?);
+    hosts.extend(reading::hosts::<IoTotal<'static>>(dataset)?);
+    hosts.extend(reading::hosts::<IoLoss<'static>>(dataset)?);
+    hosts.sort();
+    hosts.dedup();
+    Ok(hosts)
+}
+
+/// What is gathered over all hosts.
+struct All<'a> {
+    entities: &'a Entities,
+    clocks: &'a Clocks,
+    owners: Owners,
+    /// The provisional owner of each process, by serial number.
+    owner_of: Vec<u32>,
+    partials: Partials,
+    steps: Steps,
+    groups: Groups,
+    links: Links,
+    diagnostics: Diagnostics,
+    operations: u64,
+    /// Grows with each operation.
+    at: u64,
+}
+
+/// One host's rows on their way.
+struct Pass<'a, 'b, 'd> {
+    all: &'b mut All<'a>,
+    host: String,
+    number: u32,
+    told_processes: Stream<'d, Process<'static>>,
+    told_files: Stream<'d, TracedFile<'static>>,
+    told_totals: Stream<'d, IoTotal<'static>>,
+    /// When the next row of each begins to count.
+    next_process_ns: i64,
+    next_file_ns: i64,
+    next_total_ns: i64,
+    processes: Processes,
+    files: Files,
+    /// The latest time that was seen; never goes back.
+    now_ns: i64,
+}
+
+impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
+    fn new(all: &'b mut All<'a>, dataset: &'d Dataset, host: &str, number: u32) -> Result<Self, CorrelateError> {
+        Ok(Self {
+            all,
+            host: host.to_owned(),
+            number,
+            told_processes: Stream::new(dataset, host)?,
+            told_files: Stream::new(dataset, host)?,
+            told_totals: Stream::new(dataset, host)?,
+            next_process_ns: i64::MIN,
+            next_file_ns: i64::MIN,
+            next_total_ns: i64::MIN,
+            processes: Processes::default(),
+            files: Files::default(),
+            now_ns: i64::MIN,
+        })
+    }
+
+    fn run(mut self, dataset: &Dataset, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+        let host = self.host.clone();
+        each_group::<IoEvent<'static>>(dataset, &host, Projection::Only(EVENT_COLUMNS), |rows| {
+            for event in rows.iter().map_err(|_| CorrelateError::Damaged("io_events"))? {
+                self.totals(event.start_ns, transaction)?;
+                self.event(&event, transaction)?;
+            }
+            Ok(())
+        })?;
+        self.totals(i64::MAX, transaction)?;
+        self.read_along(i64::MAX, transaction)?;
+        for slot in self.processes.unsettled() {
+            self.settle(slot, transaction)?;
+        }
+        let (files, all, number) = (std::mem::take(&mut self.files), &mut *self.all, self.number);
+        let mut files = files;
+        files.forget_all(|file, files| put_away(all, number, file, files))
+    }
+
+    /// Reads the rows of processes and files that had begun by a time, and settles the processes that had ended well before.
+    fn read_along(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+        while self.next_file_ns <= until_ns {
+            match self.told_files.peek()? {
+                Some(row) if row.first_seen_ns <= until_ns => {
+                    let numbers = (row.device.unwrap_or(UNTOLD), row.inode, row.generation.unwrap_or(UNTOLD));
+                    self.files.told(numbers, row.path.as_deref(), row.file_system.as_deref());
+                    self.told_files.advance();
+                }
+                next => {
+                    self.next_file_ns = next.map_or(i64::MAX, |row| row.first_seen_ns);
+                    break;
+                }
+            }
+        }
+        while self.next_process_ns <= until_ns {
+            let began = match self.told_processes.peek()? {
+                None => {
+                    self.next_process_ns = i64::MAX;
+                    break;
+                }
+                Some(row) => {
+                    let began = row.started_ns.unwrap_or(i64::MIN);
+                    if began > until_ns {
+                        self.next_process_ns = began;
+                        break;
+                    }
+                    let owner_of = &mut self.all.owner_of;
+                    self.processes.told(&row, || serial(owner_of));
+                    began
+                }
+            };
+            self.told_processes.advance();
+            // Without operations time goes on with the processes.
+            if until_ns == i64::MAX {
+                self.now_ns = self.now_ns.max(began);
+                self.settle_ended(transaction)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn settle_ended(&mut self, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+        while let Some(slot) = self.processes.next_ended(self.now_ns) {
+            self.settle(slot, transaction)?;
+        }
+        Ok(())
+    }
+
+    /// Time goes on to an operation.
+    fn advance(&mut self, start_ns: i64, end_ns: i64, transaction: &mut Transaction<'_>) -> Result<Order, CorrelateError> {
+        self.all.operations += 1;
+        self.all.at += 1;
+        if start_ns >= self.next_process_ns.min(self.next_file_ns) {
+            self.read_along(start_ns, transaction)?;
+        }
+        if end_ns > self.now_ns {
+            self.now_ns = end_ns;
+            self.settle_ended(transaction)?;
+        }
+        Ok((self.now_ns, self.all.at))
+    }
+
+    fn event(&mut self, event: &IoEvent<'_>, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+        let end_ns = event.end_ns.unwrap_or(event.start_ns);
+        let now = self.advance(event.start_ns, end_ns, transaction)?;
+        match &*event.op {
+            "delete" | "rename" | "link" => {
+                self.files.moved(event);
+                return Ok(());
+            }
+            "open" if event.result.is_some_and(|result| result < 0) => return Ok(()),
+            _ => {}
+        }
+        let owner_of = &mut self.all.owner_of;
+        let of = self.processes.of_operation(event.pid, event.process_start_ns, || serial(owner_of));
+        let file = self.files.of_event(event);
+        let process = match of {
+            Of::Live(slot) => {
+                let Some(node) = self.processes.get(slot) else { return Ok(()) };
+                let files = &mut self.files;
+                let access = node.accesses.entry(file).or_insert_with(|| {
+                    files.used(file);
+                    Access::default()
+                });
+                node.ranges += access.event(event);
+                let process = node.serial;
+                let full = node.accesses.len() > ACCESSES;
+                if node.ranges > RANGES || full {
+                    self.put_away_accesses(slot, full)?;
+                }
+                if let Some(path) = event.path.as_deref().filter(|_| &*event.op == "open")
+                    && rules::is_script(path)
+                    && event.flags.is_none_or(|flags| flags & 0o3 == 0)
+                {
+                    let container_path = event.container_path.as_deref().map(str::to_owned);
+                    self.processes.opened(slot, Script { path: path.to_owned(), container_path, at_ns: event.start_ns });
+                }
+                process
+            }
+            Of::Gone(process) => {
+                let mut access = Access::default();
+                access.event(event);
+                put_away_access(self.all, &mut self.files, process, file, access)?;
+                process
+            }
+        };
+        if let Some(effect) = Effect::of(event).filter(|_| event.inode.is_some()) {
+            self.effect(process, file, effect, event.start_ns, end_ns, now)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the sums of operations that had ended by a time: a trace that does not keep single operations has them for each process and open file.
+    fn totals(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+        while self.next_total_ns <= until_ns {
+            let Some(total) = self.told_totals.peek()?.map(IoTotal::into_owned) else {
+                self.next_total_ns = i64::MAX;
+                return Ok(());
+            };
+            if total.last_ns > until_ns {
+                self.next_total_ns = total.last_ns;
+                return Ok(());
+            }
+            self.told_totals.advance();
+            self.total(&total, transaction)?;
+        }
+        Ok(())
+    }
+
+    fn total(&mut self, total: &IoTotal<'_>, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+        let now = self.advance(total.first_ns, total.last_ns, transaction)?;
+        let owner_of = &mut self.all.owner_of;
+        let of = self.processes.of_operation(total.pid, total.process_start_ns, || serial(owner_of));
+        let file = self.files.numbered((total.device, total.inode, total.generation.unwrap_or(UNTOLD)));
+        let process = match of {
+            Of::Live(slot) => {
+                let Some(node) = self.processes.get(slot) else { return Ok(()) };
+                let files = &mut self.files;
+                let access = node.accesses.entry(file).or_insert_with(|| {
+                    files.used(file);
+                    Access::default()
+                });
+                access.total(total);
+                node.serial
+            }
+            Of::Gone(process) => {
+                let mut access = Access::default();
+                access.total(total);
+                put_away_access(self.all, &mut self.files, process, file, access)?;
+                process
+            }
+        };
+        // Nothing tells whether reads or writes came first: a program that does both to one open file mostly writes what it then reads.
+        if total.write_calls > total.write_errors {
+            self.effect(process, file, Effect::Wrote(total.write_bytes), total.first_ns, total.last_ns, now)?;
+        }
+        if total.read_calls > total.read_errors {
+            self.effect(process, file, Effect::Read(total.read_bytes), total.first_ns, total.last_ns, now)?;
+        }
+        Ok(())
+    }
+
+    /// What an operation did to the content of a file.
+    fn effect(&mut self, process: u32, at: u32, effect: Effect, start_ns: i64, end_ns: i64, now: Order) -> Result<(), CorrelateError> {
+        let Some(file) = self.files.get(at) else { return Ok(()) };
+        if let Some((epoch, steps)) = file.take(process, effect, start_ns, end_ns, now) {
+            put_away_steps(self.all, self.number, &self.files, at, epoch, &steps)?;
+        }
+        Ok(())
+    }
+
+    /// Puts away what a live process did: its ranges, or all of it.
+    fn put_away_accesses(&mut self, slot: u32, all_of_it: bool) -> Result<(), CorrelateError> {
+        let Some(node) = self.processes.get(slot) else { return Ok(()) };
+        node.ranges = 0;
+        let process = node.serial;
+        if all_of_it {
+            for (file, access) in node.accesses.drain() {
+                put_away_access(self.all, &mut self.files, process, file, access)?;
+                self.files.unused(file);
+            }
+            let (all, number) = (&mut *self.all, self.number);
+            return self.files.forget_unused(|file, files| put_away(all, number, file, files));
+        }
+        for (file, access) in &mut node.accesses {
+            if let Some(file) = self.files.get(*file) {
+                self.all.partials.put_ranges(process, &file.key, access)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A process has ended, or the trace has: it is decided to whom it belongs.
+    fn settle(&mut self, slot: u32, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+        let belongs = self.processes.belongs(slot, self.all.entities);
+        self.put_away_accesses(slot, true)?;
+        let Some(node) = self.processes.get(slot) else { return Ok(()) };
+        let all = &mut *self.all;
+        let facts = node.facts.clone().unwrap_or_default();
+        let started_ns = facts.started_ns;
+        for (a, b, holds) in &belongs.contradictions {
+            all.diagnostics.push(contradiction(&self.host, node.key.0, all.entities, a, b, *holds));
+        }
+        let group = all.groups.of_process(self.number, &facts, node.cgroup_id, &belongs);
+        let job = belongs.job_claim().map(|claim| owner_job(all.entities, claim, started_ns, &self.host, node.key.0, &mut all.diagnostics));
+        let mut owner = Owner {
+            task: belongs.task_number(),
+            step: belongs.job_claim().and_then(|claim| claim.step.as_deref().map(Into::into)),
+            job,
+            pod: id_of(&belongs.pod),
+            container: id_of(&belongs.container),
+            unit: id_of(&belongs.unit),
+            group: group.filter(|_| belongs.task.is_none()),
+            unassigned: None,
+            uid: None,
+            host: self.number,
+        };
+        if !owner.is_somebody() {
+            owner.uid = node.uid;
+            owner.unassigned = Some(match () {
+                () if belongs.undecided() => Reason::Contradiction,
+                () if node.before_trace => Reason::BeforeTrace,
+                () if node.facts.is_none() => Reason::NoProcess,
+                () => Reason::NoRule,
+            });
+        }
+        if let Some(facts) = &node.facts {
+            all.links.of_process(facts, &belongs, &owner, all.entities, transaction)?;
+        }
+        let number = all.owners.number(owner);
+        all.owner_of[node.serial as usize] = number;
+        let sums = ProcessSums {
+            processes: 1,
+            started_ns,
+            ended_ns: facts.exit_ns,
+            running: facts.exit_ns.is_none(),
+            utime_ns: node.cpu_ns.0,
+            stime_ns: node.cpu_ns.1,
+            uid: node.uid.map(Some),
+        };
+        all.owners.add(number, &sums);
+        self.processes.settle(slot, belongs);
+        Ok(())
+    }
+}
+
+/// The serial number of one more process.
+fn serial(owner_of: &mut Vec<u32>) -> u32 {
+    owner_of.push(NOBODY_YET);
+    owner_of.len() as u32 - 1
+}
+
+fn put_away_access(all: &mut All<'_>, files: &mut Files, process: u32, at: u32, access: Access) -> Result<(), CorrelateError> {
+    let Some((key, path)) = files.get(at).map(|file| (file.key, file.path.clone())) else { return Ok(()) };
+    let of_file = OfFile { key, file_system: files.file_system(key.device), path: path.as_deref() };
+    all.partials.put(process, of_file, access)
+}
+
+fn put_away_steps(all: &mut All<'_>, host: u32, files: &Files, at: u32, epoch: Order, steps: &[files::Step]) -> Result<(), CorrelateError> {
+    let Some(file) = files.peek(at) else { return Ok(()) };
+    let epoch = (all.clocks.correct(host, epoch.0), epoch.1);
+    all.steps.put(host, file, shared(file, files), epoch, steps)
+}
+
+/// A file that is forgotten: its last epoch, and what is known of it.
+fn put_away(all: &mut All<'_>, host: u32, mut file: File, files: &Files) -> Result<(), CorrelateError> {
+    if let Some((epoch, steps)) = file.take_steps() {
+        let epoch = (all.clocks.correct(host, epoch.0), epoch.1);
+        all.steps.put(host, &file, shared(&file, files), epoch, &steps)?;
+    }
+    all.steps.header(host, &file, shared(&file, files))
+}
+
+/// Of a file that other hosts may have, the type of its file system.
+fn shared<'f>(file: &File, files: &'f Files) -> Option<&'f str> {
+    files.may_be_shared(file.key.device).then(|| files.file_system(file.key.device).unwrap_or(""))
+}
+
+fn id_of(finding: &Option<rules::Finding>) -> Option<Box<str>> {
+    match &finding.as_ref()?.claim {
+        Claim::Pod(id) | Claim::Container(id) | Claim::Unit(id) => Some(id.as_str().into()),
+        _ => None,
+    }
+}
+
+/// The job that a process shows, as it was observed, or as far as it is shown.
+fn owner_job(
+    entities: &Entities,
+    claim: &rules::JobClaim,
+    at_ns: Option<i64>,
+    host: &str,
+    pid: i32,
+    diagnostics: &mut Diagnostics,
+) -> OwnerJob {
+    match entities.jobs.find(claim.id, claim.cluster.as_deref(), at_ns)[..] {
+        [at] => {
+            let job = entities.jobs.get(at);
+            OwnerJob { cluster: Some(job.cluster.as_str().into()), job: job.job.as_str().into(), submit_ns: job.submit_ns }
+        }
+        ref several => {
+            if let [first, second, ..] = several {
+                let (first, second) = (entities.jobs.get(*first), entities.jobs.get(*second));
+                let message = format!(
+                    "process {pid} of {host} belongs to a job {} that {} and {} both had at that time",
+                    claim.id, first.cluster, second.cluster
+                );
+                diagnostics.push(Diagnostic::warning("job_ambiguous", message).advise("trace with --environ SLURM_CLUSTER_NAME"));
+            }
+            OwnerJob { cluster: claim.cluster.as_deref().map(Into::into), job: claim.id.to_string().into(), submit_ns: None }
+        }
+    }
+}
+
+fn contradiction(host: &str, pid: i32, entities: &Entities, a: &rules::Finding, b: &rules::Finding, holds: bool) -> Diagnostic {
+    let name = |finding: &rules::Finding| match &finding.claim {
+        Claim::Task(task) => format!("task {}", entities.tasks.get(*task).key),
+        Claim::Job(job) => format!("job {}", job.id),
+        Claim::Pod(id) => format!("pod {id}"),
+        Claim::Container(id) => format!("container {id}"),
+        Claim::Unit(id) => format!("unit {id}"),
+    };
+    let said = |finding: &rules::Finding| format!("{} by rule {} ({})", name(finding), finding.rule, finding.evidence);
+    let outcome = if holds { "the first holds" } else { "neither holds" };
+    let message = format!("process {pid} of {host} belongs to {}, and to {}: {outcome}", said(a), said(b));
+    Diagnostic::warning("links_contradict", message)
+}
+
+impl Belongs {
+    /// Whether anything was found.
+    pub fn is_something(&self) -> bool {
+        [&self.job, &self.task, &self.pod, &self.container, &self.unit].into_iter().any(Option::is_some)
+    }
+}

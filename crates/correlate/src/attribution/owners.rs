@@ -1,0 +1,261 @@
+//! To whom operations belong: a task with the job, pod and container that it ran in, or as much of that as is known, or nobody, with the reason.
+
+use flowmine_schema::tables::{TaskIo, TaskTotal};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::entities::Entities;
+
+/// Why nobody owns something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// Findings contradict each other.
+    Contradiction,
+    /// Of a user none of whose processes belongs to anything.
+    OtherUser,
+    /// The process ran before the trace began, and no rule says what it is.
+    BeforeTrace,
+    /// Nothing is known of the process but its operations.
+    NoProcess,
+    /// No rule says what it is.
+    NoRule,
+    /// The records were lost.
+    Lost,
+}
+
+impl Reason {
+    /// As in the tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Contradiction => "contradiction",
+            Reason::OtherUser => "other-user",
+            Reason::BeforeTrace => "before-trace",
+            Reason::NoProcess => "no-process",
+            Reason::NoRule => "no-rule",
+            Reason::Lost => "lost",
+        }
+    }
+}
+
+/// A Slurm job, observed or not.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OwnerJob {
+    /// Its cluster, if known.
+    pub cluster: Option<Box<str>>,
+    /// As Slurm prints it, or its raw id.
+    pub job: Box<str>,
+    /// Its submission, if observed.
+    pub submit_ns: Option<i64>,
+}
+
+/// To whom operations belong.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Owner {
+    /// A task attempt, by its number.
+    pub task: Option<u32>,
+    /// Its job.
+    pub job: Option<OwnerJob>,
+    /// Its step.
+    pub step: Option<Box<str>>,
+    /// Its pod.
+    pub pod: Option<Box<str>>,
+    /// Its container.
+    pub container: Option<Box<str>>,
+    /// The systemd unit.
+    pub unit: Option<Box<str>>,
+    /// A group of processes of which it is decided at the end of the trace to which task it belongs; by its number.
+    pub group: Option<u32>,
+    /// Why it is nobody's.
+    pub unassigned: Option<Reason>,
+    /// Of what is nobody's, whose processes they are.
+    pub uid: Option<i64>,
+    /// The host, by its number.
+    pub host: u32,
+}
+
+impl Owner {
+    /// Whether it is a task, job, pod or container.
+    pub fn is_somebody(&self) -> bool {
+        self.task.is_some() || self.job.is_some() || self.pod.is_some() || self.container.is_some()
+    }
+}
+
+/// What is added up over processes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProcessSums {
+    /// How many.
+    pub processes: i64,
+    /// When the first started.
+    pub started_ns: Option<i64>,
+    /// When the last one ended that has.
+    pub ended_ns: Option<i64>,
+    /// Some still run.
+    pub running: bool,
+    /// CPU time in user mode.
+    pub utime_ns: Option<i64>,
+    /// CPU time in the kernel.
+    pub stime_ns: Option<i64>,
+    /// User ids: none yet, one, or several.
+    pub uid: Option<Option<i64>>,
+}
+
+impl ProcessSums {
+    /// Adds others.
+    pub fn add(&mut self, other: &ProcessSums) {
+        let sum = |a: Option<i64>, b: Option<i64>| if a.is_none() { b } else { Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))) };
+        self.processes += other.processes;
+        self.started_ns = [self.started_ns, other.started_ns].into_iter().flatten().min();
+        self.ended_ns = self.ended_ns.max(other.ended_ns);
+        self.running |= other.running;
+        self.utime_ns = sum(self.utime_ns, other.utime_ns);
+        self.stime_ns = sum(self.stime_ns, other.stime_ns);
+        self.uid = match (self.uid, other.uid) {
+            (None, uid) | (uid, None) => uid,
+            (Some(a), Some(b)) => Some(if a == b { a } else { None }),
+        };
+    }
+}
+
+/// Owners, each once, and what their processes have together.
+#[derive(Debug, Default)]
+pub struct Owners {
+    all: Vec<Owner>,
+    sums: Vec<ProcessSums>,
+    numbers: FxHashMap<Owner, u32>,
+}
+
+impl Owners {
+    /// The number of an owner.
+    pub fn number(&mut self, owner: Owner) -> u32 {
+        if let Some(&number) = self.numbers.get(&owner) {
+            return number;
+        }
+        let number = self.all.len() as u32;
+        self.numbers.insert(owner.clone(), number);
+        self.all.push(owner);
+        self.sums.push(ProcessSums::default());
+        number
+    }
+
+    /// Adds up processes of an owner.
+    pub fn add(&mut self, number: u32, sums: &ProcessSums) {
+        self.sums[number as usize].add(sums);
+    }
+
+    /// The owners in order, with what each provisional number is among them. `task_of` says of a group which task it turned out to belong to.
+    pub fn settle(self, task_of: impl Fn(u32) -> Option<u32>) -> Settled {
+        let users: FxHashSet<i64> = {
+            let owned =
+                self.all.iter().zip(&self.sums).filter(|(owner, _)| owner.is_somebody() || owner.group.and_then(&task_of).is_some());
+            owned.filter_map(|(_, sums)| sums.uid.flatten()).collect()
+        };
+        let settled = |owner: &Owner| {
+            let mut owner = Owner { task: owner.task.or_else(|| owner.group.and_then(&task_of)), group: None, ..owner.clone() };
+            if owner.is_somebody() {
+                (owner.unassigned, owner.uid) = (None, None);
+            } else if let (Some(reason), Some(uid)) = (owner.unassigned, owner.uid)
+                && !matches!(reason, Reason::Contradiction | Reason::Lost)
+                && !users.is_empty()
+                && !users.contains(&uid)
+            {
+                owner.unassigned = Some(Reason::OtherUser);
+            }
+            owner
+        };
+        let finals: Vec<Owner> = self.all.iter().map(settled).collect();
+        let mut all = finals.clone();
+        all.sort();
+        all.dedup();
+        let of: Vec<u32> = finals.iter().map(|owner| all.binary_search(owner).unwrap_or_default() as u32).collect();
+        let mut sums = vec![ProcessSums::default(); all.len()];
+        for (number, provisional) in of.iter().zip(&self.sums) {
+            sums[*number as usize].add(provisional);
+        }
+        Settled { all, sums, of }
+    }
+}
+
+/// Owners that do not change any more, in order.
+#[derive(Debug, Default)]
+pub struct Settled {
+    /// All, somebody's first: by task, job, …, reason, host.
+    pub all: Vec<Owner>,
+    /// What their processes have together.
+    pub sums: Vec<ProcessSums>,
+    /// What a provisional number is in `all`.
+    pub of: Vec<u32>,
+}
+
+/// How long an owner ran.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Time {
+    /// When it began.
+    pub started_ns: Option<i64>,
+    /// When it ended.
+    pub ended_ns: Option<i64>,
+    /// How long that is.
+    pub time_ns: Option<i64>,
+    /// Who says so.
+    pub source: Option<&'static str>,
+}
+
+impl Settled {
+    /// How long an owner ran: as its engine says, else from the first to the last of its processes.
+    pub fn time(&self, number: u32, entities: &Entities) -> Time {
+        let owner = &self.all[number as usize];
+        if let Some((started, finished)) = owner.task.and_then(|task| entities.tasks.get(task).time()) {
+            return Time {
+                started_ns: Some(started),
+                ended_ns: Some(finished),
+                time_ns: finished.checked_sub(started),
+                source: Some("engine"),
+            };
+        }
+        let sums = &self.sums[number as usize];
+        let ended_ns = sums.ended_ns.filter(|_| !sums.running);
+        let time_ns = sums.started_ns.zip(ended_ns).and_then(|(started, ended)| ended.checked_sub(started)).filter(|time| *time >= 0);
+        Time { started_ns: sums.started_ns, ended_ns, time_ns, source: time_ns.map(|_| "processes") }
+    }
+
+    /// The user id of an owner's processes, when all have the same.
+    pub fn uid(&self, number: u32) -> Option<i64> {
+        self.all[number as usize].uid.or(self.sums[number as usize].uid.flatten())
+    }
+}
+
+/// The columns that say whose a row is; the same in `task_io` and `task_totals`.
+macro_rules! owner_columns {
+    ($row:ty, $owner:expr, $uid:expr, $entities:expr) => {{
+        let owner: &Owner = $owner;
+        let text = |text: &Option<Box<str>>| text.as_ref().map(|text| text.to_string().into());
+        let mut row = <$row>::default();
+        if let Some(task) = owner.task.map(|task| $entities.tasks.get(task)) {
+            row.task = Some(task.key.clone().into());
+            row.engine = Some(task.engine.clone().into());
+            row.run_id = task.run_id.clone().map(Into::into);
+            row.run_name = task.run_name.clone().map(Into::into);
+            row.logical_task = Some(task.logical_task.clone().into());
+        }
+        if let Some(job) = &owner.job {
+            row.cluster = text(&job.cluster);
+            row.job = Some(job.job.to_string().into());
+            row.job_submit_ns = job.submit_ns;
+        }
+        row.step = text(&owner.step);
+        row.pod = text(&owner.pod);
+        row.container = text(&owner.container);
+        row.unit = text(&owner.unit);
+        row.unassigned = owner.unassigned.map(|reason| reason.name().into());
+        row.uid = $uid;
+        row
+    }};
+}
+
+/// A row of `task_io` that says whose it is.
+pub fn io_row(owner: &Owner, uid: Option<i64>, entities: &Entities) -> TaskIo<'static> {
+    owner_columns!(TaskIo<'static>, owner, uid, entities)
+}
+
+/// A row of `task_totals` that says whose it is.
+pub fn total_row(owner: &Owner, uid: Option<i64>, entities: &Entities) -> TaskTotal<'static> {
+    owner_columns!(TaskTotal<'static>, owner, uid, entities)
+}

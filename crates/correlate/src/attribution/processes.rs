@@ -1,0 +1,426 @@
+//! The live processes of a host: what is known of each, what it did, and to whom it belongs.
+//!
+//! A process is a number and its start: two with the same number are two. A source that does not tell starts (`io-csv`) has the time of the fork in their place, and the generation that was
+//! forked last has the operations. A process is settled some seconds after its end, when the rows of all that it forked have been read; its memory is then free but for what its live children
+//! inherit.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use flowmine_schema::tables::Process;
+use rustc_hash::FxHashMap;
+
+use super::access::Access;
+use crate::entities::Entities;
+use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, process_tree};
+
+/// What tells processes of a host apart: number, and start or, where that is not told, the time of the fork.
+pub type Key = (i32, i64);
+
+/// In place of a start that nobody told.
+const UNTOLD: i64 = i64::MIN;
+
+/// Operations are not told in exactly the order in which they happened.
+const SLACK_NS: i64 = 5_000_000_000;
+
+/// So many processes that are settled are remembered, for operations that are told late.
+const GONE: usize = 1 << 16;
+
+/// Of so many scripts is remembered that a process opened them.
+const SCRIPTS: usize = 64;
+
+/// A process.
+#[derive(Debug, Default)]
+pub struct Node {
+    /// Which.
+    pub key: Key,
+    /// Its number over all hosts.
+    pub serial: u32,
+    /// What rules look at; `None` when no row told of it.
+    pub facts: Option<Facts>,
+    /// It ran when the trace began.
+    pub before_trace: bool,
+    /// Its user.
+    pub uid: Option<i64>,
+    /// The v2 control group's number.
+    pub cgroup_id: Option<i64>,
+    /// CPU time.
+    pub cpu_ns: (Option<i64>, Option<i64>),
+    /// What it did, by file.
+    pub accesses: FxHashMap<u32, Access>,
+    /// Ranges that its accesses keep, nearly.
+    pub ranges: usize,
+    scripts: Vec<Script>,
+    parent: Option<Key>,
+    children: u32,
+    findings: Option<Vec<Finding>>,
+    settled: Option<Belongs>,
+}
+
+/// To what a process belongs, by which findings.
+#[derive(Debug, Clone, Default)]
+pub struct Belongs {
+    /// The job.
+    pub job: Option<Finding>,
+    /// The task.
+    pub task: Option<Finding>,
+    /// The pod.
+    pub pod: Option<Finding>,
+    /// The container.
+    pub container: Option<Finding>,
+    /// The unit.
+    pub unit: Option<Finding>,
+    /// Findings that contradict each other, in pairs; the first holds when `true`.
+    pub contradictions: Vec<(Finding, Finding, bool)>,
+}
+
+impl Belongs {
+    /// The job as a process shows it.
+    pub fn job_claim(&self) -> Option<&JobClaim> {
+        match &self.job.as_ref()?.claim {
+            Claim::Job(job) => Some(job),
+            _ => None,
+        }
+    }
+
+    /// The number of the task.
+    pub fn task_number(&self) -> Option<u32> {
+        match self.task.as_ref()?.claim {
+            Claim::Task(task) => Some(task),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing is decided because findings contradict each other.
+    pub fn undecided(&self) -> bool {
+        self.contradictions.iter().any(|(_, _, holds)| !holds)
+    }
+}
+
+/// The live processes of a host.
+#[derive(Debug, Default)]
+pub struct Processes {
+    nodes: FxHashMap<Key, u32>,
+    slots: Vec<Option<Box<Node>>>,
+    free: Vec<u32>,
+    /// Of a source that does not tell starts: which generation a number has now.
+    current: FxHashMap<i32, Key>,
+    ending: BinaryHeap<Reverse<(i64, Key)>>,
+    gone: FxHashMap<Key, u32>,
+    gone_order: VecDeque<Key>,
+    last: Option<(Key, u32)>,
+}
+
+/// Where operations of a process go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// A process that is in memory.
+    Live(u32),
+    /// One that was settled, by its serial number.
+    Gone(u32),
+}
+
+impl Processes {
+    /// The process of an operation; it is made when nothing is known of it. `serial` gives the next number.
+    pub fn of_operation(&mut self, pid: i32, start_ns: Option<i64>, serial: impl FnOnce() -> u32) -> Of {
+        let key = match start_ns {
+            Some(start) => (pid, start),
+            None => self.current.get(&pid).copied().unwrap_or((pid, UNTOLD)),
+        };
+        if let Some((last, slot)) = self.last
+            && last == key
+        {
+            return Of::Live(slot);
+        }
+        if let Some(&slot) = self.nodes.get(&key) {
+            self.last = Some((key, slot));
+            return Of::Live(slot);
+        }
+        if let Some(&serial) = self.gone.get(&key) {
+            return Of::Gone(serial);
+        }
+        let slot = self.make(key, serial());
+        self.last = Some((key, slot));
+        Of::Live(slot)
+    }
+
+    fn make(&mut self, key: Key, serial: u32) -> u32 {
+        let node = Box::new(Node { key, serial, ..Node::default() });
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some(node);
+                slot
+            }
+            None => {
+                self.slots.push(Some(node));
+                self.slots.len() as u32 - 1
+            }
+        };
+        self.nodes.insert(key, slot);
+        slot
+    }
+
+    /// A process in memory.
+    pub fn get(&mut self, slot: u32) -> Option<&mut Node> {
+        self.slots.get_mut(slot as usize)?.as_deref_mut()
+    }
+
+    fn node(&self, key: Key) -> Option<&Node> {
+        self.slots.get(*self.nodes.get(&key)? as usize)?.as_deref()
+    }
+
+    fn node_mut(&mut self, key: Key) -> Option<&mut Node> {
+        self.slots.get_mut(*self.nodes.get(&key)? as usize)?.as_deref_mut()
+    }
+
+    /// Takes a row of `processes`.
+    pub fn told(&mut self, row: &Process<'_>, serial: impl FnOnce() -> u32) {
+        let started = row.process_start_ns.or(row.started_ns).unwrap_or(UNTOLD);
+        let key = (row.pid, started);
+        if self.gone.contains_key(&key) {
+            return;
+        }
+        if row.process_start_ns.is_none()
+            && let Some(before) = self.current.insert(row.pid, key).filter(|before| *before != key)
+        {
+            // The number is another process now.
+            self.ending.push(Reverse((started, before)));
+            self.last = None;
+        }
+        let slot = match self.nodes.get(&key) {
+            Some(&slot) => slot,
+            None => self.make(key, serial()),
+        };
+        let parent = row.parent_pid.map(|pid| match (row.process_start_ns, row.parent_start_ns) {
+            (None, _) => self.current.get(&pid).copied().unwrap_or((pid, UNTOLD)),
+            (_, start) => (pid, start.unwrap_or(UNTOLD)),
+        });
+        let Some(node) = self.get(slot) else { return };
+        // Of a process that nobody told of, its operations make a row.
+        let nothing_told = &*row.first_seen == "operation" && row.uid.is_none() && row.cgroup_id.is_none() && row.command_line.is_none();
+        node.facts = (!nothing_told).then(|| Facts::of(row));
+        node.findings = None;
+        node.before_trace = &*row.first_seen == "running";
+        node.uid = row.uid;
+        node.cgroup_id = row.cgroup_id;
+        node.cpu_ns = (row.utime_ns, row.stime_ns);
+        let new_parent = node.parent.is_none().then_some(parent).flatten().filter(|parent| *parent != key);
+        if let Some(parent) = new_parent {
+            node.parent = Some(parent);
+            match self.node_mut(parent) {
+                Some(above) => above.children += 1,
+                None => {
+                    if let Some(node) = self.get(slot) {
+                        node.parent = None;
+                    }
+                }
+            }
+        }
+        if let Some(exit) = row.exit_ns {
+            self.ending.push(Reverse((exit, key)));
+        }
+    }
+
+    /// A process opened a script of which a rule may know whose it is.
+    pub fn opened(&mut self, slot: u32, script: Script) {
+        if let Some(node) = self.get(slot)
+            && node.scripts.len() < SCRIPTS
+        {
+            node.scripts.push(script);
+            node.findings = None;
+        }
+    }
+
+    /// The next process that is to be settled by this time.
+    pub fn next_ended(&mut self, now_ns: i64) -> Option<u32> {
+        loop {
+            let Reverse((exit, key)) = *self.ending.peek()?;
+            if exit.saturating_add(SLACK_NS) > now_ns {
+                return None;
+            }
+            self.ending.pop();
+            if let Some(&slot) = self.nodes.get(&key)
+                && self.slots[slot as usize].as_ref().is_some_and(|node| node.settled.is_none())
+            {
+                return Some(slot);
+            }
+        }
+    }
+
+    /// All that are not settled, in order.
+    pub fn unsettled(&self) -> Vec<u32> {
+        let open = self
+            .slots
+            .iter()
+            .enumerate()
+            .filter_map(|(at, node)| node.as_ref().filter(|node| node.settled.is_none()).map(|node| (node.key, at as u32)));
+        let mut open: Vec<_> = open.collect();
+        open.sort_unstable_by_key(|((pid, start), at)| (*start, *pid, *at));
+        open.into_iter().map(|(_, at)| at).collect()
+    }
+
+    /// What a process belongs to, as far as is known now.
+    pub fn belongs(&mut self, slot: u32, entities: &Entities) -> Belongs {
+        // From the oldest ancestor down, so that a long chain needs no deep stack.
+        let mut chain = Vec::new();
+        let mut at = self.slots.get(slot as usize).and_then(|node| node.as_ref()).map(|node| node.key);
+        while let Some(key) = at {
+            let Some(node) = self.node(key) else { break };
+            chain.push(key);
+            if node.settled.is_some() || chain.len() > 4096 {
+                break;
+            }
+            at = node.parent.filter(|parent| !chain.contains(parent));
+        }
+        let mut above: Option<Belongs> = None;
+        for key in chain.into_iter().rev() {
+            let Some(node) = self.node_mut(key) else { continue };
+            above = Some(match &node.settled {
+                Some(settled) => settled.clone(),
+                None => node.decide(above.as_ref(), entities),
+            });
+        }
+        above.unwrap_or_default()
+    }
+
+    /// A process is settled: its memory is free, but for what its children inherit.
+    pub fn settle(&mut self, slot: u32, belongs: Belongs) {
+        let Some(node) = self.get(slot) else { return };
+        let key = node.key;
+        let serial = node.serial;
+        *node = Node {
+            key,
+            serial,
+            parent: node.parent,
+            children: node.children,
+            settled: Some(Belongs { contradictions: Vec::new(), ..belongs }),
+            ..Node::default()
+        };
+        self.gone.insert(key, serial);
+        self.gone_order.push_back(key);
+        if self.gone_order.len() > GONE
+            && let Some(oldest) = self.gone_order.pop_front()
+        {
+            self.gone.remove(&oldest);
+        }
+        self.last = None;
+        self.remove_childless(key);
+    }
+
+    /// Removes a settled process without live children, and its ancestors that become so.
+    fn remove_childless(&mut self, key: Key) {
+        let mut at = Some(key);
+        while let Some(key) = at {
+            let Some(node) = self.node(key).filter(|node| node.settled.is_some() && node.children == 0) else { return };
+            at = node.parent;
+            if let Some(slot) = self.nodes.remove(&key) {
+                self.slots[slot as usize] = None;
+                self.free.push(slot);
+            }
+            if let Some(parent) = at.and_then(|parent| self.node_mut(parent)) {
+                parent.children = parent.children.saturating_sub(1);
+            }
+        }
+    }
+}
+
+impl Node {
+    fn findings(&mut self, entities: &Entities) -> &[Finding] {
+        let (facts, scripts) = (&self.facts, &self.scripts);
+        self.findings.get_or_insert_with(|| {
+            let unknown = Facts::default();
+            rules::find(facts.as_ref().unwrap_or(&unknown), scripts, entities)
+        })
+    }
+
+    fn decide(&mut self, above: Option<&Belongs>, entities: &Entities) -> Belongs {
+        let started_ns = self.facts.as_ref().and_then(|facts| facts.started_ns);
+        let findings = self.findings(entities).to_vec();
+        let mut belongs = Belongs::default();
+        let all = |wanted: fn(&Claim) -> bool| -> Vec<&Finding> { findings.iter().filter(|finding| wanted(&finding.claim)).collect() };
+        let inherited = |finding: Option<&Finding>| {
+            let finding = finding.filter(|finding| process_tree::inherits(started_ns, finding.from_ns))?;
+            Some(Finding {
+                rule: process_tree::NAME,
+                from_ns: i64::MIN,
+                strength: finding.strength.min(rules::Strength::Derived),
+                ..finding.clone()
+            })
+        };
+        let mut choose = |findings: &[&Finding], exclude: &dyn Fn(&Claim, &Claim) -> bool| {
+            let decision = rules::decide(findings, exclude);
+            match (decision.holds, &decision.against[..]) {
+                (Some(holds), [against, ..]) => belongs.contradictions.push((holds.clone(), (*against).clone(), true)),
+                (None, [a, b, ..]) => belongs.contradictions.push(((*a).clone(), (*b).clone(), false)),
+                _ => {}
+            }
+            (decision.holds.cloned(), decision.holds.is_none() && !decision.against.is_empty())
+        };
+        let differ = |a: &Claim, b: &Claim| a != b;
+        let (pod, _) = choose(&all(|claim| matches!(claim, Claim::Pod(_))), &differ);
+        let (container, _) = choose(&all(|claim| matches!(claim, Claim::Container(_))), &differ);
+        let (unit, _) = choose(&all(|claim| matches!(claim, Claim::Unit(_))), &differ);
+        let (mut job, undecided) = choose(&all(|claim| matches!(claim, Claim::Job(_))), &different_jobs);
+        if let Some(finding) = &mut job {
+            complete(finding, &findings);
+        } else if !undecided {
+            job = inherited(above.and_then(|above| above.job.as_ref()));
+        }
+        let text = |finding: &Option<Finding>| match finding.as_ref().map(|finding| &finding.claim) {
+            Some(Claim::Pod(id) | Claim::Container(id)) => Some(id.clone()),
+            _ => None,
+        };
+        let claim = match job.as_ref().map(|job| &job.claim) {
+            Some(Claim::Job(claim)) => Some(claim.clone()),
+            _ => None,
+        };
+        let place = Place { job: claim, pod: text(&pod), container: text(&container) };
+        let of_place = rules::find_by_place(&place, self.facts.as_ref().unwrap_or(&Facts::default()), entities);
+        let mut tasks: Vec<&Finding> = of_place.iter().collect();
+        tasks.extend(all(|claim| matches!(claim, Claim::Task(_))));
+        // A number that an engine tells of this very process says more than the job that it is in, where an engine can run.
+        tasks.sort_by_key(|finding| of_place.iter().any(|place| std::ptr::eq(place, *finding)));
+        let (mut task, undecided) = choose(&tasks, &|a, b| different_tasks(a, b, entities));
+        if task.is_none() && !undecided {
+            task = inherited(above.and_then(|above| above.task.as_ref()));
+        }
+        // Within a task of the same run nothing else is found, unless something is wrong.
+        if let (Some(own), Some(outer)) = (&task, above.and_then(|above| above.task.as_ref()))
+            && own.rule != process_tree::NAME
+            && process_tree::inherits(started_ns, outer.from_ns)
+            && different_tasks(&own.claim, &outer.claim, entities)
+        {
+            belongs.contradictions.push((own.clone(), Finding { rule: process_tree::NAME, ..outer.clone() }, true));
+        }
+        Belongs { job, task, pod, container, unit, ..belongs }
+    }
+}
+
+/// Ids that differ, or clusters that are both told and differ.
+fn different_jobs(a: &Claim, b: &Claim) -> bool {
+    match (a, b) {
+        (Claim::Job(a), Claim::Job(b)) => a.id != b.id || matches!((&a.cluster, &b.cluster), (Some(a), Some(b)) if a != b),
+        _ => false,
+    }
+}
+
+/// Different tasks of one run; tasks of different runs can contain each other.
+fn different_tasks(a: &Claim, b: &Claim, entities: &Entities) -> bool {
+    match (a, b) {
+        (Claim::Task(a), Claim::Task(b)) => a != b && entities.tasks.get(*a).same_run(entities.tasks.get(*b)),
+        _ => false,
+    }
+}
+
+/// What weaker findings of the same job tell beside: cluster and step.
+fn complete(finding: &mut Finding, all: &[Finding]) {
+    let Claim::Job(job) = &mut finding.claim else { return };
+    for other in all {
+        if let Claim::Job(other) = &other.claim
+            && other.id == job.id
+        {
+            job.cluster = job.cluster.take().or_else(|| other.cluster.clone());
+            job.step = job.step.take().or_else(|| other.step.clone());
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! From what single processes did to the tables `task_io`, `task_totals` and `logical_task_totals`.
+//!
+//! What a process did to a file is put away when the process is settled ([`Partials::put`]); when all owners are known it is sorted by owner and file, and added up row by row
+//! ([`Partials::write`]). Memory holds one file's sums, and the sums of owners.
+
+use std::collections::BTreeMap;
+
+use flowmine_eventlog::LogError;
+use flowmine_eventlog::spool::{Sorter, put_ordered};
+use flowmine_schema::tables::{LogicalTaskTotal, TaskIo, TaskTotal};
+use flowmine_schema::{Builder, Transaction};
+use rustc_hash::FxHashSet;
+
+use super::access::Access;
+use super::bytes::{put, put_text, put_unsigned, take, take_byte, take_text, take_unsigned};
+use super::files::FileKey;
+use super::owners::{Settled, Time, io_row, total_row};
+use super::ranges::{Extent, Range, Union};
+use crate::CorrelateError;
+use crate::entities::Entities;
+
+/// Ranges in one record.
+const CHUNK: usize = 512;
+/// Rows that are written at once.
+const ROWS: usize = 1 << 15;
+
+const SUMS: u8 = 0;
+const READ_RANGES: u8 = 1;
+const WRITE_RANGES: u8 = 2;
+
+/// What single processes did to files, put away.
+#[derive(Default)]
+pub struct Partials(Sorter);
+
+/// The file of a record: which, and what is known of it.
+#[derive(Debug, Clone, Copy)]
+pub struct OfFile<'f> {
+    /// Which.
+    pub key: FileKey,
+    /// Type of its file system.
+    pub file_system: Option<&'f str>,
+    /// The path under which it was first seen.
+    pub path: Option<&'f str>,
+}
+
+impl Partials {
+    /// Puts away what a process did to a file.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn put(&mut self, process: u32, file: OfFile<'_>, mut access: Access) -> Result<(), CorrelateError> {
+        self.record(process, &file.key, SUMS, |bytes| {
+            access.put(bytes);
+            put_text(file.file_system, bytes);
+            put_text(file.path, bytes);
+        })?;
+        self.put_ranges(process, &file.key, &mut access)
+    }
+
+    /// Puts away the ranges of an access, which is then without.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub fn put_ranges(&mut self, process: u32, key: &FileKey, access: &mut Access) -> Result<(), CorrelateError> {
+        for (kind, transfers) in [(READ_RANGES, &mut access.read), (WRITE_RANGES, &mut access.write)] {
+            let Some(transfers) = transfers else { continue };
+            for chunk in transfers.ranges.take().chunks(CHUNK) {
+                self.record(process, key, kind, |bytes| put_chunk(chunk, bytes))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, process: u32, key: &FileKey, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), CorrelateError> {
+        // Without a key: they come back in the order in which they were put.
+        let put = self.0.push(&[], |bytes| {
+            put_unsigned(process.into(), bytes);
+            key.put(bytes);
+            bytes.push(kind);
+            fill(bytes);
+        });
+        put.map_err(CorrelateError::Temporary)
+    }
+
+    /// Sorts by owner and file.
+    fn by_owner(self, owner_of: &[u32], settled: &Settled) -> Result<flowmine_eventlog::spool::Sorted, CorrelateError> {
+        let all = self.0.finish().map_err(CorrelateError::Temporary)?;
+        let mut sorter = Sorter::default();
+        let mut walk = all.walk().map_err(CorrelateError::Temporary)?;
+        let mut key = Vec::new();
+        while let Some((_, record)) = walk.next().map_err(CorrelateError::Temporary)? {
+            let mut rest = record;
+            let process = damaged(take_unsigned(&mut rest))?;
+            let file = damaged(FileKey::take(&mut rest))?;
+            let kind = damaged(take_byte(&mut rest))?;
+            let owner = damaged(owner_of.get(process as usize).and_then(|owner| settled.of.get(*owner as usize)))?;
+            key.clear();
+            key.extend_from_slice(&owner.to_be_bytes());
+            file.put_ordered(&mut key);
+            key.push(kind);
+            if kind != SUMS {
+                put_ordered(damaged(first_of_chunk(rest))?, &mut key);
+            }
+            sorter.push(&key, |bytes| bytes.extend_from_slice(record)).map_err(CorrelateError::Temporary)?;
+        }
+        sorter.finish().map_err(CorrelateError::Temporary)
+    }
+
+    /// Writes the tables.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be read or written, or the dataset cannot be written.
+    pub fn write(
+        self,
+        owner_of: &[u32],
+        settled: &Settled,
+        hosts: &[String],
+        lost: Vec<TaskTotal<'static>>,
+        entities: &Entities,
+        transaction: &mut Transaction<'_>,
+    ) -> Result<Written, CorrelateError> {
+        let sorted = self.by_owner(owner_of, settled)?;
+        transaction.clear::<TaskIo<'static>>()?;
+        let mut rows = Builder::<TaskIo<'static>>::new();
+        let mut totals = Totals::new(settled, hosts, entities);
+        let mut written = Written::default();
+        let mut summing: Option<Summing> = None;
+        let mut walk = sorted.walk().map_err(CorrelateError::Temporary)?;
+        loop {
+            let next = walk.next().map_err(CorrelateError::Temporary)?;
+            let owner_and_file = |key: &[u8]| key.get(..key.len().min(4 + 4 * 8)).unwrap_or_default().to_vec();
+            if let Some(done) = summing.take_if(|summing| next.is_none_or(|(key, _)| owner_and_file(key) != summing.key)) {
+                let owner = done.owner;
+                let row = done.row(settled, hosts, entities);
+                totals.add(owner, &row);
+                written.rows += 1;
+                rows.push(&row);
+                if rows.len() >= ROWS {
+                    transaction.append(std::mem::take(&mut rows))?;
+                }
+            }
+            let Some((key, record)) = next else { break };
+            let mut rest = record;
+            let process = damaged(take_unsigned(&mut rest))? as u32;
+            let file = damaged(FileKey::take(&mut rest))?;
+            let kind = damaged(take_byte(&mut rest))?;
+            let owner = damaged(key.first_chunk().map(|owner| u32::from_be_bytes(*owner)))?;
+            let summing = summing.get_or_insert_with(|| Summing::new(owner_and_file(key), owner, file));
+            damaged(summing.take(process, kind, &mut rest))?;
+        }
+        transaction.append(rows)?;
+        totals.write(lost, transaction, &mut written)?;
+        Ok(written)
+    }
+}
+
+/// What was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Rows of `task_io`.
+    pub rows: u64,
+    /// Tasks with rows.
+    pub tasks: u64,
+    /// Bytes read and written by somebody.
+    pub assigned: (i64, i64),
+    /// Bytes read and written by nobody, by reason.
+    pub unassigned: BTreeMap<String, (i64, i64)>,
+}
+
+fn damaged<T>(value: Option<T>) -> Result<T, CorrelateError> {
+    value.ok_or(CorrelateError::Temporary(LogError::Damaged))
+}
+
+fn put_chunk(chunk: &[Range], bytes: &mut Vec<u8>) {
+    let mut at = 0;
+    for (start, end) in chunk {
+        put(start - at, bytes);
+        put(end - start, bytes);
+        at = *end;
+    }
+}
+
+fn first_of_chunk(mut bytes: &[u8]) -> Option<i64> {
+    take(&mut bytes)
+}
+
+fn take_chunk(bytes: &mut &[u8]) -> Option<Vec<Range>> {
+    let (mut ranges, mut at) = (Vec::new(), 0i64);
+    while !bytes.is_empty() {
+        let start = at.checked_add(take(bytes)?)?;
+        at = start.checked_add(take(bytes)?)?;
+        ranges.push((start, at));
+    }
+    Some(ranges)
+}
+
+/// One row on its way.
+struct Summing {
+    key: Vec<u8>,
+    owner: u32,
+    file: FileKey,
+    access: Access,
+    processes: FxHashSet<u32>,
+    file_system: Option<String>,
+    path: Option<String>,
+    read: Union,
+    write: Union,
+}
+
+impl Summing {
+    fn new(key: Vec<u8>, owner: u32, file: FileKey) -> Self {
+        Self {
+            key,
+            owner,
+            file,
+            access: Access::default(),
+            processes: FxHashSet::default(),
+            file_system: None,
+            path: None,
+            read: Union::default(),
+            write: Union::default(),
+        }
+    }
+
+    fn take(&mut self, process: u32, kind: u8, bytes: &mut &[u8]) -> Option<()> {
+        self.processes.insert(process);
+        match kind {
+            READ_RANGES => self.read.add(take_chunk(bytes)?),
+            WRITE_RANGES => self.write.add(take_chunk(bytes)?),
+            _ => {
+                self.access.add(&Access::take(bytes)?);
+                let (file_system, path) = (take_text(bytes)?, take_text(bytes)?);
+                self.file_system = self.file_system.take().or(file_system.map(str::to_owned));
+                self.path = self.path.take().or(path.map(str::to_owned));
+            }
+        }
+        Some(())
+    }
+
+    fn row(self, settled: &Settled, hosts: &[String], entities: &Entities) -> TaskIo<'static> {
+        let owner = &settled.all[self.owner as usize];
+        let mut row = io_row(owner, settled.uid(self.owner), entities);
+        self.access.fill(&mut row);
+        row.host = hosts[owner.host as usize].clone().into();
+        row.device = FileKey::told(self.file.device);
+        row.inode = FileKey::told(self.file.inode);
+        row.generation = FileKey::told(self.file.generation);
+        row.incarnation = self.file.incarnation.into();
+        row.file_system = self.file_system.map(Into::into);
+        row.path = row.path.or(self.path.map(Into::into));
+        row.processes = self.processes.len() as i64;
+        let exact = |transfers: &Option<Box<super::access::Transfers>>, extent: Extent| match transfers {
+            Some(transfers) if transfers.inexact => (None, None),
+            _ => (Some(extent.bytes), Some(extent.ranges)),
+        };
+        (row.unique_read_bytes, row.read_ranges) = exact(&self.access.read, self.read.finish());
+        (row.unique_written_bytes, row.written_ranges) = exact(&self.access.write, self.write.finish());
+        let time = settled.time(self.owner, entities).time_ns.filter(|time| *time > 0);
+        row.access_share = self.access.span().zip(time).map(|((first, last), time)| (last - first) as f64 / time as f64);
+        row
+    }
+}
+
+/// The sums of owners.
+struct Totals<'a> {
+    settled: &'a Settled,
+    entities: &'a Entities,
+    rows: Vec<TaskTotal<'static>>,
+}
+
+impl<'a> Totals<'a> {
+    fn new(settled: &'a Settled, hosts: &[String], entities: &'a Entities) -> Self {
+        let row = |(number, owner): (usize, &super::owners::Owner)| {
+            let number = number as u32;
+            let sums = &settled.sums[number as usize];
+            let Time { started_ns, ended_ns, time_ns, source } = settled.time(number, entities);
+            TaskTotal {
+                host: hosts[owner.host as usize].clone().into(),
+                processes: sums.processes,
+                started_ns,
+                ended_ns,
+                time_ns,
+                time_source: source.map(Into::into),
+                utime_ns: sums.utime_ns,
+                stime_ns: sums.stime_ns,
+                unique_read_bytes: Some(0),
+                unique_written_bytes: Some(0),
+                ..total_row(owner, settled.uid(number), entities)
+            }
+        };
+        Self { settled, entities, rows: settled.all.iter().enumerate().map(row).collect() }
+    }
+
+    fn add(&mut self, owner: u32, row: &TaskIo<'_>) {
+        let total = &mut self.rows[owner as usize];
+        total.files += i64::from(row.read_calls + row.write_calls > row.read_errors + row.write_errors);
+        total.opens += row.opens;
+        total.read_calls += row.read_calls;
+        total.write_calls += row.write_calls;
+        total.errors += row.read_errors + row.write_errors;
+        total.read_bytes += row.read_bytes;
+        total.written_bytes += row.written_bytes;
+        total.unique_read_bytes = total.unique_read_bytes.zip(row.unique_read_bytes).map(|(a, b)| a + b);
+        total.unique_written_bytes = total.unique_written_bytes.zip(row.unique_written_bytes).map(|(a, b)| a + b);
+        total.read_time_ns = total.read_time_ns.saturating_add(row.read_time_ns);
+        total.write_time_ns = total.write_time_ns.saturating_add(row.write_time_ns);
+        total.first_ns = [total.first_ns, row.first_read_ns, row.first_write_ns].into_iter().flatten().min();
+        total.last_ns = total.last_ns.max(row.last_read_ns).max(row.last_write_ns);
+    }
+
+    fn write(self, lost: Vec<TaskTotal<'static>>, transaction: &mut Transaction<'_>, written: &mut Written) -> Result<(), CorrelateError> {
+        let mut rows = Builder::<TaskTotal<'static>>::new();
+        for row in self.rows.iter().chain(&lost) {
+            rows.push(row);
+            let (read, write) = match &row.unassigned {
+                None => (&mut written.assigned.0, &mut written.assigned.1),
+                Some(reason) => {
+                    let sums = written.unassigned.entry(reason.to_string()).or_default();
+                    (&mut sums.0, &mut sums.1)
+                }
+            };
+            *read += row.read_bytes;
+            *write += row.written_bytes;
+        }
+        transaction.replace(rows)?;
+        let logical = self.logical();
+        written.tasks = logical.iter().map(|row| row.instances as u64).sum();
+        let mut rows = Builder::<LogicalTaskTotal<'static>>::new();
+        logical.iter().for_each(|row| rows.push(row));
+        transaction.replace(rows)?;
+        Ok(())
+    }
+
+    /// The sums of logical tasks.
+    fn logical(&self) -> Vec<LogicalTaskTotal<'static>> {
+        #[derive(Default)]
+        struct Instance {
+            read: i64,
+            written: i64,
+            time: Option<i64>,
+            io_time: i64,
+        }
+        let mut instances: BTreeMap<u32, Instance> = BTreeMap::new();
+        for (owner, row) in self.settled.all.iter().zip(&self.rows) {
+            let Some(task) = owner.task else { continue };
+            let instance = instances.entry(task).or_default();
+            instance.read += row.read_bytes;
+            instance.written += row.written_bytes;
+            instance.io_time = instance.io_time.saturating_add(row.read_time_ns).saturating_add(row.write_time_ns);
+            // What the engine says is the same in each row; the longest of what hosts say.
+            instance.time = instance.time.max(row.time_ns);
+        }
+        let mut logical: BTreeMap<_, Vec<&Instance>> = BTreeMap::new();
+        for (task, instance) in &instances {
+            let task = self.entities.tasks.get(*task);
+            logical.entry((&task.engine, &task.run_name, &task.run_id, &task.logical_task)).or_default().push(instance);
+        }
+        let row = |((engine, run_name, run_id, logical_task), instances): (
+            (&String, &Option<String>, &Option<String>, &String),
+            Vec<&Instance>,
+        )| {
+            let read = Spread::of(instances.iter().map(|instance| instance.read));
+            let written = Spread::of(instances.iter().map(|instance| instance.written));
+            let time = Some(Spread::of(instances.iter().filter_map(|instance| instance.time))).filter(|spread| spread.count > 0);
+            LogicalTaskTotal {
+                engine: engine.clone().into(),
+                run_id: run_id.clone().map(Into::into),
+                run_name: run_name.clone().map(Into::into),
+                logical_task: logical_task.clone().into(),
+                instances: instances.len() as i64,
+                read_bytes: read.sum,
+                read_bytes_min: read.quantiles[0],
+                read_bytes_q1: read.quantiles[1],
+                read_bytes_median: read.quantiles[2],
+                read_bytes_q3: read.quantiles[3],
+                read_bytes_max: read.quantiles[4],
+                read_bytes_sd: read.sd,
+                written_bytes: written.sum,
+                written_bytes_min: written.quantiles[0],
+                written_bytes_q1: written.quantiles[1],
+                written_bytes_median: written.quantiles[2],
+                written_bytes_q3: written.quantiles[3],
+                written_bytes_max: written.quantiles[4],
+                written_bytes_sd: written.sd,
+                time_ns: time.map(|spread| spread.sum),
+                time_min_ns: time.map(|spread| spread.quantiles[0]),
+                time_q1_ns: time.map(|spread| spread.quantiles[1]),
+                time_median_ns: time.map(|spread| spread.quantiles[2]),
+                time_q3_ns: time.map(|spread| spread.quantiles[3]),
+                time_max_ns: time.map(|spread| spread.quantiles[4]),
+                time_sd_ns: time.map(|spread| spread.sd),
+                io_time_ns: instances.iter().fold(0, |sum, instance| sum.saturating_add(instance.io_time)),
+                ..LogicalTaskTotal::default()
+            }
+        };
+        logical.into_iter().map(row).collect()
+    }
+}
+
+/// Sum, least, quartiles, most and standard deviation of numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Spread {
+    count: usize,
+    sum: i64,
+    quantiles: [i64; 5],
+    sd: f64,
+}
+
+impl Spread {
+    fn of(values: impl Iterator<Item = i64>) -> Self {
+        let mut values: Vec<i64> = values.collect();
+        values.sort_unstable();
+        let Some(last) = values.len().checked_sub(1) else { return Self::default() };
+        let count = values.len();
+        // The smallest value that at least so many quarters of all do not exceed.
+        let quantile = |quarters: usize| values[(count * quarters).div_ceil(4).saturating_sub(1).min(last)];
+        let mean = values.iter().map(|value| *value as f64).sum::<f64>() / count as f64;
+        let variance = values.iter().map(|value| (*value as f64 - mean).powi(2)).sum::<f64>() / count as f64;
+        let sum = values.iter().fold(0, |sum: i64, value| sum.saturating_add(*value));
+        Self { count, sum, quantiles: [values[0], quantile(1), quantile(2), quantile(3), values[last]], sd: variance.sqrt() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_are_values() {
+        let spread = Spread::of([7, 1, 3, 5].into_iter());
+        assert_eq!((spread.sum, spread.quantiles, spread.count), (16, [1, 1, 3, 5, 7], 4));
+        assert!((spread.sd - 5f64.sqrt()).abs() < 1e-12);
+        assert_eq!(Spread::of([4].into_iter()).quantiles, [4; 5]);
+        assert_eq!(Spread::of(std::iter::empty()), Spread::default());
+    }
+
+    #[test]
+    fn chunks() {
+        let ranges = [(0, 5), (9, 10), (1 << 40, (1 << 40) + 1)];
+        let mut bytes = Vec::new();
+        put_chunk(&ranges, &mut bytes);
+        assert_eq!(first_of_chunk(&bytes), Some(0));
+        assert_eq!(take_chunk(&mut bytes.as_slice()).unwrap(), ranges);
+    }
+}

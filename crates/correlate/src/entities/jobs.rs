@@ -1,0 +1,83 @@
+//! Attempts at Slurm jobs, found by their raw id.
+
+use flowmine_schema::time::SECOND_NS;
+use rustc_hash::FxHashMap;
+
+use crate::jobs::Jobs;
+
+/// Slurm's clock and a host's may differ by so much, and times of Slurm are whole seconds: used to tell apart attempts and ids that are used again.
+const SLACK_NS: i64 = 5 * SECOND_NS;
+
+/// An attempt at a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownJob {
+    /// Its cluster.
+    pub cluster: String,
+    /// As Slurm prints it.
+    pub job: String,
+    /// Slurm's raw id.
+    pub job_id: i64,
+    /// Its submission.
+    pub submit_ns: Option<i64>,
+    /// When it was submitted or first seen.
+    pub since_ns: i64,
+    /// When it started.
+    pub start_ns: Option<i64>,
+    /// When it ended.
+    pub ended_ns: Option<i64>,
+}
+
+/// All attempts.
+#[derive(Debug, Default)]
+pub struct KnownJobs {
+    all: Vec<KnownJob>,
+    by_id: FxHashMap<i64, Vec<u32>>,
+}
+
+impl KnownJobs {
+    pub(super) fn of(jobs: &Jobs) -> Self {
+        let all = jobs.attempts.iter().filter(|attempt| !attempt.is_pending_array(&jobs.strings)).map(|attempt| KnownJob {
+            cluster: jobs.text(attempt.cluster).to_owned(),
+            job: jobs.text(attempt.job).to_owned(),
+            job_id: attempt.job_id,
+            submit_ns: attempt.submit_ns.get(),
+            since_ns: attempt.since_ns,
+            start_ns: attempt.start_ns.get(),
+            ended_ns: attempt.ended_ns.get(),
+        });
+        Self::from_all(all.collect())
+    }
+
+    pub(crate) fn from_all(all: Vec<KnownJob>) -> Self {
+        let mut by_id: FxHashMap<i64, Vec<u32>> = FxHashMap::default();
+        for (at, job) in all.iter().enumerate() {
+            by_id.entry(job.job_id).or_default().push(at as u32);
+        }
+        Self { all, by_id }
+    }
+
+    /// An attempt by its number.
+    pub fn get(&self, at: u32) -> &KnownJob {
+        &self.all[at as usize]
+    }
+
+    /// The attempts that a raw id can mean: at that moment, and on that cluster when it is known. Nearly always one or none.
+    pub fn find(&self, job_id: i64, cluster: Option<&str>, at_ns: Option<i64>) -> Vec<u32> {
+        let Some(all) = self.by_id.get(&job_id) else { return Vec::new() };
+        let of_cluster = |at: &&u32| cluster.is_none_or(|cluster| self.get(**at).cluster == cluster);
+        let mut found: Vec<u32> = all.iter().filter(of_cluster).copied().collect();
+        if let Some(ns) = at_ns {
+            found.retain(|at| {
+                let job = self.get(*at);
+                job.start_ns.unwrap_or(job.since_ns) - SLACK_NS <= ns && job.ended_ns.is_none_or(|end| ns <= end.saturating_add(SLACK_NS))
+            });
+            // Within the slack of two attempts at one job: the later one that had begun, as the earlier one was over.
+            if let [first, .., last] = found[..]
+                && self.get(first).cluster == self.get(last).cluster
+            {
+                found = vec![last];
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,31 @@
+//! What is known by name before anything that was traced is looked at: tasks of engines and jobs of Slurm, and how they are found by what a process shows.
+
+mod jobs;
+mod tasks;
+
+pub use jobs::{KnownJob, KnownJobs};
+pub use tasks::{Moment, Task, Tasks};
+
+use flowmine_schema::Dataset;
+
+use crate::CorrelateError;
+use crate::jobs::Jobs;
+
+/// Tasks and jobs.
+#[derive(Debug, Default)]
+pub struct Entities {
+    /// Attempts at tasks.
+    pub tasks: Tasks,
+    /// Attempts at jobs.
+    pub jobs: KnownJobs,
+}
+
+impl Entities {
+    /// Reads the table `task_runs`; jobs were read before.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read.
+    pub fn read(dataset: &Dataset, jobs: &Jobs) -> Result<Self, CorrelateError> {
+        Ok(Self { tasks: Tasks::read(dataset)?, jobs: KnownJobs::of(jobs) })
+    }
+}

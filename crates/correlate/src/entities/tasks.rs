@@ -1,0 +1,324 @@
+//! Attempts at tasks of workflow engines, each once, and how they are found.
+//!
+//! In goes the table `task_runs`. A log that was imported again after it had grown tells of its tasks twice: rows of the same attempt that do not contradict each other
+//! are one, and the one that tells more of its end holds.
+
+use std::collections::BTreeMap;
+
+use flowmine_schema::tables::TaskRun;
+use flowmine_schema::{Dataset, Projection};
+use rustc_hash::FxHashMap;
+
+use crate::CorrelateError;
+use crate::cases::escape;
+
+/// A time and how exact it is: the true moment is at most so far away; `None` is a bound that is not known.
+pub type Moment = (i64, Option<i64>);
+
+/// An attempt at a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Task {
+    /// Engine, run, task and attempt as one id: `makeflow:diamond:1795179770.5/3#1`.
+    pub key: String,
+    /// Its engine.
+    pub engine: String,
+    /// Its run's id.
+    pub run_id: Option<String>,
+    /// Its run's name.
+    pub run_name: Option<String>,
+    /// The task in the run.
+    pub task_id: Option<String>,
+    /// Which attempt, from 1.
+    pub attempt: Option<i64>,
+    /// As the engine shows it.
+    pub name: String,
+    /// What it is an instance of.
+    pub logical_task: String,
+    /// The engine's name of its result.
+    pub cache_key: Option<String>,
+    /// Where it ran.
+    pub work_dir: Option<String>,
+    /// What its executor calls it.
+    pub native_id: Option<String>,
+    /// What that is.
+    pub native_kind: Option<String>,
+    /// The machine.
+    pub host: Option<String>,
+    /// Its container.
+    pub container_id: Option<String>,
+    /// Its script or command line.
+    pub command: Option<String>,
+    /// When it was handed to the executor.
+    pub submitted: Option<Moment>,
+    /// When it began.
+    pub started: Option<Moment>,
+    /// When it had ended.
+    pub finished: Option<Moment>,
+    /// What became of it.
+    pub status: String,
+}
+
+impl Task {
+    /// The same run of the same engine.
+    pub fn same_run(&self, other: &Task) -> bool {
+        (&self.engine, &self.run_id, &self.run_name) == (&other.engine, &other.run_id, &other.run_name)
+    }
+
+    /// Whether something at a moment can be part of it. Times that are not told, or whose precision is not known, exclude nothing.
+    pub fn covers(&self, ns: i64, slack_ns: i64) -> bool {
+        let within = |moment: Option<Moment>| moment.and_then(|(at, precision)| Some((at, precision?.saturating_add(slack_ns))));
+        let begun = within(self.submitted).or(within(self.started));
+        begun.is_none_or(|(at, slack)| ns >= at.saturating_sub(slack))
+            && within(self.finished).is_none_or(|(at, slack)| ns <= at.saturating_add(slack))
+    }
+
+    /// From start to end, as the engine tells.
+    pub fn time(&self) -> Option<(i64, i64)> {
+        Some((self.started?.0, self.finished?.0)).filter(|(started, finished)| started <= finished)
+    }
+
+    fn contradicts(&self, other: &Task) -> bool {
+        fn differ<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
+            matches!((a, b), (Some(a), Some(b)) if a != b)
+        }
+        let at = |moment: Option<Moment>| moment.map(|(at, _)| at);
+        differ(&self.native_id, &other.native_id)
+            || differ(&self.work_dir, &other.work_dir)
+            || differ(&at(self.submitted), &at(other.submitted))
+            || differ(&at(self.finished), &at(other.finished))
+    }
+
+    /// How much it tells of its end.
+    fn told(&self) -> u8 {
+        match &*self.status {
+            "unknown" => 0,
+            "submitted" => 1,
+            "running" => 2,
+            _ => 3,
+        }
+    }
+}
+
+/// All attempts, by their keys.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    all: Vec<Task>,
+    by_work_dir: FxHashMap<String, Vec<u32>>,
+    by_native_id: FxHashMap<String, Vec<u32>>,
+    by_container: FxHashMap<String, Vec<u32>>,
+    by_task_id: FxHashMap<String, Vec<u32>>,
+    by_command: FxHashMap<String, Vec<u32>>,
+}
+
+const COLUMNS: &[&str] = &[
+    "engine",
+    "run_id",
+    "run_name",
+    "task_id",
+    "attempt",
+    "name",
+    "logical_task",
+    "cache_key",
+    "work_dir",
+    "native_id",
+    "native_kind",
+    "host",
+    "container_id",
+    "command",
+    "submitted_ns",
+    "submitted_precision_ns",
+    "started_ns",
+    "started_precision_ns",
+    "finished_ns",
+    "finished_precision_ns",
+    "status",
+    "cached",
+];
+
+impl Tasks {
+    /// Reads the table `task_runs`. Tasks whose earlier result was taken did not run, and are left out.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read.
+    pub fn read(dataset: &Dataset) -> Result<Self, CorrelateError> {
+        let mut tasks = Vec::new();
+        dataset.read::<TaskRun<'static>, CorrelateError>(Projection::Only(COLUMNS), |row| {
+            if !row.cached {
+                tasks.push(of_row(&row));
+            }
+            Ok(())
+        })?;
+        Ok(Self::from_all(tasks))
+    }
+
+    pub(crate) fn from_all(told: Vec<Task>) -> Self {
+        let mut attempts: BTreeMap<String, Vec<Task>> = BTreeMap::new();
+        for task in told {
+            let same_key = attempts.entry(key(&task)).or_default();
+            match same_key.iter_mut().find(|known| !known.contradicts(&task)) {
+                Some(known) if task.told() >= known.told() => *known = task,
+                Some(_) => {}
+                None => same_key.push(task),
+            }
+        }
+        let mut all: Vec<Task> = Vec::new();
+        for (key, mut same_key) in attempts {
+            same_key.sort_by(|a, b| (a.submitted, &a.native_id, &a.work_dir).cmp(&(b.submitted, &b.native_id, &b.work_dir)));
+            for (at, task) in same_key.into_iter().enumerate() {
+                let key = if at == 0 { key.clone() } else { format!("{key}({})", at + 1) };
+                all.push(Task { key, ..task });
+            }
+        }
+        all.sort_by(|a, b| a.key.cmp(&b.key));
+        let mut tasks = Self::default();
+        for (at, task) in all.iter().enumerate() {
+            let at = at as u32;
+            if let Some(dir) = &task.work_dir {
+                tasks.by_work_dir.entry(dir.trim_end_matches('/').to_owned()).or_default().push(at);
+            }
+            if let Some(id) = &task.native_id {
+                tasks.by_native_id.entry(id.clone()).or_default().push(at);
+            }
+            if let Some(id) = &task.container_id {
+                tasks.by_container.entry(id.clone()).or_default().push(at);
+            }
+            if let Some(id) = &task.task_id {
+                tasks.by_task_id.entry(id.clone()).or_default().push(at);
+            }
+            if let Some(command) = &task.command {
+                tasks.by_command.entry(command.trim().to_owned()).or_default().push(at);
+            }
+        }
+        tasks.all = all;
+        tasks
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// An attempt by its number; numbers are in the order of the keys.
+    pub fn get(&self, at: u32) -> &Task {
+        &self.all[at as usize]
+    }
+
+    /// All in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Task> {
+        self.all.iter()
+    }
+
+    /// Those that ran in a directory.
+    pub fn in_work_dir(&self, dir: &str) -> &[u32] {
+        self.by_work_dir.get(dir.trim_end_matches('/')).map_or(&[], Vec::as_slice)
+    }
+
+    /// Those that their executor calls so, whatever kind of id that is.
+    pub fn with_native_id(&self, id: &str) -> &[u32] {
+        self.by_native_id.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Those in this container.
+    pub fn in_container(&self, id: &str) -> &[u32] {
+        self.by_container.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Those that their run calls so, of any engine.
+    pub fn with_task_id(&self, id: &str) -> &[u32] {
+        self.by_task_id.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Those that run exactly this, but for space around it.
+    pub fn with_command(&self, command: &str) -> &[u32] {
+        self.by_command.get(command.trim()).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn of_row(row: &TaskRun<'_>) -> Task {
+    let text = |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(str::to_owned);
+    Task {
+        key: String::new(),
+        engine: row.engine.to_string(),
+        run_id: text(&row.run_id),
+        run_name: text(&row.run_name),
+        task_id: text(&row.task_id),
+        attempt: row.attempt,
+        name: row.name.to_string(),
+        logical_task: row.logical_task.to_string(),
+        cache_key: text(&row.cache_key),
+        work_dir: text(&row.work_dir),
+        native_id: text(&row.native_id),
+        native_kind: text(&row.native_kind),
+        host: text(&row.host),
+        container_id: text(&row.container_id),
+        command: text(&row.command),
+        submitted: row.submitted_ns.map(|at| (at, row.submitted_precision_ns)),
+        started: row.started_ns.map(|at| (at, row.started_precision_ns)),
+        finished: row.finished_ns.map(|at| (at, row.finished_precision_ns)),
+        status: row.status.to_string(),
+    }
+}
+
+/// Engine, run, task and attempt; what is between them is escaped in names.
+fn key(task: &Task) -> String {
+    let mut key = task.engine.clone();
+    for part in [&task.run_name, &task.run_id].into_iter().flatten() {
+        key.push(':');
+        escape(part, &mut key);
+    }
+    key.push('/');
+    escape(task.task_id.as_ref().or(task.cache_key.as_ref()).unwrap_or(&task.name), &mut key);
+    if let Some(attempt) = task.attempt {
+        key.push_str(&format!("#{attempt}"));
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(id: &str, status: &str, submitted: i64) -> Task {
+        Task {
+            engine: "makeflow".into(),
+            run_name: Some("a/b".into()),
+            run_id: Some("17".into()),
+            task_id: Some(id.into()),
+            attempt: Some(1),
+            status: status.into(),
+            submitted: Some((submitted, Some(0))),
+            ..Task::default()
+        }
+    }
+
+    #[test]
+    fn a_log_that_has_grown_tells_of_each_attempt_once() {
+        let tasks = Tasks::from_all(vec![task("1", "running", 5), task("2", "completed", 6), task("1", "completed", 5)]);
+        let keys: Vec<_> = tasks.iter().map(|task| (task.key.as_str(), task.status.as_str())).collect();
+        assert_eq!(keys, [("makeflow:a%2Fb:17/1#1", "completed"), ("makeflow:a%2Fb:17/2#1", "completed")]);
+        let earlier_last = Tasks::from_all(vec![task("1", "completed", 5), task("1", "running", 5)]);
+        assert_eq!(earlier_last.get(0).status, "completed");
+    }
+
+    #[test]
+    fn attempts_that_differ_stay_apart() {
+        let tasks = Tasks::from_all(vec![task("1", "failed", 9), task("1", "completed", 5)]);
+        let keys: Vec<_> = tasks.iter().map(|task| (task.key.as_str(), task.status.as_str())).collect();
+        assert_eq!(keys, [("makeflow:a%2Fb:17/1#1", "completed"), ("makeflow:a%2Fb:17/1#1(2)", "failed")]);
+    }
+
+    #[test]
+    fn times() {
+        let mut task = task("1", "completed", 100);
+        assert!(task.covers(100, 5) && task.covers(95, 5) && !task.covers(94, 5) && task.covers(1 << 40, 5));
+        task.finished = Some((200, None));
+        assert!(task.covers(1 << 40, 5), "a bound that is not known excludes nothing");
+        task.finished = Some((200, Some(10)));
+        assert!(task.covers(215, 5) && !task.covers(216, 5));
+    }
+}

@@ -1,0 +1,77 @@
+//! An engine says as what its task ran: a Slurm job, a process, a pod, a container.
+//!
+//! Where an engine writes a number and not what it is (Makeflow), it is tried as both, a job and a process. Process numbers are used again: the process must have started while the
+//! task ran, on its host where that is told. A job, pod or container that several tasks ran in tells nothing.
+
+use super::{Claim, Facts, Place, Rule, Said, Strength};
+use crate::entities::{Entities, Task};
+
+/// Clocks, and how long after an engine's entry a process appears.
+const SLACK_NS: i64 = 2_000_000_000;
+
+pub(super) struct NativeId;
+
+impl Rule for NativeId {
+    fn name(&self) -> &'static str {
+        "native-id"
+    }
+
+    fn strength(&self) -> Strength {
+        Strength::Told
+    }
+
+    fn of_process(&self, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+        let pid = facts.pid.to_string();
+        let found = one(entities, entities.tasks.with_native_id(&pid), facts, |task| {
+            kind(task, "pid") && task.host.as_deref().is_none_or(|host| same_host(host, &facts.host))
+        });
+        // Without both times a number alone could be anybody's.
+        if let Some(at) = found.filter(|at| facts.started_ns.is_some() && entities.tasks.get(*at).submitted.is_some()) {
+            say(Claim::Task(at), format!("{} says pid {pid}", entities.tasks.get(at).engine));
+        }
+    }
+
+    fn of_place(&self, place: &Place, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+        let tasks = &entities.tasks;
+        if let Some(job) = &place.job {
+            let raw = job.id.to_string();
+            let labels = entities.jobs.find(job.id, job.cluster.as_deref(), facts.started_ns);
+            let label = labels.first().map(|at| entities.jobs.get(*at).job.clone()).filter(|label| *label != raw);
+            let ids: Vec<u32> = [Some(raw), label].iter().flatten().flat_map(|id| tasks.with_native_id(id)).copied().collect();
+            if let Some(at) = one(entities, &ids, facts, |task| kind(task, "slurm_job")) {
+                say(Claim::Task(at), format!("{} says Slurm job {}", tasks.get(at).engine, job.id));
+            }
+        }
+        if let Some(pod) = &place.pod
+            && let Some(at) = one(entities, tasks.with_native_id(pod), facts, |task| kind(task, "pod"))
+        {
+            say(Claim::Task(at), format!("{} says pod {pod}", tasks.get(at).engine));
+        }
+        if let Some(container) = &place.container {
+            let ids = [tasks.in_container(container), tasks.with_native_id(container)].concat();
+            if let Some(at) = one(entities, &ids, facts, |_| true) {
+                say(Claim::Task(at), format!("{} says container {container}", tasks.get(at).engine));
+            }
+        }
+    }
+}
+
+fn kind(task: &Task, kind: &str) -> bool {
+    task.native_kind.as_deref().is_none_or(|told| told == kind)
+}
+
+/// The only task that fits.
+fn one(entities: &Entities, candidates: &[u32], facts: &Facts, fits: impl Fn(&Task) -> bool) -> Option<u32> {
+    let mut fitting = candidates.iter().copied().filter(|at| {
+        let task = entities.tasks.get(*at);
+        fits(task) && facts.started_ns.is_none_or(|ns| task.covers(ns, SLACK_NS))
+    });
+    let first = fitting.next()?;
+    fitting.all(|other| other == first).then_some(first)
+}
+
+/// Names of a host with and without its domain.
+pub(super) fn same_host(a: &str, b: &str) -> bool {
+    let short = |name: &str| name.split('.').next().map(str::to_ascii_lowercase);
+    a.eq_ignore_ascii_case(b) || (a.contains('.') != b.contains('.') && short(a) == short(b))
+}

@@ -1,0 +1,96 @@
+//! A script that belongs to one task or job, and the shell that runs it.
+//!
+//! The monitoring paper's rule for Nextflow: who opens the `.command.run` or `.command.sh` of a task's work directory belongs to the task (section V-B). Whoever only looks at such a
+//! file does not: the process has to be a shell with the file on its command line, as far as that is known, and it has to run while the task ran. The same idea holds for Slurm's job
+//! script (`…/job00007/slurm_script`), for the wrappers of Makeflow (`task_3_…`) and the job scripts of Snakemake before version 8 (`snakejob.RULE.3.sh`).
+//!
+//! What is said of a process that is in a container holds for all of the container (`attribution/cgroups.rs`), otherwise for its descendants ([`super::process_tree`]).
+
+use super::{Claim, Facts, JobClaim, Rule, Said, Script, Strength};
+use crate::entities::{Entities, Task};
+
+const SLACK_NS: i64 = 10_000_000_000;
+
+pub(super) struct WorkDirectory;
+
+impl Rule for WorkDirectory {
+    fn name(&self) -> &'static str {
+        "work-directory"
+    }
+
+    fn strength(&self) -> Strength {
+        Strength::Derived
+    }
+
+    fn of_script(&self, script: &Script, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+        for path in [Some(&script.path), script.container_path.as_ref()].into_iter().flatten() {
+            let Some((dir, name)) = path.rsplit_once('/') else { continue };
+            if !runs(facts, name) {
+                continue;
+            }
+            let evidence = || format!("opened {path}");
+            let the_one = |mut fitting: Vec<u32>| {
+                fitting.retain(|at| entities.tasks.get(*at).covers(script.at_ns, SLACK_NS));
+                if let [task] = fitting[..] { Some(task) } else { None }
+            };
+            let by_id = |engine: &str, id: &str, rule: Option<&str>| {
+                let fits = |task: &Task| task.engine == engine && rule.is_none_or(|rule| task.logical_task == rule);
+                the_one(entities.tasks.with_task_id(id).iter().copied().filter(|at| fits(entities.tasks.get(*at))).collect())
+            };
+            let found = match kind(name) {
+                Some(Kind::Nextflow) => the_one(entities.tasks.in_work_dir(dir).to_vec()),
+                Some(Kind::Slurm) => {
+                    if let Some(id) = dir.rsplit('/').next().and_then(|step| step.strip_prefix("job")?.parse().ok()) {
+                        say(Claim::Job(JobClaim { id, cluster: None, step: Some("batch".to_owned()) }), evidence());
+                        return;
+                    }
+                    None
+                }
+                Some(Kind::Makeflow(id)) => by_id("makeflow", id, None),
+                Some(Kind::Snakemake(rule, id)) => by_id("snakemake", id, Some(rule)),
+                None => None,
+            };
+            if let Some(task) = found {
+                say(Claim::Task(task), evidence());
+                return;
+            }
+        }
+    }
+}
+
+enum Kind<'p> {
+    Nextflow,
+    Slurm,
+    Makeflow(&'p str),
+    Snakemake(&'p str, &'p str),
+}
+
+fn kind(name: &str) -> Option<Kind<'_>> {
+    if matches!(name, ".command.run" | ".command.sh") {
+        return Some(Kind::Nextflow);
+    }
+    if name == "slurm_script" {
+        return Some(Kind::Slurm);
+    }
+    if let Some(rest) = name.strip_prefix("task_") {
+        let (id, _) = rest.split_once('_')?;
+        return id.bytes().all(|byte| byte.is_ascii_digit()).then_some(Kind::Makeflow(id));
+    }
+    let (rule, id) = name.strip_prefix("snakejob.")?.strip_suffix(".sh")?.rsplit_once('.')?;
+    Some(Kind::Snakemake(rule, id))
+}
+
+pub(super) fn is_script(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with(['.', 's', 't']) && kind(name).is_some())
+}
+
+const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "zsh", "busybox"];
+
+/// Whether a process runs a script, as far as its command line is known: a shell with the script's name, or the script itself.
+fn runs(facts: &Facts, name: &str) -> bool {
+    let Some([program, arguments @ ..]) = facts.command_line.as_deref() else { return true };
+    let base = |path: &str| path.rsplit('/').next().unwrap_or_default().trim_start_matches('-').to_owned();
+    let names_it =
+        |argument: &String| base(argument) == name || argument.split_whitespace().any(|word| base(word.trim_matches(['"', '\''])) == name);
+    base(program) == name || (SHELLS.contains(&base(program).as_str()) && arguments.iter().any(names_it))
+}
