@@ -302,13 +302,14 @@ impl OneFile {
         // Of what was there before, only what somebody read.
         let readers: Vec<Part> = readers.into_iter().filter(|reader| !writers.is_empty() || somebody(reader)).collect();
         let writers: Vec<(u64, Part)> =
-            writers.into_iter().map(|part| Ok((flows.part(&part, true)?, part))).collect::<Result<_, CorrelateError>>()?;
+            writers.into_iter().map(|part| Ok((flows.part(&part, Did::Write)?, part))).collect::<Result<_, CorrelateError>>()?;
+        let did = if writers.is_empty() { Did::Look } else { Did::Read };
         let only_writer = if let [(_, writer)] = writers[..] { Some(writer.owner) } else { None };
         let readers: Vec<(u64, Part)> = readers
             .into_iter()
             .map(|part| {
                 let own = only_writer == Some(part.owner);
-                Ok((if own { flows.unordered() } else { flows.part(&part, false)? }, part))
+                Ok((if own { flows.unordered() } else { flows.part(&part, did)? }, part))
             })
             .collect::<Result<_, CorrelateError>>()?;
         let none = [None];
@@ -399,6 +400,15 @@ fn name<'c>(owner: &Owner, context: &Context<'c>) -> (&'static str, Option<Strin
     }
 }
 
+/// What an owner did to a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Did {
+    Write,
+    Read,
+    /// It read what was there before anything was traced.
+    Look,
+}
+
 /// Rows on their way, until the phases of their owners are known.
 #[derive(Default)]
 struct Flows {
@@ -412,11 +422,13 @@ struct Flows {
 const WRITE_BEGAN: u8 = 1;
 const WRITE_ENDED: u8 = 2;
 const FIRST_READ: u8 = 0;
+/// Of what nobody wrote: it can be part of no cycle.
+const LOOK: u8 = 3;
 const NOBODY: u64 = u64::MAX;
 
 impl Flows {
     /// An owner's writes to a version, or its first read of one; gives the number by which its phase is found.
-    fn part(&mut self, part: &Part, writes: bool) -> Result<u64, CorrelateError> {
+    fn part(&mut self, part: &Part, did: Did) -> Result<u64, CorrelateError> {
         let number = self.unordered();
         let mut moment = |order: Order, kind: u8| {
             let mut key = part.owner.to_be_bytes().to_vec();
@@ -425,11 +437,13 @@ impl Flows {
             key.push(kind);
             self.moments.push(&key, |bytes| put_unsigned(number, bytes)).map_err(CorrelateError::Temporary)
         };
-        if writes {
-            moment(part.first_at, WRITE_BEGAN)?;
-            moment(part.last_at, WRITE_ENDED)?;
-        } else {
-            moment(part.first_at, FIRST_READ)?;
+        match did {
+            Did::Write => {
+                moment(part.first_at, WRITE_BEGAN)?;
+                moment(part.last_at, WRITE_ENDED)?;
+            }
+            Did::Read => moment(part.first_at, FIRST_READ)?,
+            Did::Look => moment(part.first_at, LOOK)?,
         }
         Ok(number)
     }
@@ -471,6 +485,7 @@ impl Flows {
                     writing = writing.saturating_sub(1);
                     phases[part] = phase;
                 }
+                Some(&LOOK) => phases[part] = phase,
                 _ => {
                     if wrote {
                         phase = phase.saturating_add(1);

@@ -44,7 +44,7 @@ use sums::{OfFile, Partials, Written};
 
 use crate::CorrelateError;
 use crate::entities::Entities;
-use crate::rules::{self, Claim, Script};
+use crate::rules::{self, Claim, Script, process_tree};
 
 /// Files of one process that are kept in memory; then all are put away.
 const ACCESSES: usize = 1 << 12;
@@ -431,6 +431,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             owner.uid = node.uid;
             owner.unassigned = Some(match () {
                 () if belongs.undecided() => Reason::Contradiction,
+                () if node.starts_tasks => Reason::StartsTasks,
                 () if node.before_trace => Reason::BeforeTrace,
                 () if node.facts.is_none() => Reason::NoProcess,
                 () => Reason::NoRule,
@@ -451,6 +452,9 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             uid: node.uid.map(Some),
         };
         all.owners.add(number, &sums);
+        if belongs.task.as_ref().is_some_and(|task| task.rule != process_tree::NAME) {
+            self.processes.task_begins(slot);
+        }
         self.processes.settle(slot, belongs);
         Ok(())
     }

@@ -10,6 +10,8 @@ use crate::entities::Entities;
 pub enum Reason {
     /// Findings contradict each other.
     Contradiction,
+    /// It starts tasks: an engine, or a part of a scheduler.
+    StartsTasks,
     /// Of a user none of whose processes belongs to anything.
     OtherUser,
     /// The process ran before the trace began, and no rule says what it is.
@@ -27,6 +29,7 @@ impl Reason {
     pub fn name(self) -> &'static str {
         match self {
             Reason::Contradiction => "contradiction",
+            Reason::StartsTasks => "starts-tasks",
             Reason::OtherUser => "other-user",
             Reason::BeforeTrace => "before-trace",
             Reason::NoProcess => "no-process",
@@ -153,7 +156,7 @@ impl Owners {
             if owner.is_somebody() {
                 (owner.unassigned, owner.uid) = (None, None);
             } else if let (Some(reason), Some(uid)) = (owner.unassigned, owner.uid)
-                && !matches!(reason, Reason::Contradiction | Reason::Lost)
+                && !matches!(reason, Reason::Contradiction | Reason::StartsTasks | Reason::Lost)
                 && !users.is_empty()
                 && !users.contains(&uid)
             {

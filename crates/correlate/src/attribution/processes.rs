@@ -46,6 +46,8 @@ pub struct Node {
     pub cgroup_id: Option<i64>,
     /// CPU time.
     pub cpu_ns: (Option<i64>, Option<i64>),
+    /// It started a process in which a task begins.
+    pub starts_tasks: bool,
     /// What it did, by file.
     pub accesses: FxHashMap<u32, Access>,
     /// Ranges that its accesses keep, nearly.
@@ -247,7 +249,7 @@ impl Processes {
         }
     }
 
-    /// All that are not settled, in order.
+    /// All that are not settled, children before their parents.
     pub fn unsettled(&self) -> Vec<u32> {
         let open = self
             .slots
@@ -255,7 +257,7 @@ impl Processes {
             .enumerate()
             .filter_map(|(at, node)| node.as_ref().filter(|node| node.settled.is_none()).map(|node| (node.key, at as u32)));
         let mut open: Vec<_> = open.collect();
-        open.sort_unstable_by_key(|((pid, start), at)| (*start, *pid, *at));
+        open.sort_unstable_by_key(|((pid, start), at)| std::cmp::Reverse((*start, *pid, *at)));
         open.into_iter().map(|(_, at)| at).collect()
     }
 
@@ -281,6 +283,15 @@ impl Processes {
             });
         }
         above.unwrap_or_default()
+    }
+
+    /// A task begins in a process: what is above it and belongs to none is what started it.
+    pub fn task_begins(&mut self, slot: u32) {
+        let mut at = self.get(slot).and_then(|node| node.parent);
+        while let Some(node) = at.and_then(|key| self.node_mut(key)).filter(|node| !node.starts_tasks) {
+            node.starts_tasks = true;
+            at = node.parent;
+        }
     }
 
     /// A process is settled: its memory is free, but for what its children inherit.

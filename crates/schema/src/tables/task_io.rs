@@ -33,7 +33,7 @@ crate::table! {
         container: opt_text,
         /// The systemd scope or service in whose control group it ran.
         unit: opt_text,
-        /// Why there is neither task nor job, pod, container: `before-trace`, `other-user`, `contradiction`, `no-rule`, `no-process`. Otherwise null.
+        /// Why there is neither task nor job, pod, container: `contradiction`, `starts-tasks` (an engine, or a part of a scheduler), `other-user` (none of whose processes belongs to anything), `before-trace` (the process ran before the trace began), `no-process` (nothing is known of it but operations), `no-rule`. Otherwise null.
         unassigned: opt_text,
         /// User id of the processes, when all have the same.
         uid: opt_i64,

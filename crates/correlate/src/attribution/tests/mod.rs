@@ -1,0 +1,272 @@
+//! Small worlds of processes, files and tasks, and whose the bytes are.
+
+mod belonging;
+mod flow;
+mod properties;
+mod sums;
+
+use std::collections::BTreeMap;
+
+use flowmine_schema::dataset::Role;
+use flowmine_schema::row::Row;
+use flowmine_schema::tables::{
+    DataFlow, DiagnosticRow, IoEvent, IoLoss, IoTotal, JobState, Link, LogicalTaskTotal, Process, TaskIo, TaskRun, TaskTotal, TracedFile,
+};
+use flowmine_schema::time::Day;
+use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
+
+use crate::cases::ALL;
+use crate::{Jobs, Timestamp, correlate};
+
+/// All times are after this.
+const T0: i64 = 1_795_000_000_000_000_000;
+const SECOND: i64 = 1_000_000_000;
+
+/// What was traced and told.
+#[derive(Default)]
+struct World {
+    events: Vec<IoEvent<'static>>,
+    totals: Vec<IoTotal<'static>>,
+    processes: Vec<Process<'static>>,
+    files: Vec<TracedFile<'static>>,
+    losses: Vec<IoLoss<'static>>,
+    runs: Vec<TaskRun<'static>>,
+    jobs: Vec<JobState<'static>>,
+}
+
+/// A process: host, pid, start in seconds.
+#[derive(Clone, Copy)]
+struct P(&'static str, i32, i64);
+
+/// A file: device, inode.
+#[derive(Clone, Copy)]
+struct F(i64, i64);
+
+impl World {
+    /// A process from its start to its end, both in seconds; `change` says more of it.
+    fn process(&mut self, P(host, pid, start): P, end: i64, change: impl FnOnce(&mut Process<'static>)) {
+        let mut row = Process {
+            host: host.into(),
+            trace_ns: T0,
+            pid,
+            process_start_ns: Some(start * SECOND),
+            start_precision_ns: Some(1),
+            as_of_ns: T0 + end * SECOND,
+            started_ns: Some(T0 + start * SECOND),
+            first_seen: "fork".into(),
+            parent_pid: Some(1),
+            parent_start_ns: Some(0),
+            uid: Some(1000),
+            cgroup_id: Some(7),
+            cgroup_path: Some("/user.slice".into()),
+            command_line: Some("[\"work\"]".into()),
+            exit_ns: Some(T0 + end * SECOND),
+            exit_code: Some(0),
+            ..Process::default()
+        };
+        change(&mut row);
+        self.processes.push(row);
+    }
+
+    /// An operation that begins at a time in milliseconds and takes a microsecond.
+    fn event(
+        &mut self,
+        P(host, pid, start): P,
+        ms: i64,
+        op: &'static str,
+        F(device, inode): F,
+        change: impl FnOnce(&mut IoEvent<'static>),
+    ) {
+        let at = T0 + ms * 1_000_000;
+        let mut row = IoEvent {
+            host: host.into(),
+            trace_ns: T0,
+            pid,
+            process_start_ns: Some(start * SECOND),
+            tid: Some(pid),
+            op: op.into(),
+            via: "call".into(),
+            start_ns: at,
+            end_ns: Some(at + 1000),
+            handle: Some(inode * 100 + i64::from(pid)),
+            device: Some(device),
+            inode: Some(inode),
+            generation: Some(1),
+            result: Some(0),
+            ..IoEvent::default()
+        };
+        change(&mut row);
+        self.events.push(row);
+    }
+
+    fn opens(&mut self, process: P, ms: i64, file: F, path: &str, flags: i32) {
+        let path = path.to_owned();
+        self.event(process, ms, "open", file, |row| (row.path, row.flags) = (Some(path.into()), Some(flags)));
+    }
+
+    fn moves(&mut self, process: P, ms: i64, op: &'static str, file: F, offset: i64, bytes: i64) {
+        self.event(process, ms, op, file, |row| {
+            (row.offset, row.size, row.result) = (Some(offset), Some(bytes), Some(bytes));
+        });
+    }
+
+    fn reads(&mut self, process: P, ms: i64, file: F, offset: i64, bytes: i64) {
+        self.moves(process, ms, "read", file, offset, bytes);
+    }
+
+    fn writes(&mut self, process: P, ms: i64, file: F, offset: i64, bytes: i64) {
+        self.moves(process, ms, "write", file, offset, bytes);
+    }
+
+    /// A task that ran for a time in seconds.
+    fn task(&mut self, engine: &'static str, id: &str, (start, end): (i64, i64), change: impl FnOnce(&mut TaskRun<'static>)) {
+        let mut row = TaskRun {
+            engine: engine.into(),
+            run_id: Some("r".into()),
+            task_id: Some(id.to_owned().into()),
+            attempt: Some(1),
+            name: format!("task {id}").into(),
+            logical_task: "step".into(),
+            submitted_ns: Some(T0 + start * SECOND),
+            submitted_precision_ns: Some(0),
+            finished_ns: Some(T0 + end * SECOND),
+            finished_precision_ns: Some(0),
+            status: "completed".into(),
+            source: "log".into(),
+            ..TaskRun::default()
+        };
+        change(&mut row);
+        self.runs.push(row);
+    }
+
+    /// A task that was this process.
+    fn task_of_pid(&mut self, id: &str, process: P, end: i64) {
+        let P(host, pid, start) = process;
+        self.task("makeflow", id, (start, end), |row| {
+            (row.native_id, row.native_kind, row.host) = (Some(pid.to_string().into()), Some("pid".into()), Some(host.into()));
+        });
+    }
+
+    fn correlated(&self) -> Told {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(&dir.path().join("d")).unwrap();
+        split(&dataset, &self.events, |row| (row.host.to_string(), row.start_ns));
+        split(&dataset, &self.totals, |row| (row.host.to_string(), row.first_ns));
+        split(&dataset, &self.processes, |row| (row.host.to_string(), row.as_of_ns));
+        split(&dataset, &self.files, |row| (row.host.to_string(), row.first_seen_ns));
+        split(&dataset, &self.losses, |row| (row.host.to_string(), row.observed_at_ns));
+        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.append(built::<TaskRun<'static>>(&self.runs)).unwrap();
+        transaction.append(built::<JobState<'static>>(&self.jobs)).unwrap();
+        transaction.commit().unwrap();
+        let jobs = Jobs::read(&dataset, Timestamp::Reported).unwrap();
+        // Twice: the second replaces the first.
+        correlate(&dataset, &jobs, ALL).unwrap();
+        correlate(&dataset, &jobs, ALL).unwrap();
+        Told {
+            io: read::<TaskIo<'static>, _>(&dataset, |row| row.into_owned()),
+            totals: read::<TaskTotal<'static>, _>(&dataset, |row| row.into_owned()),
+            logical: read::<LogicalTaskTotal<'static>, _>(&dataset, |row| row.into_owned()),
+            flows: read::<DataFlow<'static>, _>(&dataset, |row| row.into_owned()),
+            links: read::<Link<'static>, _>(&dataset, |row| row.into_owned()),
+            diagnostics: read::<DiagnosticRow<'static>, _>(&dataset, |row| row.into_owned()),
+        }
+    }
+}
+
+fn built<R: Row>(rows: &[R::Of<'static>]) -> Builder<R> {
+    let mut builder = Builder::new();
+    rows.iter().for_each(|row| builder.push(row));
+    builder
+}
+
+/// As a tracer writes them: a host's rows of a day in one folder, in the order in which they came.
+fn split<R: Row<Of<'static> = R>>(dataset: &Dataset, rows: &[R], place: impl Fn(&R) -> (String, i64)) {
+    let mut folders: BTreeMap<(String, i64), Builder<R>> = BTreeMap::new();
+    for row in rows {
+        let (host, ns) = place(row);
+        folders.entry((host, ns / 86_400 / SECOND)).or_default().push(row);
+    }
+    for ((host, day), rows) in folders {
+        let mut writer = dataset.writer(Role::Host(host.clone()), "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.append_split(rows, &host, Day::of(day * 86_400 * SECOND)).unwrap();
+        transaction.commit().unwrap();
+    }
+}
+
+fn read<R: Row, T>(dataset: &Dataset, own: impl Fn(R::Of<'_>) -> T) -> Vec<T> {
+    let mut rows = Vec::new();
+    dataset
+        .read::<R, DatasetError>(Projection::All, |row| {
+            rows.push(own(row));
+            Ok(())
+        })
+        .unwrap();
+    rows
+}
+
+/// What came out.
+struct Told {
+    io: Vec<TaskIo<'static>>,
+    totals: Vec<TaskTotal<'static>>,
+    logical: Vec<LogicalTaskTotal<'static>>,
+    flows: Vec<DataFlow<'static>>,
+    links: Vec<Link<'static>>,
+    diagnostics: Vec<DiagnosticRow<'static>>,
+}
+
+/// A task by its own id, or the job, container, or reason.
+fn whose(task: Option<&str>, job: Option<&str>, container: Option<&str>, unassigned: Option<&str>) -> String {
+    let task = task.map(|task| task.split_once('/').unwrap().1.split('#').next().unwrap());
+    let job = job.map(|job| format!("job {job}"));
+    let short = container.map(|id| format!("container {}", &id[..id.len().min(3)]));
+    let all = [task.map(str::to_owned), job, short, unassigned.map(str::to_owned)];
+    all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+impl Told {
+    /// Bytes read and written, by whose they are.
+    fn bytes(&self) -> Vec<String> {
+        let mut lines: Vec<_> = self
+            .totals
+            .iter()
+            .filter(|row| row.read_bytes + row.written_bytes > 0)
+            .map(|row| {
+                let whose = whose(row.task.as_deref(), row.job.as_deref(), row.container.as_deref(), row.unassigned.as_deref());
+                format!("{whose}: {} {}", row.read_bytes, row.written_bytes)
+            })
+            .collect();
+        lines.sort();
+        lines
+    }
+
+    /// Who wrote what that who read.
+    fn flow(&self) -> Vec<String> {
+        let name = |kind: &Option<std::borrow::Cow<'_, str>>, id: &Option<std::borrow::Cow<'_, str>>| match (kind.as_deref(), id.as_deref())
+        {
+            (Some("task"), Some(id)) => whose(Some(id), None, None, None),
+            (Some(kind), Some(id)) => format!("{kind} {id}"),
+            _ => "-".to_owned(),
+        };
+        let mut lines: Vec<_> = self
+            .flows
+            .iter()
+            .map(|row| {
+                format!(
+                    "{} v{} {}: {} {} -> {} {}",
+                    row.path.as_deref().unwrap_or("?"),
+                    row.version,
+                    row.origin,
+                    name(&row.writer_type, &row.writer),
+                    row.written_bytes,
+                    name(&row.reader_type, &row.reader),
+                    row.read_bytes
+                )
+            })
+            .collect();
+        lines.sort();
+        lines
+    }
+}
