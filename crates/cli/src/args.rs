@@ -135,6 +135,8 @@ pub enum Import {
     Nextflow(ImportTasks),
     /// Makeflow: its log (.makeflowlog), workflows in JSON, summaries of its resource monitor.
     Makeflow(ImportTasks),
+    /// Snakemake: the directory in which it ran, or its logs, .snakemake/metadata, benchmark files, logs of its jobs on Slurm.
+    Snakemake(ImportTasks),
     /// WfFormat 1.4 to 1.6, the JSON of WfCommons for runs of any engine.
     Wfformat(ImportTasks),
 }
