@@ -67,6 +67,9 @@ fn what_workflow_engines_told_is_imported() {
     assert!(cut.contains("killed_without_end.log:7:") && cut.contains("the line is cut"), "{cut}");
     let odd = import("makeflow", "makeflow/failed_but_completed.makeflowlog", 0);
     assert!(odd.contains("the log says COMPLETED, but of 4 rules 1 are complete, 2 failed"), "{odd}");
+    assert!(import("snakemake", "snakemake/slurm_retried_9", 0).contains("4 rows of task_runs written (2 completed, 2 failed)"));
+    let pods = import("kubernetes", "kubernetes/pods_of_many_engines.json", 1);
+    assert!(pods.contains("9 rows of task_runs written (2 completed, 5 failed, 1 running, 1 submitted); 1 errors"), "{pods}");
     assert!(import("wfformat", "wfformat/flat_1.4.json", 0).contains("2 unknown"));
     assert!(import("wfformat", "makeflow/words.makeflow", 2).contains("this is nothing that import wfformat reads"));
 }

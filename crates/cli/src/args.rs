@@ -137,6 +137,8 @@ pub enum Import {
     Makeflow(ImportTasks),
     /// Snakemake: the directory in which it ran, or its logs, .snakemake/metadata, benchmark files, logs of its jobs on Slurm.
     Snakemake(ImportTasks),
+    /// Kubernetes: pods and their events, as kubectl get -o json, its --watch or the API's watch give them.
+    Kubernetes(ImportTasks),
     /// WfFormat 1.4 to 1.6, the JSON of WfCommons for runs of any engine.
     Wfformat(ImportTasks),
 }

@@ -5,11 +5,13 @@
 //! | Nextflow | `.nextflow.log`, `trace.txt`, work directories | [`nextflow`] |
 //! | Makeflow | `.makeflowlog`, workflows in JSON, summaries of the resource monitor | [`makeflow`] |
 //! | Snakemake | its logs, `.snakemake/metadata`, benchmark files, logs of its jobs on Slurm | [`snakemake`] |
+//! | Kubernetes | pods and events as JSON: lists, watch streams | [`kubernetes`] |
 //! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
 //!
 //! [`take_in`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
 
 mod input;
+pub mod kubernetes;
 pub mod makeflow;
 pub mod nextflow;
 pub mod snakemake;

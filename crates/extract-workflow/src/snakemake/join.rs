@@ -110,8 +110,9 @@ impl Joined {
             let Some(local) = known.attempt.ended.and_then(|ended| ended.and_utc().timestamp_nanos_opt()) else { continue };
             for record in self.candidates(known, by_output, sources) {
                 let Some(ended) = self.records[record].1.ended_ns else { continue };
-                let offset = (local - ended + QUARTER_HOUR_NS / 2).div_euclid(QUARTER_HOUR_NS) * QUARTER_HOUR_NS;
-                if offset.abs() <= ANY_ZONE_NS && (-LINE_NS..=AT_ONCE_NS).contains(&(local - ended - offset)) {
+                let east = local.saturating_sub(ended);
+                let offset = east.saturating_add(QUARTER_HOUR_NS / 2).div_euclid(QUARTER_HOUR_NS) * QUARTER_HOUR_NS;
+                if (-ANY_ZONE_NS..=ANY_ZONE_NS).contains(&offset) && (-LINE_NS..=AT_ONCE_NS).contains(&(east - offset)) {
                     *votes[known.run].entry(offset).or_default() += 1;
                 }
             }
@@ -161,9 +162,9 @@ impl Joined {
         for (at, known) in known.iter().enumerate() {
             let Some(ended) = known.attempt.ended.and_then(|ended| zones[known.run].utc(ended)) else { continue };
             for record in self.candidates(known, by_output, sources) {
-                let Some(late) = self.records[record].1.ended_ns.map(|told| ended - told) else { continue };
-                let is_nearer = nearest[record].is_none_or(|(known, _)| late.abs() <= known);
-                if (-LINE_NS..=SOON_NS).contains(&late) && is_nearer {
+                let Some(late) = self.records[record].1.ended_ns.map(|told| ended.saturating_sub(told)) else { continue };
+                let is_near = (-LINE_NS..=SOON_NS).contains(&late);
+                if is_near && nearest[record].is_none_or(|(known, _)| late.abs() <= known) {
                     nearest[record] = Some((late.abs(), at));
                 }
             }
