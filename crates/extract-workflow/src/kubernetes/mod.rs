@@ -41,7 +41,7 @@ impl Engine for Kubernetes {
     fn recognise(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {
         let text: String = String::from_utf8_lossy(head).split_whitespace().collect();
         let is_kind = |kind: &&str| text.contains(&format!("\"kind\":\"{kind}\""));
-        let is_one = ["Pod", "PodList", "Event", "EventList", "List"].iter().any(|kind| is_kind(&kind));
+        let is_one = ["Pod", "PodList", "Event", "EventList", "List"].iter().any(is_kind);
         (text.starts_with('{') && text.contains("\"apiVersion\":\"") && is_one).then_some(OBJECTS)
     }
 
