@@ -220,6 +220,31 @@ fn version_8() {
 }
 
 #[test]
+fn version_8_on_slurm() {
+    let (rows, said) = read("slurm_8");
+    assert_eq!(said, Vec::<&str>::new());
+    // Its own log tells neither rule nor files of a job with a message.
+    let total = find(&rows, "total");
+    assert_eq!((total.native_id.as_deref(), time(total.started_ns)), (Some("12"), "2026-11-22T06:47:13Z".into()));
+    let all = find(&rows, "all");
+    assert_eq!(
+        (all.executor.as_deref(), all.native_id.as_deref(), time(all.started_ns)),
+        (Some("local"), None, "2026-11-22T06:47:32Z".into())
+    );
+}
+
+#[test]
+fn a_checkpoint_makes_a_directory() {
+    let (rows, said) = read("slurm_checkpoint_8");
+    assert_eq!(said, Vec::<&str>::new());
+    assert_eq!(find(&rows, "split").outputs.as_deref(), Some(r#"[{"path":"parts"}]"#));
+    assert_eq!(find(&rows, "make:p=y").parents.as_deref(), Some(r#"["2"]"#), "who made the directory of parts/y");
+    let bad: Vec<_> = rows.iter().filter(|row| row.name == "bad").map(|row| (row.native_id.as_deref(), row.command.as_deref())).collect();
+    let command = Some("echo one\n        false");
+    assert_eq!(bad, [(Some("3"), command), (Some("10"), command)]);
+}
+
+#[test]
 fn ended_by_the_user_and_killed() {
     let (rows, _) = read("interrupted_9");
     assert_eq!(find(&rows, "slow").status, "aborted");

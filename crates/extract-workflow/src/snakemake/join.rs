@@ -3,7 +3,7 @@
 //! An output's record is of the attempt whose end the log tells at the record's end: Snakemake writes both at the same moment, which also tells the zone
 //! of the log's times.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use chrono::{Duration, NaiveDateTime};
@@ -189,24 +189,35 @@ impl Joined {
 
     /// Gives jobs' own logs to the attempts; those that are of none are given back.
     fn join_jobs(&self, known: &mut [Known], sources: &[Source]) -> Vec<(usize, Attempt)> {
+        let mut by_native: HashMap<String, Vec<usize>> = HashMap::new();
+        // The jobs of a group have none of their own.
+        let mut by_outputs: HashMap<Vec<String>, Vec<usize>> = HashMap::new();
+        for (at, Known { attempt, .. }) in known.iter().enumerate() {
+            match &attempt.native {
+                Some((id, _)) => by_native.entry(id.clone()).or_default().push(at),
+                None if !attempt.outputs.is_empty() && !attempt.is_local_rule => {
+                    by_outputs.entry(attempt.outputs.clone()).or_default().push(at)
+                }
+                None => {}
+            }
+        }
+        let slurm_jobs: Vec<HashSet<&String>> = self.runs.iter().map(|(_, log)| log.slurm_jobs.iter().collect()).collect();
         let mut alone = Vec::new();
         for (at, (source, id, log)) in self.jobs.iter().enumerate() {
             for inner in innermost(&log.attempts) {
-                let fits = |known: &&mut Known| {
-                    let (run, outer) = (&self.runs[known.run], &known.attempt);
-                    let same_id = outer.native.as_ref().is_some_and(|(native, _)| Some(native) == id.as_ref());
-                    let of_group = outer.native.is_none() && id.as_ref().is_some_and(|id| run.1.slurm_jobs.contains(id));
+                let own = id.as_ref().and_then(|id| by_native.get(id)).into_iter().flatten();
+                let of_groups = by_outputs.get(&inner.outputs).into_iter().flatten();
+                let of_groups = of_groups.filter(|at| id.as_ref().is_some_and(|id| slurm_jobs[known[**at].run].contains(id)));
+                let fits = |at: &&usize| {
+                    let Known { run, attempt: outer, .. } = &known[**at];
                     let same_rule = outer.rule.is_none() || inner.rule.is_none() || outer.rule == inner.rule;
                     let same_outputs = inner.outputs == outer.outputs || !(inner.is_described && outer.is_described);
-                    (same_id || of_group && outer.is_described)
-                        && same_rule
-                        && same_outputs
-                        && are_together(&sources[run.0].path, &sources[*source].path)
+                    same_rule && same_outputs && are_together(&sources[self.runs[*run].0].path, &sources[*source].path)
                 };
-                match known.iter_mut().rev().find(fits) {
-                    Some(known) => {
-                        let native = id.clone().map(|id| (id, true));
-                        known.attempt.native = known.attempt.native.take().or(native);
+                match own.filter(fits).max().or_else(|| of_groups.filter(fits).max()).copied() {
+                    Some(place) => {
+                        let known = &mut known[place];
+                        known.attempt.native = known.attempt.native.take().or_else(|| id.clone().map(|id| (id, true)));
                         known.job = Some((at, inner));
                     }
                     None => alone.push((at, inner)),
@@ -218,20 +229,33 @@ impl Joined {
 
     /// A benchmark is of the last attempt that wrote it.
     fn join_benchmarks(&self, known: &mut [Known], zones: &[Zone], sources: &mut [Source]) {
+        let mut by_name: HashMap<PathBuf, Vec<usize>> = HashMap::new();
+        for (at, known) in known.iter().enumerate().filter(|(_, known)| known.attempt.succeeded == Some(true)) {
+            if let Some(name) = &known.attempt.benchmark {
+                by_name.entry(PathBuf::from(name)).or_default().push(at);
+            }
+        }
         for (at, (source, told)) in self.benchmarks.iter().enumerate() {
-            let path = &sources[*source].path;
-            let last = known.iter_mut().filter(|known| known.attempt.succeeded == Some(true)).filter(|known| {
-                let Some(name) = &known.attempt.benchmark else { return false };
-                base(&sources[self.runs[known.run].0].path).map_or_else(|| path.ends_with(name), |base| base.join(name) == *path)
+            let path = sources[*source].path.clone();
+            // As an absolute path, or relative to any of the directories above.
+            let suffixes = path.ancestors().map(|above| path.strip_prefix(above).unwrap_or(&path)).chain([path.as_path()]);
+            let candidates = suffixes.filter_map(|suffix| by_name.get(suffix)).flatten().filter(|at| {
+                let Known { run, attempt, .. } = &known[**at];
+                let base = base(&sources[self.runs[*run].0].path);
+                base.zip(attempt.benchmark.as_ref()).is_none_or(|(base, name)| base.join(name) == path)
             });
-            let last = last.max_by_key(|known| known.attempt.ended.and_then(|ended| zones[known.run].utc(ended)));
-            let fits = |known: &Known| {
-                let took = known.attempt.ended.zip(known.attempt.began).map(|(ended, began)| (ended - began).num_seconds() as f64);
+            let last = candidates.max_by_key(|at| {
+                let Known { run, attempt, .. } = &known[**at];
+                attempt.ended.and_then(|ended| zones[*run].utc(ended))
+            });
+            let fits = |at: &&usize| {
+                let Attempt { began, ended, .. } = &known[**at].attempt;
+                let took = ended.zip(*began).map(|(ended, began)| (ended - began).num_seconds() as f64);
                 told.realtime_s.zip(took).is_none_or(|(told, took)| told <= took + 2.0)
             };
-            match last {
-                Some(known) if fits(known) => known.benchmark = Some(at),
-                _ => {
+            match last.filter(fits).copied() {
+                Some(place) => known[place].benchmark = Some(at),
+                None => {
                     let message = "no log that was given has an attempt that wrote it";
                     sources[*source].diagnostics.push(Diagnostic::warning("benchmark_without_run", message));
                 }
@@ -269,7 +293,12 @@ impl Joined {
             row.run_name = Some(run_name(&sources[*source].name).to_owned().into());
             if attempt.is_described || !known.records.is_empty() {
                 let mut parents: Vec<&String> = Vec::new();
-                for maker in attempt.inputs.iter().filter_map(|input| makers.get(&(known.run, input.clone()))) {
+                // Of a file in a directory that is an output, who made the directory.
+                let maker = |input: &String| {
+                    let mut above = Path::new(input).ancestors().filter_map(Path::to_str);
+                    above.find_map(|path| makers.get(&(known.run, path.to_owned())))
+                };
+                for maker in attempt.inputs.iter().filter_map(maker) {
                     if *maker != attempt.job && !parents.contains(&maker) {
                         parents.push(maker);
                     }
@@ -312,7 +341,9 @@ impl Joined {
             None if log.interrupted => "aborted",
             None if log.ended => "unknown",
             None if is_local => "running",
-            None => "submitted",
+            // Only a submission has an id.
+            None if attempt.native.is_some() => "submitted",
+            None => "unknown",
         };
         Row {
             engine: NAME.into(),
