@@ -67,7 +67,22 @@ fn what_workflow_engines_told_is_imported() {
     assert!(cut.contains("killed_without_end.log:7:") && cut.contains("the line is cut"), "{cut}");
     let odd = import("makeflow", "makeflow/failed_but_completed.makeflowlog", 0);
     assert!(odd.contains("the log says COMPLETED, but of 4 rules 1 are complete, 2 failed"), "{odd}");
+    assert!(import("snakemake", "snakemake/slurm_retried_9", 0).contains("4 rows of task_runs written (2 completed, 2 failed)"));
+    let pods = import("kubernetes", "kubernetes/pods_of_many_engines.json", 1);
+    assert!(pods.contains("9 rows of task_runs written (2 completed, 5 failed, 1 running, 1 submitted); 1 errors"), "{pods}");
     assert!(import("wfformat", "wfformat/flat_1.4.json", 0).contains("2 unknown"));
+    let export = |args: &[&str], code: i32| {
+        said(flowmine().args(["export", "--format", "wfformat", "--dataset"]).arg(dir.path().join("dataset")).args(args), code)
+    };
+    let instances = dir.path().join("instances");
+    let told = export(&["-o", instances.to_str().unwrap()], 1);
+    assert!(told.contains("the parents of 8 of its 8 tasks are not known") && told.contains("3 runs written, 7 not"), "{told}");
+    assert!(instances.join("snakemake-2026-11-22T060002.344605.json").is_file());
+    assert!(export(&[], 2).contains("say with -o DIR where to, or choose one with --run"));
+    let one = dir.path().join("one.json");
+    assert!(export(&["--run", "4fbe6aa5-3a77-4d9e-b57e-04e2cc641de1", "-o", one.to_str().unwrap()], 0).contains("1 runs written"));
+    assert_eq!(std::fs::read(&one).unwrap(), std::fs::read(instances.join("snakemake-2026-11-22T060002.344605.json")).unwrap());
+    assert!(export(&["--run", "none"], 2).contains("there is no workflow run with the id or name"));
     assert!(import("wfformat", "makeflow/words.makeflow", 2).contains("this is nothing that import wfformat reads"));
 }
 

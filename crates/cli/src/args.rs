@@ -135,6 +135,10 @@ pub enum Import {
     Nextflow(ImportTasks),
     /// Makeflow: its log (.makeflowlog), workflows in JSON, summaries of its resource monitor.
     Makeflow(ImportTasks),
+    /// Snakemake: the directory in which it ran, or its logs, .snakemake/metadata, benchmark files, logs of its jobs on Slurm.
+    Snakemake(ImportTasks),
+    /// Kubernetes: pods and their events, as kubectl get -o json, its --watch or the API's watch give them.
+    Kubernetes(ImportTasks),
     /// WfFormat 1.4 to 1.6, the JSON of WfCommons for runs of any engine.
     Wfformat(ImportTasks),
 }
@@ -302,6 +306,8 @@ pub enum LogFormat {
     /// No log but the I/O of a dataset, as file-bpf.csv and cgroups.csv in a directory for each host: -o is a directory.
     #[value(name = "io-csv")]
     IoCsv,
+    /// No log but the tasks of workflow runs, as WfFormat 1.5 (JSON) for simulators: -o is a directory, or a file for a single run.
+    Wfformat,
 }
 
 impl LogFormat {
@@ -337,6 +343,9 @@ pub struct Export {
     /// Which moment of an observed interval is an event's time; both ends stay in the log.
     #[arg(long, value_enum, default_value_t)]
     pub timestamp: TimestampArg,
+    /// Only the workflow run with this id or name, for wfformat.
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
     /// Where to; standard output when not given.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

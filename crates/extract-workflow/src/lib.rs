@@ -4,13 +4,17 @@
 //! |---|---|---|
 //! | Nextflow | `.nextflow.log`, `trace.txt`, work directories | [`nextflow`] |
 //! | Makeflow | `.makeflowlog`, workflows in JSON, summaries of the resource monitor | [`makeflow`] |
+//! | Snakemake | its logs, `.snakemake/metadata`, benchmark files, logs of its jobs on Slurm | [`snakemake`] |
+//! | Kubernetes | pods and events as JSON: lists, watch streams | [`kubernetes`] |
 //! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
 //!
 //! [`take_in`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
 
 mod input;
+pub mod kubernetes;
 pub mod makeflow;
 pub mod nextflow;
+pub mod snakemake;
 pub mod take_in;
 mod units;
 pub mod wfformat;
@@ -68,6 +72,16 @@ pub trait Engine {
 
     /// What a file is, by its first bytes (64 KiB, unpacked), or a directory, by what lies in it; `None` when the engine does not read it.
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<&'static str>;
+
+    /// The files that make up a directory that is read as one thing: those of the engine, not what the task made.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    fn parts(&self, dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+        let files = std::fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+        let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        Ok(files.into_iter().filter(|path| is_hidden(path) && path.is_file()).collect())
+    }
 
     /// Reads all sources and joins what they tell of the same attempt. The order of `sources` does not matter.
     fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row>;

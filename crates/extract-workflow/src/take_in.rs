@@ -142,7 +142,7 @@ fn look_at(engine: &dyn Engine, path: &Path) -> io::Result<Option<(&'static str,
         let Some(kind) = engine.recognise(path, &[]) else { return Ok(None) };
         // A work directory's own name is half a hash: the other half is the name of the one above.
         let above = path.parent().map(name_of).unwrap_or_default();
-        return Ok(Some((kind, Import { name: format!("{above}/{}", name_of(path)), sha256: sha256_of_dir(path)? })));
+        return Ok(Some((kind, Import { name: format!("{above}/{}", name_of(path)), sha256: sha256_of_dir(engine, path)? })));
     }
     let Some(kind) = engine.recognise(path, &input::head(path)?) else { return Ok(None) };
     let mut hash = Sha256::new();
@@ -150,14 +150,13 @@ fn look_at(engine: &dyn Engine, path: &Path) -> io::Result<Option<(&'static str,
     Ok(Some((kind, Import { name: name_of(path), sha256: hex(hash) })))
 }
 
-/// Of the engine's own files in a work directory, which are hidden; what the task made is not read.
-fn sha256_of_dir(dir: &Path) -> io::Result<String> {
-    let mut files: Vec<PathBuf> = fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
-    files.retain(|path| name_of(path).starts_with('.') && path.is_file());
+/// Of the engine's own files in a directory.
+fn sha256_of_dir(engine: &dyn Engine, dir: &Path) -> io::Result<String> {
+    let mut files = engine.parts(dir)?;
     files.sort();
     let mut hash = Sha256::new();
     for file in &files {
-        hash.update(name_of(file).as_bytes());
+        hash.update(file.strip_prefix(dir).unwrap_or(file).as_os_str().as_encoded_bytes());
         hash.update([0]);
         hash.update(fs::metadata(file)?.len().to_le_bytes());
         add(&mut hash, file)?;

@@ -9,7 +9,7 @@ use flowmine_discover::log_file::LogRules;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};
 
 use super::source::{self, Notion, Source, Wanted};
-use super::{io_csv, jobs};
+use super::{io_csv, jobs, wfformat};
 use crate::args::{Export, LogFormat};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
@@ -19,6 +19,10 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     if args.format == LogFormat::IoCsv {
         return io_csv::export(args);
     }
+    if args.format == LogFormat::Wfformat {
+        return wfformat::export(args);
+    }
+    anyhow::ensure!(args.run.is_none(), "--run chooses a workflow run for --format wfformat; event logs have the jobs of a dataset");
     let name = args.case_notion.as_deref();
     anyhow::ensure!(
         !args.format.has_objects() || name.is_none(),

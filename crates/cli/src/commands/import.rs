@@ -5,8 +5,10 @@ use flowmine_discover::log_file::{self, Content, LogRules, stored};
 use flowmine_eventlog::read::Severity;
 use flowmine_extract_slurm::import;
 use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
+use flowmine_extract_workflow::kubernetes::Kubernetes;
 use flowmine_extract_workflow::makeflow::Makeflow;
 use flowmine_extract_workflow::nextflow::Nextflow;
+use flowmine_extract_workflow::snakemake::Snakemake;
 use flowmine_extract_workflow::wfformat::WfFormat;
 use flowmine_schema::Dataset;
 use flowmine_schema::text::visible;
@@ -24,6 +26,8 @@ pub fn run(args: &Import) -> anyhow::Result<Outcome> {
         Import::IoCsv(args) => io_csv::import(args),
         Import::Nextflow(args) => task_runs::import(&Nextflow, args),
         Import::Makeflow(args) => task_runs::import(&Makeflow, args),
+        Import::Snakemake(args) => task_runs::import(&Snakemake, args),
+        Import::Kubernetes(args) => task_runs::import(&Kubernetes, args),
         Import::Wfformat(args) => task_runs::import(&WfFormat, args),
     }
 }

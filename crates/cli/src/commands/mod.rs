@@ -14,6 +14,7 @@ mod source;
 mod task_runs;
 mod trace;
 mod validate;
+mod wfformat;
 
 use crate::Outcome;
 use crate::args::{Cli, Command};

@@ -1,7 +1,9 @@
 //! WfFormat, versions 1.4 to 1.6: the JSON in which WfCommons keeps runs of many engines (the schema's README says what its properties mean).
 //!
 //! It tells runtimes and bytes, seldom times, and never whether a task succeeded. Up to 1.4 everything of a task stands in one object and tasks refer to
-//! each other by name; since 1.5 there is a specification and an execution, and they refer to each other by id.
+//! each other by name; since 1.5 there is a specification and an execution, and they refer to each other by id. [`mod@write`] makes instances.
+
+pub mod write;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -102,7 +104,7 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
         let runtime = number(&task["runtimeInSeconds"]);
         let end = start
             .zip(runtime)
-            .and_then(|((ns, precision), runtime)| Some((ns.checked_add((runtime * 1e9) as i64)?, precision + SECOND_NS / 1000)));
+            .and_then(|((ns, precision), runtime)| Some((ns.checked_add((runtime * 1e9).round() as i64)?, precision + SECOND_NS / 1000)));
         let parents = described["parents"].as_array().map(|parents| {
             let id = |parent: &Value| {
                 parent.as_str().map(|parent| names.get(parent).filter(|_| flat).cloned().unwrap_or_else(|| parent.to_owned()))

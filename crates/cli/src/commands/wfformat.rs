@@ -1,0 +1,92 @@
+//! `flowmine export --format wfformat`.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use anyhow::Context;
+use flowmine_extract_workflow::wfformat::write::{Instance, Run, id, runs};
+use flowmine_schema::Dataset;
+
+use crate::args::{Export, FilterArgs, TimestampArg};
+use crate::progress::Stage;
+use crate::{Outcome, messages, output};
+
+/// Writes an instance for each run.
+pub fn export(args: &Export) -> anyhow::Result<Outcome> {
+    let what = "wfformat holds the workflow runs of a dataset";
+    anyhow::ensure!(args.source.log.is_none(), "{what}: --log is for event logs");
+    let dir = args.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
+    let FilterArgs { account, user, from, to } = &args.filter;
+    let of_jobs = !account.is_empty() || !user.is_empty() || from.is_some() || to.is_some() || args.timestamp != TimestampArg::default();
+    anyhow::ensure!(!of_jobs, "--account, --user, --from, --to and --timestamp choose among jobs; {what}: choose one with --run");
+    anyhow::ensure!(args.case_notion.is_none() && !args.milliseconds, "{what}: --case-notion and --milliseconds are for event logs");
+    // Names stand in every path and command: to write them as they are would break a promise.
+    anyhow::ensure!(
+        args.pseudonymise.is_none() && args.drop.is_empty(),
+        "wfformat is written with names as they are: --pseudonymise and --drop are for event logs"
+    );
+    let stage = Stage::new("writing the runs");
+    let runs = runs(&Dataset::open(dir)?, args.run.as_deref())?;
+    let asked = args.run.as_ref().map(|run| format!(" with the id or name {run:?}")).unwrap_or_default();
+    anyhow::ensure!(
+        !runs.is_empty(),
+        "there is no workflow run{asked} in this dataset: `flowmine import nextflow` and its like bring them"
+    );
+    let mut refused = 0;
+    let mut instances: Vec<(&Run, Instance)> = Vec::new();
+    for run in &runs {
+        match run.instance() {
+            Ok(instance) => instances.push((run, instance)),
+            Err(why) => {
+                refused += 1;
+                messages::warning(&format!("the {} run {} is not written: {why}", run.engine, run.label().unwrap_or("without a name")));
+            }
+        }
+    }
+    let path = args.output.as_deref().filter(|path| *path != "-");
+    match (&instances[..], path) {
+        ([], _) => anyhow::bail!("no run could be written"),
+        ([(_, instance)], path) if path.is_none_or(|path| !path.is_dir()) => write(path, instance)?,
+        (several, Some(dir)) => {
+            fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+            for ((_, instance), name) in several.iter().zip(file_names(several)) {
+                write(Some(&dir.join(name)), instance)?;
+            }
+        }
+        (several, None) => anyhow::bail!("there are {} runs: say with -o DIR where to, or choose one with --run", several.len()),
+    }
+    drop(stage);
+    let mut left: BTreeMap<&str, u64> = BTreeMap::new();
+    instances.iter().flat_map(|(_, instance)| &instance.left).for_each(|(what, count)| *left.entry(what).or_default() += count);
+    for (what, count) in left {
+        messages::warning(&format!("{count} {what}"));
+    }
+    messages::note(&format!("{} runs written{}", instances.len(), if refused > 0 { format!(", {refused} not") } else { String::new() }));
+    Ok(if refused > 0 { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+fn write(path: Option<&Path>, instance: &Instance) -> anyhow::Result<()> {
+    output::write(path, |out| {
+        serde_json::to_writer_pretty(&mut *out, &instance.json).map_err(io::Error::from)?;
+        Ok(out.write_all(b"\n")?)
+    })
+}
+
+/// `snakemake-2026-11-22T060002.317716.json`, with a number where that would be there twice.
+fn file_names(runs: &[(&Run, Instance)]) -> Vec<PathBuf> {
+    let mut used = HashSet::new();
+    let name = |(run, _): &(&Run, Instance)| {
+        // Most file systems take 255 bytes.
+        let stem: String = format!("{}-{}", id(&run.engine), id(run.label().unwrap_or_default())).chars().take(200).collect();
+        let mut name = format!("{stem}.json");
+        for number in 2.. {
+            if used.insert(name.clone()) {
+                break;
+            }
+            name = format!("{stem}-{number}.json");
+        }
+        PathBuf::from(name)
+    };
+    runs.iter().map(name).collect()
+}

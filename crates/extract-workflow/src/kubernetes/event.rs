@@ -1,0 +1,55 @@
+//! Events of pods (API reference, Event v1): `kubectl get events -o json`. They tell where and when a pod was started after the pod itself is gone, and why it was ended.
+
+use flowmine_schema::time::SECOND_NS;
+use serde_json::Value;
+
+use super::pod::{text, time};
+
+/// What an event tells of a pod.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event {
+    /// Of the pod.
+    pub uid: String,
+    /// Of the pod.
+    pub pod: String,
+    /// When it happened, the last time, with precision.
+    pub at: Option<(i64, i64)>,
+    /// `Scheduled`, `Started`, `Evicted`, …
+    pub reason: String,
+    /// For people.
+    pub message: String,
+    /// The node that told it.
+    pub host: Option<String>,
+}
+
+/// Reads an event; `None` when it is of no pod.
+pub fn read(event: &Value) -> Option<Event> {
+    // The newer API has other names for the same.
+    let about = if event["regarding"].is_object() { &event["regarding"] } else { &event["involvedObject"] };
+    if about["kind"].as_str() != Some("Pod") {
+        return None;
+    }
+    let message = text(&event["message"]).or_else(|| text(&event["note"])).unwrap_or_default();
+    let reason = text(&event["reason"]).unwrap_or_default();
+    let exact = time(&event["eventTime"]).map(|ns| (ns, 1000));
+    let whole = ["lastTimestamp", "deprecatedLastTimestamp", "firstTimestamp"].iter().find_map(|name| time(&event[*name]));
+    let told_by = text(&event["source"]["host"]).or_else(|| text(&event["deprecatedSource"]["host"]));
+    // `Successfully assigned default/pod-1 to node03`
+    let assigned = message.rsplit_once(" to ").map(|(_, node)| node.to_owned()).filter(|_| reason == "Scheduled");
+    Some(Event {
+        uid: text(&about["uid"])?,
+        pod: text(&about["name"])?,
+        at: exact.or(whole.map(|ns| (ns, SECOND_NS))),
+        host: told_by.or(assigned),
+        reason,
+        message,
+    })
+}
+
+impl Event {
+    /// Why the pod was ended or cannot run.
+    pub fn error(&self) -> Option<String> {
+        let is_one = matches!(self.reason.as_str(), "Evicted" | "Preempted" | "NodeNotReady" | "TaintManagerEviction" | "OOMKilling");
+        is_one.then(|| format!("{}: {}", self.reason, self.message))
+    }
+}

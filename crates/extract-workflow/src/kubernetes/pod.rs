@@ -1,0 +1,205 @@
+//! A pod as the API describes it (API reference, Pod v1): a row for each time that its main container was started.
+//!
+//! A container that Kubernetes starts again has the number of restarts in `restartCount`, its state now, and how it ended the last time in `lastState`.
+
+use chrono::DateTime;
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::time::SECOND_NS;
+use serde_json::Value;
+
+use super::labels::{Identity, identity};
+use super::{NAME, quantity};
+use crate::Row;
+
+/// What a pod tells at one moment.
+#[derive(Debug)]
+pub struct Seen {
+    /// Its uid.
+    pub uid: String,
+    /// Grows with each change of the pod.
+    pub version: u64,
+    /// The main container's starts, by the number of restarts before.
+    pub rows: Vec<(i64, Row)>,
+}
+
+/// Reads a pod; `None`, and a diagnostic, when it has no uid.
+pub fn read(pod: &Value, is_deleted: bool, place: Option<u64>, said: &mut Diagnostics) -> Option<Seen> {
+    let (metadata, spec, status) = (&pod["metadata"], &pod["spec"], &pod["status"]);
+    let at = |diagnostic: Diagnostic| match place {
+        Some(line) => diagnostic.at(line, None),
+        None => diagnostic,
+    };
+    let Some(uid) = text(&metadata["uid"]) else {
+        said.push(at(Diagnostic::error("pod_without_uid", "a pod has no metadata.uid")));
+        return None;
+    };
+    let container = main_container(&spec["containers"]);
+    let name = container["name"].as_str().unwrap_or_default();
+    let known = list(&status["containerStatuses"]).find(|status| status["name"].as_str() == Some(name)).unwrap_or(&Value::Null);
+    let asked = |what: &str| {
+        let resources = &container["resources"];
+        resources["requests"][what].as_str().or(resources["limits"][what].as_str())
+    };
+    let cpus = asked("cpu").and_then(quantity::parse);
+    // A watch would say it at each change.
+    if cpus.is_some_and(|cpus| cpus.fract() != 0.0) && !said.iter().any(|known| known.code == "cpu_fraction") {
+        let message = "parts of a CPU are asked for, here or later on, which the column cpus cannot hold: it is null";
+        said.push(at(Diagnostic::warning("cpu_fraction", message)));
+    }
+    let command: Vec<&str> = list(&container["command"]).chain(list(&container["args"])).filter_map(Value::as_str).collect();
+    let Identity { run_id, run_name, task_id, logical_task, tag, attempt } = identity(pod);
+    let pod_name = text(&metadata["name"]).unwrap_or_else(|| uid.clone());
+    let submitted = time(&metadata["creationTimestamp"]);
+    let base = Row {
+        engine: NAME.into(),
+        run_id: run_id.map(Into::into),
+        run_name: run_name.map(Into::into),
+        task_id: task_id.map(Into::into),
+        attempt,
+        logical_task: logical_task.unwrap_or_else(|| pod_name.clone()).into(),
+        name: pod_name.into(),
+        tag: tag.map(Into::into),
+        work_dir: work_dir(container, &command).map(Into::into),
+        executor: Some(NAME.into()),
+        native_id: Some(uid.clone().into()),
+        native_kind: Some("pod".into()),
+        host: text(&spec["nodeName"]).map(Into::into),
+        container_image: text(&container["image"]).map(Into::into),
+        submitted_ns: submitted,
+        submitted_precision_ns: submitted.map(|_| SECOND_NS),
+        command: (!command.is_empty()).then(|| command.join(" ").into()),
+        cpus: cpus.filter(|cpus| cpus.fract() == 0.0 && *cpus < 1e9).map(|cpus| cpus as i64),
+        memory_bytes: asked("memory").and_then(quantity::bytes),
+        disk_bytes: asked("ephemeral-storage").and_then(quantity::bytes),
+        time_s: spec["activeDeadlineSeconds"].as_f64(),
+        ..Row::default()
+    };
+    let restarts = known["restartCount"].as_i64().filter(|count| (0..i64::from(i32::MAX)).contains(count)).unwrap_or(0);
+    let asked_to_end = deletion_ns(metadata);
+    let mut rows = Vec::new();
+    let before = &known["lastState"]["terminated"];
+    if restarts > 0 && before.is_object() {
+        let mut row = Row { attempt: base.attempt.or(Some(restarts)), ..base.clone() };
+        add_end(&mut row, before, asked_to_end);
+        rows.push((restarts - 1, row));
+    }
+    let mut row = Row { attempt: base.attempt.or(Some(restarts + 1)), ..base };
+    add_state(&mut row, pod, known, asked_to_end);
+    if is_deleted && matches!(row.status.as_ref(), "running" | "submitted") {
+        row.status = "aborted".into();
+    }
+    rows.push((restarts, row));
+    let version = metadata["resourceVersion"].as_str().and_then(|version| version.parse().ok()).unwrap_or(0);
+    Some(Seen { uid, version, rows })
+}
+
+fn add_state(row: &mut Row, pod: &Value, known: &Value, asked_to_end: Option<i64>) {
+    let status = &pod["status"];
+    let (running, terminated) = (&known["state"]["running"], &known["state"]["terminated"]);
+    row.container_id = known["containerID"].as_str().and_then(without_scheme);
+    if terminated.is_object() {
+        return add_end(row, terminated, asked_to_end);
+    }
+    let phase = status["phase"].as_str();
+    if running.is_object() && phase != Some("Failed") {
+        set_start(row, &running["startedAt"]);
+        row.status = "running".into();
+        return;
+    }
+    row.status = match phase {
+        Some("Succeeded") => "completed",
+        Some("Failed") => "failed",
+        Some("Pending" | "Running") => "submitted",
+        _ => "unknown",
+    }
+    .into();
+    if row.status == "failed" {
+        // Evicted, DeadlineExceeded, NodeLost, …; or a container that runs before the others failed.
+        row.error = reason(status).or_else(|| failed_before(status)).map(Into::into);
+    } else {
+        // ImagePullBackOff, CrashLoopBackOff, Unschedulable.
+        let waiting =
+            reason(&known["state"]["waiting"]).filter(|reason| !reason.starts_with("ContainerCreating") && !reason.starts_with("PodInit"));
+        let conditions = list(&status["conditions"]).find(|condition| condition["status"].as_str() == Some("False"));
+        let unschedulable = conditions.filter(|condition| condition["reason"].as_str() == Some("Unschedulable")).and_then(reason);
+        row.error = waiting.or(unschedulable).map(Into::into);
+    }
+}
+
+fn add_end(row: &mut Row, terminated: &Value, asked_to_end: Option<i64>) {
+    set_start(row, &terminated["startedAt"]);
+    let finished = time(&terminated["finishedAt"]);
+    (row.finished_ns, row.finished_precision_ns) = (finished, finished.map(|_| SECOND_NS));
+    row.container_id = terminated["containerID"].as_str().and_then(without_scheme).or(row.container_id.take());
+    row.exit_code = terminated["exitCode"].as_i64();
+    let was_asked = asked_to_end.zip(finished).is_some_and(|(asked, finished)| asked <= finished);
+    row.status = match row.exit_code {
+        Some(0) => "completed",
+        Some(_) if was_asked => "aborted",
+        _ => "failed",
+    }
+    .into();
+    row.error = reason(terminated).filter(|_| row.status != "completed").map(Into::into);
+}
+
+fn set_start(row: &mut Row, started: &Value) {
+    let started = time(started);
+    (row.started_ns, row.started_precision_ns) = (started, started.map(|_| SECOND_NS));
+}
+
+/// When somebody asked for the pod to be deleted: the deadline without the grace period.
+fn deletion_ns(metadata: &Value) -> Option<i64> {
+    let grace = metadata["deletionGracePeriodSeconds"].as_i64().unwrap_or(0);
+    time(&metadata["deletionTimestamp"])?.checked_sub(grace.checked_mul(SECOND_NS)?)
+}
+
+/// The container that does the work: Argo's `main`, Airflow's `base`, else the first.
+fn main_container(containers: &Value) -> &Value {
+    let named = |name: &str| list(containers).find(|container| container["name"].as_str() == Some(name));
+    named("main").or_else(|| named("base")).or_else(|| list(containers).next()).unwrap_or(&Value::Null)
+}
+
+/// Nextflow's, of which it runs a script; else what the container asks for.
+fn work_dir(container: &Value, command: &[&str]) -> Option<String> {
+    let of_script = command.iter().flat_map(|word| word.split_whitespace()).find_map(|word| word.strip_suffix("/.command.run"));
+    of_script.map(str::to_owned).or_else(|| text(&container["workingDir"]))
+}
+
+/// `OOMKilled`, or with a message `Evicted: The node was low on resource: memory.`
+fn reason(told: &Value) -> Option<String> {
+    let (reason, message) = (text(&told["reason"]), text(&told["message"]));
+    match (reason, message) {
+        (Some(reason), Some(message)) => Some(format!("{reason}: {}", message.trim())),
+        (reason, message) => reason.or(message),
+    }
+}
+
+fn failed_before(status: &Value) -> Option<String> {
+    list(&status["initContainerStatuses"]).find_map(|container| {
+        let ended = &container["state"]["terminated"];
+        let code = ended["exitCode"].as_i64().filter(|code| *code != 0)?;
+        let why = reason(ended).unwrap_or_default();
+        Some(format!("init container {} failed with exit code {code}: {why}", container["name"].as_str().unwrap_or_default()))
+    })
+}
+
+/// Runtimes write `containerd://4c5d…`, control groups have the rest only.
+fn without_scheme(id: &str) -> Option<std::borrow::Cow<'static, str>> {
+    let id = id.split_once("://").map_or(id, |(_, id)| id);
+    (!id.is_empty()).then(|| id.to_owned().into())
+}
+
+/// A time of the API, `2026-11-20T13:04:05Z`. A container that could not be started is told to have been in 1970.
+pub fn time(value: &Value) -> Option<i64> {
+    DateTime::parse_from_rfc3339(value.as_str()?).ok()?.timestamp_nanos_opt().filter(|ns| *ns > 0)
+}
+
+/// A text that is not empty.
+pub fn text(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// What a list holds; nothing where it is none.
+pub fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}

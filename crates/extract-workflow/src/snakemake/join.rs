@@ -1,0 +1,500 @@
+//! Puts together what logs, metadata, jobs' own logs and benchmarks tell of the same attempt.
+//!
+//! An output's record is of the attempt whose end the log tells at the record's end: Snakemake writes both at the same moment, which also tells the zone
+//! of the log's times.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use chrono::{Duration, NaiveDateTime};
+use flowmine_schema::diagnostic::Diagnostic;
+use flowmine_schema::time::SECOND_NS;
+use serde_json::json;
+
+use super::benchmark::Benchmark;
+use super::log::{Attempt, Log};
+use super::metadata::Record;
+use super::{FOLDER, NAME};
+use crate::{Options, Row, Source};
+
+const QUARTER_HOUR_NS: i64 = 900 * SECOND_NS;
+/// Zones lie between 12 hours west and 14 hours east of Greenwich.
+const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
+/// The log's line is so much later than the record where it may tell the zone, and where it need not: inputs may have to be read between.
+const AT_ONCE_NS: i64 = 5 * SECOND_NS;
+const SOON_NS: i64 = 60 * SECOND_NS;
+/// Lines have whole seconds.
+const LINE_NS: i64 = SECOND_NS;
+/// Snakemake's `mem_mb` and `disk_mb`.
+const MEGABYTE: i64 = 1_000_000;
+
+/// Everything that was read; the numbers are places in the list of sources.
+#[derive(Debug, Default)]
+pub struct Joined {
+    runs: Vec<(usize, Log)>,
+    jobs: Vec<(usize, Option<String>, Log)>,
+    records: Vec<(usize, Record)>,
+    benchmarks: Vec<(usize, Benchmark)>,
+}
+
+/// How local times become UTC.
+#[derive(Debug, Clone, Copy)]
+struct Zone {
+    offset_ns: i64,
+    precision_ns: i64,
+}
+
+impl Zone {
+    fn utc(self, local: NaiveDateTime) -> Option<i64> {
+        local.checked_sub_signed(Duration::nanoseconds(self.offset_ns))?.and_utc().timestamp_nanos_opt()
+    }
+}
+
+/// An attempt and what else tells of it.
+#[derive(Debug)]
+struct Known {
+    run: usize,
+    attempt: Attempt,
+    records: Vec<usize>,
+    /// Of the job's own log: that log, and the attempt within the job.
+    job: Option<(usize, Attempt)>,
+    benchmark: Option<usize>,
+}
+
+impl Joined {
+    /// A run.
+    pub fn add_run(&mut self, source: usize, log: Log) {
+        self.runs.push((source, log));
+    }
+
+    /// A job's own log.
+    pub fn add_job(&mut self, source: usize, id: Option<String>, log: Log) {
+        self.jobs.push((source, id, log));
+    }
+
+    /// Metadata.
+    pub fn add_records(&mut self, source: usize, records: Vec<Record>) {
+        self.records.extend(records.into_iter().map(|record| (source, record)));
+    }
+
+    /// A benchmark.
+    pub fn add_benchmark(&mut self, source: usize, benchmark: Benchmark) {
+        self.benchmarks.push((source, benchmark));
+    }
+
+    /// The rows.
+    pub fn finish(mut self, sources: &mut [Source], options: &Options) -> Vec<Row> {
+        let mut known: Vec<Known> = Vec::new();
+        for (run, (_, log)) in self.runs.iter_mut().enumerate() {
+            let attempts = std::mem::take(&mut log.attempts).into_iter();
+            known.extend(attempts.map(|attempt| Known { run, attempt, records: Vec::new(), job: None, benchmark: None }));
+        }
+        let mut by_output: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, (_, record)) in self.records.iter().enumerate() {
+            by_output.entry(&record.output).or_default().push(at);
+        }
+        let zones = self.zones(&known, &by_output, sources, options);
+        let used = self.join_records(&mut known, &by_output, &zones, sources);
+        let alone = self.join_jobs(&mut known, sources);
+        self.join_benchmarks(&mut known, &zones, sources);
+        let mut rows = self.rows(known, &zones, sources);
+        rows.extend(self.rows_of_jobs(alone, sources, options));
+        rows.extend(self.rows_of_records(&used, sources));
+        rows
+    }
+
+    /// The zone of each run, and says what had to be assumed.
+    fn zones(&self, known: &[Known], by_output: &HashMap<&str, Vec<usize>>, sources: &mut [Source], options: &Options) -> Vec<Zone> {
+        let mut votes: Vec<BTreeMap<i64, u64>> = vec![BTreeMap::new(); self.runs.len()];
+        for known in known {
+            let Some(local) = known.attempt.ended.and_then(|ended| ended.and_utc().timestamp_nanos_opt()) else { continue };
+            for record in self.candidates(known, by_output, sources) {
+                let Some(ended) = self.records[record].1.ended_ns else { continue };
+                let east = local.saturating_sub(ended);
+                let offset = east.saturating_add(QUARTER_HOUR_NS / 2).div_euclid(QUARTER_HOUR_NS) * QUARTER_HOUR_NS;
+                if (-ANY_ZONE_NS..=ANY_ZONE_NS).contains(&offset) && (-LINE_NS..=AT_ONCE_NS).contains(&(east - offset)) {
+                    *votes[known.run].entry(offset).or_default() += 1;
+                }
+            }
+        }
+        let told = |votes: &BTreeMap<i64, u64>| {
+            let most = votes.values().max()?;
+            let mut winners = votes.iter().filter(|(_, count)| *count == most);
+            winners.next().filter(|_| winners.next().is_none()).map(|(offset, _)| *offset)
+        };
+        let given = options.zone_offset_s.map(|seconds| seconds * SECOND_NS);
+        let mut zones = Vec::new();
+        let mut has_times = vec![false; self.runs.len()];
+        known.iter().for_each(|known| has_times[known.run] = true);
+        for ((votes, has_times), (source, _)) in votes.iter().zip(&has_times).zip(&self.runs) {
+            let told = told(votes);
+            let said = &mut sources[*source].diagnostics;
+            if told.zip(given).is_some_and(|(told, given)| told != given) {
+                let message = "the metadata say that the log's zone is another than the one that was given; they are believed";
+                said.push(Diagnostic::warning("zone_contradicted", message));
+            }
+            zones.push(match told.or(given) {
+                Some(offset_ns) => Zone { offset_ns, precision_ns: 0 },
+                // A run that had nothing to do has no times.
+                None if *has_times => no_zone(said),
+                None => Zone { offset_ns: 0, precision_ns: ANY_ZONE_NS },
+            });
+        }
+        zones
+    }
+
+    /// Records of its outputs, in the same directory.
+    fn candidates(&self, known: &Known, by_output: &HashMap<&str, Vec<usize>>, sources: &[Source]) -> Vec<usize> {
+        let log = &sources[self.runs[known.run].0].path;
+        let attempt = &known.attempt;
+        let outputs = if attempt.is_described { &attempt.outputs } else { &attempt.missing };
+        let records = outputs.iter().filter_map(|output| by_output.get(output.as_str())).flatten().copied();
+        let fits = |at: &usize| {
+            let (source, record) = &self.records[*at];
+            attempt.rule.as_ref().is_none_or(|rule| *rule == record.rule) && are_together(log, &sources[*source].path)
+        };
+        records.filter(fits).collect()
+    }
+
+    /// Gives records to the attempts that ended when they did, the last of them. Tells which were given.
+    fn join_records(&self, known: &mut [Known], by_output: &HashMap<&str, Vec<usize>>, zones: &[Zone], sources: &[Source]) -> Vec<bool> {
+        let mut nearest: Vec<Option<(i64, usize)>> = vec![None; self.records.len()];
+        for (at, known) in known.iter().enumerate() {
+            let Some(ended) = known.attempt.ended.and_then(|ended| zones[known.run].utc(ended)) else { continue };
+            for record in self.candidates(known, by_output, sources) {
+                let Some(late) = self.records[record].1.ended_ns.map(|told| ended.saturating_sub(told)) else { continue };
+                let is_near = (-LINE_NS..=SOON_NS).contains(&late);
+                if is_near && nearest[record].is_none_or(|(known, _)| late.abs() <= known) {
+                    nearest[record] = Some((late.abs(), at));
+                }
+            }
+        }
+        // A message hides the outputs, but for those that were missing: the others of the same job follow them.
+        let mut makers: HashMap<(usize, &str, i64), usize> = HashMap::new();
+        for ((source, record), (_, at)) in self.records.iter().zip(&nearest).filter_map(|(record, nearest)| Some((record, (*nearest)?))) {
+            if let Some(hash) = record.job_hash.filter(|_| !known[at].attempt.is_described) {
+                makers.insert((*source, &record.rule, hash), at);
+            }
+        }
+        let mut used = vec![false; self.records.len()];
+        for (at, (source, record)) in self.records.iter().enumerate() {
+            let maker = record.job_hash.and_then(|hash| makers.get(&(*source, record.rule.as_str(), hash)).copied());
+            if let Some(maker) = nearest[at].map(|(_, maker)| maker).or(maker) {
+                known[maker].records.push(at);
+                used[at] = true;
+            }
+        }
+        used
+    }
+
+    /// Gives jobs' own logs to the attempts; those that are of none are given back.
+    fn join_jobs(&self, known: &mut [Known], sources: &[Source]) -> Vec<(usize, Attempt)> {
+        let mut by_native: HashMap<String, Vec<usize>> = HashMap::new();
+        // The jobs of a group have none of their own.
+        let mut by_outputs: HashMap<Vec<String>, Vec<usize>> = HashMap::new();
+        for (at, Known { attempt, .. }) in known.iter().enumerate() {
+            match &attempt.native {
+                Some((id, _)) => by_native.entry(id.clone()).or_default().push(at),
+                None if !attempt.outputs.is_empty() && !attempt.is_local_rule => {
+                    by_outputs.entry(attempt.outputs.clone()).or_default().push(at)
+                }
+                None => {}
+            }
+        }
+        let slurm_jobs: Vec<HashSet<&String>> = self.runs.iter().map(|(_, log)| log.slurm_jobs.iter().collect()).collect();
+        let mut alone = Vec::new();
+        for (at, (source, id, log)) in self.jobs.iter().enumerate() {
+            for inner in innermost(&log.attempts) {
+                let own = id.as_ref().and_then(|id| by_native.get(id)).into_iter().flatten();
+                let of_groups = by_outputs.get(&inner.outputs).into_iter().flatten();
+                let of_groups = of_groups.filter(|at| id.as_ref().is_some_and(|id| slurm_jobs[known[**at].run].contains(id)));
+                let fits = |at: &&usize| {
+                    let Known { run, attempt: outer, .. } = &known[**at];
+                    let same_rule = outer.rule.is_none() || inner.rule.is_none() || outer.rule == inner.rule;
+                    let same_outputs = inner.outputs == outer.outputs || !(inner.is_described && outer.is_described);
+                    same_rule && same_outputs && are_together(&sources[self.runs[*run].0].path, &sources[*source].path)
+                };
+                match own.filter(fits).max().or_else(|| of_groups.filter(fits).max()).copied() {
+                    Some(place) => {
+                        let known = &mut known[place];
+                        known.attempt.native = known.attempt.native.take().or_else(|| id.clone().map(|id| (id, true)));
+                        known.job = Some((at, inner));
+                    }
+                    None => alone.push((at, inner)),
+                }
+            }
+        }
+        alone
+    }
+
+    /// A benchmark is of the last attempt that wrote it.
+    fn join_benchmarks(&self, known: &mut [Known], zones: &[Zone], sources: &mut [Source]) {
+        let mut by_name: HashMap<PathBuf, Vec<usize>> = HashMap::new();
+        for (at, known) in known.iter().enumerate().filter(|(_, known)| known.attempt.succeeded == Some(true)) {
+            if let Some(name) = &known.attempt.benchmark {
+                by_name.entry(PathBuf::from(name)).or_default().push(at);
+            }
+        }
+        for (at, (source, told)) in self.benchmarks.iter().enumerate() {
+            let path = sources[*source].path.clone();
+            // As an absolute path, or relative to any of the directories above.
+            let suffixes = path.ancestors().map(|above| path.strip_prefix(above).unwrap_or(&path)).chain([path.as_path()]);
+            let candidates = suffixes.filter_map(|suffix| by_name.get(suffix)).flatten().filter(|at| {
+                let Known { run, attempt, .. } = &known[**at];
+                let base = base(&sources[self.runs[*run].0].path);
+                base.zip(attempt.benchmark.as_ref()).is_none_or(|(base, name)| base.join(name) == path)
+            });
+            let last = candidates.max_by_key(|at| {
+                let Known { run, attempt, .. } = &known[**at];
+                attempt.ended.and_then(|ended| zones[*run].utc(ended))
+            });
+            let fits = |at: &&usize| {
+                let Attempt { began, ended, .. } = &known[**at].attempt;
+                let took = ended.zip(*began).map(|(ended, began)| (ended - began).num_seconds() as f64);
+                told.realtime_s.zip(took).is_none_or(|(told, took)| told <= took + 2.0)
+            };
+            match last.filter(fits).copied() {
+                Some(place) => known[place].benchmark = Some(at),
+                None => {
+                    let message = "no log that was given has an attempt that wrote it";
+                    sources[*source].diagnostics.push(Diagnostic::warning("benchmark_without_run", message));
+                }
+            }
+        }
+    }
+
+    fn rows(&self, known: Vec<Known>, zones: &[Zone], sources: &mut [Source]) -> Vec<Row> {
+        let mut makers: HashMap<(usize, String), String> = HashMap::new();
+        let mut described = Vec::new();
+        for mut known in known {
+            let attempt = &mut known.attempt;
+            if let Some((_, record)) = known.records.first().map(|at| &self.records[*at]) {
+                if !attempt.is_described {
+                    attempt.rule = Some(record.rule.clone());
+                    attempt.inputs.clone_from(&record.inputs);
+                    attempt.outputs = known.records.iter().map(|at| self.records[*at].1.output.clone()).collect();
+                }
+                attempt.command = record.command.clone().or(attempt.command.take());
+            }
+            makers.extend(attempt.outputs.iter().map(|output| ((known.run, output.clone()), attempt.job.clone())));
+            described.push(known);
+        }
+        let mut tries: HashMap<(usize, String), i64> = HashMap::new();
+        let mut rows = Vec::new();
+        for known in described {
+            let (source, log) = &self.runs[known.run];
+            let zone = zones[known.run];
+            let attempt = &known.attempt;
+            let mut row = self.row(attempt, log, zone);
+            let number = tries.entry((known.run, attempt.job.clone())).and_modify(|tries| *tries += 1).or_insert(1);
+            row.attempt = Some(*number);
+            row.task_id = Some(attempt.job.clone().into());
+            row.run_id = log.run_id.clone().map(Into::into);
+            row.run_name = Some(run_name(&sources[*source].name).to_owned().into());
+            if attempt.is_described || !known.records.is_empty() {
+                let mut parents: Vec<&String> = Vec::new();
+                // Of a file in a directory that is an output, who made the directory.
+                let maker = |input: &String| {
+                    let mut above = Path::new(input).ancestors().filter_map(Path::to_str);
+                    above.find_map(|path| makers.get(&(known.run, path.to_owned())))
+                };
+                for maker in attempt.inputs.iter().filter_map(maker) {
+                    if *maker != attempt.job && !parents.contains(&maker) {
+                        parents.push(maker);
+                    }
+                }
+                row.parents = Some(json!(parents).to_string().into());
+            }
+            row.container_image = known.records.iter().find_map(|at| self.records[*at].1.container.clone()).map(|image| image.into());
+            if let Some((at, inner)) = &known.job {
+                let (job_source, _, job_log) = &self.jobs[*at];
+                sources[*job_source].rows += 1;
+                add_job(&mut row, inner, job_log, zone);
+            }
+            if let Some((_, told)) = known.benchmark.map(|at| &self.benchmarks[at]) {
+                row.realtime_s = told.realtime_s;
+                (row.peak_rss_bytes, row.peak_vmem_bytes) = (told.peak_rss_bytes, told.peak_vmem_bytes);
+                (row.read_bytes, row.write_bytes, row.cpu_percent) = (told.read_bytes, told.write_bytes, told.cpu_percent);
+            }
+            row.source = sources[*source].name.clone().into();
+            row.line = Some(attempt.line as i64);
+            sources[*source].rows += 1;
+            rows.push(row);
+        }
+        rows
+    }
+
+    /// What a block of a log tells.
+    fn row(&self, attempt: &Attempt, log: &Log, zone: Zone) -> Row {
+        let is_local = attempt.is_local_rule || log.is_local == Some(true);
+        let is_slurm = attempt.native.as_ref().is_some_and(|(id, is_slurm)| *is_slurm || log.slurm_jobs.contains(id));
+        let began = attempt.began.and_then(|began| zone.utc(began));
+        let precision = began.map(|_| LINE_NS + zone.precision_ns);
+        let ended = attempt.ended.and_then(|ended| zone.utc(ended));
+        let resource = |name: &str| attempt.resources.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let megabytes = |name: &str| resource(name)?.parse::<i64>().ok().filter(|size| *size >= 0)?.checked_mul(MEGABYTE);
+        let rule = attempt.rule.clone().unwrap_or_else(|| format!("job {}", attempt.job));
+        let status = match attempt.succeeded {
+            Some(true) => "completed",
+            Some(false) if attempt.interrupted => "aborted",
+            Some(false) => "failed",
+            None if log.interrupted => "aborted",
+            None if log.ended => "unknown",
+            None if is_local => "running",
+            // Only a submission has an id.
+            None if attempt.native.is_some() => "submitted",
+            None => "unknown",
+        };
+        Row {
+            engine: NAME.into(),
+            name: attempt.wildcards.as_ref().map_or_else(|| rule.clone(), |wildcards| format!("{rule}:{wildcards}")).into(),
+            logical_task: rule.into(),
+            tag: attempt.wildcards.clone().map(Into::into),
+            work_dir: log.work_dir.clone().map(Into::into),
+            executor: if is_local { Some("local".into()) } else { is_slurm.then_some("slurm".into()) },
+            queue: resource("slurm_partition").filter(|_| !is_local).map(|queue| queue.to_owned().into()),
+            native_id: attempt.native.clone().map(|(id, _)| id.into()),
+            native_kind: is_slurm.then_some("slurm_job".into()),
+            host: log.host.clone().filter(|_| is_local).map(Into::into),
+            submitted_ns: began,
+            submitted_precision_ns: precision,
+            started_ns: began.filter(|_| is_local),
+            started_precision_ns: precision.filter(|_| is_local),
+            finished_ns: ended,
+            // Ends on a cluster are found by polling, at intervals that differ.
+            finished_precision_ns: ended.filter(|_| is_local).map(|_| LINE_NS + zone.precision_ns),
+            status: status.into(),
+            exit_code: attempt.exit_code,
+            command: attempt.command.clone().map(Into::into),
+            error: attempt.error.clone().map(Into::into),
+            cpus: attempt.threads.or(attempt.is_described.then_some(1)),
+            memory_bytes: megabytes("mem_mb"),
+            disk_bytes: megabytes("disk_mb"),
+            time_s: resource("runtime").and_then(|minutes| minutes.parse::<u32>().ok()).map(|minutes| f64::from(minutes) * 60.0),
+            inputs: files(&attempt.inputs).filter(|_| attempt.is_described || !attempt.inputs.is_empty()),
+            outputs: files(&attempt.outputs).filter(|_| attempt.is_described || !attempt.outputs.is_empty()),
+            ..Row::default()
+        }
+    }
+
+    /// Jobs of runs whose logs were not given.
+    fn rows_of_jobs(&self, alone: Vec<(usize, Attempt)>, sources: &mut [Source], options: &Options) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (at, attempt) in alone {
+            let (source, id, log) = &self.jobs[at];
+            let said = &mut sources[*source].diagnostics;
+            let zone = match options.zone_offset_s {
+                Some(seconds) => Zone { offset_ns: seconds * SECOND_NS, precision_ns: 0 },
+                None => no_zone(said),
+            };
+            let mut row = self.row(&attempt, log, zone);
+            (row.submitted_ns, row.submitted_precision_ns, row.started_ns, row.finished_ns) = (None, None, None, None);
+            add_job(&mut row, &attempt, log, zone);
+            row.executor = Some("slurm".into());
+            row.native_id = id.clone().map(Into::into);
+            row.native_kind = id.as_ref().map(|_| "slurm_job".into());
+            row.source = sources[*source].name.clone().into();
+            row.line = Some(attempt.line as i64);
+            sources[*source].rows += 1;
+            rows.push(row);
+        }
+        rows
+    }
+
+    /// Jobs of which only metadata are left: a row for the outputs that were made together.
+    fn rows_of_records(&self, used: &[bool], sources: &mut [Source]) -> Vec<Row> {
+        let mut together: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (at, (source, record)) in self.records.iter().enumerate().filter(|(at, _)| !used[*at]) {
+            let own = record.job_hash.is_none().then_some(&record.output);
+            together.entry((source, &record.rule, record.job_hash, &record.inputs, &record.command, own)).or_default().push(at);
+        }
+        let mut rows = Vec::new();
+        for ((source, rule, _, inputs, command, _), records) in together {
+            let all = || records.iter().map(|at| &self.records[*at].1);
+            let outputs: Vec<String> = all().map(|record| record.output.clone()).collect();
+            sources[*source].rows += 1;
+            rows.push(Row {
+                engine: NAME.into(),
+                name: rule.clone().into(),
+                logical_task: rule.clone().into(),
+                status: "unknown".into(),
+                started_ns: all().filter_map(|record| record.began_ns).min(),
+                finished_ns: all().filter_map(|record| record.ended_ns).max(),
+                command: command.clone().map(Into::into),
+                container_image: all().find_map(|record| record.container.clone()).map(Into::into),
+                inputs: files(inputs),
+                outputs: files(&outputs),
+                source: sources[*source].name.clone().into(),
+                ..Row::default()
+            });
+        }
+        rows
+    }
+}
+
+/// Within a job Snakemake runs Snakemake, and the innermost may try the task more than once: from the first to the last of these, with the fate of the last.
+fn innermost(attempts: &[Attempt]) -> Vec<Attempt> {
+    let mut tasks: Vec<Attempt> = Vec::new();
+    for attempt in attempts {
+        match tasks.iter_mut().find(|known| known.rule == attempt.rule && known.outputs == attempt.outputs) {
+            Some(known) => {
+                let is_within = known.end_line.is_none_or(|end| attempt.line < end);
+                let began = if is_within { attempt.began } else { known.began };
+                *known = Attempt { began, ..attempt.clone() };
+            }
+            None => tasks.push(attempt.clone()),
+        }
+    }
+    tasks
+}
+
+/// What a job's own log tells better than the run's.
+fn add_job(row: &mut Row, inner: &Attempt, log: &Log, zone: Zone) {
+    let precision = Some(LINE_NS + zone.precision_ns);
+    if let Some(began) = inner.began.and_then(|began| zone.utc(began)) {
+        (row.started_ns, row.started_precision_ns) = (Some(began), precision);
+    }
+    if let Some(ended) = inner.ended.and_then(|ended| zone.utc(ended)) {
+        (row.finished_ns, row.finished_precision_ns) = (Some(ended), precision);
+    }
+    match (row.status.as_ref(), inner.succeeded) {
+        ("submitted" | "unknown" | "running", Some(true)) => row.status = "completed".into(),
+        ("submitted" | "unknown" | "running", Some(false)) => row.status = "failed".into(),
+        ("submitted", None) => row.status = "running".into(),
+        _ => {}
+    }
+    row.host = log.host.clone().map(Into::into);
+    row.exit_code = row.exit_code.or(inner.exit_code);
+    row.command = row.command.take().or_else(|| inner.command.clone().map(Into::into));
+    row.native_kind = row.native_id.as_ref().map(|_| "slurm_job".into());
+    row.executor = Some("slurm".into());
+}
+
+fn no_zone(said: &mut flowmine_schema::diagnostic::Diagnostics) -> Zone {
+    let message = "the log does not tell its zone; its times are taken as UTC and can be wrong by up to 14 hours, all by the same";
+    let advice = "give .snakemake/metadata as well, whose times are in UTC, or say the zone with --zone, as in --zone=+01:00";
+    if !said.iter().any(|known| known.code == "no_zone") {
+        said.push(Diagnostic::warning("no_zone", message).advise(advice));
+    }
+    Zone { offset_ns: 0, precision_ns: ANY_ZONE_NS }
+}
+
+fn files(paths: &[String]) -> Option<std::borrow::Cow<'static, str>> {
+    let files: Vec<_> = paths.iter().map(|path| json!({ "path": path })).collect();
+    Some(json!(files).to_string().into())
+}
+
+/// `2026-11-22T060002.317716`, which is when the run began.
+fn run_name(source: &str) -> &str {
+    source.trim_end_matches(".gz").trim_end_matches(".snakemake.log").trim_end_matches(".log")
+}
+
+/// The directory in which Snakemake ran, where the path tells.
+fn base(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|above| above.ends_with(FOLDER))?.parent().map(Path::to_owned)
+}
+
+/// Whether both can be of runs in the same directory.
+fn are_together(a: &Path, b: &Path) -> bool {
+    base(a).zip(base(b)).is_none_or(|(a, b)| a == b)
+}

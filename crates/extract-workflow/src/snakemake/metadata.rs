@@ -1,0 +1,151 @@
+//! What Snakemake keeps of each output in `.snakemake/metadata`: a file called after base64 of the output's path, in JSON.
+//!
+//! A long name is cut into folders that begin with `@`. A record is of the last attempt that was made at the output, and since version 9 of failed ones too,
+//! without saying so. `endtime` is when Snakemake had noticed the end and touched the output. `starttime` is when the job began, or, where it ran on a
+//! cluster, when it was submitted, when it began there, or as late as `endtime`: that depends on the version.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use serde_json::Value;
+
+use crate::input;
+
+/// What is known of an output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The output's path, as Snakemake was told it.
+    pub output: String,
+    /// The rule.
+    pub rule: String,
+    /// As declared.
+    pub inputs: Vec<String>,
+    /// Null where a job runs no shell command.
+    pub command: Option<String>,
+    /// Image of its container.
+    pub container: Option<String>,
+    /// Joins the outputs of a job.
+    pub job_hash: Option<i64>,
+    /// Nanoseconds since 1970, where it is before the end.
+    pub began_ns: Option<i64>,
+    /// Nanoseconds since 1970.
+    pub ended_ns: Option<i64>,
+}
+
+/// The files below a folder of metadata, sorted.
+pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                open.push(entry.path());
+            } else if entry.file_type()?.is_file() {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Reads a folder of metadata.
+///
+/// # Errors
+/// When a folder cannot be read. What is wrong with a file is said in `said`.
+pub fn read(dir: &Path, said: &mut Diagnostics) -> io::Result<Vec<Record>> {
+    let mut records = Vec::new();
+    for path in files(dir)? {
+        let name = output(path.strip_prefix(dir).unwrap_or(&path));
+        let read = match &name {
+            None => Err("its name is no path in base64".to_owned()),
+            Some(name) => input::whole(&path).map_err(|e| e.to_string()).and_then(|text| record(name, &text)),
+        };
+        match read {
+            Ok(record) => records.push(record),
+            Err(why) => {
+                let shown = name.unwrap_or_else(|| flowmine_schema::text::decode(path.as_os_str().as_encoded_bytes()).into_owned());
+                let shown: String = shown.chars().rev().take(80).collect::<Vec<_>>().into_iter().rev().collect();
+                said.push(Diagnostic::error("metadata_bad", format!("the record of {shown:?}: {why}")));
+            }
+        }
+    }
+    Ok(records)
+}
+
+fn record(output: &str, text: &str) -> Result<Record, String> {
+    let record: Value = serde_json::from_str(text).map_err(|e| format!("no JSON: {e}"))?;
+    let rule = record["rule"].as_str().filter(|rule| !rule.is_empty()).ok_or("it tells no rule")?;
+    // Microseconds are what an f64 holds of it.
+    let ns = |name: &str| {
+        let seconds = record[name].as_f64().filter(|seconds| (0.0..9e9).contains(seconds))?;
+        ((seconds * 1e6).round() as i64).checked_mul(1000)
+    };
+    let text = |name: &str| record[name].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    let ended_ns = ns("endtime");
+    Ok(Record {
+        output: output.to_owned(),
+        rule: rule.to_owned(),
+        inputs: record["input"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
+        command: text("shellcmd"),
+        container: text("container_img_url"),
+        job_hash: record["job_hash"].as_i64(),
+        began_ns: ns("starttime").filter(|began| ended_ns.is_none_or(|ended| *began < ended)),
+        ended_ns,
+    })
+}
+
+/// The output's path that a file's path below the folder stands for.
+fn output(path: &Path) -> Option<String> {
+    let mut encoded = String::new();
+    for part in path.components() {
+        let part = part.as_os_str().to_str()?;
+        encoded.push_str(part.strip_prefix('@').unwrap_or(part));
+    }
+    let bytes = from_base64(encoded.trim_end_matches('='))?;
+    Some(flowmine_schema::text::decode(&bytes).into_owned()).filter(|path| !path.is_empty())
+}
+
+/// base64 of RFC 4648, with the alphabet for names of files (and the other, in old versions), without padding.
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
+    let (mut bits, mut count) = (0_u32, 0);
+    for c in text.bytes() {
+        let six = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'-' | b'+' => 62,
+            b'_' | b'/' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6 | u32::from(six)) & 0xff_ffff;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_records() {
+        for (path, expected) in [
+            ("Y291bnRzL2EuYnl0ZXM=", Some("counts/a.bytes")),
+            ("@Y291bnRz/L2EuYnl0ZXM=", Some("counts/a.bytes")),
+            ("ZGF0YS9hLnR4dA==", Some("data/a.txt")),
+            ("w7zDvw==", Some("üÿ")),
+            ("no base64!", None),
+            ("", None),
+        ] {
+            assert_eq!(output(Path::new(path)).as_deref(), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Snakemake, versions 7 to 9: its logs, its metadata, benchmark files, and logs of its jobs on Slurm.
+//!
+//! A log tells attempts; metadata tell of each output by what it was made last, with times in UTC, which tells the zone of the log's times; a job's own log
+//! on Slurm tells when it began and ended there. Metadata that fit no attempt are of runs whose logs are gone, and are rows too.
+
+mod benchmark;
+mod join;
+mod log;
+mod metadata;
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use flowmine_schema::diagnostic::Diagnostic;
+
+use self::join::Joined;
+use crate::{Engine, Options, Row, Source, input};
+
+/// As in the column `engine`.
+pub const NAME: &str = "snakemake";
+
+// In the order in which they are believed.
+const LOG: &str = "Snakemake log";
+const SLURM_LOG: &str = "log of a Snakemake job on Slurm";
+const METADATA: &str = "Snakemake metadata";
+const BENCHMARK: &str = "Snakemake benchmark";
+/// Snakemake's own folder in the directory in which it runs.
+const FOLDER: &str = ".snakemake";
+
+/// The engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Snakemake;
+
+impl Engine for Snakemake {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    /// Of a directory in which Snakemake ran: logs, metadata, and what lies in folders whose names begin with `benchmark`. Else every file.
+    fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        let folder = if dir.ends_with(FOLDER) { dir.to_owned() } else { dir.join(FOLDER) };
+        if !folder.is_dir() {
+            return metadata::files(dir);
+        }
+        let mut found = Vec::new();
+        for name in ["log", "slurm_logs"] {
+            if folder.join(name).is_dir() {
+                found.extend(metadata::files(&folder.join(name))?);
+            }
+        }
+        found.extend(Some(folder.join("metadata")).filter(|path| path.is_dir()));
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if entry.file_type()?.is_dir() && name.to_string_lossy().to_ascii_lowercase().starts_with("benchmark") {
+                found.extend(metadata::files(&entry.path())?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn recognise(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
+        if path.is_dir() {
+            return path.ends_with(Path::new(FOLDER).join("metadata")).then_some(METADATA);
+        }
+        let text = String::from_utf8_lossy(head);
+        if text.lines().next().is_some_and(benchmark::is_header) {
+            return Some(BENCHMARK);
+        }
+        // What comes before differs between versions and with what the user's own code prints.
+        let is_log = text.lines().any(|line| line.starts_with("Building DAG of jobs") || line.starts_with("Snakemake version: "))
+            || text.lines().any(|line| log::stamp(line.trim_start()).is_some())
+            || text.contains("\nSNAKEMAKE\n=========\n");
+        match is_log {
+            false => None,
+            true if is_of_job(path, &text) => Some(SLURM_LOG),
+            true => Some(LOG),
+        }
+    }
+
+    fn parts(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        metadata::files(dir)
+    }
+
+    fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row> {
+        let rank = |kind: &str| [LOG, SLURM_LOG, METADATA, BENCHMARK].iter().position(|known| *known == kind);
+        sources.sort_by(|a, b| (rank(a.kind), &a.name, &a.path).cmp(&(rank(b.kind), &b.name, &b.path)));
+        let mut joined = Joined::default();
+        for (at, source) in sources.iter_mut().enumerate() {
+            let read = match source.kind {
+                LOG => input::open(&source.path).and_then(log::read).map(|log| joined.add_run(at, log)),
+                SLURM_LOG => input::open(&source.path).and_then(log::read).map(|log| joined.add_job(at, job_id(&source.path), log)),
+                METADATA => metadata::read(&source.path, &mut source.diagnostics).map(|records| joined.add_records(at, records)),
+                BENCHMARK => input::open(&source.path).and_then(benchmark::read).map(|told| match told {
+                    Some(told) => joined.add_benchmark(at, told),
+                    None => source.refuse(Diagnostic::error("benchmark_bad", "there is no line with numbers in it")),
+                }),
+                _ => continue,
+            };
+            if let Err(e) = read {
+                source.refuse(Diagnostic::error("file_unreadable", e.to_string()));
+            }
+        }
+        joined.finish(sources, options)
+    }
+}
+
+/// Snakemake's plugin for Slurm has a folder for these; others leave it to sbatch to name them.
+fn is_of_job(path: &Path, text: &str) -> bool {
+    path.components().any(|part| part.as_os_str() == "slurm_logs") || job_id(path).is_some() || text.contains(" --mode remote")
+}
+
+/// The Slurm job of `slurm_logs/rule_count/a/14.log`, or of `slurm-14.out`; a task of an array is `14_2`.
+fn job_id(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.trim_end_matches(".gz");
+    let id = name.strip_suffix(".log").or_else(|| name.strip_prefix("slurm-")?.strip_suffix(".out"))?;
+    let is_one = id.split('_').count() <= 2 && id.split('_').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+    is_one.then(|| id.to_owned())
+}

@@ -1,0 +1,336 @@
+//! Rows of `task_runs` in, an instance of WfFormat 1.5 for each run out.
+//!
+//! An instance has one entry a task, so that of several attempts the one that completed, else the last, is written. What the format cannot hold is counted in
+//! [`Instance::left`]. What it requires and nobody tells is never made up: a run whose dependencies are not known is refused, and without times or
+//! runtimes there is no `execution`, or tasks are missing in it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use flowmine_schema::tables::TaskRun;
+use flowmine_schema::time::rfc3339;
+use flowmine_schema::{Dataset, DatasetError, Projection};
+use serde_json::{Map, Value, json};
+
+use super::{NAME, without_number};
+use crate::Row;
+
+/// The version that is written.
+const VERSION: &str = "1.5";
+
+/// A run of a workflow.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Run {
+    /// As in the table.
+    pub engine: String,
+    /// As in the table.
+    pub id: Option<String>,
+    /// As in the table.
+    pub name: Option<String>,
+    /// Its attempts, in the table's order.
+    pub rows: Vec<Row>,
+}
+
+/// A run in the format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Instance {
+    /// The JSON.
+    pub json: Value,
+    /// How often something was left out, by what it was.
+    pub left: BTreeMap<&'static str, u64>,
+}
+
+/// Reads the runs of a dataset, sorted, or those of which `wanted` is the id or name.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn runs(dataset: &Dataset, wanted: Option<&str>) -> Result<Vec<Run>, DatasetError> {
+    let mut runs: BTreeMap<(String, Option<String>, Option<String>), Vec<Row>> = BTreeMap::new();
+    dataset.read::<TaskRun<'static>, DatasetError>(Projection::All, |row| {
+        let is_wanted = wanted.is_none_or(|wanted| row.run_id.as_deref() == Some(wanted) || row.run_name.as_deref() == Some(wanted));
+        if is_wanted {
+            let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
+            let run = (row.engine.to_string(), text(&row.run_id), text(&row.run_name));
+            runs.entry(run).or_default().push(row.into_owned());
+        }
+        Ok(())
+    })?;
+    Ok(runs.into_iter().map(|((engine, id, name), rows)| Run { engine, id, name, rows }).collect())
+}
+
+impl Run {
+    /// For people and for files: the name, else the id.
+    pub fn label(&self) -> Option<&str> {
+        self.name.as_deref().or(self.id.as_deref()).filter(|label| !label.is_empty())
+    }
+
+    /// The run as an instance.
+    ///
+    /// # Errors
+    /// A sentence that says what the format requires and is not known.
+    pub fn instance(&self) -> Result<Instance, String> {
+        let label = self.label().ok_or_else(|| format!("{} attempts belong to no run that is known", self.rows.len()))?;
+        let mut left = BTreeMap::new();
+        let mut leave = |what: &'static str, count: usize| {
+            if count > 0 {
+                *left.entry(what).or_insert(0) += count as u64;
+            }
+        };
+        let tasks = chosen(&self.rows, &mut leave);
+        if tasks.is_empty() {
+            return Err("none of its tasks has an id".to_owned());
+        }
+        are_distinct(tasks.iter().map(|(task_id, _)| *task_id))?;
+        let graph = graph(&tasks, &mut leave)?;
+        let sizes = sizes_told(&tasks, &mut leave);
+        let (mut specified, mut executed) = (Vec::new(), Vec::new());
+        let mut named: BTreeSet<String> = BTreeSet::new();
+        for ((task_id, row), edges) in tasks.iter().zip(&graph) {
+            let mut task = Map::new();
+            task.insert("id".into(), id(task_id).into());
+            task.insert("name".into(), json!(if row.name.is_empty() { task_id } else { row.name.as_ref() }));
+            task.insert("parents".into(), json!(edges.parents));
+            task.insert("children".into(), json!(edges.children));
+            for (name, told) in [("inputFiles", &row.inputs), ("outputFiles", &row.outputs)] {
+                let Some(files) = files(told.as_deref()) else { continue };
+                task.insert(name.into(), json!(files.iter().map(|(path, _)| id(path)).collect::<Vec<_>>()));
+                named.extend(files.into_iter().map(|(path, _)| path));
+            }
+            specified.push(Value::Object(task));
+            match runtime_s(row) {
+                Some(runtime) => executed.push(execution(task_id, row, runtime)),
+                None => leave("tasks have no runtime, and are described without their execution", 1),
+            }
+        }
+        are_distinct(named.iter().map(String::as_str))?;
+        let unlisted = named.iter().filter(|path| !sizes.contains_key(*path)).count();
+        leave("files have no size that is known: tasks name them, the list of files does not", unlisted);
+        let listed: Vec<Value> = sizes.iter().map(|(path, bytes)| json!({ "id": id(path), "sizeInBytes": bytes })).collect();
+        let mut workflow = json!({ "specification": { "tasks": specified, "files": listed } });
+        match (span(&self.rows), executed.is_empty()) {
+            (Some((from, to)), false) => {
+                let machines: Vec<Value> = hosts(&tasks).into_iter().map(|host| json!({ "nodeName": host })).collect();
+                let mut execution = json!({
+                    "executedAt": self.executed_at(from),
+                    "makespanInSeconds": seconds(to - from),
+                    "tasks": executed,
+                });
+                if !machines.is_empty() {
+                    execution["machines"] = machines.into();
+                }
+                workflow["execution"] = execution;
+            }
+            (None, false) => leave("runs have no beginning or end that is known, and are described without their execution", 1),
+            (_, true) => {}
+        }
+        let json = json!({
+            "name": label,
+            "description": format!("A run of {}, written by flowmine", self.engine),
+            "schemaVersion": VERSION,
+            "workflow": workflow,
+        });
+        Ok(Instance { json, left })
+    }
+
+    /// What an instance said of itself is kept.
+    fn executed_at(&self, from: i64) -> String {
+        self.id.clone().filter(|id| self.engine == NAME && !id.is_empty()).unwrap_or_else(|| rfc3339(from))
+    }
+}
+
+/// The attempt at each task that is written, in the order in which tasks were first seen.
+fn chosen<'a>(rows: &'a [Row], leave: &mut impl FnMut(&'static str, usize)) -> Vec<(&'a str, &'a Row)> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut tasks: Vec<(&str, &Row)> = Vec::new();
+    let rank = |row: &Row| (row.status == "completed", row.attempt, row.finished_ns);
+    for row in rows {
+        let Some(task_id) = row.task_id.as_deref().filter(|id| !id.is_empty()) else {
+            leave("attempts have no task id", 1);
+            continue;
+        };
+        let at = *places.entry(task_id).or_insert(tasks.len());
+        if at == tasks.len() {
+            tasks.push((task_id, row));
+            continue;
+        }
+        leave("attempts were followed by others at the same task, or are not the one that completed", 1);
+        if rank(row) > rank(tasks[at].1) {
+            tasks[at].1 = row;
+        }
+    }
+    let unfinished = tasks.iter().filter(|(_, row)| !matches!(row.status.as_ref(), "completed" | "cached" | "unknown")).count();
+    leave("tasks did not complete, which the format cannot tell", unfinished);
+    tasks
+}
+
+/// A task's neighbours, as ids of the format.
+#[derive(Debug, Default)]
+struct Edges {
+    parents: Vec<String>,
+    children: Vec<String>,
+}
+
+fn graph(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usize)) -> Result<Vec<Edges>, String> {
+    let places: HashMap<&str, usize> = tasks.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
+    let mut graph: Vec<Edges> = tasks.iter().map(|_| Edges::default()).collect();
+    let mut unknown = 0;
+    for (at, (task_id, row)) in tasks.iter().enumerate() {
+        let Some(parents) = row.parents.as_deref().and_then(|parents| serde_json::from_str::<Vec<String>>(parents).ok()) else {
+            unknown += 1;
+            continue;
+        };
+        let mut seen = HashSet::new();
+        for parent in parents.iter().filter(|parent| seen.insert(parent.as_str())) {
+            let Some(place) = places.get(parent.as_str()) else {
+                leave("dependencies are on tasks that the run does not have", 1);
+                continue;
+            };
+            graph[at].parents.push(id(parent));
+            graph[*place].children.push(id(task_id));
+        }
+    }
+    if unknown > 0 {
+        return Err(format!("the parents of {unknown} of its {} tasks are not known, and the format requires them", tasks.len()));
+    }
+    Ok(graph)
+}
+
+/// Sizes of files, as the rows tell them. What `task_io` saw of them belongs here.
+fn sizes_told(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usize)) -> BTreeMap<String, i64> {
+    let mut sizes = BTreeMap::new();
+    let mut several = HashSet::new();
+    // Who made a file knows best.
+    for told in [|row: &Row| files(row.outputs.as_deref()), |row: &Row| files(row.inputs.as_deref())] {
+        for (path, bytes) in tasks.iter().filter_map(|(_, row)| told(row)).flatten() {
+            let Some(bytes) = bytes else { continue };
+            if *sizes.entry(path.clone()).or_insert(bytes) != bytes {
+                several.insert(path);
+            }
+        }
+    }
+    leave("files had several sizes: the first that a task gave to one as its output is written", several.len());
+    sizes
+}
+
+/// Paths with sizes, out of the columns `inputs` and `outputs`.
+fn files(told: Option<&str>) -> Option<Vec<(String, Option<i64>)>> {
+    let list: Value = serde_json::from_str(told?).ok()?;
+    let file = |file: &Value| {
+        Some((file["path"].as_str().filter(|path| !path.is_empty())?.to_owned(), file["bytes"].as_i64().filter(|n| *n >= 0)))
+    };
+    Some(list.as_array()?.iter().filter_map(file).collect())
+}
+
+fn execution(task_id: &str, row: &Row, runtime_s: f64) -> Value {
+    let mut task = Map::new();
+    task.insert("id".into(), id(task_id).into());
+    task.insert("runtimeInSeconds".into(), json!(runtime_s));
+    let mut add = |name: &str, value: Option<Value>| value.map(|value| task.insert(name.into(), value));
+    // Of later versions, or of earlier ones: unknown properties are allowed.
+    add("executedAt", row.started_ns.map(|ns| rfc3339(ns).into()));
+    add("category", Some(row.logical_task.as_ref()).filter(|task| *task != without_number(&row.name)).map(Into::into));
+    add("command", row.command.as_deref().filter(|command| !command.trim().is_empty()).map(command));
+    add("coreCount", row.cpus.filter(|cpus| *cpus >= 1).map(Into::into));
+    add("avgCPU", row.cpu_percent.map(Into::into));
+    add("readBytes", row.read_bytes.or(row.rchar_bytes).map(Into::into));
+    add("writtenBytes", row.write_bytes.or(row.wchar_bytes).map(Into::into));
+    add("memoryInBytes", row.peak_rss_bytes.map(Into::into));
+    add("machine", row.host.as_deref().filter(|host| !host.is_empty()).map(Into::into));
+    Value::Object(task)
+}
+
+/// A program and its arguments where no shell is needed to tell them; else the whole as one argument.
+fn command(command: &str) -> Value {
+    let is_plain = command.chars().all(|c| c.is_ascii_alphanumeric() || " ./_-+=:,@%".contains(c));
+    let words: Vec<&str> = command.split(' ').collect();
+    match words[..] {
+        // Other readers and ours leave out a program that its arguments begin with.
+        [program, ref arguments @ ..]
+            if is_plain
+                && !program.contains('=')
+                && words.iter().all(|word| !word.is_empty())
+                && arguments.first().is_none_or(|first| first.rsplit('/').next() != Some(program)) =>
+        {
+            json!({ "program": program, "arguments": arguments })
+        }
+        _ => json!({ "arguments": [command] }),
+    }
+}
+
+fn runtime_s(row: &Row) -> Option<f64> {
+    let took = || row.started_ns.zip(row.finished_ns).and_then(|(from, to)| to.checked_sub(from)).map(seconds);
+    row.realtime_s.or_else(took).filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
+}
+
+/// From the first submission or start to the last end.
+fn span(rows: &[Row]) -> Option<(i64, i64)> {
+    let from = rows.iter().filter(|row| !row.cached).filter_map(|row| row.submitted_ns.or(row.started_ns)).min()?;
+    let to = rows.iter().filter(|row| !row.cached).filter_map(|row| row.finished_ns).max()?;
+    to.checked_sub(from).filter(|span| *span >= 0).map(|_| (from, to))
+}
+
+fn hosts<'a>(tasks: &[(&str, &'a Row)]) -> Vec<&'a str> {
+    let mut hosts: Vec<&str> = tasks.iter().filter_map(|(_, row)| row.host.as_deref()).filter(|host| !host.is_empty()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    hosts
+}
+
+fn seconds(ns: i64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// An id of the format, which has letters, digits, `-`, `_` and `.` only; every other byte is `_xNN`.
+pub fn id(text: &str) -> String {
+    let mut id = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+            id.push(char::from(byte));
+        } else {
+            id.push_str(&format!("_x{byte:02x}"));
+        }
+    }
+    id
+}
+
+/// Refuses what would become one id: `a/b` and `a_x2fb`.
+fn are_distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    let mut ids: HashMap<String, &str> = HashMap::new();
+    for text in texts {
+        let known = *ids.entry(id(text)).or_insert(text);
+        if known != text {
+            return Err(format!("{known:?} and {text:?} would have the same id"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids() {
+        for (text, expected) in
+            [("a-b_c.d9", "a-b_c.d9"), ("data/a b", "data_x2fa_x20b"), ("é", "_xc3_xa9"), ("data_x2fa", "data_x2fa"), ("end_", "end_")]
+        {
+            assert_eq!(id(text), expected);
+        }
+        assert!(are_distinct(["a/b", "a b", "a/b"].into_iter()).is_ok());
+        assert!(are_distinct(["a/b", "a_x2fb"].into_iter()).is_err());
+    }
+
+    #[test]
+    fn commands() {
+        for (text, expected) in [
+            ("./split in.txt -n 2", json!({ "program": "./split", "arguments": ["in.txt", "-n", "2"] })),
+            ("true", json!({ "program": "true", "arguments": [] })),
+            ("wc -l < in", json!({ "arguments": ["wc -l < in"] })),
+            ("a  b", json!({ "arguments": ["a  b"] })),
+            ("A=1 b", json!({ "arguments": ["A=1 b"] })),
+            ("time ./time", json!({ "arguments": ["time ./time"] })),
+            ("a\nb", json!({ "arguments": ["a\nb"] })),
+        ] {
+            assert_eq!(command(text), expected, "{text}");
+        }
+    }
+}
