@@ -249,7 +249,10 @@ impl OneFile {
         let mut writes = steps.iter().filter(|(_, step)| step.first_write_ns.is_some()).peekable();
         if writes.peek().is_some() {
             let only_writer = if let [writer] = &self.writers[..] { Some(writer.owner) } else { None };
-            if self.version == 0 || self.readers.iter().any(|reader| Some(reader.owner) != only_writer) {
+            // What only its writer has read, its writer can go on to write.
+            let by_others = self.readers.iter().any(|reader| Some(reader.owner) != only_writer)
+                || (!self.readers.is_empty() && writes.clone().any(|(owner, _)| Some(*owner) != only_writer));
+            if self.version == 0 || by_others {
                 self.end_version(context, flows)?;
                 self.version += 1;
                 let origin = |(_, step): &(u32, Step)| match () {

@@ -4,7 +4,7 @@ crate::table! {
     /// One version of a file, from who wrote it to one who read it. A version that nobody read has a row without reader, a version that was there before anything was traced one
     /// without writer for each reader.
     ///
-    /// A new version begins with the first write (or truncation) after somebody else has read the one before. A task's phase ends when it reads, after it has written, a version
+    /// A new version begins with the first write (or truncation) after somebody else has read the one before; what a task wrote and reads back itself, it can go on to write. A task's phase ends when it reads, after it has written, a version
     /// that it has not read before. All writes to a version come before the first read by another, and all first reads of a phase before its writes: so the graph of
     /// phases and versions has no cycle. Tasks that give data to each other in both directions are joined in both directions, by different phases.
     pub struct DataFlow in "data_flow" {
