@@ -1,0 +1,19 @@
+//! The workflow in work directories as Nextflow makes them (`tests/workflows/nextflow.sh`, which says what it is not).
+
+use std::fmt::Write as _;
+
+use super::place::Place;
+use super::workflow::Task;
+
+/// The command that runs it; the tasks called in `boxed` in containers. `state` is a folder that all tasks share.
+pub fn command(place: &Place, tasks: &[Task], boxed: &[&str]) -> [String; 3] {
+    let mut plan = String::new();
+    for task in tasks {
+        let kind = if boxed.contains(&task.name.as_str()) { "box" } else { "-" };
+        writeln!(plan, "{}\t{} state\t{}\t{kind}\t{}", task.name, task.inputs.join(" "), task.outputs.join(" "), place.work(task)).unwrap();
+    }
+    std::fs::write(place.run().join("flow.nf"), &plan).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/workflows/nextflow.sh");
+    std::fs::copy(script, place.dir.join("bin/nextflow")).unwrap();
+    ["/bin/bash".to_owned(), place.dir.join("bin/nextflow").display().to_string(), "flow.nf".to_owned()]
+}
