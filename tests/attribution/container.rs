@@ -19,17 +19,17 @@ impl Podman {
         }
         let podman = Self(format!("podman --root {dir}/store --runroot {dir}/podman --runtime runc"));
         let import = format!("tar -C {dir}/root -c . | {} import - flow", podman.0);
-        let tried = format!("{import} && {} true", podman.run(place));
+        let tried = format!("{import} && {} true", podman.run(place, &dir));
         let output = Command::new("sh").args(["-c", &tried]).env("HOME", &place.dir).current_dir(place.run()).output().unwrap();
         let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         super::require("podman", &format!("podman ({why})"), output.status.success()).then_some(podman)
     }
 
-    /// The words before those that run in a container, in the current directory of the shell.
-    pub fn run(&self, place: &Place) -> String {
+    /// The words before those that run in a container, in the directory `work_dir`.
+    pub fn run(&self, place: &Place, work_dir: &str) -> String {
         let dir = place.dir.display();
         let options = "--rm --network=none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 -v /usr:/usr:ro";
-        format!("{} run {options} -v {dir}:{dir} -w $PWD flow", self.0)
+        format!("{} run {options} -v {dir}:{dir} -w {work_dir} flow", self.0)
     }
 }
 

@@ -18,7 +18,8 @@ pub fn program() -> Option<PathBuf> {
 
 pub fn write(place: &Place, tasks: &[Task]) {
     let quoted = |names: &[String]| names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-    let mut text = String::from("localrules: all\nrule all:\n    input: \"check/ok\"\n");
+    let mut text = String::from("rule all:\n    input: ");
+    writeln!(text, "{}", quoted(&tasks.last().unwrap().outputs)).unwrap();
     for task in tasks {
         writeln!(text, "rule {}:\n    input: {}", task.name, quoted(&task.inputs)).unwrap();
         writeln!(text, "    output: {}\n    shell: {:?}", quoted(&task.outputs), place.work(task)).unwrap();
@@ -40,7 +41,7 @@ pub fn command(place: &Place, program: &std::path::Path, conf: &std::path::Path)
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     let mut command = Command::new(program);
     command.args(["--executor", "slurm", "--jobs", "4", "--retries", "1", "--latency-wait", "10"]);
-    command.args(["--slurm-init-seconds-before-status-checks", "1", "--seconds-between-status-checks", "1"]);
+    command.args(["--slurm-init-seconds-before-status-checks", "6", "--seconds-between-status-checks", "1", "--slurm-status-command", "squeue"]);
     command.args(["--default-resources", "slurm_partition=debug", "mem_mb=500", "runtime=5"]);
     command.env("PATH", std::env::join_paths(path).unwrap()).env("HOME", &place.dir).current_dir(place.run());
     command

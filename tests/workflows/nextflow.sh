@@ -11,7 +11,7 @@
 set -euo pipefail
 export LC_ALL=C TZ=UTC
 base=$PWD
-declare -A dir maker state attempt name_of hash
+declare -A dir=() maker=() state=() attempt=() name_of=() hash=()
 names=()
 
 log() { # THREAD LEVEL CLASS MESSAGE
