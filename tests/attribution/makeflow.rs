@@ -6,6 +6,9 @@ use std::process::Command;
 use super::place::Place;
 use super::workflow::Task;
 
+/// The log that it writes.
+pub const LOG: &str = "flow.makeflow.makeflowlog";
+
 /// Whether Makeflow runs here: without Open MPI it does not start.
 pub fn present() -> bool {
     let version = Command::new("makeflow").arg("--version").output();

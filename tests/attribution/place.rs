@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use super::traced_end;
 use super::workflow::{EXTERNAL, Task};
+use super::{Expected, traced_end as ended};
 
 /// A directory for one run: `run` with the workflow's files, in which the engine works; `bin`, `truth` and `dataset` beside.
 pub struct Place {
@@ -18,7 +18,7 @@ const ENVIRON: &str = "SLURM_CLUSTER_NAME,SLURM_JOB_ID,SLURM_JOB_NAME,SLURM_STEP
 
 impl Place {
     /// With the program and the files that are there before. `FLOWMINE_RECORD` makes it a directory of a name that says nothing.
-    pub fn new(tasks: &[Task]) -> Self {
+    pub fn new(expected: &Expected) -> Self {
         let place = if std::env::var_os("FLOWMINE_RECORD").is_some() {
             let dir = PathBuf::from("/var/tmp/flow");
             let _ = std::fs::remove_dir_all(&dir);
@@ -38,7 +38,7 @@ impl Place {
         for (name, size) in EXTERNAL {
             std::fs::write(place.run().join(name), vec![b'.'; size]).unwrap();
         }
-        for output in tasks.iter().flat_map(|task| &task.outputs) {
+        for output in expected.tasks.iter().flat_map(|task| &task.outputs) {
             std::fs::create_dir_all(place.run().join(output).parent().unwrap()).unwrap();
         }
         place
@@ -58,7 +58,7 @@ impl Place {
 
     /// The command line of a task.
     pub fn work(&self, task: &Task) -> String {
-        format!("{0}/bin/work {0}/truth/truth.tsv {1} {2}", self.dir.display(), task.name, task.steps)
+        work(&self.dir, task)
     }
 
     /// `flowmine trace` of a command, to which its words are added, or of the host.
@@ -70,9 +70,14 @@ impl Place {
     }
 
     /// `flowmine import ENGINE`.
-    pub fn import(&self, engine: &str, paths: &[&Path]) {
+    pub fn import(&self, engine: &str, paths: &[&str]) {
         run(flowmine().args(["import", engine, "--dataset"]).arg(self.dataset()).args(paths).current_dir(self.run()));
     }
+}
+
+/// The command line of a task of a run in `dir`.
+pub fn work(dir: &Path, task: &Task) -> String {
+    format!("{0}/bin/work {0}/truth/truth.tsv {1} {2}", dir.display(), task.name, task.steps)
 }
 
 pub fn flowmine() -> Command {
@@ -110,7 +115,7 @@ impl Beside {
     pub fn trace(place: &Place, options: &[&str]) -> Self {
         let log = std::fs::File::create(place.dir.join("trace.log")).unwrap();
         let trace = Self::start(place.trace().args(options).stdout(log.try_clone().unwrap()).stderr(log));
-        until("the trace begins", || place.dataset().join("hosts").is_dir() && traced_end(&place.dataset()).state == "began");
+        until("the trace begins", || place.dataset().join("hosts").is_dir() && ended(&place.dataset()).state == "began");
         trace
     }
 

@@ -41,7 +41,14 @@ pub fn command(place: &Place, program: &std::path::Path, conf: &std::path::Path)
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     let mut command = Command::new(program);
     command.args(["--executor", "slurm", "--jobs", "4", "--retries", "1", "--latency-wait", "10"]);
-    command.args(["--slurm-init-seconds-before-status-checks", "6", "--seconds-between-status-checks", "1", "--slurm-status-command", "squeue"]);
+    command.args([
+        "--slurm-init-seconds-before-status-checks",
+        "6",
+        "--seconds-between-status-checks",
+        "1",
+        "--slurm-status-command",
+        "squeue",
+    ]);
     command.args(["--default-resources", "slurm_partition=debug", "mem_mb=500", "runtime=5"]);
     command.env("PATH", std::env::join_paths(path).unwrap()).env("HOME", &place.dir).current_dir(place.run());
     command

@@ -28,7 +28,8 @@ pub fn read(file: &Path) -> Truth {
         let fields: Vec<&str> = line.split('\t').collect();
         let [task, pid, name, rest @ ..] = fields.as_slice() else { panic!("{line}") };
         let numbers: Vec<i64> = rest.iter().map(|field| field.parse().unwrap_or_else(|error| panic!("{line}: {error}"))).collect();
-        let [device, inode, opens, read_calls, read_bytes, unique_read_bytes, write_calls, written_bytes, unique_written_bytes] = numbers[..]
+        let [device, inode, opens, read_calls, read_bytes, unique_read_bytes, write_calls, written_bytes, unique_written_bytes] =
+            numbers[..]
         else {
             panic!("{line}")
         };

@@ -284,7 +284,8 @@ impl Run {
 impl File {
     /// A version ends when somebody writes after another has read it.
     fn begins(&mut self, writer: &Attempt, origin: &'static str) {
-        let ends = self.versions.last().is_none_or(|version| version.origin == "before" || version.read.keys().any(|reader| reader != writer));
+        let ends =
+            self.versions.last().is_none_or(|version| version.origin == "before" || version.read.keys().any(|reader| reader != writer));
         if ends {
             self.versions.push(Version { origin, ..Version::default() });
         }
