@@ -24,7 +24,7 @@ mod traced;
 mod truth;
 mod workflow;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -36,7 +36,7 @@ use support_traced::{each, end as traced_end};
 use tables::Shows;
 use workflow::{EXTERNAL, Task, known, tasks};
 
-/// One run at a time: a Slurm with control groups must be alone, and recorded runs share a directory.
+/// One run at a time: a Slurm with control groups must be alone, Open MPI (Makeflow) does not start twice at the same moment, and recorded runs share a directory.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -79,10 +79,10 @@ fn check(dataset: &Path, truth: &Path, expected: &Expected) {
 
 #[test]
 fn makeflow_local() {
+    let _alone = alone();
     if !ebpf() || !makeflow::present() {
         return;
     }
-    let _alone = alone();
     let expected = Expected::of(tasks(), Shows::PLAIN);
     let place = Place::new(&expected);
     makeflow::write(&place, &expected.tasks, |task| place.work(task));
@@ -98,10 +98,10 @@ fn makeflow_slurm_expected() -> Expected {
 
 #[test]
 fn makeflow_slurm() {
+    let _alone = alone();
     if !ebpf() || !makeflow::present() || !slurm::present() {
         return;
     }
-    let _alone = alone();
     let expected = makeflow_slurm_expected();
     let place = Place::new(&expected);
     let lab = Lab::up(&place, &["--nodes", "2"]);
@@ -118,11 +118,11 @@ fn makeflow_slurm() {
 /// With a control group for each job step. Each job loads Snakemake twice, and it looks every few seconds whether jobs have ended: so no more tasks than have to be.
 #[test]
 fn snakemake_slurm() {
+    let _alone = alone();
     if !ebpf() || !slurm::present() {
         return;
     }
     let Some(program) = snakemake::program() else { return };
-    let _alone = alone();
     // Snakemake looks into small inputs to see whether they have changed.
     let expected = Expected { readers: &["snakemake"], ..Expected::of(tasks()[..5].to_vec(), Shows { jobs: true, ..Shows::PLAIN }) };
     let place = Place::new(&expected);
@@ -141,10 +141,10 @@ fn snakemake_slurm() {
 /// Two at once.
 #[test]
 fn a_container_per_task() {
+    let _alone = alone();
     if !ebpf() || !makeflow::present() {
         return;
     }
-    let _alone = alone();
     let expected = Expected::of(tasks(), Shows { containers: |_| true, ..Shows::PLAIN });
     let place = Place::new(&expected);
     let Some(podman) = Podman::new(&place) else { return };
@@ -169,10 +169,10 @@ fn nextflow_expected(dir: &Path) -> Expected {
 
 #[test]
 fn work_directories_of_nextflow() {
+    let _alone = alone();
     if !ebpf() {
         return;
     }
-    let _alone = alone();
     let place = Place::new(&Expected::of(tasks(), Shows::PLAIN));
     let expected = nextflow_expected(&place.dir);
     let Some(podman) = Podman::new(&place) else { return };
@@ -199,10 +199,10 @@ fn daemon_expected() -> Expected {
 
 #[test]
 fn a_daemon_serves_two_tasks() {
+    let _alone = alone();
     if !ebpf() || !makeflow::present() {
         return;
     }
-    let _alone = alone();
     let expected = daemon_expected();
     let place = Place::new(&expected);
     makeflow::write(&place, &expected.tasks, |task| place.work(task));
@@ -213,27 +213,34 @@ fn a_daemon_serves_two_tasks() {
     check(&place.dataset(), &place.truth(), &expected);
 }
 
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/workflows").join(name)
+}
+
 /// The runs of `fixtures/workflows`, without what they need to run.
 #[test]
 fn recorded_runs() {
     let flow = Path::new("/var/tmp/flow");
-    for (name, engine, expected) in [
-        ("makeflow-local", "makeflow", Expected::of(tasks(), Shows::PLAIN)),
-        ("makeflow-slurm", "makeflow", makeflow_slurm_expected()),
-        ("nextflow-layout", "nextflow", nextflow_expected(flow)),
-        ("daemon", "makeflow", daemon_expected()),
+    for (name, import, expected) in [
+        ("makeflow-local", &["makeflow", makeflow::LOG][..], Expected::of(tasks(), Shows::PLAIN)),
+        ("makeflow-slurm", &["makeflow", makeflow::LOG], makeflow_slurm_expected()),
+        ("nextflow-layout", &["nextflow", "nextflow.log", "--year", "2026"], nextflow_expected(flow)),
+        ("daemon", &["makeflow", makeflow::LOG], daemon_expected()),
     ] {
-        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/workflows").join(name);
         let copy = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let dataset = copy.path().join("dataset");
-        run(Command::new("cp").arg("-r").arg(fixture.join("dataset")).arg(&dataset));
-        let mut import = place::flowmine();
-        import.args(["import", engine, "--dataset"]).arg(&dataset);
-        match engine {
-            "nextflow" => import.args(["--year", "2026"]).arg(fixture.join("nextflow.log")),
-            _ => import.arg(fixture.join(makeflow::LOG)),
-        };
-        run(&mut import);
-        check(&dataset, &fixture.join("truth.tsv"), &expected);
+        run(Command::new("cp").arg("-r").arg(fixture(name).join("dataset")).arg(&dataset));
+        run(place::flowmine().arg("import").args(import).arg("--dataset").arg(&dataset).current_dir(fixture(name)));
+        check(&dataset, &fixture(name).join("truth.tsv"), &expected);
     }
+}
+
+/// The comparison sees a single byte.
+#[test]
+#[should_panic(expected = "traced, told")]
+fn a_wrong_byte_is_found() {
+    let mut truth = truth::read(&fixture("makeflow-local").join("truth.tsv"));
+    let told = truth.get_mut(&("p2".to_owned(), 1)).unwrap();
+    told.files.values_mut().find(|(name, _)| name == "ref.dat").unwrap().1.read_bytes += 1;
+    traced::check(&fixture("makeflow-local").join("dataset"), &truth, &[]);
 }

@@ -162,7 +162,7 @@ fn data_flow(dataset: &Path, truth: &Truth, known: &Known, attempts: &HashMap<St
     let mut next: BTreeMap<Node, BTreeSet<Node>> = BTreeMap::new();
     each::<DataFlow<'static>>(dataset, |row| {
         let file = (row.device.unwrap_or(-1), row.inode.unwrap_or(-1));
-        let version = Node::Version(file, row.incarnation, row.version);
+        let version = Node::Version(file, row.generation, row.incarnation, row.version);
         let phase = |kind: &Option<_>, id: &Option<std::borrow::Cow<'_, str>>, phase: Option<i64>| {
             id.as_ref().filter(|_| kind.as_deref() == Some("task")).map(|id| Node::Phase(id.to_string(), phase.unwrap_or(-1)))
         };
@@ -181,7 +181,14 @@ fn data_flow(dataset: &Path, truth: &Truth, known: &Known, attempts: &HashMap<St
         let edge = Edge {
             file: (*name).to_owned(),
             version: row.version,
-            origin: ["before", "created", "truncated", "changed"].into_iter().find(|origin| *origin == row.origin).unwrap_or("?"),
+            origin: match (row.version, row.origin.as_ref()) {
+                // No row says whether an open with O_CREAT and O_TRUNC made the file or emptied one.
+                (1, "created" | "truncated") => "created",
+                (_, "before") => "before",
+                (_, "truncated") => "truncated",
+                (_, "changed") => "changed",
+                (version, origin) => panic!("version {version} of {name} is {origin}"),
+            },
             writer: who(row.writer_type.as_deref(), row.writer.as_deref()),
             written_bytes: row.written_bytes,
             reader: who(row.reader_type.as_deref(), row.reader.as_deref()),
@@ -202,7 +209,7 @@ fn data_flow(dataset: &Path, truth: &Truth, known: &Known, attempts: &HashMap<St
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
-    Version(Number, i64, i64),
+    Version(Number, Option<i64>, i64, i64),
     Phase(String, i64),
 }
 
