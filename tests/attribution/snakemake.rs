@@ -43,7 +43,7 @@ pub fn command(place: &Place, program: &std::path::Path, conf: &std::path::Path)
     command.args(["--executor", "slurm", "--jobs", "4", "--retries", "1", "--latency-wait", "10"]);
     command.args([
         "--slurm-init-seconds-before-status-checks",
-        "6",
+        "9",
         "--seconds-between-status-checks",
         "1",
         "--slurm-status-command",

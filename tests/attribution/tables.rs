@@ -31,8 +31,9 @@ pub fn check(dataset: &Path, truth: &Truth, known: &Known, shows: Shows) {
     let attempts = attempts(dataset, truth);
     task_io(dataset, truth, &attempts, shows);
     totals(dataset);
+    totals_by_owner(dataset);
     data_flow(dataset, truth, known, &attempts);
-    links(dataset, &attempts);
+    links(dataset, &attempts, shows);
 }
 
 /// The attempt that each task's id in the tables means: attempts at a task are told apart by which began to read or write first.
@@ -153,6 +154,29 @@ fn totals(dataset: &Path) {
     assert_eq!(sums, events, "task_totals, io_events: reads, bytes, writes, bytes");
 }
 
+/// The rows of task_totals are the sums of those of task_io.
+fn totals_by_owner(dataset: &Path) {
+    let text = |text: Option<std::borrow::Cow<'_, str>>| text.map(std::borrow::Cow::into_owned);
+    let (mut files, mut sums) = (BTreeMap::new(), BTreeMap::new());
+    each::<TaskIo<'static>>(dataset, |row| {
+        let owner =
+            [text(row.task), text(row.job), text(row.step), text(row.container), text(row.unassigned), row.uid.map(|uid| uid.to_string())];
+        let sum = files.entry(owner).or_insert((0, 0, 0, 0, 0));
+        *sum = (sum.0 + row.opens, sum.1 + row.read_calls, sum.2 + row.read_bytes, sum.3 + row.write_calls, sum.4 + row.written_bytes);
+    });
+    each::<TaskTotal<'static>>(dataset, |row| {
+        let owner =
+            [text(row.task), text(row.job), text(row.step), text(row.container), text(row.unassigned), row.uid.map(|uid| uid.to_string())];
+        let sum = (row.opens, row.read_calls, row.read_bytes, row.write_calls, row.written_bytes);
+        let lost = owner[4].as_deref() == Some("lost");
+        if !lost && sum != (0, 0, 0, 0, 0) {
+            assert_eq!(sums.insert(owner.clone(), sum), None, "{owner:?} has two rows in task_totals");
+        }
+    });
+    files.retain(|_, sum| *sum != (0, 0, 0, 0, 0));
+    assert_eq!(sums, files, "task_totals, task_io: opens, reads, bytes, writes, bytes");
+}
+
 /// Versions from whom to whom, of the tasks' files. What a task reads of what it wrote itself is left out on both sides, and so are scripts.
 fn data_flow(dataset: &Path, truth: &Truth, known: &Known, attempts: &HashMap<String, Attempt>) {
     let names: HashMap<Number, &str> =
@@ -223,15 +247,22 @@ fn acyclic(mut next: BTreeMap<Node, BTreeSet<Node>>) {
     }
 }
 
-/// Every program of a task belongs to it and to no other, by a rule and on evidence.
-fn links(dataset: &Path, attempts: &HashMap<String, Attempt>) {
+/// Every program of a task belongs to it and to no other, by a rule and on evidence; a task ran as the job or container that it was.
+fn links(dataset: &Path, attempts: &HashMap<String, Attempt>, shows: Shows) {
     let processes = processes(dataset);
     let by_start: HashMap<(String, Option<i64>), Attempt> =
         (programs(&processes).into_iter()).map(|(key, attempt)| ((key.0.to_string(), processes[&key].started_ns), attempt)).collect();
-    let mut linked = BTreeSet::new();
+    let jobs = native_ids(dataset);
+    let (mut linked, mut ran_as) = (BTreeSet::new(), BTreeSet::new());
     each::<Link<'static>>(dataset, |link| {
         assert!(!link.rule.is_empty() && !link.evidence.is_empty(), "{link:?}");
         assert!(["told", "derived", "guessed"].contains(&link.strength.as_ref()), "{link:?}");
+        if let ("task", "ran-as", Some(attempt)) = (link.source_type.as_ref(), link.relation.as_ref(), attempts.get(link.source.as_ref())) {
+            if link.target_type == "job" {
+                assert_eq!(jobs.get(attempt).map(String::as_str), Some(link.target.as_ref()), "{link:?}");
+            }
+            ran_as.insert((link.target_type.to_string(), attempt.clone()));
+        }
         if link.source_type != "process" || link.target_type != "task" {
             return;
         }
@@ -241,4 +272,12 @@ fn links(dataset: &Path, attempts: &HashMap<String, Attempt>) {
     });
     let lacking: Vec<_> = by_start.iter().filter(|(key, (task, _))| task != DAEMON && !linked.contains(key)).collect();
     assert!(lacking.is_empty(), "links lacks {lacking:?}");
+    for attempt in attempts.values() {
+        assert_eq!(ran_as.contains(&("job".to_owned(), attempt.clone())), shows.jobs, "{attempt:?} ran as a job");
+        assert_eq!(
+            ran_as.contains(&("container".to_owned(), attempt.clone())),
+            (shows.containers)(&attempt.0),
+            "{attempt:?} ran as a container"
+        );
+    }
 }
