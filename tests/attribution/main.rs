@@ -91,11 +91,11 @@ fn makeflow_local() {
     check(&place.dataset(), &place.truth(), &expected);
 }
 
-/// Without control groups of jobs: their environment tells.
 fn makeflow_slurm_expected() -> Expected {
     Expected::of(tasks(), Shows { jobs: true, ..Shows::PLAIN })
 }
 
+/// Without control groups of jobs: their environment tells.
 #[test]
 fn makeflow_slurm() {
     let _alone = alone();
