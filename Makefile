@@ -9,14 +9,16 @@ VENV := $(TARGET)/pm4py-venv
 PEER := $(TARGET)/release/flowmine-peer
 # Pinned: what another version counts or writes may differ.
 PM4PY := pm4py==2.7.23.11 pyarrow==26.0.1
+SNAKEMAKE_VENV := $(TARGET)/snakemake-venv
+SNAKEMAKE := snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0
 
 BUILD_PACKAGES := build-essential pkg-config libssl-dev
 TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
 	mariadb-server munge openssh-server openssh-client python3-venv git qemu-system-x86 busybox-static cpio e2fsprogs \
-	clang-16 llvm-16 podman runc
+	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need root.
-REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,fuse,bpf,podman')
+REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,fuse,bpf,podman')
 
 .PHONY: demo test build packages bench docs clean
 
@@ -30,13 +32,14 @@ build:
 	@PACKAGES="$(BUILD_PACKAGES)" tests/packages.sh
 	$(CARGO) build --release --locked --workspace
 
-test: $(VENV)/ready $(PEER)
+test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(PEER)
 	@mkdir -p $(TARGET)
 	@rm -f $(TARGET)/not-run.txt
 	@touch $(TARGET)/not-run.txt
 	crates/extract-ebpf/bpf/build.sh --check
 	FLOWMINE_REQUIRE=$${FLOWMINE_REQUIRE-$(REQUIRE)} FLOWMINE_NOT_RUN=$(abspath $(TARGET))/not-run.txt \
-		FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) $(CARGO) test --release --locked --workspace
+		FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) \
+		FLOWMINE_SNAKEMAKE=$(abspath $(SNAKEMAKE_VENV))/bin/snakemake $(CARGO) test --release --locked --workspace
 	@if [ -s $(TARGET)/not-run.txt ]; then echo "NOT RUN, because something was missing:"; sort -u $(TARGET)/not-run.txt; \
 		else echo "Every test ran."; fi
 
@@ -44,6 +47,12 @@ $(VENV)/ready: Makefile
 	@PACKAGES="$(BUILD_PACKAGES) $(TEST_PACKAGES)" tests/packages.sh
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check $(PM4PY)
+	@touch $@
+
+$(SNAKEMAKE_VENV)/ready: Makefile
+	@PACKAGES="$(BUILD_PACKAGES) $(TEST_PACKAGES)" tests/packages.sh
+	python3 -m venv $(SNAKEMAKE_VENV)
+	$(SNAKEMAKE_VENV)/bin/pip install --quiet --disable-pip-version-check $(SNAKEMAKE)
 	@touch $@
 
 # process_mining as a program of its own, for round trips and benchmarks: its dependencies are none of ours.

@@ -1,0 +1,246 @@
+//! Whose bytes are these: workflows run by real engines, traced while they run, compared with what the tasks' own program knows.
+//!
+//! Each test runs the workflow of `tests/workflows/tasks.tsv` by one engine. What an attempt at a task reads and writes is known beforehand
+//! (`workflow`), told by the program (`truth`), traced (`traced`) and attributed (`tables`): the four must be equal to the byte.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
+mod container;
+#[path = "../support/doctor.rs"]
+mod doctor;
+mod makeflow;
+mod nextflow;
+#[path = "../support/operations.rs"]
+mod operations;
+mod place;
+#[path = "../support/require.rs"]
+mod require;
+mod slurm;
+mod snakemake;
+#[path = "../support/traced.rs"]
+mod support_traced;
+mod tables;
+mod traced;
+mod truth;
+mod workflow;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use container::Podman;
+use place::{Beside, Place, run};
+use require::require;
+use slurm::Lab;
+use support_traced::{each, end as traced_end};
+use tables::Shows;
+use workflow::{EXTERNAL, Task, known, tasks};
+
+/// One run at a time: a Slurm with control groups must be alone, Open MPI (Makeflow) does not start twice at the same moment, and recorded runs share a directory.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn ebpf() -> bool {
+    let (works, how) = doctor::says("ebpf");
+    require("bpf", &format!("eBPF ({how})"), works)
+}
+
+/// The tables of attribution are compared as soon as `correlate` makes them.
+const CORRELATED: bool = false;
+
+/// What a run is compared with.
+struct Expected {
+    tasks: Vec<Task>,
+    /// Files that are there before the run, and their sizes.
+    external: Vec<(&'static str, usize)>,
+    shows: Shows,
+    /// Words in the command lines of other programs that read the tasks' files.
+    readers: &'static [&'static str],
+}
+
+impl Expected {
+    fn of(tasks: Vec<Task>, shows: Shows) -> Self {
+        Self { tasks, external: EXTERNAL.to_vec(), shows, readers: &[] }
+    }
+}
+
+/// Compares what was traced and imported with what the tasks told and what was known; correlates it and compares that too.
+fn check(dataset: &Path, truth: &Path, expected: &Expected) {
+    let (known, truth) = (known(&expected.tasks, &expected.external), truth::read(truth));
+    truth::check(&truth, &known);
+    traced::check(dataset, &truth, expected.readers);
+    if CORRELATED {
+        run(place::flowmine().args(["correlate", "--dataset"]).arg(dataset));
+        tables::check(dataset, &truth, &known, expected.shows);
+    }
+}
+
+#[test]
+fn makeflow_local() {
+    let _alone = alone();
+    if !ebpf() || !makeflow::present() {
+        return;
+    }
+    let expected = Expected::of(tasks(), Shows::PLAIN);
+    let place = Place::new(&expected);
+    makeflow::write(&place, &expected.tasks, |task| place.work(task));
+    run(place.trace().arg("--").args(makeflow::command("local")));
+    place.import("makeflow", &[makeflow::LOG]);
+    check(&place.dataset(), &place.truth(), &expected);
+}
+
+fn makeflow_slurm_expected() -> Expected {
+    Expected::of(tasks(), Shows { jobs: true, ..Shows::PLAIN })
+}
+
+/// Without control groups of jobs: their environment tells.
+#[test]
+fn makeflow_slurm() {
+    let _alone = alone();
+    if !ebpf() || !makeflow::present() || !slurm::present() {
+        return;
+    }
+    let expected = makeflow_slurm_expected();
+    let place = Place::new(&expected);
+    let lab = Lab::up(&place, &["--nodes", "2"]);
+    makeflow::write(&place, &expected.tasks, |task| place.work(task));
+    let trace = Beside::trace(&place, &["--directory", place.dir.to_str().unwrap()]);
+    let [program, options @ ..] = makeflow::command("slurm");
+    run(Command::new(program).args(options).env("SLURM_CONF", lab.conf()).current_dir(place.run()));
+    trace.end();
+    lab.observe(&place.dataset());
+    place.import("makeflow", &[makeflow::LOG]);
+    check(&place.dataset(), &place.truth(), &expected);
+}
+
+/// With a control group for each job step. Each job loads Snakemake twice, and it looks every few seconds whether jobs have ended: so no more tasks than have to be.
+#[test]
+fn snakemake_slurm() {
+    let _alone = alone();
+    if !ebpf() || !slurm::present() {
+        return;
+    }
+    let Some(program) = snakemake::program() else { return };
+    // Snakemake looks into small inputs to see whether they have changed.
+    let expected = Expected { readers: &["snakemake"], ..Expected::of(tasks()[..5].to_vec(), Shows { jobs: true, ..Shows::PLAIN }) };
+    let place = Place::new(&expected);
+    let lab = Lab::up(&place, &["--nodes", "2", "--cgroup"]);
+    snakemake::write(&place, &expected.tasks);
+    let trace = Beside::trace(&place, &["--directory", place.dir.to_str().unwrap()]);
+    run(&mut snakemake::command(&place, &program, &lab.conf()));
+    trace.end();
+    lab.observe(&place.dataset());
+    if CORRELATED {
+        place.import("snakemake", &[".snakemake"]);
+    }
+    check(&place.dataset(), &place.truth(), &expected);
+}
+
+/// Two at once.
+#[test]
+fn a_container_per_task() {
+    let _alone = alone();
+    if !ebpf() || !makeflow::present() {
+        return;
+    }
+    let expected = Expected::of(tasks(), Shows { containers: |_| true, ..Shows::PLAIN });
+    let place = Place::new(&expected);
+    let Some(podman) = Podman::new(&place) else { return };
+    let container = podman.run(&place, place.run().to_str().unwrap());
+    makeflow::write(&place, &expected.tasks, |task| format!("{container} {}", place.work(task)));
+    run(place.trace().arg("--").args(makeflow::command("local")).env("HOME", &place.dir));
+    place.import("makeflow", &[makeflow::LOG]);
+    check(&place.dataset(), &place.truth(), &expected);
+}
+
+/// Two tasks in containers. `report` also reads the script in the work directory of `split`, which does not make it a part of `split`.
+fn nextflow_expected(dir: &Path) -> Expected {
+    let containers = |task: &str| matches!(task, "p1" | "p2");
+    let mut expected = Expected::of(tasks(), Shows { containers, ..Shows::PLAIN });
+    let script = nextflow::script(&place::work(dir, &expected.tasks[0]));
+    expected.external.push((nextflow::SCRIPT, script.len()));
+    let report = expected.tasks.iter_mut().find(|task| task.name == "report").unwrap();
+    report.inputs.push(format!("split/{}", nextflow::SCRIPT));
+    report.steps.push_str(&format!(" read split/{} 64", nextflow::SCRIPT));
+    Expected { readers: &["/bin/bash", "nextflow"], ..expected }
+}
+
+#[test]
+fn work_directories_of_nextflow() {
+    let _alone = alone();
+    if !ebpf() {
+        return;
+    }
+    let place = Place::new(&Expected::of(tasks(), Shows::PLAIN));
+    let expected = nextflow_expected(&place.dir);
+    let Some(podman) = Podman::new(&place) else { return };
+    let command = nextflow::command(&place, &expected.tasks, expected.shows.containers);
+    run(place.trace().arg("--").args(command).env("HOME", &place.dir).env("FLOW_BOX", podman.run(&place, "$PWD")));
+    place.import("nextflow", &[".nextflow.log", "work"]);
+    check(&place.dataset(), &place.truth(), &expected);
+}
+
+/// A server, started beside the engine, writes files because tasks ask it to: it did that, not they.
+fn daemon_expected() -> Expected {
+    let task = |name: &str, steps: &str| Task {
+        name: name.to_owned(),
+        inputs: vec!["in.dat".to_owned()],
+        outputs: vec![format!("{name}/gift-{name}")],
+        steps: steps.to_owned(),
+    };
+    let tasks = vec![
+        task("left", "read in.dat 8192 ask sock left/gift-left 100 5 read left/gift-left 64"),
+        task("right", "ask sock right/gift-right 200 6 read right/gift-right 4096"),
+    ];
+    Expected::of(tasks, Shows::PLAIN)
+}
+
+#[test]
+fn a_daemon_serves_two_tasks() {
+    let _alone = alone();
+    if !ebpf() || !makeflow::present() {
+        return;
+    }
+    let expected = daemon_expected();
+    let place = Place::new(&expected);
+    makeflow::write(&place, &expected.tasks, |task| place.work(task));
+    let daemon = place.work(&Task { name: "daemon".to_owned(), inputs: vec![], outputs: vec![], steps: "serve sock 2".to_owned() });
+    let both = format!("{daemon} & while [ ! -S sock ]; do sleep 0.05; done; {}; wait", makeflow::command("local").join(" "));
+    run(place.trace().args(["--", "sh", "-c", &both]));
+    place.import("makeflow", &[makeflow::LOG]);
+    check(&place.dataset(), &place.truth(), &expected);
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/workflows").join(name)
+}
+
+/// The runs of `fixtures/workflows`, without what they need to run.
+#[test]
+fn recorded_runs() {
+    let flow = Path::new("/var/tmp/flow");
+    for (name, import, expected) in [
+        ("makeflow-local", &["makeflow", makeflow::LOG][..], Expected::of(tasks(), Shows::PLAIN)),
+        ("makeflow-slurm", &["makeflow", makeflow::LOG], makeflow_slurm_expected()),
+        ("nextflow-layout", &["nextflow", "nextflow.log", "--year", "2026"], nextflow_expected(flow)),
+        ("daemon", &["makeflow", makeflow::LOG], daemon_expected()),
+    ] {
+        let copy = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let dataset = copy.path().join("dataset");
+        run(Command::new("cp").arg("-r").arg(fixture(name).join("dataset")).arg(&dataset));
+        run(place::flowmine().arg("import").args(import).arg("--dataset").arg(&dataset).current_dir(fixture(name)));
+        check(&dataset, &fixture(name).join("truth.tsv"), &expected);
+    }
+}
+
+/// The comparison sees a single byte.
+#[test]
+#[should_panic(expected = "traced, told")]
+fn a_wrong_byte_is_found() {
+    let mut truth = truth::read(&fixture("makeflow-local").join("truth.tsv"));
+    let told = truth.get_mut(&("p2".to_owned(), 1)).unwrap();
+    told.files.values_mut().find(|(name, _)| name == "ref.dat").unwrap().1.read_bytes += 1;
+    traced::check(&fixture("makeflow-local").join("dataset"), &truth, &[]);
+}
