@@ -47,9 +47,6 @@ fn ebpf() -> bool {
     require("bpf", &format!("eBPF ({how})"), works)
 }
 
-/// The tables of attribution are compared as soon as `correlate` makes them.
-const CORRELATED: bool = false;
-
 /// What a run is compared with.
 struct Expected {
     tasks: Vec<Task>,
@@ -71,10 +68,8 @@ fn check(dataset: &Path, truth: &Path, expected: &Expected) {
     let (known, truth) = (known(&expected.tasks, &expected.external), truth::read(truth));
     truth::check(&truth, &known);
     traced::check(dataset, &truth, expected.readers);
-    if CORRELATED {
-        run(place::flowmine().args(["correlate", "--dataset"]).arg(dataset));
-        tables::check(dataset, &truth, &known, expected.shows);
-    }
+    run(place::flowmine().args(["correlate", "--dataset"]).arg(dataset));
+    tables::check(dataset, &truth, &known, expected.shows);
 }
 
 #[test]
@@ -132,9 +127,7 @@ fn snakemake_slurm() {
     run(&mut snakemake::command(&place, &program, &lab.conf()));
     trace.end();
     lab.observe(&place.dataset());
-    if CORRELATED {
-        place.import("snakemake", &[".snakemake"]);
-    }
+    place.import("snakemake", &[".snakemake"]);
     check(&place.dataset(), &place.truth(), &expected);
 }
 

@@ -202,21 +202,20 @@ pub struct Time {
 }
 
 impl Settled {
-    /// How long an owner ran: as its engine says, else from the first to the last of its processes.
+    /// How long an owner ran: as its engine says, else from the first to the last of its processes. What an engine tells less exactly than it lasted, processes tell better.
     pub fn time(&self, number: u32, entities: &Entities) -> Time {
         let owner = &self.all[number as usize];
-        if let Some((started, finished)) = owner.task.and_then(|task| entities.tasks.get(task).time()) {
-            return Time {
-                started_ns: Some(started),
-                ended_ns: Some(finished),
-                time_ns: finished.checked_sub(started),
-                source: Some("engine"),
-            };
-        }
         let sums = &self.sums[number as usize];
         let ended_ns = sums.ended_ns.filter(|_| !sums.running);
         let time_ns = sums.started_ns.zip(ended_ns).and_then(|(started, ended)| ended.checked_sub(started)).filter(|time| *time >= 0);
-        Time { started_ns: sums.started_ns, ended_ns, time_ns, source: time_ns.map(|_| "processes") }
+        let by_processes = Time { started_ns: sums.started_ns, ended_ns, time_ns, source: time_ns.map(|_| "processes") };
+        let Some(task) = owner.task.map(|task| entities.tasks.get(task)) else { return by_processes };
+        match task.time() {
+            Some((started, finished)) if task.time_is_exact() || by_processes.time_ns.is_none() => {
+                Time { started_ns: Some(started), ended_ns: Some(finished), time_ns: finished.checked_sub(started), source: Some("engine") }
+            }
+            _ => by_processes,
+        }
     }
 
     /// The user id of an owner's processes, when all have the same.

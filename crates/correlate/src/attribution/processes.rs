@@ -202,7 +202,8 @@ impl Processes {
         let nothing_told = &*row.first_seen == "operation" && row.uid.is_none() && row.cgroup_id.is_none() && row.command_line.is_none();
         node.facts = (!nothing_told).then(|| Facts::of(row));
         node.findings = None;
-        node.before_trace = &*row.first_seen == "running";
+        // Of a program that began in the trace all is known, also when its process is older.
+        node.before_trace = &*row.first_seen == "running" && row.exec_ns.is_none();
         node.uid = row.uid;
         node.cgroup_id = row.cgroup_id;
         node.cpu_ns = (row.utime_ns, row.stime_ns);

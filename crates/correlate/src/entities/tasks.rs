@@ -77,6 +77,13 @@ impl Task {
         Some((self.started?.0, self.finished?.0)).filter(|(started, finished)| started <= finished)
     }
 
+    /// Whether start and end are told more exactly than they are apart.
+    pub fn time_is_exact(&self) -> bool {
+        let told = |moment: Option<Moment>| moment.and_then(|(at, precision)| Some((at, precision?)));
+        let (Some((started, a)), Some((finished, b))) = (told(self.started), told(self.finished)) else { return false };
+        finished.saturating_sub(started) > a.saturating_add(b)
+    }
+
     fn contradicts(&self, other: &Task) -> bool {
         fn differ<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
             matches!((a, b), (Some(a), Some(b)) if a != b)

@@ -42,14 +42,21 @@ impl Rule for NativeId {
                 say(Claim::Task(at), format!("{} says Slurm job {}", tasks.get(at).engine, job.id));
             }
         }
-        if let Some(pod) = &place.pod
-            && let Some(at) = one(entities, tasks.with_native_id(pod), facts, |task| kind(task, "pod"))
-        {
-            say(Claim::Task(at), format!("{} says pod {pod}", tasks.get(at).engine));
+        if let Some(pod) = &place.pod {
+            // Kubernetes tells the name that goes with the uid, and an engine mostly the name.
+            let rows = tasks.with_native_id(pod);
+            let named = rows.iter().flat_map(|at| tasks.with_native_id(&tasks.get(*at).name));
+            let of_engines: Vec<u32> = rows.iter().chain(named).copied().filter(|at| tasks.get(*at).engine != "kubernetes").collect();
+            let found = one(entities, &of_engines, facts, |task| kind(task, "pod"))
+                .or_else(|| one(entities, rows, facts, |task| kind(task, "pod")));
+            if let Some(at) = found {
+                say(Claim::Task(at), format!("{} says pod {}", tasks.get(at).engine, tasks.get(at).native_id.as_deref().unwrap_or(pod)));
+            }
         }
         if let Some(container) = &place.container {
             let ids = [tasks.in_container(container), tasks.with_native_id(container)].concat();
-            if let Some(at) = one(entities, &ids, facts, |_| true) {
+            let of_engines: Vec<u32> = ids.iter().copied().filter(|at| tasks.get(*at).engine != "kubernetes").collect();
+            if let Some(at) = one(entities, &of_engines, facts, |_| true).or_else(|| one(entities, &ids, facts, |_| true)) {
                 say(Claim::Task(at), format!("{} says container {container}", tasks.get(at).engine));
             }
         }

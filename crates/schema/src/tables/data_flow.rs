@@ -22,7 +22,7 @@ crate::table! {
         path: opt_text,
         /// The version: 0 is what was there before, then 1, 2, … .
         version: i64,
-        /// How the version began: `before`, `created`, `truncated`, or `changed`: then parts of the version before are still in it.
+        /// How the version began: `before` the trace; `created` by an open that would have failed otherwise; `truncated`, or made (`O_CREAT` with `O_TRUNC` does not tell which); or `changed`: then parts of the version before may still be in it.
         origin: text,
         /// What kind of entity wrote it, as in `links`: `task`, `job`, `pod`, `container`, or `unassigned`. Null: nobody who was traced.
         writer_type: opt_text,

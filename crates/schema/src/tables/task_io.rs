@@ -45,7 +45,7 @@ crate::table! {
         inode: opt_i64,
         /// Its inode's generation.
         generation: opt_i64,
-        /// Which file with these numbers, from 1: a deleted file's number is used again.
+        /// Which file with these numbers (the generation included), from 1: a deleted file's number is used again.
         incarnation: i64,
         /// Type of its file system.
         file_system: opt_text,
@@ -186,7 +186,7 @@ crate::table! {
         ended_ns: opt_i64,
         /// How long it ran: from start to end.
         time_ns: opt_i64,
-        /// Who says so: `engine`, or `processes` when the engine does not.
+        /// Who says so: `engine`, or `processes` when the engine does not, or less exactly than the task lasted.
         time_source: opt_text,
         /// CPU time of its processes in user mode.
         utime_ns: opt_i64,
