@@ -202,6 +202,11 @@ fn data_flow(dataset: &Path, truth: &Truth, known: &Known, attempts: &HashMap<St
             Some("task") => Some(attempts[id.unwrap_or_default()].clone()),
             Some(_) => Some((DAEMON.to_owned(), 1)),
         };
+        // An engine may look at its tasks' files.
+        let daemon_reads = |file: &str| {
+            known.flow.iter().any(|edge| edge.file == file && edge.reader.as_ref().is_some_and(|(reader, _)| reader == DAEMON))
+        };
+        let looks = row.reader_type.as_deref() == Some("unassigned") && !daemon_reads(name);
         let edge = Edge {
             file: (*name).to_owned(),
             version: row.version,
@@ -215,8 +220,8 @@ fn data_flow(dataset: &Path, truth: &Truth, known: &Known, attempts: &HashMap<St
             },
             writer: who(row.writer_type.as_deref(), row.writer.as_deref()),
             written_bytes: row.written_bytes,
-            reader: who(row.reader_type.as_deref(), row.reader.as_deref()),
-            read_bytes: row.read_bytes,
+            reader: if looks { None } else { who(row.reader_type.as_deref(), row.reader.as_deref()) },
+            read_bytes: if looks { 0 } else { row.read_bytes },
         };
         if edge.writer != edge.reader && edge.reader.is_some() && edge.writer.is_some() {
             assert!(row.last_write_ns <= row.first_read_ns, "{edge:?} is written before it is read: {row:?}");
@@ -224,6 +229,10 @@ fn data_flow(dataset: &Path, truth: &Truth, known: &Known, attempts: &HashMap<St
         edges.push(edge);
     });
     edges.sort();
+    edges.dedup();
+    let read: BTreeSet<(String, i64)> =
+        edges.iter().filter(|edge| edge.reader.is_some()).map(|edge| (edge.file.clone(), edge.version)).collect();
+    edges.retain(|edge| edge.reader.is_some() || !read.contains(&(edge.file.clone(), edge.version)));
     let between = |edges: Vec<Edge>| -> Vec<Edge> {
         edges.into_iter().filter(|edge| (edge.writer.is_none() || edge.writer != edge.reader) && !edge.file.starts_with('.')).collect()
     };
