@@ -135,6 +135,8 @@ pub enum Import {
     Nextflow(ImportTasks),
     /// Makeflow: its log (.makeflowlog), workflows in JSON, summaries of its resource monitor.
     Makeflow(ImportTasks),
+    /// Airflow 2 and 3: task logs, the scheduler's log, its metadata database (airflow.db, or postgresql://USER@HOST/DATABASE, read by psql).
+    Airflow(ImportTasks),
     /// WfFormat 1.4 to 1.6, the JSON of WfCommons for runs of any engine.
     Wfformat(ImportTasks),
 }

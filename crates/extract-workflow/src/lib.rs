@@ -4,10 +4,12 @@
 //! |---|---|---|
 //! | Nextflow | `.nextflow.log`, `trace.txt`, work directories | [`nextflow`] |
 //! | Makeflow | `.makeflowlog`, workflows in JSON, summaries of the resource monitor | [`makeflow`] |
+//! | Airflow | task logs, scheduler logs, metadata databases | [`airflow`] |
 //! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
 //!
 //! [`take_in`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
 
+pub mod airflow;
 mod input;
 pub mod makeflow;
 pub mod nextflow;
@@ -68,6 +70,17 @@ pub trait Engine {
 
     /// What a file is, by its first bytes (64 KiB, unpacked), or a directory, by what lies in it; `None` when the engine does not read it.
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<&'static str>;
+
+    /// A file that belongs to this one and changes in its stead; it counts when what was imported before is recognised.
+    fn beside(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    /// Where the engine's data is not a file but has an address: writes it into a file in `dir`, which is then a source as any other. `None` when the path
+    /// is no address. An error is a sentence for people.
+    fn fetch(&self, _address: &Path, _dir: &Path) -> Option<Result<PathBuf, String>> {
+        None
+    }
 
     /// Reads all sources and joins what they tell of the same attempt. The order of `sources` does not matter.
     fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row>;

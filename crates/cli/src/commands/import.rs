@@ -5,6 +5,7 @@ use flowmine_discover::log_file::{self, Content, LogRules, stored};
 use flowmine_eventlog::read::Severity;
 use flowmine_extract_slurm::import;
 use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
+use flowmine_extract_workflow::airflow::Airflow;
 use flowmine_extract_workflow::makeflow::Makeflow;
 use flowmine_extract_workflow::nextflow::Nextflow;
 use flowmine_extract_workflow::wfformat::WfFormat;
@@ -24,6 +25,7 @@ pub fn run(args: &Import) -> anyhow::Result<Outcome> {
         Import::IoCsv(args) => io_csv::import(args),
         Import::Nextflow(args) => task_runs::import(&Nextflow, args),
         Import::Makeflow(args) => task_runs::import(&Makeflow, args),
+        Import::Airflow(args) => task_runs::import(&Airflow, args),
         Import::Wfformat(args) => task_runs::import(&WfFormat, args),
     }
 }
