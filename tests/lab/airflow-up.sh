@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Starts Airflow in DIR: its LocalExecutor, a metadata database of its own, on loopback, without examples, with the DAG of airflow/known_work.py,
 # which begins to run at once. All it starts are its own children, so that `flowmine trace -- airflow-run.sh …` sees them.
-# In: DIR, the virtual environment in which Airflow is installed, a database URL (SQLite below DIR when not given). Out:
+# In: DIR, the virtual environment in which Airflow is installed, and `postgres` when its database shall not be SQLite. Out:
 #   DIR/airflow          runs `airflow` with this set-up
 #   DIR/home             AIRFLOW_HOME: airflow.db, logs/
+#   DIR/database         its URL
 #   DIR/work/truth       what the tasks did, by themselves: see airflow/work.sh
 #   DIR/log              what the daemons print; scheduler.out is the scheduler's log
 # Airflow 3 needs an API server, a DAG processor and a scheduler; Airflow 2 a scheduler, and for its LocalExecutor another database than SQLite.
@@ -12,12 +13,11 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$here/lib.sh"
 lab_dir "${1-}"
-venv=$(realpath -- "${2:?which virtual environment? usage: ${0##*/} DIR VENV [DATABASE-URL]}")
+venv=$(realpath -- "${2:?which virtual environment? usage: ${0##*/} DIR VENV [postgres]}")
 [ -x "$venv/bin/airflow" ] || lab_die "$venv has no airflow"
 version=$("$venv/bin/python" -c 'import importlib.metadata as m; print(m.version("apache-airflow"))')
-database=${3:-sqlite:///$LAB/home/airflow.db}
 executor=LocalExecutor
-case $version,$database in 2.*,sqlite:*) executor=SequentialExecutor;; esac
+case $version,${3-} in 2.*,) executor=SequentialExecutor;; esac
 began=${EPOCHREALTIME/./}
 lab_create
 clean_up() {
@@ -29,9 +29,19 @@ trap clean_up EXIT
 trap 'exit 130' INT TERM
 
 port=$(lab_free_ports) || lab_die "no free port"
-rm -rf -- "$LAB/work"
+rm -rf -- "$LAB/work" "$LAB/postgres"
 mkdir -p "$LAB/home/dags" "$LAB/work"
 cp "$here/airflow/known_work.py" "$LAB/home/dags/"
+database=sqlite:///$LAB/home/airflow.db
+if [ "${3-}" = postgres ]; then
+  sql_port=$((port + 1))
+  od -An -N16 -tx1 /dev/urandom | tr -d ' \n' > "$LAB/etc/postgres-password"
+  database=postgresql+psycopg2://airflow:$(cat "$LAB/etc/postgres-password")@127.0.0.1:$sql_port/postgres
+  lab_start postgres "$here/postgres-start.sh" "$LAB" "$sql_port"
+  lab_wait "answer from PostgreSQL" 60 postgres "" "$venv/bin/python" -c 'import sys, psycopg2; psycopg2.connect(sys.argv[1])' "${database/+psycopg2/}"
+fi
+printf '%s\n' "$database" > "$LAB/database"
+chmod 600 "$LAB/database"
 secret=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
 {
   printf '#!/bin/bash\n'
@@ -44,7 +54,8 @@ secret=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
     PYTHONDONTWRITEBYTECODE=1 PATH="$venv/bin:$PATH" FLOWMINE_LAB_PROCESS="$LAB"; do
     printf 'export %q\n' "$setting"
   done
-  printf 'exec %q "$@"\n' "$venv/bin/airflow"
+  # By its working directory airflow-down.sh knows what belongs to the lab: a title that a process sets overwrites its environment.
+  printf 'cd %q && exec %q "$@"\n' "$LAB/home" "$venv/bin/airflow"
 } > "$LAB/airflow"
 chmod 700 "$LAB/airflow"
 

@@ -31,7 +31,9 @@ pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome
     drop(stage);
     let odd: Vec<_> = report.sources.iter().filter(|source| !source.diagnostics.is_empty()).collect();
     for source in odd.iter().take(SHOWN) {
-        messages::diagnostics(&source.path.display().to_string(), &source.diagnostics);
+        // What was fetched lies in a directory that is soon gone.
+        let path = source.path.strip_prefix(fetched.path()).unwrap_or(&source.path);
+        messages::diagnostics(&path.display().to_string(), &source.diagnostics);
     }
     if odd.len() > SHOWN {
         let more = odd.len() - SHOWN;

@@ -72,12 +72,14 @@ fn see(line: &Line, rows: &mut BTreeMap<Key, Row>, source: &Source, number: u64)
     } else if let Some(rest) = text.strip_prefix(RECEIVED) {
         let key = key_in(rest)?;
         let row = rows.entry(key.clone()).or_insert_with(|| begin(&key, source, number));
-        // How the executor's process ended: it does not say that a task failed and is to be tried again, so that this is only a beginning.
-        match rest.split(' ').next()? {
-            "running" | "TaskInstanceState.RUNNING" => row.status = "running".into(),
-            "queued" | "TaskInstanceState.QUEUED" if row.status == "unknown" => row.status = "submitted".into(),
-            _ => {}
+        // The executor's `success` is that of the process that ran the task, which also ends well when the task failed.
+        row.status = match rest.split(' ').next()?.trim_start_matches("TaskInstanceState.").to_ascii_lowercase().as_str() {
+            "running" => "running",
+            "queued" => "submitted",
+            "failed" => "failed",
+            _ => "unknown",
         }
+        .into();
     } else if let Some(rest) = text.strip_prefix("Sending ") {
         let Some(key) = key_in(rest) else { return Some(()) };
         let row = rows.entry(key.clone()).or_insert_with(|| begin(&key, source, number));
