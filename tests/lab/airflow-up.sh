@@ -43,6 +43,7 @@ fi
 printf '%s\n' "$database" > "$LAB/database"
 chmod 600 "$LAB/database"
 secret=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
+# The API server's first answer to a task took longer than the 5 s that a task waits for it, on a machine that was busy.
 {
   printf '#!/bin/bash\n'
   for setting in HOME="$LAB/home" AIRFLOW_HOME="$LAB/home" FLOWMINE_AIRFLOW_DATA="$LAB/work" FLOWMINE_AIRFLOW_WORK="$here/airflow/work.sh" \
@@ -50,7 +51,7 @@ secret=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
     AIRFLOW__CORE__PARALLELISM=4 AIRFLOW__DATABASE__SQL_ALCHEMY_CONN="$database" \
     AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS=True AIRFLOW__CORE__EXECUTION_API_SERVER_URL="http://127.0.0.1:$port/execution/" \
     AIRFLOW__API__HOST=127.0.0.1 AIRFLOW__API__PORT="$port" AIRFLOW__API__WORKERS=1 AIRFLOW__API__SECRET_KEY="$secret" \
-    AIRFLOW__API_AUTH__JWT_SECRET="$secret$secret" AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC=1 AIRFLOW__USAGE_DATA_COLLECTION__ENABLED=False \
+    AIRFLOW__API_AUTH__JWT_SECRET="$secret$secret" AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC=1 AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT=60 AIRFLOW__USAGE_DATA_COLLECTION__ENABLED=False \
     PYTHONDONTWRITEBYTECODE=1 PATH="$venv/bin:$PATH" FLOWMINE_LAB_PROCESS="$LAB"; do
     printf 'export %q\n' "$setting"
   done
@@ -65,9 +66,9 @@ case $version in
   *)
     lab_start api-server "$LAB/airflow" api-server --host 127.0.0.1 --port "$port"
     lab_start dag-processor "$LAB/airflow" dag-processor
-    lab_start scheduler "$LAB/airflow" scheduler --skip-serve-logs
     answers() { "$venv/bin/python" -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=5)' "http://127.0.0.1:$port/api/v2/monitor/health"; }
-    lab_wait "answer from Airflow" 120 api-server "$LAB/log/api-server.out" answers ;;
+    lab_wait "answer from Airflow" 120 api-server "$LAB/log/api-server.out" answers
+    lab_start scheduler "$LAB/airflow" scheduler --skip-serve-logs ;;
 esac
 trap - EXIT
 lab_note "Airflow $version in $LAB after $(((${EPOCHREALTIME/./} - began) / 1000)) ms"
