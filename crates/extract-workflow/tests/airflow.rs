@@ -134,8 +134,11 @@ fn times_of_a_database_are_utc() {
     let (rows, _) = read(&[database("3.3.2", dir.path())]);
     let row = find(&rows, "join", 1);
     let shown = |ns: Option<i64>| ns.map(rfc3339).unwrap();
-    assert_eq!([shown(row.queued_ns), shown(row.submitted_ns), shown(row.started_ns), shown(row.finished_ns)], ["", "", "", ""]);
-    assert_eq!((row.native_id.as_deref(), row.realtime_s), (Some(""), Some(0.0)));
+    assert_eq!(
+        [shown(row.queued_ns), shown(row.submitted_ns), shown(row.started_ns), shown(row.finished_ns)],
+        ["2026-11-22T06:32:01.440128Z", "2026-11-22T06:32:01.460715Z", "2026-11-22T06:32:01.488730Z", "2026-11-22T06:32:01.746836Z"]
+    );
+    assert_eq!((row.native_id.as_deref(), row.realtime_s), (Some("28425"), Some(0.258)));
 }
 
 #[test]
@@ -199,6 +202,24 @@ fn coloured_scheduler_logs() {
             assert!(told.executor.as_deref().is_some_and(|executor| executor.ends_with("Executor")), "{told:?}");
         }
     }
+}
+
+#[test]
+fn an_executor_that_gives_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("scheduler.log");
+    let logger = "[airflow.jobs.scheduler_job_runner.SchedulerJobRunner] loc=scheduler_job_runner.py:1439";
+    let text = format!(
+        "2026-11-22T06:53:35.244644Z [info     ] TaskInstance Finished: dag_id=known_work, task_id=make, run_id=r, map_index=-1, \
+         ti_id=01a20207-d3b1-7841-9a0f-7727724c5b43, run_start_date=None, run_end_date=None, run_duration=None, state=queued, \
+         executor=LocalExecutor(parallelism=4), executor_state=failed, try_number=1, max_tries=0, pool=default_pool, queue=default, \
+         priority_weight=9, operator=BashOperator, queued_dttm=2026-11-22 06:53:17.341627+00:00, \
+         scheduled_dttm=2026-11-22 06:53:17.300000+00:00,queued_by_job_id=2, pid=None {logger}\n"
+    );
+    fs::write(&path, text).unwrap();
+    let (rows, _) = read(&[path]);
+    assert_eq!(fates(&rows), ["make 1 failed -"]);
+    assert_eq!((rows[0].native_id.as_deref(), rows[0].started_ns, rows[0].queued_ns.is_some()), (None, None, true));
 }
 
 #[test]

@@ -161,7 +161,11 @@ fn finished(text: &str) -> Option<(Key, Row)> {
         attempt: Some(number("try_number").filter(|n| *n > 0)?),
     };
     let pid = word("pid").filter(|pid| pid.bytes().all(|b| b.is_ascii_digit()));
-    let status = state::status(word("state"), pid.is_some()).unwrap_or("unknown");
+    let mut status = state::status(word("state"), pid.is_some()).unwrap_or("unknown");
+    // Its executor gave it up before the task could say anything; the scheduler calls it failed next.
+    if matches!(status, "submitted" | "running") && word("executor_state") == Some("failed") {
+        status = "failed";
+    }
     let (queued, submitted, started) = (moment("scheduled_dttm"), moment("queued_dttm"), moment("run_start_date"));
     let finished = moment("run_end_date").filter(|_| !matches!(status, "running" | "submitted"));
     let own = |text: &str| text.to_owned().into();

@@ -22,6 +22,9 @@ pub const MAGIC: &[u8] = b"SQLite format 3\0";
 /// No value that Airflow writes is larger.
 const LARGEST_VALUE: i32 = 256 << 20;
 
+/// Between two looks at how many instructions SQLite has used: more than its size calls for only a damaged file needs.
+const INSTRUCTIONS_A_LOOK: u64 = 10_000;
+
 /// The file in which changes stand that are not in the database yet; `None` when there is none.
 pub fn wal(path: &Path) -> Option<PathBuf> {
     beside(path, "-wal").filter(|wal| wal.is_file())
@@ -105,6 +108,12 @@ fn open(path: &Path) -> Result<Connection, String> {
     ] {
         connection.set_db_config(setting, value).map_err(wrong)?;
     }
+    let mut instructions = 10_000_000 + size(&path).map_err(|e| e.to_string())?.saturating_mul(64);
+    let ends = move || {
+        instructions = instructions.saturating_sub(INSTRUCTIONS_A_LOOK);
+        instructions == 0
+    };
+    connection.progress_handler(INSTRUCTIONS_A_LOOK as i32, Some(ends)).map_err(wrong)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LARGEST_VALUE).map_err(wrong)?;
     connection.execute_batch("PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON").map_err(wrong)?;
     connection.busy_timeout(std::time::Duration::from_secs(30)).map_err(wrong)?;
