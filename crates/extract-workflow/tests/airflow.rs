@@ -272,7 +272,7 @@ fn what_a_task_prints_is_not_believed() {
     ]
     .concat();
     fs::write(&path, &text).unwrap();
-    assert_eq!(fates(&read(&[path.clone()]).0), ["t 1 completed 0"]);
+    assert_eq!(fates(&read(std::slice::from_ref(&path)).0), ["t 1 completed 0"]);
     // Cut within its last line.
     fs::write(&path, &text[..text.len() - 20]).unwrap();
     let (rows, said) = read(&[path]);
@@ -311,7 +311,7 @@ fn older_airflow() {
     let text = "[2021-03-01 01:12:17,123] {scheduler_job.py:987} INFO - Sending TaskInstanceKey(dag_id='d', task_id='a', run_id='r', \
                 try_number=1, map_index=-1) to CeleryExecutor with priority 1 and queue slow\n";
     fs::write(&path, text).unwrap();
-    let (rows, said) = read(&[path.clone()]);
+    let (rows, said) = read(std::slice::from_ref(&path));
     assert_eq!((fates(&rows), said), (vec!["a 1 submitted -".to_owned()], vec!["no_zone".to_owned()]));
     assert_eq!((rows[0].queue.as_deref(), rows[0].submitted_precision_ns), (Some("slow"), Some(14 * 3600 * 1_000_000_000 + 1_000_000)));
     let (rows, said) = read_with(&[path], &Options { zone_offset_s: Some(3600), year: None });

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Setting the following tasks to queued state (scheduler job_id=1):
-//! 	<TaskInstance: dag.task run map_index=2 [scheduled] ti_id=…> (id=…, try_number=1)                      the number since 3
+//!     <TaskInstance: dag.task run map_index=2 [scheduled] ti_id=…> (id=…, try_number=1)                      the number since 3
 //! Sending TaskInstanceKey(dag_id='dag', task_id='task', run_id='run', try_number=1, map_index=-1) to LocalExecutor with priority 1 and queue default       2
 //! Received executor event with state success for task instance TaskInstanceKey(…)
 //! Setting external_executor_id for <TaskInstance: dag.task run [queued]> to 4f…
