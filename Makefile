@@ -6,19 +6,23 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 BIN := $(TARGET)/release/flowmine
 OUT := out
 VENV := $(TARGET)/pm4py-venv
+AIRFLOW := $(TARGET)/airflow-venv
+AIRFLOW2 := $(TARGET)/airflow2-venv
 PEER := $(TARGET)/release/flowmine-peer
 # Pinned: what another version counts or writes may differ.
 PM4PY := pm4py==2.7.23.11 pyarrow==26.0.1
 SNAKEMAKE_VENV := $(TARGET)/snakemake-venv
 SNAKEMAKE := snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0
+AIRFLOW_VERSION := 3.3.2
+AIRFLOW2_VERSION := 2.11.2
 
 BUILD_PACKAGES := build-essential pkg-config libssl-dev
 TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
 	mariadb-server munge openssh-server openssh-client python3-venv git qemu-system-x86 busybox-static cpio e2fsprogs \
-	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin
+	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin postgresql
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need root.
-REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,fuse,bpf,podman')
+REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,fuse,bpf,podman')
 
 .PHONY: demo test build packages bench docs clean
 
@@ -32,14 +36,15 @@ build:
 	@PACKAGES="$(BUILD_PACKAGES)" tests/packages.sh
 	$(CARGO) build --release --locked --workspace
 
-test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(PEER)
+test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(AIRFLOW)/ready $(AIRFLOW2)/ready $(PEER)
 	@mkdir -p $(TARGET)
 	@rm -f $(TARGET)/not-run.txt
 	@touch $(TARGET)/not-run.txt
 	crates/extract-ebpf/bpf/build.sh --check
 	FLOWMINE_REQUIRE=$${FLOWMINE_REQUIRE-$(REQUIRE)} FLOWMINE_NOT_RUN=$(abspath $(TARGET))/not-run.txt \
 		FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) \
-		FLOWMINE_SNAKEMAKE=$(abspath $(SNAKEMAKE_VENV))/bin/snakemake $(CARGO) test --release --locked --workspace
+		FLOWMINE_SNAKEMAKE=$(abspath $(SNAKEMAKE_VENV))/bin/snakemake \
+		FLOWMINE_AIRFLOW=$(abspath $(AIRFLOW)) FLOWMINE_AIRFLOW2=$(abspath $(AIRFLOW2)) $(CARGO) test --release --locked --workspace
 	@if [ -s $(TARGET)/not-run.txt ]; then echo "NOT RUN, because something was missing:"; sort -u $(TARGET)/not-run.txt; \
 		else echo "Every test ran."; fi
 
@@ -53,6 +58,15 @@ $(SNAKEMAKE_VENV)/ready: Makefile
 	@PACKAGES="$(BUILD_PACKAGES) $(TEST_PACKAGES)" tests/packages.sh
 	python3 -m venv $(SNAKEMAKE_VENV)
 	$(SNAKEMAKE_VENV)/bin/pip install --quiet --disable-pip-version-check $(SNAKEMAKE)
+	@touch $@
+
+# What the versions in the lists depend on is pinned too: another version of it may keep Airflow from starting.
+$(AIRFLOW)/ready: tests/lab/airflow/airflow-$(AIRFLOW_VERSION).txt
+$(AIRFLOW2)/ready: tests/lab/airflow/airflow-$(AIRFLOW2_VERSION).txt
+$(AIRFLOW)/ready $(AIRFLOW2)/ready:
+	@PACKAGES="$(BUILD_PACKAGES) $(TEST_PACKAGES)" tests/packages.sh
+	python3 -m venv $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
 # process_mining as a program of its own, for round trips and benchmarks: its dependencies are none of ours.

@@ -83,7 +83,29 @@ fn what_workflow_engines_told_is_imported() {
     assert!(export(&["--run", "4fbe6aa5-3a77-4d9e-b57e-04e2cc641de1", "-o", one.to_str().unwrap()], 0).contains("1 runs written"));
     assert_eq!(std::fs::read(&one).unwrap(), std::fs::read(instances.join("snakemake-2026-11-22T060002.344605.json")).unwrap());
     assert!(export(&["--run", "none"], 2).contains("there is no workflow run with the id or name"));
+    assert!(import("airflow", "airflow/3.3.2/postgres.jsonl", 0).contains("10 rows of task_runs written (8 completed, 2 failed)"));
     assert!(import("wfformat", "makeflow/words.makeflow", 2).contains("this is nothing that import wfformat reads"));
+}
+
+#[test]
+fn a_database_in_postgresql_is_read_by_psql() {
+    let dir = tempfile::tempdir().unwrap();
+    let import = |address: &str| {
+        let mut command = flowmine();
+        command.env("PATH", dir.path()).args(["import", "airflow", address, "--dataset"]).arg(dir.path().join("dataset"));
+        said(&mut command, 2)
+    };
+    let address = "postgresql+psycopg2://me:s%65cret@127.0.0.1:1/metadata";
+    assert!(import(address).contains("psql is missing"));
+    assert!(import("postgresql://me@127.0.0.1/metadata?evil=1").contains("parameter \"evil\" is not known"));
+    // What others see of it.
+    let psql = dir.path().join("psql");
+    std::fs::write(&psql, "#!/bin/sh\necho \"arguments: $*; for $PGUSER at $PGHOST:$PGPORT/$PGDATABASE, $PGPASSWORD\" >&2; exit 2\n")
+        .unwrap();
+    std::fs::set_permissions(&psql, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let said = import(address);
+    let arguments = "arguments: --no-psqlrc --quiet --no-align --tuples-only --no-password; for me at 127.0.0.1:1/metadata, secret";
+    assert!(said.contains(arguments), "{said}");
 }
 
 #[test]

@@ -139,6 +139,8 @@ pub enum Import {
     Snakemake(ImportTasks),
     /// Kubernetes: pods and their events, as kubectl get -o json, its --watch or the API's watch give them.
     Kubernetes(ImportTasks),
+    /// Airflow 2 and 3: task logs, the scheduler's log, its metadata database (airflow.db, or postgresql://USER@HOST/DATABASE, read by psql).
+    Airflow(ImportTasks),
     /// WfFormat 1.4 to 1.6, the JSON of WfCommons for runs of any engine.
     Wfformat(ImportTasks),
 }

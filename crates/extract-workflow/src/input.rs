@@ -1,5 +1,6 @@
 //! Reading text line by line, packed or not, without holding it.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -46,11 +47,28 @@ pub fn small(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(flowmine_schema::text::decode(&bytes).into_owned()))
 }
 
+/// Without what colours a terminal.
+pub fn without_escapes(line: &str) -> Cow<'_, str> {
+    if !line.contains('\x1b') {
+        return line.into();
+    }
+    let mut out = String::with_capacity(line.len());
+    let mut pieces = line.split('\x1b');
+    out.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        // CSI, parameters, one letter.
+        let end = piece.strip_prefix('[').and_then(|rest| rest.find(|c: char| c.is_ascii_alphabetic()));
+        out.push_str(end.map_or(piece, |end| &piece[end + 2..]));
+    }
+    out.into()
+}
+
 /// The lines of a text, one at a time.
 pub struct Lines<R> {
     reader: R,
     line: Vec<u8>,
     number: u64,
+    longest: usize,
     /// Whether the last line ended with a newline.
     pub whole: bool,
 }
@@ -58,7 +76,12 @@ pub struct Lines<R> {
 impl<R: BufRead> Lines<R> {
     /// From the beginning.
     pub fn new(reader: R) -> Self {
-        Self { reader, line: Vec::new(), number: 0, whole: true }
+        Self::with_longest(reader, LONGEST_LINE)
+    }
+
+    /// From the beginning; lines are cut at so many bytes.
+    pub fn with_longest(reader: R, longest: usize) -> Self {
+        Self { reader, line: Vec::new(), number: 0, longest, whole: true }
     }
 
     /// The next line with its number, from 1, and without what ends it.
@@ -75,7 +98,7 @@ impl<R: BufRead> Lines<R> {
             any = true;
             let end = memchr::memchr(b'\n', buffer);
             let taken = end.map_or(buffer.len(), |end| end + 1);
-            let room = LONGEST_LINE - self.line.len();
+            let room = self.longest - self.line.len();
             self.line.extend_from_slice(&buffer[..end.unwrap_or(taken).min(room)]);
             self.reader.consume(taken);
             if end.is_some() {

@@ -6,10 +6,12 @@
 //! | Makeflow | `.makeflowlog`, workflows in JSON, summaries of the resource monitor | [`makeflow`] |
 //! | Snakemake | its logs, `.snakemake/metadata`, benchmark files, logs of its jobs on Slurm | [`snakemake`] |
 //! | Kubernetes | pods and events as JSON: lists, watch streams | [`kubernetes`] |
+//! | Airflow | task logs, scheduler logs, metadata databases | [`airflow`] |
 //! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
 //!
 //! [`take_in`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
 
+pub mod airflow;
 mod input;
 pub mod kubernetes;
 pub mod makeflow;
@@ -81,6 +83,17 @@ pub trait Engine {
         let files = std::fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
         let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         Ok(files.into_iter().filter(|path| is_hidden(path) && path.is_file()).collect())
+    }
+
+    /// A file that belongs to this one and changes in its stead; it counts when what was imported before is recognised.
+    fn beside(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    /// Where the engine's data is not a file but has an address: writes it into a file in `dir`, which is then a source as any other. `None` when the path
+    /// is no address. An error is a sentence for people.
+    fn fetch(&self, _address: &Path, _dir: &Path) -> Option<Result<PathBuf, String>> {
+        None
     }
 
     /// Reads all sources and joins what they tell of the same attempt. The order of `sources` does not matter.

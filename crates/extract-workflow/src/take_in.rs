@@ -147,6 +147,9 @@ fn look_at(engine: &dyn Engine, path: &Path) -> io::Result<Option<(&'static str,
     let Some(kind) = engine.recognise(path, &input::head(path)?) else { return Ok(None) };
     let mut hash = Sha256::new();
     add(&mut hash, path)?;
+    if let Some(beside) = engine.beside(path) {
+        add(&mut hash, &beside)?;
+    }
     Ok(Some((kind, Import { name: name_of(path), sha256: hex(hash) })))
 }
 

@@ -6,6 +6,7 @@ use flowmine_eventlog::read::Severity;
 use flowmine_extract_slurm::import;
 use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
 use flowmine_extract_workflow::kubernetes::Kubernetes;
+use flowmine_extract_workflow::airflow::Airflow;
 use flowmine_extract_workflow::makeflow::Makeflow;
 use flowmine_extract_workflow::nextflow::Nextflow;
 use flowmine_extract_workflow::snakemake::Snakemake;
@@ -28,6 +29,7 @@ pub fn run(args: &Import) -> anyhow::Result<Outcome> {
         Import::Makeflow(args) => task_runs::import(&Makeflow, args),
         Import::Snakemake(args) => task_runs::import(&Snakemake, args),
         Import::Kubernetes(args) => task_runs::import(&Kubernetes, args),
+        Import::Airflow(args) => task_runs::import(&Airflow, args),
         Import::Wfformat(args) => task_runs::import(&WfFormat, args),
     }
 }

@@ -14,17 +14,26 @@ const SHOWN: usize = 10;
 
 /// Imports what an engine tells.
 pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome> {
+    let fetched = tempfile::tempdir().context("a temporary directory")?;
+    let mut paths = Vec::new();
     for path in &args.paths {
-        std::fs::metadata(path).with_context(|| path.display().to_string())?;
+        let path = match engine.fetch(path, fetched.path()) {
+            Some(file) => file.map_err(anyhow::Error::msg)?,
+            None => path.clone(),
+        };
+        std::fs::metadata(&path).with_context(|| path.display().to_string())?;
+        paths.push(path);
     }
     let dataset = Dataset::open_or_create(&args.dataset)?;
     let options = Options { zone_offset_s: args.zone, year: args.year };
     let stage = Stage::new("importing");
-    let report = take_in(&dataset, engine, &args.paths, &options)?;
+    let report = take_in(&dataset, engine, &paths, &options)?;
     drop(stage);
     let odd: Vec<_> = report.sources.iter().filter(|source| !source.diagnostics.is_empty()).collect();
     for source in odd.iter().take(SHOWN) {
-        messages::diagnostics(&source.path.display().to_string(), &source.diagnostics);
+        // What was fetched lies in a directory that is soon gone.
+        let path = source.path.strip_prefix(fetched.path()).unwrap_or(&source.path);
+        messages::diagnostics(&path.display().to_string(), &source.diagnostics);
     }
     if odd.len() > SHOWN {
         let more = odd.len() - SHOWN;

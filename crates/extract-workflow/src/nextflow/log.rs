@@ -4,7 +4,6 @@
 //! script prints is in the log too, under loggers of its own, and is not looked at. Only one line, the runs' tasks and at most 256 KiB of a
 //! continued message are in memory.
 
-use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
@@ -14,7 +13,7 @@ use super::clock::{self, Stamp};
 use super::fate::Run;
 use super::told::Told;
 use crate::Options;
-use crate::input::Lines;
+use crate::input::{Lines, without_escapes};
 
 /// Of a message that goes over several lines.
 const MOST_CONTINUATION: usize = 256 << 10;
@@ -58,22 +57,6 @@ pub fn read(reader: impl BufRead, source: &str, mtime_ns: Option<i64>, options: 
     }
     runs.extend(told.finish(options, mtime_ns, said));
     Ok(runs)
-}
-
-/// Without what colours a terminal.
-fn without_escapes(line: &str) -> Cow<'_, str> {
-    if !line.contains('\x1b') {
-        return line.into();
-    }
-    let mut out = String::with_capacity(line.len());
-    let mut pieces = line.split('\x1b');
-    out.push_str(pieces.next().unwrap_or_default());
-    for piece in pieces {
-        // CSI, parameters, one letter.
-        let end = piece.strip_prefix('[').and_then(|rest| rest.find(|c: char| c.is_ascii_alphabetic()));
-        out.push_str(end.map_or(piece, |end| &piece[end + 2..]));
-    }
-    out.into()
 }
 
 /// A line and its continuation.

@@ -11,11 +11,11 @@ crate::table! {
     ///
     /// What the columns mean for each engine, and where they come from, is in `docs/engines.md`.
     pub struct TaskRun in "task_runs" {
-        /// `nextflow`, `makeflow`, `wfformat`, …
+        /// `nextflow`, `makeflow`, `airflow`, `wfformat`, …
         engine: text,
-        /// The run, as the engine identifies it: Nextflow's session UUID. Null when the source does not tell its run.
+        /// The run, as the engine identifies it: Nextflow's session UUID, Airflow's DAG run. Null when the source does not tell its run.
         run_id: opt_text,
-        /// The run's name for people: Nextflow's `goofy_yalow`.
+        /// The run's name for people: Nextflow's `goofy_yalow`, Airflow's DAG.
         run_name: opt_text,
         /// The task within the run, as the engine numbers or names it.
         task_id: opt_text,
@@ -37,7 +37,7 @@ crate::table! {
         queue: opt_text,
         /// What the executor calls it: a job id, a process id, a pod.
         native_id: opt_text,
-        /// What `native_id` is: `slurm_job`, `pid`, `pod`, `aws_job`, …
+        /// What `native_id` is: `slurm_job`, `pid`, `pod`, `aws_job`, `executor_id`, …
         native_kind: opt_text,
         /// The machine on which it ran.
         host: opt_text,

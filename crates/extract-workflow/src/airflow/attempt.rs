@@ -1,0 +1,117 @@
+//! One attempt at a task, put together from what several sources tell of it.
+
+use std::collections::BTreeMap;
+
+use flowmine_schema::diagnostic::Diagnostic;
+
+use crate::{Row, Source};
+
+/// What identifies an attempt in all of Airflow.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// DAG.
+    pub dag: String,
+    /// Run of the DAG.
+    pub run: String,
+    /// Task of the DAG.
+    pub task: String,
+    /// Place among the tasks that a mapped task expands to; -1 for a task that is not mapped.
+    pub map_index: i64,
+    /// From 1; `None` when it is not known.
+    pub attempt: Option<i64>,
+}
+
+impl Key {
+    /// As in the column `task_id`.
+    pub fn task_id(&self) -> String {
+        instance(&self.task, self.map_index)
+    }
+
+    /// A row that knows of which attempt it is.
+    pub fn row(&self, source: &str) -> Row {
+        let task_id = self.task_id();
+        Row {
+            engine: super::NAME.into(),
+            run_id: Some(self.run.clone().into()),
+            run_name: Some(self.dag.clone().into()),
+            name: task_id.clone().into(),
+            task_id: Some(task_id.into()),
+            attempt: self.attempt,
+            logical_task: format!("{}.{}", self.dag, self.task).into(),
+            tag: (self.map_index >= 0).then(|| self.map_index.to_string().into()),
+            status: "unknown".into(),
+            source: source.to_owned().into(),
+            ..Row::default()
+        }
+    }
+}
+
+/// A task's name has no brackets, so that this is no other task's.
+pub fn instance(task: &str, map_index: i64) -> String {
+    if map_index < 0 { task.to_owned() } else { format!("{task}[{map_index}]") }
+}
+
+/// The attempts, by what identifies them.
+#[derive(Debug, Default)]
+pub struct Attempts {
+    rows: BTreeMap<Key, Row>,
+}
+
+impl Attempts {
+    /// Adds what a source tells. What an earlier source told is kept; it is said of the later one where they contradict each other.
+    pub fn add(&mut self, key: Key, told: Row, source: &mut Source) {
+        let Some(row) = self.rows.get_mut(&key) else {
+            source.rows += 1;
+            self.rows.insert(key, told);
+            return;
+        };
+        let open = |status: &str| matches!(status, "running" | "submitted" | "unknown");
+        if row.status != told.status && !open(&row.status) && !open(&told.status) {
+            let message = format!(
+                "attempt {} at {} in {} is {} by {} and {} here; the first is kept",
+                key.attempt.unwrap_or_default(),
+                row.name,
+                key.run,
+                row.status,
+                row.source,
+                told.status
+            );
+            source.diagnostics.push(Diagnostic::warning("sources_contradict", message));
+        } else if told.status != "unknown" && (row.status == "unknown" || open(&row.status) && !open(&told.status)) {
+            row.status = told.status.clone();
+        }
+        fill(row, told);
+    }
+
+    /// The attempts that were told, in the order of their keys.
+    pub fn into_rows(self) -> BTreeMap<Key, Row> {
+        self.rows
+    }
+}
+
+fn fill(row: &mut Row, told: Row) {
+    // Who noticed an end later than the task's own process wrote its last line knows it less well.
+    if row.finished_precision_ns.is_none() && told.finished_ns.is_some_and(|told| row.finished_ns.is_none_or(|known| told < known)) {
+        (row.finished_ns, row.finished_precision_ns) = (told.finished_ns, told.finished_precision_ns);
+    }
+    for (time, precision, told_time, told_precision) in [
+        (&mut row.queued_ns, &mut row.queued_precision_ns, told.queued_ns, told.queued_precision_ns),
+        (&mut row.submitted_ns, &mut row.submitted_precision_ns, told.submitted_ns, told.submitted_precision_ns),
+        (&mut row.started_ns, &mut row.started_precision_ns, told.started_ns, told.started_precision_ns),
+    ] {
+        if time.is_none() {
+            (*time, *precision) = (told_time, told_precision);
+        }
+    }
+    if row.native_id.is_none() {
+        (row.native_id, row.native_kind) = (told.native_id, told.native_kind);
+    }
+    row.executor = row.executor.take().or(told.executor);
+    row.queue = row.queue.take().or(told.queue);
+    row.host = row.host.take().or(told.host);
+    row.exit_code = row.exit_code.or(told.exit_code);
+    row.command = row.command.take().or(told.command);
+    row.error = row.error.take().or(told.error);
+    row.duration_s = row.duration_s.or(told.duration_s);
+    row.realtime_s = row.realtime_s.or(told.realtime_s);
+}

@@ -1,0 +1,153 @@
+//! `airflow.db`, as it is used by Airflow at the same time or lies somewhere: opened to be read only, and nothing is written beside it.
+//!
+//! A database in SQLite's write-ahead mode (Airflow 3) needs the files `-wal` and `-shm` as long as a program has it open; where there is no
+//! `-wal` nobody has, and it is read as a file that does not change. Nothing that the file says is executed: no views, no triggers. A file that
+//! gives more than it can hold (pages that refer to each other) is refused.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use flowmine_schema::text;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Map, Value};
+
+use super::database::{Database, HISTORY, TABLES};
+
+/// How a database begins.
+pub const MAGIC: &[u8] = b"SQLite format 3\0";
+/// No value that Airflow writes is larger.
+const LARGEST_VALUE: i32 = 256 << 20;
+
+/// Between two looks at how many instructions SQLite has used: more than its size calls for only a damaged file needs.
+const INSTRUCTIONS_A_LOOK: u64 = 10_000;
+
+/// The file in which changes stand that are not in the database yet; `None` when there is none.
+pub fn wal(path: &Path) -> Option<PathBuf> {
+    beside(path, "-wal").filter(|wal| wal.is_file())
+}
+
+fn beside(path: &Path, ending: &str) -> Option<PathBuf> {
+    let mut name = path.file_name()?.to_owned();
+    name.push(ending);
+    Some(path.with_file_name(name))
+}
+
+/// Reads the tables; what is wrong with a row is given to `say`.
+///
+/// # Errors
+/// A sentence for people, when the database cannot be read.
+pub fn read(path: &Path, source: &str, mut say: impl FnMut(String)) -> Result<Database, String> {
+    let wrong = |error: rusqlite::Error| format!("SQLite says: {error}");
+    let connection = open(path)?;
+    let mut room = size(path).map_err(|e| e.to_string())?;
+    let mut database = Database::default();
+    database.has_history = has_table(&connection, HISTORY).map_err(wrong)?;
+    // All tables as of one moment.
+    connection.execute_batch("BEGIN").map_err(wrong)?;
+    for (table, wanted) in TABLES {
+        let columns = columns(&connection, table, wanted).map_err(wrong)?;
+        if columns.is_empty() {
+            continue;
+        }
+        let mut statement = connection.prepare(&format!("SELECT {} FROM main.{table}", columns.join(", "))).map_err(wrong)?;
+        let mut rows = statement.query([]).map_err(wrong)?;
+        while let Some(row) = rows.next().map_err(wrong)? {
+            let mut values = Map::new();
+            let mut bytes = 4;
+            for (at, column) in columns.iter().enumerate() {
+                let value = match row.get_ref(at).map_err(wrong)? {
+                    ValueRef::Null => continue,
+                    ValueRef::Integer(number) => number.into(),
+                    ValueRef::Real(number) => number.into(),
+                    ValueRef::Text(value) => {
+                        bytes += value.len() as u64;
+                        text::decode(value).into_owned().into()
+                    }
+                    ValueRef::Blob(value) => {
+                        bytes += value.len() as u64;
+                        Value::String(value.iter().map(|byte| format!("{byte:02x}")).collect())
+                    }
+                };
+                values.insert((*column).to_owned(), value);
+            }
+            room = room.checked_sub(bytes).ok_or("it gives more rows than it can hold: it is damaged")?;
+            if let Err(why) = database.add(table, &values, source) {
+                say(why);
+            }
+        }
+    }
+    Ok(database)
+}
+
+fn open(path: &Path) -> Result<Connection, String> {
+    let path = std::path::absolute(path).map_err(|e| e.to_string())?;
+    let mut header = Vec::new();
+    File::open(&path).and_then(|file| file.take(100).read_to_end(&mut header)).map_err(|e| e.to_string())?;
+    // Byte 19: which format is needed to read it; 2 is the write-ahead log.
+    let how = match (header.get(19), wal(&path).is_some()) {
+        (Some(2), true) if !beside(&path, "-shm").is_some_and(|shm| shm.is_file()) => {
+            return Err(
+                "it was in use, and its file -wal was copied without the file -shm: copy all three, or end Airflow first".to_owned()
+            );
+        }
+        (Some(2), false) => "immutable=1",
+        _ => "mode=ro",
+    };
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let wrong = |error: rusqlite::Error| format!("SQLite says: {error}");
+    let connection = Connection::open_with_flags(uri(&path, how), flags).map_err(wrong)?;
+    for (setting, value) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+    ] {
+        connection.set_db_config(setting, value).map_err(wrong)?;
+    }
+    let mut instructions = 10_000_000 + size(&path).map_err(|e| e.to_string())?.saturating_mul(64);
+    let ends = move || {
+        instructions = instructions.saturating_sub(INSTRUCTIONS_A_LOOK);
+        instructions == 0
+    };
+    connection.progress_handler(INSTRUCTIONS_A_LOOK as i32, Some(ends)).map_err(wrong)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LARGEST_VALUE).map_err(wrong)?;
+    connection.execute_batch("PRAGMA query_only = ON; PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON").map_err(wrong)?;
+    connection.busy_timeout(std::time::Duration::from_secs(30)).map_err(wrong)?;
+    Ok(connection)
+}
+
+/// All that a path can hold, escaped.
+fn uri(path: &Path, how: &str) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
+            uri.push(*byte as char);
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    format!("{uri}?{how}")
+}
+
+fn size(path: &Path) -> io::Result<u64> {
+    Ok(std::fs::metadata(path)?.len() + wal(path).and_then(|wal| std::fs::metadata(wal).ok()).map_or(0, |wal| wal.len()))
+}
+
+fn has_table(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    connection.prepare("SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?1")?.exists([table])
+}
+
+/// Those of the wanted columns that are there; none for what is no plain table.
+fn columns(connection: &Connection, table: &str, wanted: &[&'static str]) -> rusqlite::Result<Vec<&'static str>> {
+    let is_virtual = "SELECT 1 FROM main.sqlite_schema WHERE name = ?1 AND rootpage = 0";
+    if !has_table(connection, table)? || connection.prepare(is_virtual)?.exists([table])? {
+        return Ok(Vec::new());
+    }
+    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    let there: Vec<String> = statement.query_map([table], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(wanted.iter().copied().filter(|column| there.iter().any(|name| name == column)).collect())
+}
