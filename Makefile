@@ -79,6 +79,7 @@ bench: build $(VENV)/ready $(PEER)
 	$(CARGO) bench --locked --bench poll
 	$(CARGO) bench --locked --bench export
 	$(CARGO) bench --locked --bench records
+	$(CARGO) bench --locked --bench attribution -- --csv
 	[ "$$(id -u)" != 0 ] || $(CARGO) bench --locked --bench trace
 	FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) $(CARGO) bench --locked --bench logs
 

@@ -1,8 +1,11 @@
-//! How fast traced operations become tasks' operations: `flowmine correlate` on a made dataset, from Parquet and from the monitoring paper's CSV.
+//! How fast traced operations become tasks' operations: `flowmine correlate` on a made dataset, from Parquet and from the monitoring paper's CSV, beside the paper's own script.
 //!
-//! `cargo bench --bench attribution [-- --operations N] [--csv]` makes a trace of a workflow: tasks one after the other, four at a time, each a process that opens files, reads one that an
-//! earlier task wrote and one that all share, half of it in order and half at random, writes one of its own, and closes them; and the engine's table that says which process each task was.
-//! Making it does not count. Wall clock, CPU time and the largest memory of the command are printed, and the sums are compared with what was made. A table of measured values stands in docs/performance.md.
+//! `cargo bench --bench attribution [-- --operations N] [--csv]` makes a trace of a workflow in Nextflow's layout: tasks four at a time, each a shell in a control group of its own that opens its
+//! `.command.sh`, reads a file that an earlier task wrote and one that all share (at random places), writes one in order and one by strides, and closes them; and the engine's table of tasks.
+//! Making it does not count. Wall clock, CPU time and the largest memory of the commands are printed, and the sums are compared with what was made.
+//!
+//! With `FLOWMINE_PAPER_SCRIPT` (the published `nextflow_eval.py`, run by `FLOWMINE_PYTHON` with the packages that it imports) and `--csv` the script is run on the same files, and ended after
+//! ten minutes. A table of measured values stands in docs/performance.md.
 
 use std::error::Error;
 use std::path::Path;
@@ -37,9 +40,42 @@ fn main() -> Result<(), Box<dyn Error>> {
             let (files, copy) = (dir.path().join("csv"), dir.path().join("copy"));
             run(&["export", "--format", "io-csv", "--dataset", &text(&made), "-o", &text(&files)])?;
             let import = ["import", "io-csv", &text(&files), "--dataset", &text(&copy)];
+            append_runs(&Dataset::open_or_create(&copy)?, operations)?;
             measured("CSV", operations, &[&import, &["correlate", "--dataset", &text(&copy)]])?;
+            compare(&copy, read, written)?;
+            paper(dir.path(), &files, operations)?;
         }
     }
+    Ok(())
+}
+
+/// The paper's script on the same files.
+fn paper(dir: &Path, files: &Path, operations: u64) -> Result<(), Box<dyn Error>> {
+    let (Some(script), Some(python)) = (std::env::var_os("FLOWMINE_PAPER_SCRIPT"), std::env::var_os("FLOWMINE_PYTHON")) else {
+        return Ok(());
+    };
+    let log = dir.join("nextflow.log");
+    let lines = (0..operations.div_ceil(OF_TASK)).map(|task| {
+        format!(
+            "TaskHandler[id: {task}; name: process{} ({task}); status: COMPLETED; exit: 0; error: -; workDir: {}]\n",
+            task % 20,
+            work_dir(task)
+        )
+    });
+    std::fs::write(&log, lines.collect::<String>())?;
+    let mut command = Command::new("timeout");
+    command.args(["600"]).arg(python).arg(script).arg(&log).arg("").arg(files).current_dir(dir).env("MPLBACKEND", "agg");
+    let began = Instant::now();
+    let mut child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn()?;
+    let usage = child::wait(&mut child)?;
+    let wall = began.elapsed().as_secs_f64();
+    let how = if usage.code == 0 { "" } else { " (did not end)" };
+    println!(
+        "{operations} | the paper's script{how} | {wall:.2} | {:.2} | {:.0} | {:.3}",
+        usage.cpu,
+        usage.peak_mb,
+        operations as f64 / wall / 1e6
+    );
     Ok(())
 }
 
@@ -174,25 +210,30 @@ fn make(dir: &Path, operations: u64) -> Result<(i64, i64), Box<dyn Error>> {
     writer.merge_small_files::<TracedFile<'static>>()?;
     writer.merge_small_files::<Process<'static>>()?;
     drop(writer);
+    append_runs(&dataset, operations)?;
+    Ok((read, written))
+}
+
+/// What the engine tells.
+fn append_runs(dataset: &Dataset, operations: u64) -> Result<(), Box<dyn Error>> {
     let mut writer = dataset.writer(Role::Raw, "bench")?;
     let mut transaction = writer.begin()?;
     let mut runs = Builder::<TaskRun<'static>>::new();
-    for task in 0..tasks {
+    for task in 0..operations.div_ceil(OF_TASK) {
         let begin = T0 + (task / 4 * 4 * OF_TASK) as i64 * EACH_NS;
         let end = begin + (4 * OF_TASK) as i64 * EACH_NS;
         runs.push(&TaskRun {
-            engine: "makeflow".into(),
+            engine: "nextflow".into(),
             run_id: Some("1".into()),
             task_id: Some(task.to_string().into()),
             attempt: Some(1),
-            name: format!("process {task}").into(),
+            name: format!("process{} ({task})", task % 20).into(),
             logical_task: format!("process{}", task % 20).into(),
-            native_id: Some((pid(task)).to_string().into()),
-            native_kind: Some("pid".into()),
+            work_dir: Some(work_dir(task).into()),
             submitted_ns: Some(begin),
-            submitted_precision_ns: Some(0),
+            submitted_precision_ns: Some(1_000_000),
             finished_ns: Some(end),
-            finished_precision_ns: Some(0),
+            finished_precision_ns: Some(1_000_000),
             status: "completed".into(),
             source: "bench".into(),
             ..TaskRun::default()
@@ -200,7 +241,11 @@ fn make(dir: &Path, operations: u64) -> Result<(i64, i64), Box<dyn Error>> {
     }
     transaction.append(runs)?;
     transaction.commit()?;
-    Ok((read, written))
+    Ok(())
+}
+
+fn work_dir(task: u64) -> String {
+    format!("/work/run/{:02x}/{task:030x}", task % 256)
 }
 
 /// Numbers are used again, as pids are.
@@ -222,10 +267,10 @@ fn process(task: u64, begin: i64, end: i64) -> Process<'static> {
         parent_start_ns: Some(0),
         uid: Some(1000),
         gid: Some(1000),
-        cgroup_id: Some(77),
-        cgroup_path: Some("/user.slice/user-1000.slice/session-4.scope".into()),
-        executable: Some("/usr/bin/process".into()),
-        command_line: Some(format!(r#"["process","{task}"]"#).into()),
+        cgroup_id: Some(100_000 + task as i64),
+        cgroup_path: Some(format!("/system.slice/docker-{task:064x}.scope").into()),
+        executable: Some("/usr/bin/bash".into()),
+        command_line: Some(r#"["/bin/bash","-ue",".command.sh"]"#.into()),
         exec_ns: Some(begin),
         execs: 1,
         exit_ns: Some(end),
@@ -239,15 +284,16 @@ fn process(task: u64, begin: i64, end: i64) -> Process<'static> {
 /// What a task does at a step: three files are opened, read or written, and closed.
 fn operation(task: u64, step: u64, start_ns: i64) -> IoEvent<'static> {
     let random = mixed(task * OF_TASK + step);
+    // Its script is opened by the last of the first four.
     let (file, name) = match step % 4 {
-        0 => (task.wrapping_sub(7) % (1 << 40), "result"),
-        1 => (u64::MAX >> 24, "shared"),
-        _ => (task, "result"),
+        0 => (task.saturating_sub(7), "result.fastq.gz"),
+        1 => (u64::MAX >> 24, "shared.fa"),
+        2 => (task, "result.fastq.gz"),
+        _ => (task + (1 << 32), if step == 3 { ".command.sh" } else { "table" }),
     };
     let round = (step / 4) as i64;
     let last = (OF_TASK / 4) as i64 - 1;
     let (op, offset) = match (step % 4, round) {
-        (3, _) if round == 0 || round == last => ("read", Some(0)),
         (_, 0) => ("open", None),
         (_, n) if n == last => ("close", None),
         (0, n) => ("read", Some(n * 4096)),
@@ -256,7 +302,8 @@ fn operation(task: u64, step: u64, start_ns: i64) -> IoEvent<'static> {
         (_, n) => ("write", Some((1 << 30) + (n % 100) * 65_536)),
     };
     let size = if op == "open" || op == "close" { None } else { Some(4096) };
-    let path = (op == "open").then(|| format!("/work/run/{:02x}/{file:08x}/{name}.fastq.gz", file % 256));
+    let path =
+        (op == "open").then(|| format!("{}/{name}", if step % 4 == 1 { "/work/reference".to_owned() } else { work_dir(file % (1 << 32)) }));
     IoEvent {
         host: "node1".into(),
         trace_ns: T0,
@@ -269,7 +316,7 @@ fn operation(task: u64, step: u64, start_ns: i64) -> IoEvent<'static> {
         end_ns: Some(start_ns + 300 + (random & 1023) as i64),
         handle: Some((task * 4 + step % 4) as i64),
         device: Some(0x801),
-        inode: Some((1_000_000 + file % (1 << 40)) as i64),
+        inode: Some((1_000_000 + file) as i64),
         generation: Some((file % 1_000_003) as i64),
         offset,
         size,
