@@ -323,3 +323,31 @@ fn a_source_that_tells_neither_starts_nor_paths() {
     world.task("nextflow", "1", (1, 9), |row| row.work_dir = Some("/w/aa/".into()));
     assert_eq!(world.correlated().bytes(), ["1: 0 320", "no-process: 0 50000", "no-rule: 1 4000"]);
 }
+
+#[test]
+fn a_pod_is_the_task_that_its_engine_names_or_kubernetes_labels() {
+    let mut world = World::default();
+    let uids = ["2f3c0c1e-9d0a-4b52-8f0e-0a4d6f1b2c3d", "3f3c0c1e-9d0a-4b52-8f0e-0a4d6f1b2c3d"];
+    for (n, uid) in uids.into_iter().enumerate() {
+        let process = P("n1", 10 + n as i32, 2);
+        world.process(process, 9, |row| row.cgroup_path = Some(format!("/kubepods/besteffort/pod{uid}/{ID_A}").into()));
+        world.writes(process, 3000, F(1, n as i64), 0, 10i64.pow(n as u32));
+        // What Kubernetes itself tells of each.
+        world.task("kubernetes", uid, (1, 9), |row| {
+            (row.native_id, row.native_kind) = (Some(uid.into()), Some("pod".into()));
+            row.name = format!("nf-{n}").into();
+        });
+    }
+    // Nextflow knows the first by its name; the second nobody else tells of.
+    world.task("nextflow", "7", (1, 9), |row| (row.native_id, row.native_kind) = (Some("nf-0".into()), Some("pod".into())));
+    let told = world.correlated();
+    let mut tasks: Vec<_> = told
+        .totals
+        .iter()
+        .map(|row| (row.task.as_deref().unwrap().to_owned(), row.pod.as_deref().unwrap().to_owned(), row.written_bytes))
+        .collect();
+    tasks.sort();
+    let second = format!("kubernetes:r/{}#1", uids[1]);
+    assert_eq!(tasks, [(second, uids[1].to_owned(), 10), ("nextflow:r/7#1".to_owned(), uids[0].to_owned(), 1)]);
+    assert!(told.links.iter().any(|link| link.source == "nextflow:r/7#1" && link.target_type == "pod" && link.relation == "ran-as"));
+}
