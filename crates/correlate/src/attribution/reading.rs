@@ -56,15 +56,12 @@ impl<'d, R: Row> Groups<'d, R> {
 }
 
 /// Calls `each` with the row groups of a host's table, while another thread reads the next one.
-pub fn each_group<R: Row>(
+pub fn each_group<R: Row + Send>(
     dataset: &Dataset,
     host: &str,
     projection: Projection<'_>,
     mut each: impl FnMut(&Rows<R>) -> Result<(), CorrelateError>,
-) -> Result<(), CorrelateError>
-where
-    R: Send,
-{
+) -> Result<(), CorrelateError> {
     let mut groups = Groups::<R>::new(dataset, host, projection)?;
     std::thread::scope(|scope| {
         let (give, taken) = sync_channel(1);

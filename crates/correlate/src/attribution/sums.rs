@@ -350,15 +350,13 @@ impl<'a> Totals<'a> {
             // What the engine says is the same in each row; the longest of what hosts say.
             instance.time = instance.time.max(row.time_ns);
         }
-        let mut logical: BTreeMap<_, Vec<&Instance>> = BTreeMap::new();
+        let mut logical: BTreeMap<LogicalTask<'_>, Vec<&Instance>> = BTreeMap::new();
         for (task, instance) in &instances {
             let task = self.entities.tasks.get(*task);
             logical.entry((&task.engine, &task.run_name, &task.run_id, &task.logical_task)).or_default().push(instance);
         }
-        let row = |((engine, run_name, run_id, logical_task), instances): (
-            (&String, &Option<String>, &Option<String>, &String),
-            Vec<&Instance>,
-        )| {
+        let row = |(name, instances): (LogicalTask<'_>, Vec<&Instance>)| {
+            let (engine, run_name, run_id, logical_task) = name;
             let read = Spread::of(instances.iter().map(|instance| instance.read));
             let written = Spread::of(instances.iter().map(|instance| instance.written));
             let time = Some(Spread::of(instances.iter().filter_map(|instance| instance.time))).filter(|spread| spread.count > 0);
@@ -396,6 +394,9 @@ impl<'a> Totals<'a> {
         logical.into_iter().map(row).collect()
     }
 }
+
+/// Engine, name and id of the run, logical task.
+type LogicalTask<'e> = (&'e String, &'e Option<String>, &'e Option<String>, &'e String);
 
 /// Sum, least, quartiles, most and standard deviation of numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
