@@ -190,6 +190,26 @@ fn a_process_has_one_last_row_with_all_that_was_learnt() {
 }
 
 #[test]
+fn sums_that_are_told_after_the_end_of_a_process_make_no_second_one() {
+    let totals = Totals {
+        process: PROCESS,
+        open_file: Some(1),
+        file: FILE,
+        first_boot_ns: 20,
+        last_boot_ns: 30,
+        read: Sum { calls: 1, bytes: 5, errors: 0, time_ns: 1, range: Some((0, 5)) },
+        write: Sum::default(),
+        faults: 0,
+    };
+    let records =
+        [news(ProcessChange::Fork, 10), news(ProcessChange::Exit(Some(0)), 40), Record::Totals(totals), news(ProcessChange::Update, 50)];
+    let (fixture, outcome) = Fixture::record(&Options { flush_every: Duration::ZERO, ..Options::default() }, &records);
+    let rows = fixture.rows::<Process<'static>, _>(|row| (row.first_seen.into_owned(), row.exit_code));
+    assert_eq!((rows.last(), outcome.processes), (Some(&("fork".to_owned(), Some(0))), 1));
+    assert!(rows.iter().all(|(first_seen, _)| first_seen == "fork"), "{rows:?}");
+}
+
+#[test]
 fn what_still_runs_at_the_end_has_a_row_without_an_end() {
     let (fixture, _) = Fixture::record(&Options::default(), &[news(ProcessChange::Running, 10)]);
     let rows = fixture.rows::<Process<'static>, _>(|row| (row.first_seen.into_owned(), row.exit_ns, row.execs));

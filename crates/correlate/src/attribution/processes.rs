@@ -197,10 +197,13 @@ impl Processes {
             (None, _) => self.current.get(&pid).copied().unwrap_or((pid, UNTOLD)),
             (_, start) => (pid, start.unwrap_or(UNTOLD)),
         });
-        let Some(node) = self.get(slot) else { return };
-        // Of a process that nobody told of, its operations make a row.
+        // Of a process that nobody told of, its operations make a row; it must not hide what was told.
         let nothing_told = &*row.first_seen == "operation" && row.uid.is_none() && row.cgroup_id.is_none() && row.command_line.is_none();
-        node.facts = (!nothing_told).then(|| Facts::of(row));
+        let Some(node) = self.get(slot) else { return };
+        if nothing_told {
+            return;
+        }
+        node.facts = Some(Facts::of(row));
         node.findings = None;
         // Of a program that began in the trace all is known, also when its process is older.
         node.before_trace = &*row.first_seen == "running" && row.exec_ns.is_none();

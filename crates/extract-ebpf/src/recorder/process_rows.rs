@@ -1,11 +1,16 @@
 //! What is known of each live process, and its rows.
 
+use std::collections::VecDeque;
+
 use flowmine_schema::tables::Process;
 use flowmine_schema::text::decode;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rows::{json_array, json_object};
 use crate::record::{Counters, ProcessChange, ProcessFacts, ProcessKey, ProcessNews};
+
+/// So many processes that ended are remembered.
+const GONE: usize = 1 << 16;
 
 struct Known {
     row: Process<'static>,
@@ -18,6 +23,9 @@ struct Known {
 pub(super) struct Processes {
     live: FxHashMap<ProcessKey, Known>,
     ended: Vec<Process<'static>>,
+    /// Those that ended, the last ones: what they did can be told after their end (sums are, nearly always).
+    gone: FxHashSet<ProcessKey>,
+    gone_in_order: VecDeque<ProcessKey>,
     generations: u64,
     start_precision_ns: i64,
 }
@@ -48,7 +56,7 @@ impl Processes {
 
     /// An operation of this process arrived: it exists, even when nothing else is known of it.
     pub(super) fn seen(&mut self, key: ProcessKey, _at_ns: i64, host: &str, trace_ns: i64, boot_offset_ns: i64) {
-        if !self.live.contains_key(&key) {
+        if !self.live.contains_key(&key) && !self.gone.contains(&key) {
             self.entry(key, "operation", host, trace_ns, boot_offset_ns);
         }
     }
@@ -59,6 +67,9 @@ impl Processes {
             ProcessChange::Fork => "fork",
             _ => "operation",
         };
+        if matches!(news.change, ProcessChange::Update) && self.gone.contains(&news.process) {
+            return;
+        }
         let known = self.entry(news.process, first_seen, host, trace_ns, boot_offset_ns);
         known.dirty = true;
         if known.row.first_seen == "operation" && first_seen != "operation" {
@@ -84,9 +95,20 @@ impl Processes {
                 known.row.as_of_ns = at_ns;
                 if let Some(known) = self.live.remove(&news.process) {
                     self.ended.push(known.row);
+                    self.remember(news.process);
                 }
             }
             ProcessChange::Running | ProcessChange::Fork | ProcessChange::Update => {}
+        }
+    }
+
+    fn remember(&mut self, gone: ProcessKey) {
+        self.gone.insert(gone);
+        self.gone_in_order.push_back(gone);
+        if self.gone_in_order.len() > GONE
+            && let Some(oldest) = self.gone_in_order.pop_front()
+        {
+            self.gone.remove(&oldest);
         }
     }
 

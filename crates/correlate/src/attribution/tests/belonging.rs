@@ -351,3 +351,18 @@ fn a_pod_is_the_task_that_its_engine_names_or_kubernetes_labels() {
     assert_eq!(tasks, [(second, uids[1].to_owned(), 10), ("nextflow:r/7#1".to_owned(), uids[0].to_owned(), 1)]);
     assert!(told.links.iter().any(|link| link.source == "nextflow:r/7#1" && link.target_type == "pod" && link.relation == "ran-as"));
 }
+
+#[test]
+fn a_row_that_tells_nothing_hides_nothing() {
+    let mut world = World::default();
+    let process = P("n1", 10, 2);
+    world.process(process, 9, |_| {});
+    world.task_of_pid("1", process, 9);
+    // As tracers write it of a process whose sums come after its end.
+    world.process(process, 20, |row| {
+        row.first_seen = "operation".into();
+        (row.uid, row.cgroup_id, row.cgroup_path, row.command_line, row.exit_ns, row.parent_pid) = (None, None, None, None, None, None);
+    });
+    world.writes(process, 3000, F(1, 1), 0, 5);
+    assert_eq!(world.correlated().bytes(), ["1: 0 5"]);
+}
