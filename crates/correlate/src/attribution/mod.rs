@@ -27,6 +27,8 @@ pub mod sums;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
 use flowmine_schema::{Dataset, Projection, Transaction};
@@ -50,6 +52,8 @@ use crate::rules::{self, Claim, Script, process_tree};
 const ACCESSES: usize = 1 << 12;
 /// Ranges of one process that are kept in memory.
 const RANGES: usize = 1 << 16;
+/// Rows of `io_totals` that are read ahead.
+const TOTALS_AHEAD: usize = 1 << 14;
 /// In place of the owner of a process that is not settled.
 const NOBODY_YET: u32 = u32::MAX;
 
@@ -166,6 +170,8 @@ struct Pass<'a, 'b, 'd> {
     next_process_ns: i64,
     next_file_ns: i64,
     next_total_ns: i64,
+    totals_ahead: BTreeMap<(i64, u64), IoTotal<'static>>,
+    totals_read: u64,
     processes: Processes,
     files: Files,
     /// The latest time that was seen; never goes back.
@@ -184,6 +190,8 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             next_process_ns: i64::MIN,
             next_file_ns: i64::MIN,
             next_total_ns: i64::MIN,
+            totals_ahead: BTreeMap::new(),
+            totals_read: 0,
             processes: Processes::default(),
             files: Files::default(),
             now_ns: i64::MIN,
@@ -322,19 +330,26 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         Ok(())
     }
 
-    /// Takes the sums of operations that had ended by a time: a trace that does not keep single operations has them for each process and open file.
+    /// Takes the sums of operations that had ended by a time: a trace that does not keep single operations has them for each process and open file. They are told some seconds later and in any order,
+    /// so that some thousands are read ahead.
     fn totals(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
         while self.next_total_ns <= until_ns {
-            let Some(total) = self.told_totals.peek()?.map(IoTotal::into_owned) else {
-                self.next_total_ns = i64::MAX;
-                return Ok(());
-            };
-            if total.last_ns > until_ns {
-                self.next_total_ns = total.last_ns;
+            while self.totals_ahead.len() < TOTALS_AHEAD {
+                let Some(total) = self.told_totals.peek()?.map(IoTotal::into_owned) else { break };
+                self.told_totals.advance();
+                self.totals_read += 1;
+                self.totals_ahead.insert((total.last_ns, self.totals_read), total);
+            }
+            match self.totals_ahead.first_entry() {
+                Some(first) if first.key().0 <= until_ns => {
+                    let total = first.remove();
+                    self.total(&total, transaction)?;
+                }
+                next => self.next_total_ns = next.map_or(i64::MAX, |next| next.key().0),
+            }
+            if self.next_total_ns == i64::MAX {
                 return Ok(());
             }
-            self.told_totals.advance();
-            self.total(&total, transaction)?;
         }
         Ok(())
     }

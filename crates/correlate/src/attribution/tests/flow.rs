@@ -159,3 +159,30 @@ fn a_file_of_a_network_file_system_is_one_on_all_hosts() {
     // Half a second between them, and nobody knows how the clocks differ.
     assert_eq!((&shared.host, shared.order_doubtful), (&None, true));
 }
+
+#[test]
+fn sums_are_put_in_order() {
+    let mut world = world();
+    world.opens(A, 1000, F(1, 5), "/d/f", 0o1101);
+    world.opens(B, 3000, F(1, 5), "/d/f", 0);
+    // The reader's sum is told before the writer's.
+    for (process, first, read, written) in [(B, 3, 70, 0), (A, 1, 0, 70)] {
+        world.totals.push(IoTotal {
+            host: "n1".into(),
+            trace_ns: T0,
+            pid: process.1,
+            process_start_ns: Some(process.2 * SECOND),
+            device: 1,
+            inode: 5,
+            generation: Some(1),
+            first_ns: T0 + first * SECOND + 1,
+            last_ns: T0 + (first + 1) * SECOND,
+            read_calls: read / 7,
+            read_bytes: read,
+            write_calls: written / 7,
+            write_bytes: written,
+            ..IoTotal::default()
+        });
+    }
+    assert_eq!(world.correlated().flow(), ["/d/f v1 truncated: a 70 -> b 70"]);
+}
