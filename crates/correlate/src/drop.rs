@@ -50,6 +50,7 @@ pub const OF_TASKS: &[&str] = &[
 const ALSO: &[(&str, &[&str])] = &[
     ("command", &["command_line", "executable"]),
     ("arguments", &["command", "command_line"]),
+    ("activity", &["logical_task"]),
     ("tag", &["name"]),
     ("partition", &["queue"]),
 ];
