@@ -37,7 +37,7 @@ pub(super) static TASKS: Words = LazyLock::new(|| {
         google-lifesciences LocalExecutor CeleryExecutor KubernetesExecutor SequentialExecutor wq torque cluster \
         pid pod container slurm_job aws_job azure_job google_job sge_job pbs_job lsf_job moab_job condor_job oar_job flux_job hq_job \
         completed failed aborted cached running submitted unknown \
-        task job step process unit unassigned belongs-to ran-as \
+        task job step process unit cgroup unassigned belongs-to ran-as \
         after afterany afterok afternotok aftercorr afterburstbuffer expand singleton \
         declared-dependency native-id work-directory environment process-tree command-line slurm-cgroup container-cgroup systemd-cgroup \
         told derived guessed before-trace starts-tasks other-user contradiction no-rule no-process lost before created truncated changed \

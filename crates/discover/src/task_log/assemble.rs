@@ -7,8 +7,10 @@ use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered_text};
 use flowmine_eventlog::{Attribute, LogError, Object, Record, Relation};
 
 const TOLD: u8 = 0;
-const RELATION: u8 = 1;
-const MENTION: u8 = 2;
+/// Told as well, and there only if something leads to it.
+const ON_DEMAND: u8 = 1;
+const RELATION: u8 = 2;
+const MENTION: u8 = 3;
 
 /// Takes parts of objects.
 #[derive(Default)]
@@ -28,7 +30,16 @@ impl Assembler {
     /// An object as far as one row tells of it. Of several with the same id the first one has the say on attributes; relations are added up. It comes out at `place`, which begins with
     /// the rank of its type.
     pub fn object(&mut self, place: &[u8], object: Object<'_>) -> Result<(), LogError> {
-        self.key(&object.id, TOLD);
+        self.told(TOLD, place, object)
+    }
+
+    /// The same for an object that is there only if something leads to it.
+    pub fn on_demand(&mut self, place: &[u8], object: Object<'_>) -> Result<(), LogError> {
+        self.told(ON_DEMAND, place, object)
+    }
+
+    fn told(&mut self, part: u8, place: &[u8], object: Object<'_>) -> Result<(), LogError> {
+        self.key(&object.id, part);
         let record = Record::Object(object);
         self.parts.push(&self.key, |bytes| {
             bytes.extend_from_slice(&(place.len() as u32).to_le_bytes());
@@ -96,6 +107,7 @@ impl Assembler {
 struct Whole {
     place: Option<Vec<u8>>,
     object: Object<'static>,
+    on_demand: bool,
     rank: Option<u8>,
 }
 
@@ -107,7 +119,7 @@ impl Whole {
         }
         let mut rest = bytes;
         let mut place = None;
-        if part == TOLD {
+        if part != RELATION {
             let (length, after) = rest.split_first_chunk().ok_or(LogError::Damaged)?;
             let (told, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(LogError::Damaged)?;
             (place, rest) = (Some(told), after);
@@ -122,6 +134,7 @@ impl Whole {
         }
         if let Some(place) = place.filter(|_| self.place.is_none()) {
             self.place = Some(place.to_vec());
+            self.on_demand = part == ON_DEMAND;
             self.object.id = object.id.into_owned().into();
             self.object.kind = object.kind.into_owned().into();
             self.object.attributes = object.attributes.into_iter().map(Attribute::into_owned).collect();
@@ -133,8 +146,9 @@ impl Whole {
         if of_id.is_empty() {
             return Ok(());
         }
-        let Self { place, mut object, rank } = self;
+        let Self { place, mut object, on_demand, rank } = self;
         let place = match (place, rank) {
+            (Some(_), None) if on_demand => return Ok(()),
             (Some(place), _) => place,
             (None, Some(rank)) => {
                 object.id = id_of(of_id)?.into();
@@ -176,6 +190,10 @@ mod tests {
         assembler.relate((1, "b"), "read", (1, "c")).unwrap();
         assembler.simple(1, "task", "bb", Vec::new()).unwrap();
         assembler.mention(0, "a").unwrap();
+        let asked_for = |id: &'static str| Object { id: id.into(), kind: "task".into(), ..Object::default() };
+        assembler.on_demand(&place(1, "d"), asked_for("d")).unwrap();
+        assembler.on_demand(&place(1, "e"), asked_for("e")).unwrap();
+        assembler.mention(1, "e").unwrap();
         let sorted = assembler.finish(&["job", "task"]).unwrap();
         let mut walk = sorted.walk().unwrap();
         let mut told = Vec::new();
@@ -184,6 +202,6 @@ mod tests {
             let relations: Vec<String> = object.relations.iter().map(|r| format!("{} {}", r.qualifier, r.object)).collect();
             told.push(format!("{} {} {} {}", object.kind, object.id, object.attributes.len(), relations.join(", ")));
         }
-        assert_eq!(told, ["job a 0 ", "job z\0y 0 ", "task b 1 read c, wrote z\0y", "task bb 0 ", "task c 0 "]);
+        assert_eq!(told, ["job a 0 ", "job z\0y 0 ", "task b 1 read c, wrote z\0y", "task bb 0 ", "task e 0 ", "task c 0 "]);
     }
 }

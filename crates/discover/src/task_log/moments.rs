@@ -35,9 +35,11 @@ fn end(row: &TaskRun<'_>) -> (&'static str, &'static str) {
 /// The events of a task, in the order of its life. A time that is not told is none.
 pub fn moments(row: &TaskRun<'_>) -> impl Iterator<Item = Moment> {
     let (ended, transition) = end(row);
+    // As a job's, a task's life begins with `schedule`.
+    let submitted = if row.queued_ns.is_none() { "schedule" } else { "assign" };
     let all = [
         ("task queued", "schedule", row.queued_ns, row.queued_precision_ns),
-        ("task submitted", "assign", row.submitted_ns, row.submitted_precision_ns),
+        ("task submitted", submitted, row.submitted_ns, row.submitted_precision_ns),
         ("task started", "start", row.started_ns, row.started_precision_ns),
         (ended, transition, row.finished_ns, row.finished_precision_ns),
     ];
@@ -68,6 +70,7 @@ mod tests {
             told("aborted", [Some(1), None, None, Some(2)]),
             [("task queued", "schedule", 1, false), ("task aborted", "withdraw", 2, true)]
         );
+        assert_eq!(told("submitted", [Some(1), Some(2), None, None])[1], ("task submitted", "assign", 2, true));
         assert_eq!(told("aborted", [None, None, Some(1), Some(2)])[1].1, "ate_abort");
         assert_eq!(told("unknown", [None, None, None, Some(2)]), [("task ended", "unknown", 2, true)]);
         assert_eq!(told("cached", [None, None, None, Some(2)]), [("task cached", "autoskip", 2, true)]);

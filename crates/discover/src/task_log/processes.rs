@@ -1,6 +1,7 @@
 //! Processes that belong to tasks or jobs.
 //!
-//! Links and rows of `processes` meet sorted by host, process number and start; of the rows of one process the latest holds.
+//! Links and rows of `processes` meet sorted by host, process number and start; of the rows of one process the latest holds. Where a whole container or control group belongs to a task, so do its processes
+//! that belong to no task by themselves; memory holds the names of these groups.
 
 use flowmine_correlate::cases::escape;
 use flowmine_correlate::jobs::put_seconds;
@@ -9,6 +10,7 @@ use flowmine_eventlog::{Attribute, LogError, Object, ValueType};
 use flowmine_schema::Projection;
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{Link, Process};
+use rustc_hash::FxHashMap;
 
 use super::TaskLogError;
 use super::assemble::place;
@@ -27,17 +29,39 @@ const LINK: u8 = 0;
 const PROCESS_ROW: u8 = 1;
 
 pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
+    let groups = Groups::read(making)?;
     let sorted = sorted(making)?;
     let mut walk = sorted.walk()?;
     let mut one = One::default();
     loop {
         let next = walk.next()?;
         if next.is_none_or(|(key, _)| key != one.key) {
-            std::mem::take(&mut one).finish(making)?;
+            std::mem::take(&mut one).finish(&groups, making)?;
         }
         let Some((key, record)) = next else { return Ok(()) };
         one.key = key.to_vec();
         one.take(record).ok_or(LogError::Damaged)?;
+    }
+}
+
+/// Containers and control groups that belong to a task as a whole, by host.
+struct Groups(FxHashMap<(String, String), String>);
+
+impl Groups {
+    fn read(making: &Making<'_>) -> Result<Self, TaskLogError> {
+        let mut groups = Self(FxHashMap::default());
+        making.from.dataset.read::<Link<'static>, TaskLogError>(Projection::All, |row| {
+            if matches!(&*row.source_type, "container" | "cgroup") && row.target_type == "task" && row.relation == "belongs-to" {
+                let row = making.from.rules.apply_link(row);
+                groups.0.insert((row.source_scope.into_owned(), row.source.into_owned()), task_id(&row.target));
+            }
+            Ok(())
+        })?;
+        Ok(groups)
+    }
+
+    fn of(&self, host: &str, group: &str) -> Option<&String> {
+        self.0.get(&(host.to_owned(), group.to_owned()))
     }
 }
 
@@ -56,6 +80,7 @@ fn sorted(making: &Making<'_>) -> Result<Sorted, TaskLogError> {
         let wanted = match &*row.target_type {
             "task" => making.wanted.tasks,
             "job" | "step" => making.wanted.jobs,
+            "container" => making.wanted.tasks,
             _ => false,
         };
         if !wanted || row.source_type != "process" || row.relation != "belongs-to" {
@@ -98,6 +123,7 @@ struct One {
     key: Vec<u8>,
     tasks: Vec<String>,
     jobs: Vec<String>,
+    container: Option<String>,
     row: Option<Process<'static>>,
 }
 
@@ -112,24 +138,40 @@ impl One {
             return Some(());
         }
         let link = <Link<'static> as Row>::take(row)?;
-        if link.target_type == "task" {
-            self.tasks.push(task_id(&link.target));
-        } else {
-            let job = link.target.split_once('.').map_or(&*link.target, |(job, _)| job);
-            self.jobs.push(job_id(&link.target_scope, job, link.target_ns));
+        match &*link.target_type {
+            "task" => self.tasks.push(task_id(&link.target)),
+            "container" => self.container = Some(link.target.into_owned()),
+            _ => {
+                let job = link.target.split_once('.').map_or(&*link.target, |(job, _)| job);
+                self.jobs.push(job_id(&link.target_scope, job, link.target_ns));
+            }
         }
         Some(())
     }
 
-    fn finish(mut self, making: &mut Making<'_>) -> Result<(), TaskLogError> {
+    fn finish(mut self, groups: &Groups, making: &mut Making<'_>) -> Result<(), TaskLogError> {
+        let Some(row) = self.row else { return Ok(()) };
+        if self.tasks.is_empty() {
+            let container = self.container.as_deref().and_then(|container| groups.of(&row.host, container));
+            // A number tells a group only where there is no path.
+            let number = row.cgroup_id.filter(|_| row.cgroup_path.is_none());
+            let task = container.or_else(|| groups.of(&row.host, &number?.to_string()));
+            self.tasks.extend(task.cloned());
+        }
         self.tasks.retain(|task| making.is_inside(task));
         for ids in [&mut self.tasks, &mut self.jobs] {
             ids.sort_unstable();
             ids.dedup();
         }
-        let Some(row) = self.row.filter(|_| !(self.tasks.is_empty() && self.jobs.is_empty())) else { return Ok(()) };
         let from = making.from;
         let id = process_id(&row.host, row.pid, row.started_ns);
+        let attributes = attributes::of(PROCESS, &row, &from.rules.drop).collect();
+        let object = Object { id: id.as_str().into(), kind: "process".into(), attributes, relations: Vec::new() };
+        let place = place(PROCESS_RANK, &id);
+        if self.tasks.is_empty() && self.jobs.is_empty() {
+            // It may be the parent of one that is somebody's.
+            return Ok(making.objects.on_demand(&place, object)?);
+        }
         let moments = [("process started", row.started_ns), ("process ended", row.exit_ns)];
         let mut used = from.wants_all();
         for (number, (kind, time)) in (0u8..).zip(moments) {
@@ -152,11 +194,9 @@ impl One {
             making.event(&Order::Process(&id, number), kind, EVENT_ATTRIBUTES, time_ns, attributes, relations)?;
         }
         if !used {
-            return Ok(());
+            return Ok(making.objects.on_demand(&place, object)?);
         }
-        let attributes = attributes::of(PROCESS, &row, &from.rules.drop).collect();
-        let object = Object { id: id.as_str().into(), kind: "process".into(), attributes, relations: Vec::new() };
-        making.objects.object(&place(PROCESS_RANK, &id), object)?;
+        making.objects.object(&place, object)?;
         for task in &self.tasks {
             making.objects.relate((PROCESS_RANK, &id), "belongs to", (TASK_RANK, task))?;
         }
