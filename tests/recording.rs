@@ -11,6 +11,7 @@ use flowmine_correlate::cases;
 use flowmine_correlate::row_rules::RowRules;
 use flowmine_correlate::{Filter, Timestamp, parts};
 use flowmine_discover::job_log::JobLogs;
+use flowmine_discover::task_log::TracedJobs;
 use flowmine_eventlog::{ocel, xes};
 use flowmine_schema::Dataset;
 use flowmine_schema::tables::JobState;
@@ -187,7 +188,7 @@ fn a_log_made_in_parts_is_the_same_to_the_byte() {
     import(&path, true);
     let dataset = Dataset::open(&path).unwrap();
     let logs = |rows_at_once: u64| {
-        let mut logs = JobLogs::new(Filter::default(), true, cases::ALL);
+        let mut logs = JobLogs::new(Filter::default(), true, cases::ALL, TracedJobs::default());
         let mut parts = 0;
         let rules = RowRules::default();
         parts::for_each::<Box<dyn std::error::Error>>(&dataset, Timestamp::Reported, &rules, rows_at_once, |jobs| {

@@ -8,6 +8,7 @@ pub mod logs;
 pub mod peers;
 pub mod require;
 pub mod truth;
+pub mod world;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

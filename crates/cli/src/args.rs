@@ -319,6 +319,24 @@ impl LogFormat {
     }
 }
 
+/// Objects of an object-centric log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ObjectsArg {
+    /// Jobs, with arrays, workflow runs, users, groups, accounts, partitions and nodes.
+    Job,
+    /// Attempts at tasks, with runs of workflow engines.
+    Task,
+    /// Processes that belong to tasks or jobs.
+    Process,
+    /// Files that tasks or jobs read or wrote.
+    File,
+}
+
+impl ObjectsArg {
+    /// Those of a log when nothing else is asked for.
+    pub const DEFAULT: [Self; 3] = [Self::Job, Self::Task, Self::File];
+}
+
 /// `flowmine export`.
 #[derive(Debug, Args)]
 pub struct Export {
@@ -328,10 +346,13 @@ pub struct Export {
     /// The format.
     #[arg(long, value_enum)]
     pub format: LogFormat,
-    /// What a case is, for formats with cases: dependency (when not given), account-group, or object:TYPE for the objects of a type. The cases of an
-    /// XES file are its traces when not given.
+    /// What a case is, for formats with cases: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), or
+    /// object:TYPE for the objects of a type. The cases of an XES file are its traces when not given.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
+    /// Which objects, with their events, are in an object-centric log of a dataset. Processes are many: they are left out when not asked for.
+    #[arg(long, value_enum, value_name = "TYPE", value_delimiter = ',', default_values_t = ObjectsArg::DEFAULT)]
+    pub objects: Vec<ObjectsArg>,
     /// Cut times to milliseconds in XES, and count how many are cut: for ProM with Java 8, which takes more digits for a larger number and moves the
     /// event by hours.
     #[arg(long)]
@@ -339,7 +360,8 @@ pub struct Export {
     /// Replace names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …) by codes made with the key in this file.
     #[arg(long, value_name = "KEYFILE")]
     pub pseudonymise: Option<PathBuf>,
-    /// Leave out columns of the table job_states, separated by commas, for the jobs of a dataset; attributes of these keys, for a log of others.
+    /// Leave out columns of the table job_states, separated by commas, for the jobs of a dataset, and what says the same of tasks, processes and files; attributes of these keys, for a
+    /// log of others.
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub drop: Vec<String>,
     /// Which moment of an observed interval is an event's time; both ends stay in the log.
@@ -420,8 +442,8 @@ pub struct Discover {
     /// The format.
     #[arg(long, value_enum, default_value = "svg")]
     pub format: ModelFormat,
-    /// What a case is: dependency (when not given), account-group, or object:TYPE for the objects of a type. The cases of an XES file are its traces
-    /// when not given.
+    /// What a case is: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), or object:TYPE for the objects of
+    /// a type. The cases of an XES file are its traces when not given.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
     /// Which events of a job count.

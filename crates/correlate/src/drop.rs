@@ -1,7 +1,7 @@
 //! Columns that are left out: `--drop COLUMN`.
 //!
-//! In go names of columns of `job_states`; out comes what sets them to null, row by row. Refused are columns that rows cannot do
-//! without: those that are never null, and those that say which attempt a row is of and what happened to it when.
+//! In go names of columns of `job_states`, or of what logs tell of tasks, processes and files ([`OF_TASKS`]); out comes what sets the former to null, row by row, and says which attributes
+//! of the latter are left out. Refused are columns that rows cannot do without: those that are never null, and those that say which attempt a row is of and what happened to it when.
 
 use flowmine_schema::Row;
 use flowmine_schema::tables::JobState;
@@ -10,7 +10,7 @@ use flowmine_schema::tables::JobState;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum DropError {
     /// There is no such column.
-    #[error("job_states has no column {name:?}: did you mean {nearest}?")]
+    #[error("there is no column {name:?} that can be dropped: did you mean {nearest}?")]
     Unknown {
         /// What was asked for.
         name: String,
@@ -28,6 +28,32 @@ pub enum DropError {
 /// Columns that can be null and yet cannot be dropped: without a submit time attempts run together, and events are what `state`, `start_ns`
 /// and `end_ns` say.
 pub const KEPT: &[&str] = &["submit_ns", "state", "start_ns", "end_ns"];
+
+/// What of tasks, processes and files can be left out beside what has the name of a column of `job_states`.
+pub const OF_TASKS: &[&str] = &[
+    "cache_key",
+    "cgroup_path",
+    "command_line",
+    "container_id",
+    "container_image",
+    "error",
+    "executable",
+    "executor",
+    "file_system",
+    "native_id",
+    "path",
+    "queue",
+    "tag",
+];
+
+/// What tells the same as a column under another name: a program's command line holds its command and its arguments.
+const ALSO: &[(&str, &[&str])] = &[
+    ("command", &["command_line", "executable"]),
+    ("arguments", &["command", "command_line"]),
+    ("activity", &["logical_task"]),
+    ("tag", &["name"]),
+    ("partition", &["queue"]),
+];
 
 type Clear = fn(&mut JobState<'_>);
 
@@ -80,6 +106,8 @@ pub fn droppable() -> impl Iterator<Item = &'static str> {
 #[derive(Debug, Clone, Default)]
 pub struct DropColumns {
     columns: Vec<(&'static str, Clear)>,
+    /// Attributes of tasks, processes and files that are left out.
+    attributes: Vec<&'static str>,
 }
 
 impl DropColumns {
@@ -89,9 +117,15 @@ impl DropColumns {
     /// For the first name that is no column, or one that cannot be dropped.
     pub fn parse<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Result<Self, DropError> {
         let mut columns: Vec<(&'static str, Clear)> = Vec::new();
+        let mut attributes: Vec<&'static str> = Vec::new();
         for name in names {
             let name = name.as_ref();
-            let known = JobState::COLUMNS.iter().map(|column| column.name);
+            attributes.extend(ALSO.iter().filter(|(column, _)| *column == name).flat_map(|(_, also)| *also));
+            attributes.extend(droppable().chain(OF_TASKS.iter().copied()).filter(|known| *known == name));
+            if OF_TASKS.contains(&name) {
+                continue;
+            }
+            let known = JobState::COLUMNS.iter().map(|column| column.name).chain(OF_TASKS.iter().copied());
             let Some(column) = known.clone().find(|column| *column == name) else {
                 let nearest = known.min_by_key(|column| distance(name, column)).unwrap_or_default();
                 return Err(DropError::Unknown { name: name.to_owned(), nearest });
@@ -103,12 +137,17 @@ impl DropColumns {
                 columns.push((column, clear));
             }
         }
-        Ok(Self { columns })
+        Ok(Self { columns, attributes })
     }
 
     /// Whether none is dropped.
     pub fn is_empty(&self) -> bool {
-        self.columns.is_empty()
+        self.columns.is_empty() && self.attributes.is_empty()
+    }
+
+    /// Whether an attribute of tasks, processes and files is left out.
+    pub fn leaves_out(&self, attribute: &str) -> bool {
+        self.attributes.contains(&attribute)
     }
 
     /// The names of the dropped columns, in the order in which they were asked for.
@@ -162,6 +201,18 @@ mod tests {
         drop.apply(&mut row);
         assert_eq!(row, JobState { name: Some("n".into()), ..JobState::default() });
         assert!(DropColumns::parse::<&str>([]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn attributes_of_tasks() {
+        let drop = DropColumns::parse(["arguments", "path"]).unwrap();
+        for (attribute, out) in [("command", true), ("command_line", true), ("path", true), ("executable", false), ("name", false)] {
+            assert_eq!(drop.leaves_out(attribute), out, "{attribute}");
+        }
+        let mut row = JobState { command: Some("c".into()), arguments: Some("a".into()), ..JobState::default() };
+        drop.apply(&mut row);
+        assert_eq!(row, JobState { command: Some("c".into()), ..JobState::default() });
+        assert!(!DropColumns::parse(["tag"]).unwrap().is_empty());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use flowmine_schema::{Dataset, Projection};
 
 use crate::CorrelateError;
 use crate::attempts::{self, Attempt, Fact, Folder, Seen, UNKNOWN_ACTIVITY};
+use crate::cases::escape;
 use crate::dependencies::{self, Dependencies};
 use crate::events::{self, Context, Event, Of, Timestamp};
 use crate::maybe::Maybe;
@@ -85,23 +86,7 @@ impl Jobs {
     /// A name for an attempt that no other attempt has: `lab:8_3@1795179770`, with the submit time in seconds (`?` when it is not
     /// known) and `#2` for a second attempt with the same submit time.
     pub fn attempt_id(&self, attempt: &Attempt) -> String {
-        let mut id = String::new();
-        crate::cases::escape(self.text(attempt.cluster), &mut id);
-        id.push(':');
-        let mut job = String::new();
-        crate::cases::escape(self.text(attempt.job), &mut job);
-        id.push_str(&job.replace('@', "%40"));
-        id.push('@');
-        match attempt.submit_ns.get() {
-            None => id.push('?'),
-            Some(ns) => {
-                let (seconds, rest) = (ns.div_euclid(SECOND_NS), ns.rem_euclid(SECOND_NS));
-                id.push_str(&seconds.to_string());
-                if rest != 0 {
-                    id.push_str(&format!(".{rest:09}"));
-                }
-            }
-        }
+        let mut id = attempt_name(self.text(attempt.cluster), self.text(attempt.job), attempt.submit_ns.get());
         if attempt.copy > 1 {
             id.push_str(&format!("#{}", attempt.copy));
         }
@@ -119,6 +104,31 @@ impl Jobs {
         } else {
             label.to_owned()
         }
+    }
+}
+
+/// What [`Jobs::attempt_id`] calls the first attempt with this submit time.
+pub fn attempt_name(cluster: &str, job: &str, submit_ns: Option<i64>) -> String {
+    let mut id = String::new();
+    escape(cluster, &mut id);
+    id.push(':');
+    let mut label = String::new();
+    escape(job, &mut label);
+    id.push_str(&label.replace('@', "%40"));
+    id.push('@');
+    match submit_ns {
+        None => id.push('?'),
+        Some(ns) => put_seconds(ns, &mut id),
+    }
+    id
+}
+
+/// Appends a time as seconds since 1970, with nine digits after the dot where it is not whole.
+pub fn put_seconds(ns: i64, id: &mut String) {
+    let (seconds, rest) = (ns.div_euclid(SECOND_NS), ns.rem_euclid(SECOND_NS));
+    id.push_str(&seconds.to_string());
+    if rest != 0 {
+        id.push_str(&format!(".{rest:09}"));
     }
 }
 

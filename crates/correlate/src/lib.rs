@@ -27,6 +27,7 @@ pub mod rules;
 pub mod state;
 pub mod strings;
 pub mod submissions;
+pub mod task_attempts;
 pub mod write;
 
 #[cfg(test)]

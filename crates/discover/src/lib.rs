@@ -8,3 +8,4 @@ pub mod layout;
 pub mod log;
 pub mod log_file;
 pub mod summary;
+pub mod task_log;

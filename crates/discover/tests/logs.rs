@@ -98,7 +98,7 @@ fn xes_of(jobs: &Jobs) -> String {
 }
 
 fn logs_of(jobs: &Jobs, filter: &Filter) -> Finished {
-    let mut logs = JobLogs::new(filter.clone(), true, ALL);
+    let mut logs = JobLogs::new(filter.clone(), true, ALL, TracedJobs::default());
     logs.add(jobs).unwrap();
     logs.finish().unwrap()
 }

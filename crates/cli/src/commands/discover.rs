@@ -8,11 +8,12 @@ use flowmine_discover::dfg::Dfg;
 use flowmine_discover::draw::{self, dot, json, svg};
 use flowmine_discover::log::{Which, directly_follows, directly_follows_of_cases};
 use flowmine_discover::log_file::LogRules;
+use flowmine_discover::task_log;
 use flowmine_eventlog::CaseLog;
 
-use super::jobs;
 use super::source::{self, Notion, Source, Wanted};
-use crate::args::{ActivityArg, Discover, EventsArg, FilterArgs, Model, ModelFormat, TimeArg};
+use super::{export, jobs};
+use crate::args::{ActivityArg, Discover, EventsArg, FilterArgs, Model, ModelFormat, ObjectsArg, TimeArg};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
 
@@ -30,20 +31,27 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     };
     let name = args.case_notion.as_deref();
     let dfg = match source::open(&args.source, &args.filter, args.timestamp, LogRules::default())? {
-        Source::Jobs(dataset) => match source::notion(name)? {
+        Source::Jobs(dataset) => match source::notion(name, &dataset)? {
             Notion::Jobs(notion) => {
                 let jobs = jobs::of(&dataset, args.timestamp)?;
                 let filter = jobs::filter(&args.filter, &jobs)?;
                 let _stage = Stage::new("discovering");
                 graph(&jobs, notion, &filter, classifier, which, &args.filter)?
             }
-            Notion::Objects(kind) => {
+            Notion::Tasks => {
+                let filter =
+                    Filter { accounts: args.filter.account.clone(), users: args.filter.user.clone(), ..jobs::time_filter(&args.filter)? };
+                let log = source::task_cases(&dataset, &RowRules::default(), &filter)?;
+                graph_of_log(&log, classifier, which, task_log::NOTION, &args.filter)?
+            }
+            notion @ Notion::Objects(_) => {
                 let rules = RowRules::default();
                 let timestamp = jobs::timestamp(args.timestamp);
-                let wanted = Wanted { objects: true, notions: &[], filter: &args.filter, timestamp, rules: &rules };
+                let objects = export::objects(&ObjectsArg::DEFAULT, &notion);
+                let wanted = Wanted { objects: Some(objects), notions: &[], filter: &args.filter, timestamp, rules: &rules };
                 let objects = source::job_logs(&dataset, &wanted)?.objects.context("no object-centric log was made")?;
-                let log = source::objects_as_cases(&objects, &format!("object:{kind}"))?;
-                graph_of_log(&*log, classifier, which, &format!("object:{kind}"), &args.filter)?
+                let log = source::objects_as_cases(&objects, name.unwrap_or_default())?;
+                graph_of_log(&*log, classifier, which, name.unwrap_or_default(), &args.filter)?
             }
         },
         Source::Log(file) => graph_of_log(&*source::as_cases(file, name)?, classifier, which, name.unwrap_or("trace"), &args.filter)?,
@@ -66,7 +74,7 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
 }
 
 /// The directly-follows graph of a log of cases.
-fn graph_of_log(log: &dyn CaseLog, classifier: Classifier, which: Which, notion: &str, typed: &FilterArgs) -> anyhow::Result<Dfg> {
+pub fn graph_of_log(log: &dyn CaseLog, classifier: Classifier, which: Which, notion: &str, typed: &FilterArgs) -> anyhow::Result<Dfg> {
     let _stage = Stage::new("discovering");
     let (mut dfg, left_out) = directly_follows_of_cases(log, classifier, which)?;
     if left_out > 0 {
@@ -79,6 +87,7 @@ fn graph_of_log(log: &dyn CaseLog, classifier: Classifier, which: Which, notion:
     }
     dfg.notion = match notion.strip_prefix("object:") {
         Some(kind) => format!("objects of type {kind}"),
+        None if notion == task_log::NOTION => format!("{notion}: {}", task_log::cases::DESCRIPTION),
         None => "the traces of the log".to_owned(),
     };
     words(&mut dfg, classifier, which, typed);
@@ -102,10 +111,11 @@ pub fn graph(
 }
 
 fn words(dfg: &mut Dfg, classifier: Classifier, which: Which, typed: &FilterArgs) {
+    let what = if dfg.notion.starts_with(task_log::NOTION) { "task" } else { "job" };
     dfg.title = match which {
         Which::All => "Directly-follows graph of all events".to_owned(),
-        Which::Starts => "Directly-follows graph of job starts".to_owned(),
-        Which::Ends => "Directly-follows graph of job ends".to_owned(),
+        Which::Starts => format!("Directly-follows graph of {what} starts"),
+        Which::Ends => format!("Directly-follows graph of {what} ends"),
     };
     dfg.filters = jobs::filter_words(typed);
     if classifier == Classifier::ActivityState {

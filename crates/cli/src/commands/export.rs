@@ -6,11 +6,12 @@ use flowmine_correlate::pseudonym::Pseudonymiser;
 use flowmine_correlate::row_rules::RowRules;
 use flowmine_discover::flat_parquet;
 use flowmine_discover::log_file::LogRules;
+use flowmine_discover::task_log::objects::Wanted as Objects;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};
 
 use super::source::{self, Notion, Source, Wanted};
 use super::{io_csv, jobs, wfformat};
-use crate::args::{Export, LogFormat};
+use crate::args::{Export, LogFormat, ObjectsArg};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
 
@@ -37,18 +38,22 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     let counts = match source::open(&args.source, &args.filter, args.timestamp, log_rules)? {
         Source::Jobs(dataset) => {
             let rules = RowRules { drop: DropColumns::parse(&args.drop).context("--drop")?, pseudonymiser };
-            let notion = source::notion(name)?;
+            let notion = source::notion(name, &dataset)?;
+            let has_objects = args.format.has_objects();
             let notions = match &notion {
-                Notion::Jobs(notion) if !args.format.has_objects() => vec![*notion],
+                Notion::Jobs(notion) if !has_objects => vec![*notion],
                 _ => Vec::new(),
             };
             let wanted = Wanted {
-                objects: notions.is_empty(),
+                objects: notions.is_empty().then(|| objects(&args.objects, &notion)),
                 notions: &notions,
                 filter: &args.filter,
                 timestamp: jobs::timestamp(args.timestamp),
                 rules: &rules,
             };
+            if matches!(notion, Notion::Tasks) && !has_objects {
+                return Ok(tell(write_cases(args, &source::task_cases(&dataset, &rules, &source::filter(&wanted)?)?)?));
+            }
             let finished = source::job_logs(&dataset, &wanted)?;
             match (finished.objects, finished.cases.first(), &notion) {
                 (_, Some(log), _) => write_cases(args, log)?,
@@ -68,6 +73,18 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
         }
     };
     Ok(tell(counts))
+}
+
+/// Which objects were asked for, or are needed for the cases that were.
+pub fn objects(asked: &[ObjectsArg], notion: &Notion) -> Objects {
+    let has = |kind| asked.contains(&kind);
+    let of_processes = matches!(notion, Notion::Objects(kind) if kind == "process");
+    Objects {
+        jobs: has(ObjectsArg::Job),
+        tasks: has(ObjectsArg::Task),
+        processes: has(ObjectsArg::Process) || of_processes,
+        files: has(ObjectsArg::File),
+    }
 }
 
 fn pseudonymiser(args: &Export) -> anyhow::Result<Option<Pseudonymiser>> {

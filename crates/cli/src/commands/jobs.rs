@@ -5,6 +5,7 @@ use std::path::Path;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::{Filter, Jobs, Timestamp};
 use flowmine_discover::log_file::stored;
+use flowmine_discover::task_log;
 use flowmine_schema::{Dataset, time};
 
 use crate::args::{FilterArgs, TimestampArg};
@@ -111,6 +112,7 @@ pub fn filter_words(args: &FilterArgs) -> Vec<String> {
 pub fn notion(name: &str) -> anyhow::Result<&'static dyn CaseNotion> {
     cases::find(name).ok_or_else(|| {
         let known: Vec<String> = cases::ALL.iter().map(|notion| format!("{} ({})", notion.name(), notion.description())).collect();
-        anyhow::anyhow!("there is no case notion {name:?}; there are: {}", known.join(", "))
+        let of_tasks = format!("{} ({})", task_log::NOTION, task_log::cases::DESCRIPTION);
+        anyhow::anyhow!("there is no case notion {name:?}; there are: {}, {of_tasks}", known.join(", "))
     })
 }

@@ -5,16 +5,18 @@ use std::io::ErrorKind;
 
 use anyhow::Context;
 use flowmine_correlate::cases;
-use flowmine_correlate::{Classifier, CorrelateError};
+use flowmine_correlate::{Classifier, CorrelateError, RowRules};
 use flowmine_discover::draw::{Options, svg};
 use flowmine_discover::job_log::JobLogs;
 use flowmine_discover::log::Which;
 use flowmine_discover::summary::{Summary, diagnostic_counts};
+use flowmine_discover::task_log;
 use flowmine_eventlog::{Counts, ocel, xes};
 use flowmine_schema::DatasetError;
 
-use super::{discover, export, jobs};
-use crate::args::Run;
+use super::source::Notion;
+use super::{discover, export, jobs, source};
+use crate::args::{ObjectsArg, Run};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
 
@@ -43,9 +45,12 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
 
     let mut written = Vec::new();
     let stage = Stage::new("making logs");
-    let mut logs = JobLogs::new(filter.clone(), true, cases::ALL);
+    let rules = RowRules::default();
+    let mut logs = JobLogs::new(filter.clone(), true, cases::ALL, task_log::of_jobs(&dataset, &rules)?);
     logs.add(&jobs)?;
-    let logs = logs.finish()?;
+    let mut logs = logs.finish()?;
+    let wanted = export::objects(&ObjectsArg::DEFAULT, &Notion::Tasks);
+    logs.objects = Some(source::beside_jobs(&dataset, &rules, &filter, wanted, logs.objects)?);
     messages::diagnostics("log", &logs.diagnostics);
     drop(stage);
     let mut counts = Counts::default();
@@ -62,6 +67,20 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
             let svg = svg::svg(&graph, &Options::default())?;
             output::write(Some(&args.out.join(&name)), |out| Ok(out.write_all(svg.as_bytes())?))?;
             written.push((name, format!("directly-follows graph of {picture}, {} cases", notion.name())));
+        }
+    }
+    if task_log::has_tasks(&dataset)? {
+        let log = source::task_cases(&dataset, &rules, &filter)?;
+        let _stage = Stage::new("writing logs and pictures");
+        let name = format!("log-{}.xes", task_log::NOTION);
+        counts += output::write_log(Some(&args.out.join(&name)), |out| xes::write(&log, out))?;
+        written.push((name, format!("event log, a case is: {}", task_log::cases::DESCRIPTION)));
+        for (which, what, picture) in [(Which::All, "", "all events"), (Which::Starts, "-starts", "task starts")] {
+            let graph = discover::graph_of_log(&log, Classifier::Activity, which, task_log::NOTION, &args.filter)?;
+            let name = format!("dfg-{}{what}.svg", task_log::NOTION);
+            let svg = svg::svg(&graph, &Options::default())?;
+            output::write(Some(&args.out.join(&name)), |out| Ok(out.write_all(svg.as_bytes())?))?;
+            written.push((name, format!("directly-follows graph of {picture}, {} cases", task_log::NOTION)));
         }
     }
     let stage = Stage::new("writing the object-centric log");

@@ -6,8 +6,9 @@ use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::parts::{self, ROWS_AT_ONCE};
 use flowmine_correlate::row_rules::RowRules;
 use flowmine_correlate::{CorrelateError, Filter, Timestamp};
-use flowmine_discover::job_log::{Finished, JobLogs};
+use flowmine_discover::job_log::{Finished, JobLogs, JobObjectLog};
 use flowmine_discover::log_file::{self, Content, FileObjectLog, LogFile, LogRules, TraceLog, stored};
+use flowmine_discover::task_log::{self, LeftOut, TaskCaseLog, Tasks, TracedJobs};
 use flowmine_eventlog::read::Finding;
 use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
 use flowmine_schema::tables::JobState;
@@ -25,7 +26,7 @@ pub enum Source {
     Log(LogFile),
 }
 
-/// Opens what was asked for. A dataset without jobs and with one imported log is that log.
+/// Opens what was asked for. A dataset without jobs and tasks and with one imported log is that log.
 pub fn open(args: &SourceArgs, filter: &FilterArgs, timestamp: TimestampArg, rules: LogRules) -> anyhow::Result<Source> {
     let log = match (&args.dataset, &args.log) {
         (None, Some(path)) => {
@@ -36,7 +37,7 @@ pub fn open(args: &SourceArgs, filter: &FilterArgs, timestamp: TimestampArg, rul
         }
         (Some(dir), None) => {
             let dataset = Dataset::open(dir)?;
-            if dataset.row_count::<JobState<'static>>()? > 0 {
+            if dataset.row_count::<JobState<'static>>()? > 0 || task_log::has_tasks(&dataset)? {
                 return Ok(Source::Jobs(dataset));
             }
             match &stored::names(&dataset)?[..] {
@@ -86,6 +87,8 @@ pub fn findings(name: &str, findings: &[Finding]) {
 pub enum Notion {
     /// A notion of jobs.
     Jobs(&'static dyn CaseNotion),
+    /// Runs of workflow engines with their tasks.
+    Tasks,
     /// The objects of a type.
     Objects(String),
 }
@@ -93,9 +96,16 @@ pub enum Notion {
 /// What the beginning of a notion's name says when a type of objects follows.
 const OBJECT: &str = "object:";
 
-/// The notion of that name; the first one when there is none.
-pub fn notion(name: Option<&str>) -> anyhow::Result<Notion> {
-    let name = name.unwrap_or(cases::ALL[0].name());
+/// The notion of that name; without one the first notion of jobs, or runs where a dataset has tasks and no jobs.
+pub fn notion(name: Option<&str>, dataset: &Dataset) -> anyhow::Result<Notion> {
+    let name = match name {
+        Some(name) => name,
+        None if dataset.row_count::<JobState<'static>>()? == 0 && task_log::has_tasks(dataset)? => task_log::NOTION,
+        None => cases::ALL[0].name(),
+    };
+    if name == task_log::NOTION {
+        return Ok(Notion::Tasks);
+    }
     if let Some(kind) = name.strip_prefix(OBJECT) {
         return Ok(Notion::Objects(kind.to_owned()));
     }
@@ -104,8 +114,8 @@ pub fn notion(name: Option<&str>) -> anyhow::Result<Notion> {
 
 /// What is made of jobs.
 pub struct Wanted<'a> {
-    /// Whether an object-centric log.
-    pub objects: bool,
+    /// What is in an object-centric log, if there is to be one.
+    pub objects: Option<task_log::objects::Wanted>,
     /// Logs of cases.
     pub notions: &'a [&'static dyn CaseNotion],
     /// Of which events.
@@ -116,30 +126,90 @@ pub struct Wanted<'a> {
     pub rules: &'a RowRules,
 }
 
-/// Makes logs of a dataset's jobs.
+/// Makes logs of a dataset's jobs, and of its tasks.
 pub fn job_logs(dataset: &Dataset, wanted: &Wanted<'_>) -> anyhow::Result<Finished> {
     let _stage = Stage::new("reading the dataset");
+    let filter = filter(wanted)?;
+    let mut unknown = super::jobs::Unknown::new(&filter);
+    let traced = if wanted.notions.is_empty() { TracedJobs::default() } else { task_log::of_jobs(dataset, wanted.rules)? };
+    let objects = wanted.objects.is_some_and(|objects| objects.jobs);
+    let mut logs = JobLogs::new(filter.clone(), objects, wanted.notions, traced);
+    if objects || !wanted.notions.is_empty() {
+        parts::for_each::<MakingLogs>(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE, |jobs| {
+            messages::diagnostics("dataset", &jobs.diagnostics);
+            unknown.look(&jobs);
+            Ok(logs.add(&jobs)?)
+        })?;
+        unknown.say(wanted.filter);
+    }
+    let mut finished = logs.finish()?;
+    messages::diagnostics("log", &finished.diagnostics);
+    if let Some(objects) = wanted.objects {
+        finished.objects = Some(beside_jobs(dataset, wanted.rules, &filter, objects, finished.objects)?);
+    }
+    Ok(finished)
+}
+
+/// Puts tasks, processes and files beside jobs, where a dataset has them.
+pub fn beside_jobs(
+    dataset: &Dataset,
+    rules: &RowRules,
+    filter: &Filter,
+    wanted: task_log::objects::Wanted,
+    jobs: Option<JobObjectLog>,
+) -> anyhow::Result<JobObjectLog> {
+    let jobs = match jobs {
+        Some(jobs) if !(wanted.tasks || wanted.files || wanted.processes) || !task_log::has_more_than_jobs(dataset)? => return Ok(jobs),
+        jobs => jobs,
+    };
+    let (log, left_out) = task_log::objects::objects(&Tasks::new(dataset, rules, filter), wanted, jobs)?;
+    without_tasks(filter);
+    if task_log::is_uncorrelated(dataset)? {
+        messages::warning("whose the traced operations are is not known yet: run `flowmine correlate` first");
+    }
+    tell_left_out(left_out);
+    Ok(log)
+}
+
+/// The tasks of a dataset as cases.
+pub fn task_cases(dataset: &Dataset, rules: &RowRules, filter: &Filter) -> anyhow::Result<TaskCaseLog> {
+    let _stage = Stage::new("reading the dataset");
+    let (log, left_out) = task_log::cases::cases(&Tasks::new(dataset, rules, filter))?;
+    without_tasks(filter);
+    tell_left_out(left_out);
+    Ok(log)
+}
+
+fn without_tasks(filter: &Filter) {
+    if !filter.accounts.is_empty() || !filter.users.is_empty() {
+        messages::warning("tasks are of no account and no user that is known: --account and --user leave all of them out");
+    }
+}
+
+fn tell_left_out(left_out: LeftOut) {
+    let LeftOut { tasks_without_event, accesses_of_others, bytes_of_others } = left_out;
+    if tasks_without_event > 0 {
+        messages::note(&format!("{tasks_without_event} tasks have no event in the log: no time of them is known"));
+    }
+    if accesses_of_others > 0 {
+        messages::note(&format!(
+            "{accesses_of_others} rows of task_io ({bytes_of_others} bytes) are not in the log: they belong to no task or job that is"
+        ));
+    }
+}
+
+/// The filter that was asked for, with names as the rules make them.
+pub fn filter(wanted: &Wanted<'_>) -> anyhow::Result<Filter> {
     let filter = super::jobs::time_filter(wanted.filter)?;
     // What the user typed are the names as they are; the rows have theirs replaced by now.
     let pseudonymiser = wanted.rules.pseudonymiser.as_ref();
     let account = |name: &String| pseudonymiser.map_or_else(|| name.clone(), |p| p.account(name));
     let user = |name: &String| pseudonymiser.map_or_else(|| name.clone(), |p| p.user(name));
-    let filter = Filter {
+    Ok(Filter {
         accounts: wanted.filter.account.iter().map(account).collect(),
         users: wanted.filter.user.iter().map(user).collect(),
         ..filter
-    };
-    let mut unknown = super::jobs::Unknown::new(&filter);
-    let mut logs = JobLogs::new(filter, wanted.objects, wanted.notions);
-    parts::for_each::<MakingLogs>(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE, |jobs| {
-        messages::diagnostics("dataset", &jobs.diagnostics);
-        unknown.look(&jobs);
-        Ok(logs.add(&jobs)?)
-    })?;
-    unknown.say(wanted.filter);
-    let finished = logs.finish()?;
-    messages::diagnostics("log", &finished.diagnostics);
-    Ok(finished)
+    })
 }
 
 #[derive(Debug, thiserror::Error)]

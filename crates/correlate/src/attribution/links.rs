@@ -8,7 +8,7 @@ use super::owners::Owner;
 use super::processes::Belongs;
 use crate::CorrelateError;
 use crate::entities::Entities;
-use crate::rules::{Claim, Facts, Finding};
+use crate::rules::{Claim, Facts, Finding, Strength};
 
 /// Rows that are written at once.
 const ROWS: usize = 1 << 15;
@@ -103,6 +103,35 @@ impl Links {
             ..whole
         };
         self.push(&link, transaction)
+    }
+
+    /// The jobs that engines say their tasks were, of tasks of which no process was seen in one. A raw id that several jobs had at that time tells nothing.
+    pub fn of_untraced(&mut self, entities: &Entities, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+        let traced: FxHashSet<u32> = self.ran_as.iter().filter(|(_, what)| what.starts_with("job ")).map(|(task, _)| *task).collect();
+        for (number, task) in (0u32..).zip(entities.tasks.iter()) {
+            let Some(id) = task.native_id.as_deref().filter(|_| task.native_kind.as_deref() == Some("slurm_job")) else { continue };
+            let Some(at) = task.submitted.or(task.started).or(task.finished) else { continue };
+            let Some(job_id) = id.parse().ok().filter(|_| !traced.contains(&number)) else { continue };
+            let [job] = entities.jobs.there_at(job_id, at.0)[..] else { continue };
+            let job = entities.jobs.get(job);
+            let link = Link {
+                source_type: "task".into(),
+                source_scope: task.engine.as_str().into(),
+                source: task.key.as_str().into(),
+                target_type: "job".into(),
+                target_scope: job.cluster.as_str().into(),
+                target: job.job.as_str().into(),
+                target_ns: job.submit_ns,
+                relation: "ran-as".into(),
+                rule: "native-id".into(),
+                strength: Strength::Told.name().into(),
+                evidence: format!("{} says Slurm job {id}", task.engine).into(),
+                target_seen: true,
+                ..Link::default()
+            };
+            self.push(&link, transaction)?;
+        }
+        Ok(())
     }
 
     /// Writes what is left; gives the number of rows.

@@ -119,6 +119,7 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
         Pass::new(&mut all, dataset, host, number as u32)?.run(dataset, transaction)?;
     }
     all.groups.decide(entities, &hosts, &mut all.links, &mut all.diagnostics, transaction)?;
+    all.links.of_untraced(entities, transaction)?;
     let lost = losses::rows(dataset)?;
     let All { owners, owner_of, partials, steps, groups, links, diagnostics, operations, .. } = all;
     let settled = owners.settle(|group| groups.task(group));

@@ -80,4 +80,13 @@ impl KnownJobs {
         }
         found
     }
+
+    /// The attempts with a raw id, on any cluster, that were waiting or running at a moment.
+    pub fn there_at(&self, job_id: i64, ns: i64) -> Vec<u32> {
+        let there = |at: &u32| {
+            let job = self.get(*at);
+            job.since_ns - SLACK_NS <= ns && job.ended_ns.is_none_or(|end| ns <= end.saturating_add(SLACK_NS))
+        };
+        self.by_id.get(&job_id).into_iter().flatten().copied().filter(there).collect()
+    }
 }

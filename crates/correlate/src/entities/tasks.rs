@@ -106,6 +106,54 @@ impl Task {
     }
 }
 
+impl AsRef<Task> for Task {
+    fn as_ref(&self) -> &Task {
+        self
+    }
+}
+
+/// What was told of tasks that have the same key: rows that do not contradict each other are one attempt.
+#[derive(Debug)]
+pub(crate) struct SameKey<T>(Vec<T>);
+
+impl<T> Default for SameKey<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: AsRef<Task>> SameKey<T> {
+    /// Takes a row.
+    pub(crate) fn push(&mut self, told: T) {
+        match self.0.iter_mut().find(|known| !known.as_ref().contradicts(told.as_ref())) {
+            Some(known) if told.as_ref().told() >= known.as_ref().told() => *known = told,
+            Some(_) => {}
+            None => self.0.push(told),
+        }
+    }
+
+    /// One of them.
+    pub(crate) fn first(&self) -> Option<&T> {
+        self.0.first()
+    }
+
+    /// The attempts, each with a key of its own; so many others have the key already.
+    pub(crate) fn finish(mut self, key: &str, others: usize) -> Vec<(String, T)> {
+        self.0.sort_by(|a, b| {
+            let (a, b) = (a.as_ref(), b.as_ref());
+            (a.submitted, &a.native_id, &a.work_dir).cmp(&(b.submitted, &b.native_id, &b.work_dir))
+        });
+        let key = |number: usize| if number == 0 { key.to_owned() } else { format!("{key}({})", number + 1) };
+        self.0.into_iter().enumerate().map(|(at, told)| (key(others + at), told)).collect()
+    }
+}
+
+/// The key without the number that tells attempts apart that have the same one.
+pub(crate) fn without_number(key: &str) -> &str {
+    // Parentheses of names are escaped.
+    key.split_once('(').map_or(key, |(key, _)| key)
+}
+
 /// All attempts, by their keys.
 #[derive(Debug, Default)]
 pub struct Tasks {
@@ -159,22 +207,13 @@ impl Tasks {
     }
 
     pub(crate) fn from_all(told: Vec<Task>) -> Self {
-        let mut attempts: BTreeMap<String, Vec<Task>> = BTreeMap::new();
+        let mut attempts: BTreeMap<String, SameKey<Task>> = BTreeMap::new();
         for task in told {
-            let same_key = attempts.entry(key(&task)).or_default();
-            match same_key.iter_mut().find(|known| !known.contradicts(&task)) {
-                Some(known) if task.told() >= known.told() => *known = task,
-                Some(_) => {}
-                None => same_key.push(task),
-            }
+            attempts.entry(key(&task)).or_default().push(task);
         }
         let mut all: Vec<Task> = Vec::new();
-        for (key, mut same_key) in attempts {
-            same_key.sort_by(|a, b| (a.submitted, &a.native_id, &a.work_dir).cmp(&(b.submitted, &b.native_id, &b.work_dir)));
-            for (at, task) in same_key.into_iter().enumerate() {
-                let key = if at == 0 { key.clone() } else { format!("{key}({})", at + 1) };
-                all.push(Task { key, ..task });
-            }
+        for (key, same_key) in attempts {
+            all.extend(same_key.finish(&key, 0).into_iter().map(|(key, task)| Task { key, ..task }));
         }
         all.sort_by(|a, b| a.key.cmp(&b.key));
         let mut tasks = Self::default();
@@ -246,7 +285,7 @@ impl Tasks {
     }
 }
 
-fn of_row(row: &TaskRun<'_>) -> Task {
+pub(crate) fn of_row(row: &TaskRun<'_>) -> Task {
     let text = |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(str::to_owned);
     Task {
         key: String::new(),
@@ -272,7 +311,7 @@ fn of_row(row: &TaskRun<'_>) -> Task {
 }
 
 /// Engine, run, task and attempt; what is between them is escaped in names.
-fn key(task: &Task) -> String {
+pub(crate) fn key(task: &Task) -> String {
     let mut key = task.engine.clone();
     for part in [&task.run_name, &task.run_id].into_iter().flatten() {
         key.push(':');

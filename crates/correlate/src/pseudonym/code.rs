@@ -25,7 +25,11 @@ pub(super) enum Kind {
     Comment,
     /// What follows a word of Slurm's in a reason, or a whole reason without one.
     Detail,
-    /// A word where one of Slurm's was expected.
+    /// A task's id.
+    Task,
+    /// Containers, pods, units of systemd.
+    Container,
+    /// A word where one of Slurm's or ours was expected.
     Word,
 }
 
@@ -43,6 +47,8 @@ impl Kind {
             Kind::Name => "name",
             Kind::Comment => "comment",
             Kind::Detail => "detail",
+            Kind::Task => "task",
+            Kind::Container => "container",
             Kind::Word => "word",
         }
     }

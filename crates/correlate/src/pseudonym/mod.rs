@@ -15,6 +15,8 @@
 //! | `job`, `array_tasks` | stay when they hold no letter, else a code |
 //! | `cancelled_by_uid` | null: a user's name in another form, and too short to be hidden in a number |
 //!
+//! [`tasks`] has the columns of tasks, processes and files.
+//!
 //! Ids, indices, times, counts, sizes, limits and exit codes stay. Who may see the cluster's own records can find a job by them:
 //! `docs/pseudonyms.md` says what that means.
 
@@ -23,6 +25,7 @@ mod code;
 pub mod hosts;
 pub mod key;
 pub mod path;
+pub mod tasks;
 mod words;
 
 use std::borrow::Cow;

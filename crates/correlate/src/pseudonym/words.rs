@@ -29,6 +29,23 @@ pub(super) static DEPENDENCIES: Words = LazyLock::new(|| {
 /// The values of our own columns `change` and `source`.
 pub(super) static OURS: Words = LazyLock::new(|| of("new state requeued left accounting squeue squeue-json slurmminer sacct sacct-json"));
 
+/// Words of tasks, processes and files: workflow engines, executors and what their ids are, how a task stands, types of entities and of links, rules, Slurm's steps,
+/// types of file systems (those of Linux that clusters have).
+pub(super) static TASKS: Words = LazyLock::new(|| {
+    of("nextflow airflow makeflow snakemake kubernetes wfformat \
+        local slurm sge uge lsf pbs pbspro moab condor nqsii oar bridge crg flux hq hyperqueue k8s awsbatch azurebatch google-batch \
+        google-lifesciences LocalExecutor CeleryExecutor KubernetesExecutor SequentialExecutor wq torque cluster \
+        pid pod container slurm_job aws_job azure_job google_job sge_job pbs_job lsf_job moab_job condor_job oar_job flux_job hq_job \
+        completed failed aborted cached running submitted unknown \
+        task job step process unit cgroup unassigned belongs-to ran-as \
+        after afterany afterok afternotok aftercorr afterburstbuffer expand singleton \
+        declared-dependency native-id work-directory environment process-tree command-line slurm-cgroup container-cgroup systemd-cgroup \
+        told derived guessed before-trace starts-tasks other-user contradiction no-rule no-process lost before created truncated changed \
+        sequential strided random mixed engine processes fork operation batch extern interactive \
+        ext2 ext3 ext4 xfs btrfs zfs f2fs tmpfs ramfs devtmpfs overlay overlayfs squashfs iso9660 vfat fuse fuseblk nfs nfs4 lustre gpfs \
+        beegfs ceph glusterfs cifs smb3 9p virtiofs bdev proc sysfs cgroup2 devpts mqueue hugetlbfs")
+});
+
 /// Sentences that Slurm writes as a reason, with blanks for the underscores that some of its tools put.
 pub(super) const SENTENCES: &[&str] = &[
     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions",

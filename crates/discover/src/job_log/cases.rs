@@ -9,7 +9,8 @@
 //! | `time:timestamp` | the event's time |
 //! | `org:resource`, `org:group` | user, group |
 //! | `identity:id` | a UUID made of the attempt and the number of its event (RFC 9562, version 5): the same event has the same in every case notion |
-//! | `io:read_bytes`, `io:written_bytes` | at the event that ends an attempt: what accounting counted over its whole run |
+//! | `io:read_bytes`, `io:written_bytes`, … | at the event that ends an attempt: what was traced of its whole run; where nothing was, what accounting counted |
+//! | `slurm:read_bytes`, `slurm:written_bytes` | where something was traced, what accounting counted |
 //! | `slurm:…` | what Slurm says, under the names of the table `job_states`, without the `_ns` of times |
 //!
 //! The interval of an observed change is `slurm:not_before` and `slurm:observed_at`; `slurm:reported` is the time that Slurm tells. A value that is
@@ -20,6 +21,7 @@
 //! case id.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Attempt, Event, EventLog, Filter, Jobs, Sym, state};
@@ -28,6 +30,7 @@ use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, Log
 use sha1::{Digest, Sha1};
 
 use super::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
+use crate::task_log::{self, TracedJobs};
 
 const TRACE: u8 = 0;
 const EVENT: u8 = 1;
@@ -68,11 +71,12 @@ pub(super) struct Builder {
     records: Sorter,
     /// Cases that can go on in another part.
     open: BTreeMap<String, Agreement>,
+    traced: Rc<TracedJobs>,
 }
 
 impl Builder {
-    pub fn new(notion: &'static dyn CaseNotion) -> Self {
-        Self { notion, records: Sorter::default(), open: BTreeMap::new() }
+    pub fn new(notion: &'static dyn CaseNotion, traced: Rc<TracedJobs>) -> Self {
+        Self { notion, records: Sorter::default(), open: BTreeMap::new(), traced }
     }
 
     pub fn add(&mut self, jobs: &Jobs, filter: &Filter) -> Result<(), LogError> {
@@ -96,7 +100,7 @@ impl Builder {
                 put_ordered(event.time_ns, &mut key);
                 put_attempt(jobs, attempt, &mut key);
                 put_ordered(number as i64, &mut key);
-                self.records.push_record(&key, &Record::CaseEvent(attributes(jobs, attempt, event, number)))?;
+                self.records.push_record(&key, &Record::CaseEvent(attributes(jobs, attempt, event, number, &self.traced)))?;
             }
             if self.notion.within_parts() {
                 key.truncate(case_key);
@@ -196,10 +200,11 @@ fn key(name: &'static str) -> &'static str {
     KEYS.iter().find(|(known, _)| *known == name).map_or(name, |(_, key)| *key)
 }
 
-fn attributes<'j>(jobs: &'j Jobs, a: &Attempt, event: &Event, number: usize) -> Vec<Attribute<'j>> {
+fn attributes<'j>(jobs: &'j Jobs, a: &Attempt, event: &Event, number: usize, traced: &TracedJobs) -> Vec<Attribute<'j>> {
     let mut out = Vec::with_capacity(40);
     let attempt_id = jobs.attempt_id(a);
-    let identity = uuid(&attempt_id, number);
+    let identity = uuid(&NAMESPACE, &attempt_id, number);
+    let traced = traced.of(&attempt_id).filter(|_| state::phase(jobs.text(event.state)).ends_attempt());
     out.push(Attribute::text("concept:name", jobs.text(a.activity)));
     out.push(Attribute::text("concept:instance", attempt_id));
     out.push(Attribute::text("lifecycle:transition", event.lifecycle.name()));
@@ -230,19 +235,22 @@ fn attributes<'j>(jobs: &'j Jobs, a: &Attempt, event: &Event, number: usize) -> 
         out.extend(pick(a).get().map(|time| Attribute::time(key(name), time)));
     }
     if state::phase(jobs.text(event.state)).ends_attempt() {
-        for (key, (_, pick)) in ["io:read_bytes", "io:written_bytes"].into_iter().zip(BYTES) {
+        let keys = if traced.is_some() { ["slurm:read_bytes", "slurm:written_bytes"] } else { ["io:read_bytes", "io:written_bytes"] };
+        for (key, (_, pick)) in keys.into_iter().zip(BYTES) {
             out.extend(pick(a).get().map(|bytes| Attribute::integer(key, bytes)));
         }
     }
+    out.extend(traced.into_iter().flat_map(|traced| task_log::io(traced)));
     out
 }
 
 /// The namespace of the identities of job events: the UUID of `urn:flowmine:job-event` in the URL namespace of RFC 9562.
 const NAMESPACE: [u8; 16] = [0x75, 0xb4, 0x8a, 0x54, 0xb4, 0x79, 0x5f, 0xcd, 0x95, 0x8b, 0x9e, 0xb3, 0xe1, 0xd5, 0x1b, 0x51];
 
-fn uuid(attempt: &str, number: usize) -> String {
+/// The identity of an attempt's event in a namespace: a UUID of version 5.
+pub(crate) fn uuid(namespace: &[u8; 16], attempt: &str, number: usize) -> String {
     let mut hash = Sha1::new();
-    hash.update(NAMESPACE);
+    hash.update(namespace);
     hash.update(attempt.as_bytes());
     hash.update([0]);
     hash.update((number as u64).to_be_bytes());

@@ -6,11 +6,15 @@
 pub mod cases;
 pub mod objects;
 
+use std::rc::Rc;
+
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Attempt, Filter, Jobs, Maybe, Sym};
 use flowmine_eventlog::LogError;
 use flowmine_eventlog::spool::{put_ordered, put_ordered_text};
 use flowmine_schema::diagnostic::Diagnostics;
+
+use crate::task_log::TracedJobs;
 
 pub use cases::JobCaseLog;
 pub use objects::JobObjectLog;
@@ -33,12 +37,13 @@ pub struct Finished {
 }
 
 impl JobLogs {
-    /// Logs of the events that pass the filter.
-    pub fn new(filter: Filter, objects: bool, notions: &[&'static dyn CaseNotion]) -> Self {
+    /// Logs of the events that pass the filter, with what was traced of jobs in those of cases.
+    pub fn new(filter: Filter, objects: bool, notions: &[&'static dyn CaseNotion], traced: TracedJobs) -> Self {
+        let traced = Rc::new(traced);
         Self {
             filter,
             objects: objects.then(objects::Builder::default),
-            cases: notions.iter().map(|notion| cases::Builder::new(*notion)).collect(),
+            cases: notions.iter().map(|notion| cases::Builder::new(*notion, Rc::clone(&traced))).collect(),
         }
     }
 

@@ -46,7 +46,7 @@ use super::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
 pub const MAX_NODES: usize = 100_000;
 
 /// The object types in the order in which their objects come.
-const OBJECT_TYPES: [&str; 8] = ["job", "array", "workflow run", "user", "group", "account", "partition", "node"];
+pub(crate) const OBJECT_TYPES: [&str; 8] = ["job", "array", "workflow run", "user", "group", "account", "partition", "node"];
 const JOB: u8 = 0;
 const ARRAY: u8 = 1;
 const RUN: u8 = 2;
@@ -488,11 +488,22 @@ fn expand(list: &str, unclear: &mut BTreeSet<String>) -> Vec<String> {
     }
 }
 
-/// Jobs as an object-centric log.
+/// Jobs, and what was put beside them, as an object-centric log.
 pub struct JobObjectLog {
     types: Types,
     objects: Sorted,
     events: Sorted,
+}
+
+impl JobObjectLog {
+    pub(crate) fn of(types: Types, objects: Sorted, events: Sorted) -> Self {
+        Self { types, objects, events }
+    }
+
+    /// Types; objects by rank of their type; events by time, without ids.
+    pub(crate) fn into_parts(self) -> (Types, Sorted, Sorted) {
+        (self.types, self.objects, self.events)
+    }
 }
 
 impl ObjectLog for JobObjectLog {

@@ -1,7 +1,7 @@
 //! The XES extensions that flowmine uses: what they are called, where they are defined, which attributes they have.
 //!
-//! Six are those of IEEE 1849-2016. Two are ours: [`IO`], bytes, operations and files, for which there is no published one, and [`SLURM`]. Their
-//! definitions are `extensions/io.xesext` and `extensions/slurm.xesext` in this crate ([`IO_XESEXT`], [`SLURM_XESEXT`]).
+//! Six are those of IEEE 1849-2016. Three are ours: [`IO`], bytes, operations and files, for which there is no published one, [`SLURM`] and [`TASK`]. Their
+//! definitions are `io.xesext`, `slurm.xesext` and `task.xesext` in `extensions/` of this crate ([`IO_XESEXT`], [`SLURM_XESEXT`], [`TASK_XESEXT`]).
 
 use crate::attribute::ValueType;
 use crate::log::Extension;
@@ -40,7 +40,7 @@ impl Definition {
 }
 
 use Level::{Event, Log, Meta, Trace};
-use ValueType::{Float, Id, Integer, List, String, Time};
+use ValueType::{Boolean, Float, Id, Integer, List, String, Time};
 
 /// Names.
 pub const CONCEPT: Definition = Definition {
@@ -119,6 +119,12 @@ pub const IO: Definition = Definition {
         (Event, "written_bytes", Integer),
         (Event, "read_operations", Integer),
         (Event, "write_operations", Integer),
+        (Event, "unique_read_bytes", Integer),
+        (Event, "unique_written_bytes", Integer),
+        (Event, "read_time_ns", Integer),
+        (Event, "write_time_ns", Integer),
+        (Event, "first_access", Time),
+        (Event, "last_access", Time),
         (Event, "files", List),
         (Event, "file", String),
         (Meta, "file", String),
@@ -175,17 +181,74 @@ pub const SLURM: Definition = Definition {
         (Event, "submit", Time),
         (Event, "start", Time),
         (Event, "end", Time),
+        (Event, "read_bytes", Integer),
+        (Event, "written_bytes", Integer),
+    ],
+};
+
+/// What a workflow engine says of a task, under the names of the table `task_runs`.
+pub const TASK: Definition = Definition {
+    name: "Task",
+    prefix: "task",
+    uri: "urn:uuid:fbbd9aca-f472-58b3-9b6c-af5f7a828411#/task.xesext",
+    attributes: &[
+        (Log, "case_notion", String),
+        (Trace, "engine", String),
+        (Trace, "run_id", String),
+        (Trace, "run_name", String),
+        (Event, "engine", String),
+        (Event, "run_id", String),
+        (Event, "run_name", String),
+        (Event, "task_id", String),
+        (Event, "attempt", Integer),
+        (Event, "name", String),
+        (Event, "tag", String),
+        (Event, "cache_key", String),
+        (Event, "work_dir", String),
+        (Event, "executor", String),
+        (Event, "queue", String),
+        (Event, "native_id", String),
+        (Event, "native_kind", String),
+        (Event, "host", String),
+        (Event, "container_image", String),
+        (Event, "container_id", String),
+        (Event, "status", String),
+        (Event, "exit_code", Integer),
+        (Event, "cached", Boolean),
+        (Event, "command", String),
+        (Event, "error", String),
+        (Event, "cpus", Integer),
+        (Event, "memory_bytes", Integer),
+        (Event, "disk_bytes", Integer),
+        (Event, "time_s", Float),
+        (Event, "duration_s", Float),
+        (Event, "realtime_s", Float),
+        (Event, "cpu_percent", Float),
+        (Event, "peak_rss_bytes", Integer),
+        (Event, "peak_vmem_bytes", Integer),
+        (Event, "rchar_bytes", Integer),
+        (Event, "wchar_bytes", Integer),
+        (Event, "read_bytes", Integer),
+        (Event, "write_bytes", Integer),
+        (Event, "queued", Time),
+        (Event, "submitted", Time),
+        (Event, "started", Time),
+        (Event, "finished", Time),
+        (Event, "precision_ns", Integer),
     ],
 };
 
 /// All of them.
-pub const ALL: [Definition; 8] = [CONCEPT, LIFECYCLE, TIME, ORGANIZATIONAL, IDENTITY, COST, IO, SLURM];
+pub const ALL: [Definition; 9] = [CONCEPT, LIFECYCLE, TIME, ORGANIZATIONAL, IDENTITY, COST, IO, SLURM, TASK];
 
 /// The file that defines [`IO`].
 pub const IO_XESEXT: &str = include_str!("../../extensions/io.xesext");
 
 /// The file that defines [`SLURM`].
 pub const SLURM_XESEXT: &str = include_str!("../../extensions/slurm.xesext");
+
+/// The file that defines [`TASK`].
+pub const TASK_XESEXT: &str = include_str!("../../extensions/task.xesext");
 
 /// The extension to which a key belongs: that of its prefix, if it defines the rest.
 pub fn of_key(key: &str) -> Option<&'static Definition> {
@@ -208,6 +271,7 @@ mod tests {
     fn file_and_table_agree() {
         agree(IO_XESEXT, &IO);
         agree(SLURM_XESEXT, &SLURM);
+        agree(TASK_XESEXT, &TASK);
     }
 
     fn agree(file: &str, known: &Definition) {
@@ -241,6 +305,8 @@ mod tests {
                         "int" => Integer,
                         "string" => String,
                         "date" => Time,
+                        "float" => Float,
+                        "boolean" => Boolean,
                         "list" => List,
                         other => panic!("{other}"),
                     };
@@ -267,5 +333,6 @@ mod tests {
         assert_eq!(of_key("concept:name").map(|found| found.name), Some("Concept"));
         assert_eq!(of_key("concept:bytes"), None);
         assert_eq!(of_key("slurm:job"), Some(&ALL[7]));
+        assert_eq!(of_key("task:engine"), Some(&ALL[8]));
     }
 }

@@ -1,0 +1,229 @@
+//! Tasks as a log of cases, for XES, CSV and Parquet: the notion `task-run`.
+//!
+//! A case is a run of a workflow engine, `task-run:<engine>:<name>:<id>`; tasks whose run is not told are one case for each engine, `task-run:<engine>:(unknown)`.
+//!
+//! | key | value |
+//! |---|---|
+//! | `concept:name` of an event | the logical task: process, rule, operator |
+//! | `concept:instance` | the task attempt: its events are one activity instance |
+//! | `lifecycle:transition` | `schedule` (queued, or submitted when that is not told), `assign` (submitted after that), `start`, `complete`, `ate_abort` (failed, aborted), `withdraw` (aborted before it started), `autoskip` (cached), `unknown` |
+//! | `time:timestamp` | the event's time, as the engine tells it; `task:precision_ns` is how exact that is |
+//! | `identity:id` | a UUID made of the attempt and the event |
+//! | `task:…` | what the engine tells, under the names of the table `task_runs`, without the `_ns` of times |
+//! | `io:…` | at the last event of an attempt: what was traced of the whole of it |
+//!
+//! An attempt of which no time is known has no event, which is counted. Traces come in the order of their first event, then by case id.
+
+use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
+use flowmine_correlate::task_attempts;
+use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
+use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, Record, Value, xes};
+use flowmine_schema::tables::TaskRun;
+
+use super::attributes::{self, IO, TASK};
+use super::moments::moments;
+use super::tasks::run_name;
+use super::{LeftOut, TaskLogError, Tasks};
+use crate::job_log::cases::uuid;
+
+/// The notion's name.
+pub const NOTION: &str = "task-run";
+/// What a case is, in one line.
+pub const DESCRIPTION: &str = "tasks of one run of a workflow engine";
+
+const TRACE: u8 = 0;
+const EVENT: u8 = 1;
+const END: u8 = 2;
+
+/// The namespace of the identities of task events: the UUID of `urn:flowmine:task-event` in the URL namespace of RFC 9562.
+const NAMESPACE: [u8; 16] = [0x3e, 0x33, 0x3d, 0xa3, 0x74, 0x7f, 0x58, 0x14, 0xae, 0x30, 0x55, 0xa9, 0x14, 0xa5, 0xe4, 0xdb];
+
+/// What the names of the table become as keys.
+macro_rules! keys {
+    ($($name:literal),+ $(,)?) => { &[$(($name, concat!("task:", $name))),+] };
+}
+
+const KEYS: &[(&str, &str)] = keys!(
+    "engine",
+    "run_id",
+    "run_name",
+    "task_id",
+    "attempt",
+    "name",
+    "tag",
+    "cache_key",
+    "work_dir",
+    "executor",
+    "queue",
+    "native_id",
+    "native_kind",
+    "host",
+    "container_image",
+    "container_id",
+    "status",
+    "exit_code",
+    "cached",
+    "command",
+    "error",
+    "cpus",
+    "memory_bytes",
+    "disk_bytes",
+    "time_s",
+    "duration_s",
+    "realtime_s",
+    "cpu_percent",
+    "peak_rss_bytes",
+    "peak_vmem_bytes",
+    "rchar_bytes",
+    "wchar_bytes",
+    "read_bytes",
+    "write_bytes",
+    "queued",
+    "submitted",
+    "started",
+    "finished",
+);
+
+/// What a run has on all of its events.
+const OF_RUN: [&str; 3] = ["engine", "run_id", "run_name"];
+
+/// The tasks of a dataset in the cases of their runs.
+///
+/// # Errors
+/// When the dataset cannot be read or a temporary file not be written.
+pub fn cases(from: &Tasks<'_>) -> Result<(TaskCaseLog, LeftOut), TaskLogError> {
+    let mut left_out = LeftOut::default();
+    let mut by_case = Sorter::default();
+    let mut key = Vec::new();
+    let drop = &from.rules.drop;
+    task_attempts::for_each::<TaskLogError>(from.dataset, from.rules, |attempt| {
+        let row = &attempt.row;
+        let case = case_id(row);
+        key.clear();
+        put_ordered_text(&case, &mut key);
+        let of_case = key.len();
+        let of_run = || attributes::of(TASK, row, drop).filter(|attribute| OF_RUN.contains(&&*attribute.key));
+        let told: Vec<_> = attributes::of(TASK, row, drop).filter_map(with_prefix).collect();
+        let mut any = false;
+        for moment in moments(row) {
+            any = true;
+            if !from.wants(moment.time_ns) {
+                continue;
+            }
+            let activity = if drop.leaves_out("logical_task") { UNKNOWN_ACTIVITY } else { &*row.logical_task };
+            let mut event = vec![
+                Attribute::text("concept:name", activity),
+                Attribute::text("concept:instance", attempt.key.as_str()),
+                Attribute::text("lifecycle:transition", moment.lifecycle),
+                Attribute::time("time:timestamp", moment.time_ns),
+                Attribute::new("identity:id", Value::Id(uuid(&NAMESPACE, &attempt.key, moment.number.into()).into())),
+            ];
+            event.extend(moment.precision_ns.map(|precision| Attribute::integer("task:precision_ns", precision)));
+            event.extend(told.iter().cloned());
+            if let Some(traced) = attempt.traced.as_ref().filter(|_| moment.is_last) {
+                event.extend(attributes::of(IO, traced, drop));
+            }
+            key.truncate(of_case);
+            put_ordered(moment.time_ns, &mut key);
+            put_ordered_text(&attempt.key, &mut key);
+            key.push(moment.number);
+            // What the trace says goes along with each of its events: the first one is not known before all are sorted.
+            let mut trace = vec![Attribute::text("concept:name", case.as_str())];
+            trace.extend(of_run().filter_map(with_prefix));
+            by_case.push(&key, |bytes| put_both(&Record::Trace(trace), &Record::CaseEvent(event), bytes))?;
+        }
+        left_out.tasks_without_event += u64::from(!any);
+        Ok(())
+    })?;
+    Ok((TaskCaseLog { header: header(), records: by_first_event(&by_case.finish()?)? }, left_out))
+}
+
+fn case_id(row: &TaskRun<'_>) -> String {
+    match run_name(row) {
+        Some(run) => format!("{NOTION}:{run}"),
+        None => format!("{NOTION}:{}:(unknown)", row.engine),
+    }
+}
+
+fn with_prefix(attribute: Attribute<'_>) -> Option<Attribute<'_>> {
+    // The logical task is the activity.
+    let (_, key) = KEYS.iter().find(|(name, _)| attribute.key == *name)?;
+    Some(Attribute { key: (*key).into(), ..attribute })
+}
+
+fn put_both(trace: &Record<'_>, event: &Record<'_>, bytes: &mut Vec<u8>) {
+    let start = bytes.len();
+    bytes.extend_from_slice(&[0; 4]);
+    trace.encode(bytes);
+    let length = (bytes.len() - start - 4) as u32;
+    bytes[start..start + 4].copy_from_slice(&length.to_le_bytes());
+    event.encode(bytes);
+}
+
+/// The events of cases one after the other, as traces in the order of their first events.
+fn by_first_event(by_case: &Sorted) -> Result<Sorted, LogError> {
+    let mut records = Sorter::default();
+    let mut walk = by_case.walk()?;
+    let (mut of_case, mut place, mut number) = (Vec::new(), Vec::new(), 0i64);
+    while let Some((key, both)) = walk.next()? {
+        let (length, both) = both.split_first_chunk().ok_or(LogError::Damaged)?;
+        let (trace, event) = both.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(LogError::Damaged)?;
+        if of_case.is_empty() || !key.starts_with(&of_case) {
+            let end = key.windows(2).position(|two| two == [0, 0]).ok_or(LogError::Damaged)? + 2;
+            of_case = key[..end].to_vec();
+            // The time as it stands in the key, then the case.
+            place = [key.get(end..end + 8).ok_or(LogError::Damaged)?, &of_case].concat();
+            records.push(&[&place[..], &[TRACE]].concat(), |bytes| bytes.extend_from_slice(trace))?;
+            records.push_record(&[&place[..], &[END]].concat(), &Record::TraceEnd)?;
+            number = 0;
+        }
+        let mut key = [&place[..], &[EVENT]].concat();
+        put_ordered(number, &mut key);
+        number += 1;
+        records.push(&key, |bytes| bytes.extend_from_slice(event))?;
+    }
+    records.finish()
+}
+
+fn header() -> CaseHeader {
+    use xes::extensions::{CONCEPT, IDENTITY, IO, LIFECYCLE, TASK, TIME};
+    let classifier =
+        |name: &str, keys: &[&str]| Classifier { name: name.to_owned(), keys: keys.iter().map(|&key| key.to_owned()).collect() };
+    CaseHeader {
+        extensions: [CONCEPT, LIFECYCLE, TIME, IDENTITY, IO, TASK].iter().map(|known| known.extension()).collect(),
+        trace_globals: vec![Attribute::text("concept:name", "")],
+        event_globals: vec![
+            Attribute::text("concept:name", ""),
+            Attribute::text("concept:instance", ""),
+            Attribute::text("lifecycle:transition", "unknown"),
+            Attribute::time("time:timestamp", 0),
+            Attribute::text("task:status", ""),
+        ],
+        classifiers: vec![
+            classifier("Activity", &["concept:name"]),
+            classifier("ActivityTransition", &["concept:name", "lifecycle:transition"]),
+            classifier("ActivityStatus", &["concept:name", "task:status"]),
+        ],
+        attributes: vec![
+            Attribute::text("concept:name", format!("Tasks by {NOTION}")),
+            Attribute::text("lifecycle:model", "standard"),
+            Attribute::text("task:case_notion", NOTION),
+        ],
+    }
+}
+
+/// Tasks in cases.
+pub struct TaskCaseLog {
+    header: CaseHeader,
+    records: Sorted,
+}
+
+impl CaseLog for TaskCaseLog {
+    fn header(&self) -> &CaseHeader {
+        &self.header
+    }
+
+    fn traces(&self) -> Batches<'_> {
+        self.records.batches(|_, _| false)
+    }
+}

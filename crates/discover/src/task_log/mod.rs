@@ -1,0 +1,136 @@
+//! Tasks, processes and files as event logs: what engines tell and traces show in, logs that the writers of `flowmine-eventlog` take out.
+//!
+//! In go the tables `task_runs`, `task_io`, `task_totals`, `data_flow`, `links` and `processes`. [`objects`] says which objects, events and relations an object-centric log has beside those of
+//! jobs ([`crate::job_log::objects`]), [`cases`] which attributes a log of cases. [`of_jobs`] sums up what was traced of jobs, for logs of their cases.
+//!
+//! A time that is not told is no event; how much has no event, or belongs to nobody in the log, is counted ([`LeftOut`]). Everything is sorted outside of memory. What grows: sixteen bytes for each
+//! task in a log that `--from` or `--to` cut, and about two hundred for each traced job.
+
+mod assemble;
+mod attributes;
+pub mod cases;
+mod files;
+mod moments;
+pub mod objects;
+mod processes;
+mod tasks;
+
+use flowmine_correlate::drop::DropColumns;
+use flowmine_correlate::jobs::attempt_name;
+use flowmine_correlate::row_rules::RowRules;
+use flowmine_correlate::task_attempts::Traced;
+use flowmine_correlate::{CorrelateError, Filter};
+use flowmine_eventlog::{Attribute, IdHash, LogError};
+use flowmine_schema::tables::{Process, TaskIo, TaskRun, TaskTotal};
+use flowmine_schema::{Dataset, DatasetError, Projection};
+use rustc_hash::FxHashMap;
+
+pub use cases::{NOTION, TaskCaseLog};
+
+/// Why there is no log.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskLogError {
+    /// The dataset could not be read.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// It could not be put together.
+    #[error(transparent)]
+    Correlate(#[from] CorrelateError),
+    /// A temporary file could not be written or read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+/// Where tasks come from.
+#[derive(Debug, Clone, Copy)]
+pub struct Tasks<'a> {
+    dataset: &'a Dataset,
+    rules: &'a RowRules,
+    filter: &'a Filter,
+}
+
+impl<'a> Tasks<'a> {
+    /// The tasks of a dataset by these rules, and of their events those that pass the filter. No task is of an account or a user, so that a filter by these lets none pass.
+    pub fn new(dataset: &'a Dataset, rules: &'a RowRules, filter: &'a Filter) -> Self {
+        Self { dataset, rules, filter }
+    }
+
+    fn wants(&self, time_ns: i64) -> bool {
+        self.filter.from_ns.is_none_or(|from| time_ns >= from) && self.filter.to_ns.is_none_or(|to| time_ns < to) && !self.wants_none()
+    }
+
+    fn wants_none(&self) -> bool {
+        !self.filter.accounts.is_empty() || !self.filter.users.is_empty()
+    }
+
+    fn wants_all(&self) -> bool {
+        self.filter.from_ns.is_none() && self.filter.to_ns.is_none() && !self.wants_none()
+    }
+}
+
+/// Whether a dataset has tasks of workflow engines.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn has_tasks(dataset: &Dataset) -> Result<bool, DatasetError> {
+    Ok(dataset.row_count::<TaskRun<'static>>()? > 0)
+}
+
+/// Whether a dataset has anything but jobs to show: tasks, or what was traced.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn has_more_than_jobs(dataset: &Dataset) -> Result<bool, DatasetError> {
+    Ok(has_tasks(dataset)? || dataset.row_count::<TaskIo<'static>>()? > 0 || dataset.row_count::<Process<'static>>()? > 0)
+}
+
+/// Whether something was traced that nobody has correlated yet.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn is_uncorrelated(dataset: &Dataset) -> Result<bool, DatasetError> {
+    Ok(dataset.row_count::<Process<'static>>()? > 0 && dataset.row_count::<TaskTotal<'static>>()? == 0)
+}
+
+/// What is known and not in the log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Tasks of which no time is known, so that they have no event.
+    pub tasks_without_event: u64,
+    /// Rows of `task_io` with reads or writes that belong to nobody in the log.
+    pub accesses_of_others: u64,
+    /// Bytes of these.
+    pub bytes_of_others: i64,
+}
+
+/// What was traced of each job, by the name of its attempt.
+#[derive(Debug, Default)]
+pub struct TracedJobs(FxHashMap<IdHash, Traced>);
+
+impl TracedJobs {
+    /// What was traced of the attempt with this name ([`flowmine_correlate::Jobs::attempt_id`]).
+    pub fn of(&self, attempt: &str) -> Option<&Traced> {
+        if self.0.is_empty() { None } else { self.0.get(&IdHash::of(attempt)) }
+    }
+}
+
+/// What was traced, as attributes of the XES extension `io`.
+pub(crate) fn io<'r>(traced: &Traced) -> Vec<Attribute<'r>> {
+    attributes::of(attributes::IO, traced, &DropColumns::default()).map(Attribute::into_owned).collect()
+}
+
+/// Sums up what was traced of jobs.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn of_jobs(dataset: &Dataset, rules: &RowRules) -> Result<TracedJobs, DatasetError> {
+    let mut jobs = TracedJobs::default();
+    dataset.read::<TaskTotal<'static>, DatasetError>(Projection::All, |row| {
+        let row = rules.apply_task_total(row);
+        if let (Some(cluster), Some(job), Some(_)) = (&row.cluster, &row.job, row.job_submit_ns) {
+            jobs.0.entry(IdHash::of(&attempt_name(cluster, job, row.job_submit_ns))).or_default().add(&row);
+        }
+        Ok(())
+    })?;
+    Ok(jobs)
+}

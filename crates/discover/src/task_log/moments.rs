@@ -1,0 +1,79 @@
+//! When what happened to a task: the times that its engine tells, as events.
+
+use flowmine_schema::tables::TaskRun;
+
+/// An event of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// Which of the times: 0 queued, 1 submitted, 2 started, 3 ended.
+    pub number: u8,
+    /// `task started`.
+    pub kind: &'static str,
+    /// The transition of the XES lifecycle.
+    pub lifecycle: &'static str,
+    /// UTC nanoseconds since 1970.
+    pub time_ns: i64,
+    /// The true moment is at most so far away; `None` when the bound is not known.
+    pub precision_ns: Option<i64>,
+    /// Whether it is the last one that is known.
+    pub is_last: bool,
+}
+
+/// What the end of a task is called, and its transition.
+fn end(row: &TaskRun<'_>) -> (&'static str, &'static str) {
+    match &*row.status {
+        _ if row.cached => ("task cached", "autoskip"),
+        "completed" => ("task finished", "complete"),
+        "failed" => ("task failed", "ate_abort"),
+        "aborted" if row.started_ns.is_none() => ("task aborted", "withdraw"),
+        "aborted" => ("task aborted", "ate_abort"),
+        // Over, but how is not told.
+        _ => ("task ended", "unknown"),
+    }
+}
+
+/// The events of a task, in the order of its life. A time that is not told is none.
+pub fn moments(row: &TaskRun<'_>) -> impl Iterator<Item = Moment> {
+    let (ended, transition) = end(row);
+    // As a job's, a task's life begins with `schedule`.
+    let submitted = if row.queued_ns.is_none() { "schedule" } else { "assign" };
+    let all = [
+        ("task queued", "schedule", row.queued_ns, row.queued_precision_ns),
+        ("task submitted", submitted, row.submitted_ns, row.submitted_precision_ns),
+        ("task started", "start", row.started_ns, row.started_precision_ns),
+        (ended, transition, row.finished_ns, row.finished_precision_ns),
+    ];
+    let last = all.iter().rposition(|(_, _, time, _)| time.is_some());
+    (0u8..).zip(all).filter_map(move |(number, (kind, lifecycle, time, precision_ns))| {
+        Some(Moment { number, kind, lifecycle, time_ns: time?, precision_ns, is_last: last == Some(number.into()) })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(status: &'static str, times: [Option<i64>; 4]) -> Vec<(&'static str, &'static str, i64, bool)> {
+        let [queued_ns, submitted_ns, started_ns, finished_ns] = times;
+        let cached = status == "cached";
+        let row = TaskRun { status: status.into(), cached, queued_ns, submitted_ns, started_ns, finished_ns, ..TaskRun::default() };
+        moments(&row).map(|moment| (moment.kind, moment.lifecycle, moment.time_ns, moment.is_last)).collect()
+    }
+
+    #[test]
+    fn only_what_is_told() {
+        assert_eq!(
+            told("running", [None, Some(1), Some(2), None]),
+            [("task submitted", "assign", 1, false), ("task started", "start", 2, true)]
+        );
+        assert_eq!(
+            told("aborted", [Some(1), None, None, Some(2)]),
+            [("task queued", "schedule", 1, false), ("task aborted", "withdraw", 2, true)]
+        );
+        assert_eq!(told("submitted", [Some(1), Some(2), None, None])[1], ("task submitted", "assign", 2, true));
+        assert_eq!(told("aborted", [None, None, Some(1), Some(2)])[1].1, "ate_abort");
+        assert_eq!(told("unknown", [None, None, None, Some(2)]), [("task ended", "unknown", 2, true)]);
+        assert_eq!(told("cached", [None, None, None, Some(2)]), [("task cached", "autoskip", 2, true)]);
+        assert_eq!(told("cached", [None; 4]), []);
+    }
+}

@@ -1,0 +1,114 @@
+//! Tasks, their runs, the jobs that they were, and who gave data to whom.
+
+use flowmine_correlate::cases::escape;
+use flowmine_correlate::task_attempts;
+use flowmine_eventlog::{Attribute, Object, ValueType};
+use flowmine_schema::Projection;
+use flowmine_schema::tables::{DataFlow, Link, TaskRun};
+
+use super::TaskLogError;
+use super::assemble::place;
+use super::attributes::{self, TASK, TRACED};
+use super::moments::moments;
+use super::objects::{JOB, Making, Order, RUN, TASK_RANK, job_id, relation, task_id};
+
+pub(super) const RUN_ATTRIBUTES: &[(&str, ValueType)] =
+    &[("engine", ValueType::String), ("run_name", ValueType::String), ("run_id", ValueType::String)];
+
+const EVENT_ATTRIBUTES: &[(&str, ValueType)] = &[
+    ("activity", ValueType::String),
+    ("lifecycle", ValueType::String),
+    ("status", ValueType::String),
+    ("exit_code", ValueType::Integer),
+    ("precision_ns", ValueType::Integer),
+];
+
+/// A run's engine, name and id, as they stand in ids; `None` when its engine does not tell its run.
+pub(super) fn run_name(row: &TaskRun<'_>) -> Option<String> {
+    if row.run_name.is_none() && row.run_id.is_none() {
+        return None;
+    }
+    let mut name = String::new();
+    escape(&row.engine, &mut name);
+    for part in [&row.run_name, &row.run_id] {
+        name.push(':');
+        escape(part.as_deref().unwrap_or_default(), &mut name);
+    }
+    Some(name)
+}
+
+pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
+    let from = making.from;
+    task_attempts::for_each::<TaskLogError>(from.dataset, from.rules, |attempt| {
+        let row = &attempt.row;
+        let id = task_id(&attempt.key);
+        let run = run_name(row).map(|run| format!("engine run:{run}"));
+        let all: Vec<_> = moments(row).collect();
+        making.left_out.tasks_without_event += u64::from(all.is_empty());
+        let wanted: Vec<_> = all.into_iter().filter(|moment| from.wants(moment.time_ns)).collect();
+        if wanted.is_empty() && !from.wants_all() {
+            return Ok(());
+        }
+        making.enter(&id);
+        for moment in wanted {
+            let mut attributes =
+                vec![Attribute::text("activity", row.logical_task.as_ref()), Attribute::text("lifecycle", moment.lifecycle)];
+            if moment.number == 3 {
+                attributes.push(Attribute::text("status", row.status.as_ref()));
+                attributes.extend(row.exit_code.map(|code| Attribute::integer("exit_code", code)));
+            }
+            attributes.extend(moment.precision_ns.map(|precision| Attribute::integer("precision_ns", precision)));
+            attributes.retain(|attribute| !from.rules.drop.leaves_out(&attribute.key));
+            let mut relations = vec![relation(&id, "task")];
+            relations.extend(run.as_deref().map(|run| relation(run, "part of")));
+            making.event(&Order::Task(&id, moment.number), moment.kind, EVENT_ATTRIBUTES, moment.time_ns, attributes, relations)?;
+        }
+        let drop = &from.rules.drop;
+        let mut attributes: Vec<_> = attributes::of(TASK, row, drop).collect();
+        attributes.extend(attempt.traced.as_ref().into_iter().flat_map(|traced| attributes::of(TRACED, traced, drop)));
+        let relations = run.as_deref().map(|run| relation(run, "part of")).into_iter().collect();
+        let object = Object { id: id.as_str().into(), kind: "task".into(), attributes, relations };
+        making.objects.object(&place(TASK_RANK, &id), object)?;
+        if let Some(run) = &run {
+            let told = [("engine", Some(&row.engine)), ("run_name", row.run_name.as_ref()), ("run_id", row.run_id.as_ref())];
+            let attributes = told.into_iter().filter_map(|(name, text)| Some(Attribute::text(name, text?.as_ref())));
+            making.objects.simple(RUN, "engine run", run, attributes.collect())?;
+        }
+        Ok(())
+    })?;
+    ran_as(making)?;
+    gave_data(making)
+}
+
+/// The jobs that tasks were.
+fn ran_as(making: &mut Making<'_>) -> Result<(), TaskLogError> {
+    let from = making.from;
+    from.dataset.read::<Link<'static>, TaskLogError>(Projection::All, |row| {
+        if !(making.wanted.jobs && row.source_type == "task" && row.relation == "ran-as" && row.target_type == "job") {
+            return Ok(());
+        }
+        let row = from.rules.apply_link(row);
+        let task = task_id(&row.source);
+        if making.is_inside(&task) {
+            making.objects.relate((TASK_RANK, &task), "ran as", (JOB, &job_id(&row.target_scope, &row.target, row.target_ns)))?;
+        }
+        Ok(())
+    })
+}
+
+/// Who read what another wrote.
+fn gave_data(making: &mut Making<'_>) -> Result<(), TaskLogError> {
+    let from = making.from;
+    from.dataset.read::<DataFlow<'static>, TaskLogError>(Projection::All, |row| {
+        if row.writer_type.as_deref() != Some("task") || row.reader_type.as_deref() != Some("task") || row.writer == row.reader {
+            return Ok(());
+        }
+        let row = from.rules.apply_data_flow(row);
+        let (Some(writer), Some(reader)) = (&row.writer, &row.reader) else { return Ok(()) };
+        let (writer, reader) = (task_id(writer), task_id(reader));
+        if making.is_inside(&writer) && making.is_inside(&reader) {
+            making.objects.relate((TASK_RANK, &writer), "gave data to", (TASK_RANK, &reader))?;
+        }
+        Ok(())
+    })
+}
