@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+mod airflow;
 mod container;
 #[path = "../support/doctor.rs"]
 mod doctor;
@@ -204,6 +205,17 @@ fn a_daemon_serves_two_tasks() {
     run(place.trace().args(["--", "sh", "-c", &both]));
     place.import("makeflow", &[makeflow::LOG]);
     check(&place.dataset(), &place.truth(), &expected);
+}
+
+#[test]
+fn airflow_with_its_local_executor() {
+    let _alone = alone();
+    if !ebpf() {
+        return;
+    }
+    let Some(venv) = airflow::venv() else { return };
+    let temp = tempfile::Builder::new().prefix("flow").tempdir_in("/var/tmp").unwrap();
+    airflow::check(temp.path(), &airflow::traced(temp.path(), &venv));
 }
 
 fn fixture(name: &str) -> PathBuf {

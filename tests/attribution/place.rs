@@ -86,8 +86,13 @@ pub fn flowmine() -> Command {
 
 /// Runs a command to its end, which must be good and come within two minutes.
 pub fn run(command: &mut Command) -> Output {
+    run_within(command, 120)
+}
+
+/// Runs a command to its end, which must be good and come within so many seconds.
+pub fn run_within(command: &mut Command, seconds: u32) -> Output {
     let mut timed = Command::new("timeout");
-    timed.args(["--kill-after=5", "120"]).arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
+    timed.arg("--kill-after=5").arg(seconds.to_string()).arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => timed.env(name, value),

@@ -132,7 +132,7 @@ fn native_ids(dataset: &Path) -> BTreeMap<Attempt, String> {
 }
 
 /// Nothing is lost and nothing is counted twice.
-fn totals(dataset: &Path) {
+pub fn totals(dataset: &Path) {
     let mut events = (0, 0, 0, 0);
     each::<IoEvent<'static>>(dataset, |row| {
         let bytes = row.result.unwrap_or(0).max(0);
@@ -155,7 +155,7 @@ fn totals(dataset: &Path) {
 }
 
 /// The rows of task_totals are the sums of those of task_io.
-fn totals_by_owner(dataset: &Path) {
+pub fn totals_by_owner(dataset: &Path) {
     let text = |text: Option<std::borrow::Cow<'_, str>>| text.map(std::borrow::Cow::into_owned);
     let (mut files, mut sums) = (BTreeMap::new(), BTreeMap::new());
     each::<TaskIo<'static>>(dataset, |row| {
