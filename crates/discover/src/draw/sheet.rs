@@ -85,7 +85,8 @@ impl Sheet {
     /// A filled circle with a thin white border, so that neighbours are told apart.
     pub fn dot(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {
         let (x, y, radius) = (Num(x), Num(y), Num(radius));
-        let _ = writeln!(self.body, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"#ffffff\" stroke-width=\"0.5\"/>");
+        let _ =
+            writeln!(self.body, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"#ffffff\" stroke-width=\"0.5\"/>");
     }
 
     /// The whole picture of this size with its white ground.
