@@ -138,8 +138,8 @@ fn time_axis(accesses: &Accesses) -> (Axis, Ticks) {
     let (mut low, mut high) = (0.0, last);
     for (start, end) in times {
         // A task that ran for much longer would leave no room for what it did.
-        low = if since(start) >= -last { f64::min(low, since(start)) } else { low };
-        high = if since(end) <= 2.0 * last { f64::max(high, since(end)) } else { high };
+        low = if since(start) >= -1.5 * last { f64::min(low, since(start)) } else { low };
+        high = if since(end) <= 2.5 * last { f64::max(high, since(end)) } else { high };
     }
     let room = (high - low) * 0.01;
     let axis = Axis { low: low - room, high: high + room, from: 0.0, to: PLOT.0 };

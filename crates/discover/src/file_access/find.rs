@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use flowmine_correlate::attribution::files;
 use flowmine_schema::tables::TaskIo;
+use flowmine_schema::text::visible;
 use flowmine_schema::{Dataset, Projection};
 
 use super::{FileAccessError, untold};
@@ -120,7 +121,7 @@ pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
     let (Some(ids), next) = (groups.next(), groups.next()) else {
         let mut like: Vec<_> = like.into_iter().collect();
         like.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        let like = like.into_iter().take(CANDIDATES).map(|(path, _)| path).collect();
+        let like = like.into_iter().take(CANDIDATES).map(|(path, _)| visible(&path).into_owned()).collect();
         return Err(FileAccessError::UnknownFile { file: wanted.to_owned(), like });
     };
     if next.is_some() {
@@ -161,6 +162,7 @@ impl Candidate {
 
     fn words(&self, id: &FileId) -> String {
         let who = self.who.as_ref().map(|who| format!(", among others by {who}")).unwrap_or_default();
-        format!("{} ({} bytes read, {} written{who})", id.text(), self.read, self.written)
+        // A name must not forge another line of the list.
+        visible(&format!("{} ({} bytes read, {} written{who})", id.text(), self.read, self.written)).into_owned()
     }
 }
