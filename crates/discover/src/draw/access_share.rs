@@ -12,7 +12,7 @@ const MARGIN: f64 = 24.0;
 const NAMES: f64 = 178.0;
 const PLOT: f64 = 606.0;
 /// Right of 100 %, where what is above it is drawn.
-const ABOVE: f64 = 34.0;
+const ABOVE: f64 = 46.0;
 const NUMBERS: f64 = 150.0;
 /// A row with more points, or a higher one, shows how many there are.
 const MOST_POINTS: usize = 250;
@@ -72,7 +72,7 @@ pub fn svg(shares: &Shares) -> String {
     let above = shares.groups.iter().flat_map(|group| &group.points).any(|point| point.share.is_some_and(|share| share > 1.0));
     if above {
         sheet.line((axis.to + 4.0, top), (axis.to + 4.0, bottom), WARNING, 1.0, "stroke-dasharray=\"3 3\"");
-        sheet.text(axis.to + 4.0 + ABOVE / 2.0, bottom + 17.0, SMALL, WARNING, "text-anchor=\"middle\"", ">100");
+        sheet.text(axis.to + 15.0, bottom + 17.0, SMALL, WARNING, "", ">100");
     }
     let most = rows.iter().filter_map(Row::most).max().unwrap_or(1);
     y = top;
@@ -193,8 +193,19 @@ impl Row {
             sheet.text(MARGIN, y, 12.0, TEXT, "", line);
         }
         let shares: Vec<f64> = group.points.iter().filter_map(|point| point.share).collect();
+        let median = shares.get(shares.len().saturating_sub(1) / 2).copied();
+        let line = |sheet: &mut Sheet| {
+            if let Some(median) = median.filter(|_| shares.len() > 2) {
+                let (x, half) = (axis.at(median.clamp(0.0, 1.0)), self.height / 2.0 - 4.0);
+                sheet.line((x, middle - half), (x, middle + half), TEXT, 1.5, "");
+            }
+        };
         match &self.shape {
-            Shape::Swarm(dots) => dots.iter().for_each(|dot| sheet.dot((dot.x, middle + dot.y), dot.radius, &hex(colour(dot.used)))),
+            Shape::Swarm(dots) => {
+                // Behind the points, which it would hide.
+                line(sheet);
+                dots.iter().for_each(|dot| sheet.dot((dot.x, middle + dot.y), dot.radius, &hex(colour(dot.used))));
+            }
             Shape::Cells(cells) => {
                 let step = (axis.to - axis.from) / CELLS as f64;
                 for (lane, (used, counts)) in cells.iter().enumerate() {
@@ -204,12 +215,8 @@ impl Row {
                         sheet.rect(Frame { x, y: y + 1.0, w, h: CELL - 2.0 }, 0.0, &cell_colour(*used, n, most), None);
                     }
                 }
+                line(sheet);
             }
-        }
-        let median = shares.get(shares.len().saturating_sub(1) / 2).copied();
-        if let Some(median) = median.filter(|_| shares.len() > 2) {
-            let (x, half) = (axis.at(median.min(1.0)), self.height / 2.0 - 4.0);
-            sheet.line((x, middle - half), (x, middle + half), TEXT, 1.5, "");
         }
         let x = axis.to + ABOVE + 12.0;
         let words = [

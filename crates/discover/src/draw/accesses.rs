@@ -28,6 +28,8 @@ const COLOURS: [(&str, &str); 7] = [
 /// Lanes of times of tasks.
 const LANES: usize = 10;
 const LANE: f64 = 34.0;
+/// Height of the smallest bar.
+const LEAST: f64 = 2.0;
 const BOUNDARY: &str = "#8a2c0d";
 
 /// Draws the picture.
@@ -115,9 +117,14 @@ impl Kinds {
         }
         let place = |name: &String| order.iter().position(|other| *other == name).unwrap_or(own).min(own);
         let of_user: Vec<usize> = accesses.users.iter().enumerate().map(|pair| place(&name(pair))).collect();
+        let name_of = |colour: usize, user: &User| match many {
+            _ if colour == own => "others".to_owned(),
+            true => user.name(),
+            false => label(user),
+        };
         let mut names: BTreeMap<usize, (String, usize)> = BTreeMap::new();
         for (&colour, user) in of_user.iter().zip(&accesses.users) {
-            let entry = names.entry(colour).or_insert_with(|| (if colour == own { "others".to_owned() } else { user.name() }, 0));
+            let entry = names.entry(colour).or_insert_with(|| (name_of(colour, user), 0));
             entry.1 += 1;
         }
         Self { of_user, names }
@@ -184,7 +191,7 @@ fn facts(accesses: &Accesses) -> Vec<String> {
     ];
     if accesses.merged {
         facts.push(format!(
-            "More than {} operations: those of one colour that fall on the same pixels are drawn as one bar, {} in all; lowest and highest byte are kept.",
+            "More than {} operations: those of a task on the same pixels are drawn as one bar, from the lowest to the highest byte ({}).",
             count(EXACT as u64),
             counted(accesses.bars.len() as u64, "bar", "bars")
         ));
@@ -267,7 +274,7 @@ fn bar_path(data: &mut String, bar: &Bar, accesses: &Accesses, time: &Axis, offs
     let number = |offset: i64| (i128::from(offset) - i128::from(base)) as f64;
     let (low, high) = (offsets.at(number(bar.offset)), offsets.at(number(bar.end)));
     // Few bytes of a large file would not be seen.
-    let high = high.min(low - 1.2);
+    let high = high.min(low - LEAST);
     let _ = write!(data, "M{} {}h{}V{}h-{}z", Num(x - broad / 2.0), Num(low), Num(broad), Num(high), Num(broad));
 }
 
@@ -279,7 +286,14 @@ fn lanes(sheet: &mut Sheet, accesses: &Accesses, kinds: &Kinds, time: &Axis, top
     if shown.is_empty() {
         return y;
     }
-    sheet.text(MARGIN, y + 2.0, SMALL, TEXT, "font-weight=\"bold\"", "Tasks' times, and when in them");
+    sheet.text(
+        MARGIN,
+        y + 2.0,
+        SMALL,
+        TEXT,
+        "font-weight=\"bold\"",
+        "Times of tasks; in them from the first to the last write (upper half) and read (lower half)",
+    );
     y += 10.0;
     for (at, user) in &shown {
         lane(sheet, accesses, kinds, (*at, user), time, y);
@@ -327,12 +341,17 @@ fn lane(sheet: &mut Sheet, accesses: &Accesses, kinds: &Kinds, (at, user): (usiz
     sheet.text(MARGIN, y + 12.0, SMALL, TEXT, "", &line);
 }
 
-/// `TRIMGALORE: ran 9.9s · writes from 32% to 42% of it · reads …`.
-fn lane_words(user: &User) -> String {
-    let mut words = user.name();
-    if let (Some(_), Owner::Task(id)) = (&user.logical_task, &user.owner) {
-        let _ = write!(words, " ({})", id.rsplit('/').next().unwrap_or(id));
+/// `TRIMGALORE (1#1)`: which task and attempt it is.
+fn label(user: &User) -> String {
+    match (&user.logical_task, &user.owner) {
+        (Some(name), Owner::Task(id)) => format!("{name} ({})", id.rsplit('/').next().unwrap_or(id)),
+        _ => user.name(),
     }
+}
+
+/// `TRIMGALORE (1#1): ran 9.9s · writes from 32% to 42% of it · reads …`.
+fn lane_words(user: &User) -> String {
+    let mut words = label(user);
     let _ = match user.time_ns {
         Some((start, end)) => write!(words, ": ran {}", duration((i128::from(end) - i128::from(start)) as f64)),
         None => write!(words, ": for how long is not known"),
@@ -351,7 +370,14 @@ fn lane_words(user: &User) -> String {
 fn legend(sheet: &mut Sheet, accesses: &Accesses, kinds: &Kinds, top: f64, inner: f64) -> f64 {
     sheet.line((MARGIN, top), (MARGIN + inner, top), "#d5dce4", 1.0, "");
     let mut y = top + 18.0;
-    sheet.text(MARGIN, y, SMALL, TEXT, "font-weight=\"bold\"", "Bars: from the offset up, as high as bytes were moved");
+    sheet.text(
+        MARGIN,
+        y,
+        SMALL,
+        TEXT,
+        "font-weight=\"bold\"",
+        "Bars: from the offset up, as high as bytes were moved, at least two pixels",
+    );
     y += 8.0;
     let mut x = MARGIN;
     for (&colour, (name, users)) in &kinds.names {
