@@ -19,10 +19,10 @@ AIRFLOW2_VERSION := 2.11.2
 BUILD_PACKAGES := build-essential pkg-config libssl-dev
 TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
 	mariadb-server munge openssh-server openssh-client python3-venv git qemu-system-x86 busybox-static cpio e2fsprogs \
-	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin postgresql
+	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin postgresql fastqc trim-galore bbmap
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need root.
-REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,fuse,bpf,podman')
+REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,fuse,bpf,podman,demonstration')
 
 .PHONY: demo test build packages bench docs clean
 
@@ -31,6 +31,11 @@ demo: build
 	@mkdir -p $(OUT)
 	$(BIN) import squeue fixtures/case-study/polls fixtures/case-study/sacct-token.txt.gz --dataset $(OUT)/dataset
 	$(BIN) run --dataset $(OUT)/dataset --out $(OUT)
+	@cp -r fixtures/demonstration/dataset $(OUT)/demonstration
+	$(BIN) import makeflow fixtures/demonstration/rnaseq.makeflow.makeflowlog --dataset $(OUT)/demonstration
+	$(BIN) correlate --dataset $(OUT)/demonstration
+	$(BIN) discover --dataset $(OUT)/demonstration --model access-share -o $(OUT)/access-share.svg
+	$(BIN) discover --dataset $(OUT)/demonstration --model accesses --file /var/tmp/flow/demo/WT_REP1_2_val_2.fq.gz -o $(OUT)/accesses.svg
 
 build:
 	@PACKAGES="$(BUILD_PACKAGES)" tests/packages.sh
@@ -83,9 +88,10 @@ bench: build $(VENV)/ready $(PEER)
 	[ "$$(id -u)" != 0 ] || $(CARGO) bench --locked --bench trace
 	FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) $(CARGO) bench --locked --bench logs
 
-# The README's picture, from the demo's dataset, and the manual pages.
+# The README's pictures, from the demo's datasets, and the manual pages.
 docs: demo
 	$(BIN) discover --dataset $(OUT)/dataset --events starts --account thesis -o docs/pictures/dfg-thesis.svg
+	cp $(OUT)/access-share.svg $(OUT)/accesses.svg docs/pictures/
 	$(BIN) man --dir $(OUT)/man
 
 clean:

@@ -383,6 +383,10 @@ pub struct Export {
 pub enum Model {
     /// The directly-follows graph.
     Dfg,
+    /// How much of a task's time lies between its first and last access to a file, for each task and file.
+    AccessShare,
+    /// The reads and writes of one file (--file): offset over time, and by which task.
+    Accesses,
 }
 
 /// How a model is written.
@@ -394,6 +398,8 @@ pub enum ModelFormat {
     Dot,
     /// For programs.
     Json,
+    /// The numbers that are drawn, as a table; not of graphs.
+    Csv,
 }
 
 /// Which events of a job the graph is made of.
@@ -442,6 +448,9 @@ pub struct Discover {
     /// The format.
     #[arg(long, value_enum, default_value = "svg")]
     pub format: ModelFormat,
+    /// The file of --model accesses: its path as task_io.path has it, or an id from the list that is shown when several files had that path.
+    #[arg(long, value_name = "PATH")]
+    pub file: Option<String>,
     /// What a case is: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), or object:TYPE for the objects of
     /// a type. The cases of an XES file are its traces when not given.
     #[arg(long, value_name = "NAME")]

@@ -2,6 +2,7 @@
 
 pub mod dfg;
 pub mod draw;
+pub mod file_access;
 pub mod flat_parquet;
 pub mod job_log;
 pub mod layout;

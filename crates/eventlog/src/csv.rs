@@ -77,6 +77,11 @@ fn row(cells: &[Cell<'_>], counts: &mut Counts, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
+/// A text as a field, as in the table of a log: quoted where it has to be, and never a formula.
+pub fn field(value: &str, out: &mut Vec<u8>) {
+    text(value, &mut Counts::default(), out);
+}
+
 fn text(text: &str, counts: &mut Counts, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let quoted = bytes.is_empty()

@@ -12,14 +12,17 @@ use flowmine_discover::task_log;
 use flowmine_eventlog::CaseLog;
 
 use super::source::{self, Notion, Source, Wanted};
-use super::{export, jobs};
+use super::{export, file_access, jobs};
 use crate::args::{ActivityArg, Discover, EventsArg, FilterArgs, Model, ModelFormat, ObjectsArg, TimeArg};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
 
 /// Discovers a model and writes it.
 pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
-    let Model::Dfg = args.model;
+    if args.model != Model::Dfg {
+        return file_access::run(args);
+    }
+    anyhow::ensure!(args.file.is_none(), "--file chooses the file of --model accesses");
     let which = match args.events {
         EventsArg::All => Which::All,
         EventsArg::Starts => Which::Starts,
@@ -67,6 +70,7 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
             ModelFormat::Svg => out.write_all(svg::svg(&dfg, &options)?.as_bytes())?,
             ModelFormat::Dot => out.write_all(dot::dot(&dfg, &options)?.as_bytes())?,
             ModelFormat::Json => json::write(&dfg, out)?,
+            ModelFormat::Csv => anyhow::bail!("a graph is written as svg, dot or json; csv is for --model access-share and accesses"),
         }
         Ok(())
     })?;

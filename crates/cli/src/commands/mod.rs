@@ -4,6 +4,7 @@ mod correlate;
 mod discover;
 mod doctor;
 mod export;
+mod file_access;
 mod import;
 mod io_csv;
 mod jobs;

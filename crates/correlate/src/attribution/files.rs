@@ -346,7 +346,7 @@ impl Files {
 
     /// Whether other hosts may have the same files: those of network file systems, and those of which no device is told.
     pub fn may_be_shared(&self, device: i64) -> bool {
-        device == UNTOLD || self.file_system(device).is_some_and(|name| NETWORK.contains(&name))
+        device == UNTOLD || self.file_system(device).is_some_and(is_network)
     }
 
     /// A file by its number here, to look at.
@@ -408,6 +408,11 @@ impl Files {
 /// Types of file systems that several hosts can have mounted, as `/proc/mounts` calls them.
 const NETWORK: &[&str] =
     &["nfs", "nfs4", "lustre", "ceph", "cifs", "smb3", "gpfs", "beegfs", "afs", "9p", "orangefs", "pvfs2", "glusterfs", "gfs2", "ocfs2"];
+
+/// Whether several hosts can have a file system of this type mounted.
+pub fn is_network(file_system: &str) -> bool {
+    NETWORK.contains(&file_system)
+}
 
 fn hash(path: &str) -> u64 {
     use std::hash::BuildHasher;

@@ -21,7 +21,7 @@ mod losses;
 pub mod owners;
 pub mod processes;
 pub mod ranges;
-mod reading;
+pub mod reading;
 pub mod sums;
 
 #[cfg(test)]

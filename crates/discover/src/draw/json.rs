@@ -114,7 +114,7 @@ pub fn write(dfg: &Dfg, mut out: impl Write) -> io::Result<()> {
 
 /// Pretty JSON in which everything but printable characters is escaped.
 #[derive(Default)]
-struct Plain<'a> {
+pub(crate) struct Plain<'a> {
     pretty: serde_json::ser::PrettyFormatter<'a>,
 }
 

@@ -3,10 +3,15 @@
 //! [`svg`] lays the graph out by itself ([`crate::layout`]) and gives one self-contained picture with a heading and a
 //! legend. [`dot`] says the same to Graphviz: same selection, labels, widths and colours. [`json`] holds everything.
 //!
+//! [`access_share`] and [`accesses`] draw what tasks did to files ([`crate::file_access`]).
+//!
 //! Pictures of large graphs show the most frequent part ([`Options`]) and say in words how much is not shown.
 //! Names may hold anything: what is invisible or special is shown as an escape (`\n`, `\x1b`, `\u{202e}`) and never
 //! reaches the file as markup. The same graph and options give the same bytes.
 
+pub mod access_share;
+pub mod accesses;
+mod axis;
 pub mod dot;
 pub mod json;
 mod legend;

@@ -148,7 +148,8 @@ pub(super) fn box_colour(scale: WidthScale, n: u64) -> String {
     blend(&BOX_STOPS, (1.0 - span) * 0.5 + span * scale.share(n))
 }
 
-fn blend(stops: &[[u8; 3]], share: f64) -> String {
+/// A colour between stops.
+pub(super) fn blend(stops: &[[u8; 3]], share: f64) -> String {
     let at = share.clamp(0.0, 1.0) * (stops.len() - 1) as f64;
     let i = (at.floor() as usize).min(stops.len() - 2);
     let part = at - i as f64;

@@ -8,6 +8,8 @@ pub(super) const WEAK_TEXT: &str = "#52606d";
 pub(super) const CASE_LINE: &str = "#7b8794";
 pub(super) const HALO: &str = "#ffd766";
 
+const FONTS: &str = "'Helvetica Neue', Helvetica, Arial, 'Noto Sans', 'DejaVu Sans', sans-serif";
+
 /// Left, top, width and height.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
@@ -71,6 +73,39 @@ impl Sheet {
             let _ = write!(self.body, "<stop offset=\"{}\" stop-color=\"{colour}\"/>", Num(at));
         }
         self.body.push_str("</linearGradient></defs>\n");
+    }
+
+    /// A filled shape: path data from [`Num`]s. `extra` are attributes.
+    pub fn path(&mut self, data: &str, fill: &str, extra: &str) {
+        let _ = write!(self.body, "<path d=\"{data}\" fill=\"{fill}\"");
+        self.attributes(extra);
+        self.body.push_str("/>\n");
+    }
+
+    /// A filled circle with a thin white border, so that neighbours are told apart.
+    pub fn dot(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {
+        let (x, y, radius) = (Num(x), Num(y), Num(radius));
+        let _ =
+            writeln!(self.body, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"#ffffff\" stroke-width=\"0.5\"/>");
+    }
+
+    /// The whole picture of this size with its white ground.
+    pub fn document(&self, w: f64, h: f64, title: &str, description: &str) -> String {
+        let mut out = String::with_capacity(self.body.len() + 1024);
+        let _ = write!(
+            out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" \
+             width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" font-family=\"{FONTS}\" \
+             style=\"white-space:pre\" xml:space=\"preserve\">\n<title>{}</title>\n<desc>{}</desc>\n\
+             <rect width=\"{w}\" height=\"{h}\" fill=\"#ffffff\"/>\n",
+            xml(title),
+            xml(description),
+            w = Num(w),
+            h = Num(h),
+        );
+        out.push_str(&self.body);
+        out.push_str("</svg>\n");
+        out
     }
 
     pub fn title(&mut self, lines: &[String]) {

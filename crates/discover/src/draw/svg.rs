@@ -7,7 +7,7 @@
 use super::picture::Picture;
 use super::scale::box_colour;
 use super::sheet::{CASE_LINE, Frame, HALO, Num, Sheet, TEXT, WEAK_TEXT};
-use super::text::{bold_width, count, counted, width, wrap_name, wrap_words, xml};
+use super::text::{bold_width, count, counted, width, wrap_name, wrap_words};
 use super::{Options, legend};
 use crate::dfg::Dfg;
 use crate::layout::{self, Graph, LayoutError, Piece, Point, Position, Route, Spacing};
@@ -18,7 +18,6 @@ const TERMINAL: &str = "#334155";
 /// Cases begin and end; that is not a step of the process, so these lines are all alike.
 pub(super) const CASE_WIDTH: f64 = 1.8;
 
-const FONTS: &str = "'Helvetica Neue', Helvetica, Arial, 'Noto Sans', 'DejaVu Sans', sans-serif";
 const MARGIN: f64 = 24.0;
 const NAME_SIZE: f64 = 13.0;
 const SMALL: f64 = 11.0;
@@ -247,21 +246,7 @@ fn page(picture: &Picture, scene: &Scene, layout: &layout::Layout) -> String {
         bottom = top + 14.0 + height;
     }
     let (w, h) = (inner + 2.0 * MARGIN, (bottom + MARGIN).ceil());
-    let mut out = String::with_capacity(sheet.body.len() + 1024);
-    let _ = write!(
-        out,
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" \
-         width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" font-family=\"{FONTS}\" \
-         style=\"white-space:pre\" xml:space=\"preserve\">\n<title>{}</title>\n<desc>{}</desc>\n\
-         <rect width=\"{w}\" height=\"{h}\" fill=\"#ffffff\"/>\n",
-        xml(&picture.title()),
-        xml(&[picture.facts(), picture.left_out()].concat().join(" ")),
-        w = Num(w),
-        h = Num(h),
-    );
-    out.push_str(&sheet.body);
-    out.push_str("</svg>\n");
-    out
+    sheet.document(w, h, &picture.title(), &[picture.facts(), picture.left_out()].concat().join(" "))
 }
 
 fn graph(sheet: &mut Sheet, scene: &Scene, layout: &layout::Layout) {

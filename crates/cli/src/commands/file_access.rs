@@ -1,0 +1,49 @@
+//! `flowmine discover --model access-share|accesses`.
+
+use anyhow::Context;
+use flowmine_discover::draw;
+use flowmine_discover::file_access::{accesses, find, share, table};
+use flowmine_schema::Dataset;
+
+use crate::args::{Discover, FilterArgs, Model, ModelFormat, TimestampArg};
+use crate::progress::Stage;
+use crate::{Outcome, output};
+
+/// Writes what tasks did to files.
+pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
+    let what = "access-share and accesses are about the tasks of a dataset";
+    anyhow::ensure!(args.source.log.is_none(), "{what}: --log is for event logs");
+    let dir = args.source.dataset.as_deref().with_context(|| format!("{what}: say which with --dataset DIR"))?;
+    let FilterArgs { account, user, from, to } = &args.filter;
+    let of_jobs = !account.is_empty() || !user.is_empty() || from.is_some() || to.is_some() || args.timestamp != TimestampArg::default();
+    anyhow::ensure!(
+        !of_jobs && args.case_notion.is_none(),
+        "{what}: --account, --user, --from, --to, --timestamp and --case-notion are for graphs"
+    );
+    anyhow::ensure!(args.format != ModelFormat::Dot, "{what}: they are written as svg, csv or json");
+    let stage = Stage::new("reading");
+    let dataset = Dataset::open(dir)?;
+    if args.model == Model::AccessShare {
+        anyhow::ensure!(args.file.is_none(), "--file chooses the file of --model accesses");
+        let shares = share::read(&dataset)?;
+        drop(stage);
+        output::write(args.output.as_deref(), |out| match args.format {
+            ModelFormat::Csv => Ok(table::shares_csv(&shares, out)?),
+            ModelFormat::Json => Ok(table::shares_json(&shares, out)?),
+            _ => Ok(out.write_all(draw::access_share::svg(&shares).as_bytes())?),
+        })?;
+        return Ok(Outcome::Clean);
+    }
+    let file = args
+        .file
+        .as_deref()
+        .context("--model accesses draws the accesses to one file: say which with --file PATH, as task_io.path has it")?;
+    let accesses = accesses::read(&dataset, &find::find(&dataset, file)?)?;
+    drop(stage);
+    output::write(args.output.as_deref(), |out| match args.format {
+        ModelFormat::Csv => Ok(table::accesses_csv(&accesses, out)?),
+        ModelFormat::Json => Ok(table::accesses_json(&accesses, out)?),
+        _ => Ok(out.write_all(draw::accesses::svg(&accesses).as_bytes())?),
+    })?;
+    Ok(Outcome::Clean)
+}

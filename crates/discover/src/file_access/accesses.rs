@@ -1,0 +1,320 @@
+//! The reads and writes of one file (Figure 5 of the monitoring paper): by offset and time, and whose they are.
+//!
+//! Two passes over the file's host's rows of `io_events`, one row group in memory: the first finds the extent and the processes, the second makes bars of the operations ([`super::merge`]).
+//! Whose a process is comes from `links`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flowmine_correlate::CorrelateError;
+use flowmine_correlate::attribution::files::Files;
+use flowmine_correlate::attribution::reading::each_group;
+use flowmine_schema::tables::{DataFlow, IoEvent, IoLoss, TaskTotal};
+use flowmine_schema::{Dataset, Projection};
+
+use super::find::{FileId, Found};
+use super::merge::{Bar, Bars, Extent};
+use super::processes::Processes;
+use super::{FileAccessError, Owner, untold};
+
+/// Columns of pixels for which operations are merged when there are many.
+pub const COLUMNS: i64 = 860;
+/// Rows of pixels.
+pub const ROWS: i64 = 400;
+
+/// The reads and writes of one file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Accesses {
+    /// The file's path.
+    pub path: String,
+    /// The hosts on which it was used.
+    pub hosts: Vec<String>,
+    /// Who used it, in the order of the first access.
+    pub users: Vec<User>,
+    /// What all its reads and writes lie in.
+    pub extent: Extent,
+    /// What is drawn, in order.
+    pub bars: Vec<Bar>,
+    /// Whether bars stand for several operations because there are too many to draw each.
+    pub merged: bool,
+    /// Its versions, when there are several, in order.
+    pub versions: Vec<Version>,
+    /// What is not drawn.
+    pub missing: Missing,
+}
+
+/// Who read or wrote the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct User {
+    /// Who.
+    pub owner: Owner,
+    /// What the task is an instance of.
+    pub logical_task: Option<String>,
+    /// When it started and ended, where both are known.
+    pub time_ns: Option<(i64, i64)>,
+    /// What it read.
+    pub read: Sum,
+    /// What it wrote.
+    pub written: Sum,
+}
+
+/// Operations of one user in one direction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// How many.
+    pub operations: u64,
+    /// Bytes by result.
+    pub bytes: i64,
+    /// When the first began and the last ended.
+    pub span_ns: Option<(i64, i64)>,
+}
+
+impl Sum {
+    fn add(&mut self, bar: &Bar) {
+        self.operations += bar.operations;
+        self.bytes = self.bytes.saturating_add(bar.bytes);
+        let (first, last) = self.span_ns.unwrap_or((bar.first_ns, bar.last_ns));
+        self.span_ns = Some((first.min(bar.first_ns), last.max(bar.last_ns)));
+    }
+}
+
+impl User {
+    /// A moment as a share of its runtime; `None` where that is not known or zero.
+    pub fn share(&self, ns: i64) -> Option<f64> {
+        let (start, end) = self.time_ns.filter(|(start, end)| start < end)?;
+        Some((ns as f64 - start as f64) / (end as f64 - start as f64))
+    }
+
+    /// What to call it.
+    pub fn name(&self) -> String {
+        match (&self.logical_task, &self.owner) {
+            (Some(name), _) => name.clone(),
+            (None, Owner::Task(id)) => id.clone(),
+            (None, Owner::Job { cluster, job }) if cluster.is_empty() => format!("job {job}"),
+            (None, Owner::Job { cluster, job }) => format!("job {job} of {cluster}"),
+            (None, Owner::Pod(id)) => format!("pod {id}"),
+            (None, Owner::Container(id)) => format!("container {id}"),
+            (None, Owner::Nobody) => "belongs to nobody".to_owned(),
+        }
+    }
+}
+
+/// A version of the file, as `data_flow` tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// Its number.
+    pub version: i64,
+    /// How it began.
+    pub origin: String,
+    /// When.
+    pub first_ns: i64,
+}
+
+/// What is known and not drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// Reads and writes that failed.
+    pub failed: u64,
+    /// Those whose offset is not known, and their bytes.
+    pub no_offset: (u64, i64),
+    /// Those whose result is not known.
+    pub no_result: u64,
+    /// Page faults of mappings.
+    pub faults: u64,
+    /// Bytes that `task_io` counts beyond these, and bytes beyond what it counts.
+    pub only_sums: (i64, i64),
+    /// Operations on the hosts that were lost while the file was used.
+    pub lost: u64,
+}
+
+const EVENT_COLUMNS: &[&str] = &[
+    "pid",
+    "process_start_ns",
+    "op",
+    "start_ns",
+    "end_ns",
+    "device",
+    "inode",
+    "generation",
+    "offset",
+    "result",
+    "flags",
+    "path",
+    "new_path",
+];
+
+/// Reads the reads and writes of a file.
+///
+/// # Errors
+/// When the dataset cannot be read, or holds no single reads and writes of the file.
+pub fn read(dataset: &Dataset, found: &Found) -> Result<Accesses, FileAccessError> {
+    let mut extent: Option<Extent> = None;
+    let mut missing = Missing::default();
+    let mut processes: Vec<Processes> = found.ids.iter().map(|_| Processes::default()).collect();
+    for (id, processes) in found.ids.iter().zip(&mut processes) {
+        each_operation(dataset, id, |event| match (bar_of(event), &*event.op) {
+            (Some(bar), _) => {
+                processes.add(event.pid, event.process_start_ns);
+                let known = extent.get_or_insert(Extent { first_ns: bar.first_ns, last_ns: bar.last_ns, offset: bar.offset, end: bar.end });
+                known.first_ns = known.first_ns.min(bar.first_ns);
+                known.last_ns = known.last_ns.max(bar.last_ns);
+                known.offset = known.offset.min(bar.offset);
+                known.end = known.end.max(bar.end);
+            }
+            (None, "fault") => missing.faults += 1,
+            (None, "read" | "write") => match event.result {
+                None => missing.no_result += 1,
+                Some(result) if result < 0 => missing.failed += 1,
+                Some(result) => missing.no_offset = (missing.no_offset.0 + 1, missing.no_offset.1.saturating_add(result)),
+            },
+            _ => {}
+        })?;
+        processes.find_owners(dataset, &id.host)?;
+    }
+    let file = || found.path.clone();
+    let Some(extent) = extent else {
+        let calls: i64 = found.rows.iter().map(|row| row.read_calls + row.write_calls).sum();
+        let none = calls == 0 && missing == Missing::default();
+        return Err(if none { FileAccessError::NoAccess { file: file() } } else { FileAccessError::OnlySums { file: file() } });
+    };
+    let mut bars = Bars::new(extent, COLUMNS, ROWS);
+    let mut owners: BTreeMap<Owner, u32> = BTreeMap::new();
+    for (id, processes) in found.ids.iter().zip(&processes) {
+        each_operation(dataset, id, |event| {
+            if let Some(bar) = bar_of(event) {
+                let owner = processes.owner(event.pid, event.process_start_ns, event.start_ns);
+                let next = owners.len() as u32;
+                bars.push(Bar { owner: *owners.entry(owner).or_insert(next), ..bar });
+            }
+        })?;
+    }
+    let (mut bars, merged) = bars.finish();
+    let users = users(dataset, found, owners, &mut bars)?;
+    missing.only_sums = differences(found, &users, missing.no_offset.1);
+    missing.lost = lost(dataset, &found.ids, extent)?;
+    let mut hosts: Vec<String> = found.ids.iter().map(|id| id.host.clone()).collect();
+    hosts.dedup();
+    Ok(Accesses { path: file(), hosts, users, extent, bars, merged, versions: versions(dataset, found)?, missing })
+}
+
+/// Calls `each` with the reads, writes and faults of a file, in the order of the trace.
+fn each_operation(dataset: &Dataset, id: &FileId, mut each: impl FnMut(&IoEvent<'_>)) -> Result<(), CorrelateError> {
+    // Follows deletions and renames as the attribution did, so that a number that is used again is another file here too.
+    let mut files = Files::default();
+    each_group::<IoEvent<'static>>(dataset, &id.host, Projection::Only(EVENT_COLUMNS), |rows| {
+        for event in rows.iter().map_err(|_| CorrelateError::Damaged("io_events"))? {
+            if untold(event.inode) != id.inode || untold(event.device) != id.device || untold(event.generation) != id.generation {
+                continue;
+            }
+            match &*event.op {
+                "delete" | "rename" | "link" => files.moved(&event),
+                "open" if event.result.is_some_and(|result| result < 0) => {}
+                _ => {
+                    let at = files.of_event(&event);
+                    if files.peek(at).is_some_and(|file| i64::from(file.key.incarnation) == id.incarnation) {
+                        each(&event);
+                    }
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The bar of a read or write that can be drawn; its owner is not known yet.
+fn bar_of(event: &IoEvent<'_>) -> Option<Bar> {
+    let write = match &*event.op {
+        "read" => false,
+        "write" => true,
+        _ => return None,
+    };
+    let bytes = event.result.filter(|result| *result >= 0)?;
+    let offset = event.offset?;
+    let last_ns = event.end_ns.unwrap_or(event.start_ns).max(event.start_ns);
+    Some(Bar { owner: 0, write, first_ns: event.start_ns, last_ns, offset, end: offset.saturating_add(bytes), operations: 1, bytes })
+}
+
+/// Who used the file, and bars that name them by their places.
+fn users(dataset: &Dataset, found: &Found, owners: BTreeMap<Owner, u32>, bars: &mut [Bar]) -> Result<Vec<User>, FileAccessError> {
+    let mut users: Vec<(u32, User)> = Vec::new();
+    for (owner, number) in owners {
+        users.push((number, User { owner, logical_task: None, time_ns: None, read: Sum::default(), written: Sum::default() }));
+    }
+    let by_number: BTreeMap<u32, usize> = users.iter().enumerate().map(|(at, (number, _))| (*number, at)).collect();
+    for bar in bars.iter_mut() {
+        let Some((_, user)) = by_number.get(&bar.owner).and_then(|at| users.get_mut(*at)) else { continue };
+        if bar.write { user.written.add(bar) } else { user.read.add(bar) }
+    }
+    let first = |user: &User| [user.read.span_ns, user.written.span_ns].into_iter().flatten().map(|(first, _)| first).min();
+    users.sort_by(|(_, a), (_, b)| first(a).cmp(&first(b)).then_with(|| a.owner.cmp(&b.owner)));
+    let places: BTreeMap<u32, u32> = users.iter().enumerate().map(|(at, (number, _))| (*number, at as u32)).collect();
+    for bar in bars.iter_mut() {
+        bar.owner = places.get(&bar.owner).copied().unwrap_or_default();
+    }
+    bars.sort_unstable();
+    let mut users: Vec<User> = users.into_iter().map(|(_, user)| user).collect();
+    let place: BTreeMap<Owner, usize> = users.iter().enumerate().map(|(at, user)| (user.owner.clone(), at)).collect();
+    for row in &found.rows {
+        if let Some(at) = place.get(&Owner::of_io(row)) {
+            users[*at].logical_task = row.logical_task.as_deref().map(str::to_owned);
+        }
+    }
+    let columns = &["task", "cluster", "job", "pod", "container", "started_ns", "ended_ns"];
+    let mut open: BTreeSet<usize> = BTreeSet::new();
+    dataset.read::<TaskTotal<'static>, FileAccessError>(Projection::Only(columns), |row| {
+        let owner = Owner::of_total(&row);
+        let Some(&at) = place.get(&owner).filter(|_| owner != Owner::Nobody) else { return Ok(()) };
+        match row.started_ns.zip(row.ended_ns) {
+            Some((start, end)) => {
+                let known = users[at].time_ns.unwrap_or((start, end));
+                users[at].time_ns = Some((known.0.min(start), known.1.max(end)));
+            }
+            None => {
+                open.insert(at);
+            }
+        }
+        Ok(())
+    })?;
+    open.into_iter().for_each(|at| users[at].time_ns = None);
+    Ok(users)
+}
+
+/// Bytes that `task_io` counts beyond those of the operations, and the other way round.
+fn differences(found: &Found, users: &[User], no_offset: i64) -> (i64, i64) {
+    let counted = found.rows.iter().fold(0i64, |sum, row| sum.saturating_add(row.read_bytes).saturating_add(row.written_bytes));
+    let drawn = users.iter().fold(no_offset, |sum, user| sum.saturating_add(user.read.bytes).saturating_add(user.written.bytes));
+    (counted.saturating_sub(drawn).max(0), drawn.saturating_sub(counted).max(0))
+}
+
+/// Operations that a host lost within a time.
+fn lost(dataset: &Dataset, ids: &[FileId], extent: Extent) -> Result<u64, FileAccessError> {
+    let mut lost = 0u64;
+    dataset.read::<IoLoss<'static>, FileAccessError>(Projection::All, |row| {
+        let concerned = ids.iter().any(|id| id.host == row.host) && !matches!(&*row.kind, "fork" | "exec" | "exit");
+        if concerned && row.not_before_ns <= extent.last_ns && row.observed_at_ns >= extent.first_ns {
+            lost = lost.saturating_add(row.count.max(0) as u64);
+        }
+        Ok(())
+    })?;
+    Ok(lost)
+}
+
+/// The versions of the file, when there are several.
+fn versions(dataset: &Dataset, found: &Found) -> Result<Vec<Version>, FileAccessError> {
+    let mut versions: BTreeMap<i64, Version> = BTreeMap::new();
+    let columns = &["host", "device", "inode", "generation", "incarnation", "version", "origin", "first_write_ns"];
+    dataset.read::<DataFlow<'static>, FileAccessError>(Projection::Only(columns), |row| {
+        let same = |id: &FileId| {
+            let numbers = (untold(row.inode), untold(row.generation), row.incarnation) == (id.inode, id.generation, id.incarnation);
+            // Of a file that several hosts have the table tells no host.
+            numbers && row.host.as_deref().is_none_or(|host| host == id.host && untold(row.device) == id.device)
+        };
+        if let Some(first_ns) = row.first_write_ns.filter(|_| found.ids.iter().any(same)) {
+            let version = versions.entry(row.version);
+            let known = version.or_insert_with(|| Version { version: row.version, origin: row.origin.to_string(), first_ns });
+            known.first_ns = known.first_ns.min(first_ns);
+        }
+        Ok(())
+    })?;
+    let versions: Vec<Version> = versions.into_values().collect();
+    Ok(if versions.len() > 1 || versions.first().is_some_and(|version| version.origin == "changed") { versions } else { Vec::new() })
+}

@@ -1,0 +1,168 @@
+//! Which file is meant: a path or an id in, the file and what `task_io` says of it out.
+
+use std::collections::BTreeMap;
+
+use flowmine_correlate::attribution::files;
+use flowmine_schema::tables::TaskIo;
+use flowmine_schema::text::visible;
+use flowmine_schema::{Dataset, Projection};
+
+use super::{FileAccessError, untold};
+
+const COLUMNS: &[&str] = &[
+    "task",
+    "logical_task",
+    "cluster",
+    "job",
+    "pod",
+    "container",
+    "unassigned",
+    "host",
+    "device",
+    "inode",
+    "generation",
+    "incarnation",
+    "file_system",
+    "path",
+    "read_calls",
+    "write_calls",
+    "read_errors",
+    "write_errors",
+    "read_bytes",
+    "written_bytes",
+    "faults",
+    "mappings",
+];
+
+/// So many candidates are listed.
+const CANDIDATES: usize = 12;
+
+/// What tells a file apart on its host. What is not told is `i64::MIN`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId {
+    /// The host.
+    pub host: String,
+    /// Device number.
+    pub device: i64,
+    /// Inode number.
+    pub inode: i64,
+    /// The inode's generation.
+    pub generation: i64,
+    /// Which file with these numbers, from 1.
+    pub incarnation: i64,
+}
+
+impl FileId {
+    fn of(row: &TaskIo<'_>) -> Self {
+        Self {
+            host: row.host.to_string(),
+            device: untold(row.device),
+            inode: untold(row.inode),
+            generation: untold(row.generation),
+            incarnation: row.incarnation,
+        }
+    }
+
+    fn text(&self) -> String {
+        let number = |number: i64| if number == files::UNTOLD { "-".to_owned() } else { number.to_string() };
+        format!("{}:{}:{}:{}:{}", self.host, number(self.device), number(self.inode), number(self.generation), self.incarnation)
+    }
+}
+
+/// A file that was asked for.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its path, or its id where no path is known.
+    pub path: String,
+    /// The file as each host has it: one, but for files of network file systems.
+    pub ids: Vec<FileId>,
+    /// All rows of `task_io` about it.
+    pub rows: Vec<TaskIo<'static>>,
+}
+
+/// Finds a file by a path as in `task_io.path`, or by an id as [`FileAccessError::SeveralFiles`] lists them.
+///
+/// # Errors
+/// When the dataset cannot be read, and when not exactly one file is meant, with candidates.
+pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
+    let mut rows = 0u64;
+    let mut candidates: BTreeMap<FileId, Candidate> = BTreeMap::new();
+    let mut like: BTreeMap<String, i64> = BTreeMap::new();
+    let name = wanted.rsplit('/').next().unwrap_or(wanted);
+    dataset.read::<TaskIo<'static>, FileAccessError>(Projection::Only(COLUMNS), |row| {
+        rows += 1;
+        let id = FileId::of(&row);
+        let path = row.path.as_deref();
+        if path == Some(wanted) || id.text() == wanted {
+            candidates.entry(id).or_default().add(&row);
+        } else if let Some(path) = path.filter(|path| !name.is_empty() && path.rsplit('/').next().is_some_and(|last| last.contains(name))) {
+            let bytes = row.read_bytes.saturating_add(row.written_bytes);
+            let known = like.entry(path.to_owned()).or_default();
+            *known = known.saturating_add(bytes);
+            // The path with the fewest bytes is the least likely one.
+            if like.len() > 4 * CANDIDATES
+                && let Some(least) = like.iter().min_by_key(|(_, bytes)| **bytes).map(|(path, _)| path.clone())
+            {
+                like.remove(&least);
+            }
+        }
+        Ok(())
+    })?;
+    if rows == 0 {
+        return Err(FileAccessError::NotCorrelated);
+    }
+    let mut groups: BTreeMap<FileId, Vec<FileId>> = BTreeMap::new();
+    for (id, candidate) in &candidates {
+        // A file of a network file system is the same on all hosts that have it under one path.
+        let group = if candidate.network { FileId { host: String::new(), device: 0, ..id.clone() } } else { id.clone() };
+        groups.entry(group).or_default().push(id.clone());
+    }
+    let mut groups = groups.into_values();
+    let (Some(ids), next) = (groups.next(), groups.next()) else {
+        let mut like: Vec<_> = like.into_iter().collect();
+        like.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let like = like.into_iter().take(CANDIDATES).map(|(path, _)| visible(&path).into_owned()).collect();
+        return Err(FileAccessError::UnknownFile { file: wanted.to_owned(), like });
+    };
+    if next.is_some() {
+        let mut which: Vec<String> = candidates.iter().take(CANDIDATES).map(|(id, candidate)| candidate.words(id)).collect();
+        if candidates.len() > CANDIDATES {
+            which.push(format!("and {} more", candidates.len() - CANDIDATES));
+        }
+        return Err(FileAccessError::SeveralFiles { file: wanted.to_owned(), which });
+    }
+    let path = ids.first().and_then(|id| candidates.get(id)?.path.clone()).unwrap_or_else(|| wanted.to_owned());
+    let mut of_file = Vec::new();
+    dataset.read::<TaskIo<'static>, FileAccessError>(Projection::Only(COLUMNS), |row| {
+        if ids.contains(&FileId::of(&row)) {
+            of_file.push(row.into_owned());
+        }
+        Ok(())
+    })?;
+    Ok(Found { path, ids, rows: of_file })
+}
+
+#[derive(Default)]
+struct Candidate {
+    path: Option<String>,
+    network: bool,
+    read: i64,
+    written: i64,
+    who: Option<String>,
+}
+
+impl Candidate {
+    fn add(&mut self, row: &TaskIo<'_>) {
+        self.path = self.path.take().or_else(|| row.path.as_deref().map(str::to_owned));
+        self.network |= row.file_system.as_deref().is_some_and(files::is_network);
+        self.read = self.read.saturating_add(row.read_bytes);
+        self.written = self.written.saturating_add(row.written_bytes);
+        self.who = self.who.take().or_else(|| row.logical_task.as_deref().map(str::to_owned));
+    }
+
+    fn words(&self, id: &FileId) -> String {
+        let who = self.who.as_ref().map(|who| format!(", among others by {who}")).unwrap_or_default();
+        // A name must not forge another line of the list.
+        visible(&format!("{} ({} bytes read, {} written{who})", id.text(), self.read, self.written)).into_owned()
+    }
+}

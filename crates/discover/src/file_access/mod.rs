@@ -1,0 +1,75 @@
+//! What tasks did to files, for two pictures of the monitoring paper's section VI: tables that `flowmine correlate` made go in, numbers to draw come out.
+//!
+//! - [`share`]: for each task attempt and file the share of the task's time between first and last access (Figure 4).
+//! - [`accesses`]: the reads and writes of one file, by offset and time and by whom (Figure 5). [`find`] says which file is meant, [`merge`] keeps their number bounded.
+//!
+//! [`table`] writes the numbers as CSV and JSON, [`crate::draw`] draws them. What cannot be drawn is counted.
+
+pub mod accesses;
+pub mod find;
+pub mod merge;
+mod owner;
+mod processes;
+pub mod share;
+pub mod table;
+
+use flowmine_correlate::CorrelateError;
+use flowmine_schema::DatasetError;
+
+pub use owner::Owner;
+
+/// Why there is nothing to draw.
+#[derive(Debug, thiserror::Error)]
+pub enum FileAccessError {
+    /// The dataset cannot be read.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// Its rows cannot be walked through.
+    #[error(transparent)]
+    Correlate(#[from] CorrelateError),
+    /// There is no row of `task_io`.
+    #[error("the table task_io is empty: trace the tasks, import what their engine says, then run `flowmine correlate`")]
+    NotCorrelated,
+    /// No task read or wrote any file.
+    #[error(
+        "no task read or wrote a file in this dataset: nothing traced belongs to a task (`flowmine correlate` says how much belongs to nobody)"
+    )]
+    NoTask,
+    /// No file has this path.
+    #[error("no file {file:?} in task_io{}", list("did you mean", .like))]
+    UnknownFile {
+        /// What was asked for.
+        file: String,
+        /// Paths that are like it.
+        like: Vec<String>,
+    },
+    /// Several files have this path.
+    #[error("several files were {file:?}: choose one with --file{}", list("of", .which))]
+    SeveralFiles {
+        /// What was asked for.
+        file: String,
+        /// Their ids, with what is known of each.
+        which: Vec<String>,
+    },
+    /// The file was neither read nor written.
+    #[error("{file:?} was opened, but neither read nor written")]
+    NoAccess {
+        /// Its path.
+        file: String,
+    },
+    /// Of the file only sums are known.
+    #[error("of {file:?} only sums were traced: single reads and writes are kept with `flowmine trace --detail events`")]
+    OnlySums {
+        /// Its path.
+        file: String,
+    },
+}
+
+fn list(word: &str, candidates: &[String]) -> String {
+    if candidates.is_empty() { String::new() } else { format!("; {word}\n  {}", candidates.join("\n  ")) }
+}
+
+/// The bytes of a file's number that may be null in tables; as [`flowmine_correlate::attribution::files::UNTOLD`].
+fn untold(number: Option<i64>) -> i64 {
+    number.unwrap_or(flowmine_correlate::attribution::files::UNTOLD)
+}

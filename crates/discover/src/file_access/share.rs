@@ -1,0 +1,177 @@
+//! The share of a task's time between its first and its last access to a file (Figure 4 of the monitoring paper), for each task attempt and file.
+
+use std::collections::BTreeMap;
+
+use flowmine_schema::tables::TaskIo;
+use flowmine_schema::{Dataset, Projection};
+
+use super::{FileAccessError, Owner};
+
+/// What a task did to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// It read it.
+    Read,
+    /// It wrote it.
+    Written,
+    /// It read and wrote it.
+    Both,
+}
+
+impl Use {
+    /// All, in order.
+    pub const ALL: [Use; 3] = [Use::Read, Use::Both, Use::Written];
+
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Use::Read => "read",
+            Use::Written => "written",
+            Use::Both => "both",
+        }
+    }
+}
+
+/// A task attempt and a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// The task attempt; or a job, pod, container without one.
+    pub owner: Owner,
+    /// The host.
+    pub host: String,
+    /// The file's path, if one is known.
+    pub path: Option<String>,
+    /// What the task did to it.
+    pub used: Use,
+    /// Time from first to last access as a share of the task's time; `None` when that is not known.
+    pub share: Option<f64>,
+    /// Bytes read.
+    pub read_bytes: i64,
+    /// Bytes written.
+    pub written_bytes: i64,
+    /// When the first access began.
+    pub first_ns: Option<i64>,
+    /// When the last one ended.
+    pub last_ns: Option<i64>,
+}
+
+impl Point {
+    /// Bytes read and written.
+    pub fn bytes(&self) -> i64 {
+        self.read_bytes.saturating_add(self.written_bytes)
+    }
+}
+
+/// The points of a logical task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// The logical task; `None` for jobs, pods and containers without a task.
+    pub logical_task: Option<String>,
+    /// How many task attempts.
+    pub tasks: usize,
+    /// Files and task attempts, by share.
+    pub points: Vec<Point>,
+}
+
+impl Group {
+    /// What to call it.
+    pub fn name(&self) -> &str {
+        self.logical_task.as_deref().unwrap_or("jobs and containers without a task")
+    }
+}
+
+/// The shares of all tasks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Shares {
+    /// By logical task, in the order of the first access.
+    pub groups: Vec<Group>,
+    /// Files that tasks had to do with and did neither read nor write;.
+    pub untouched: u64,
+    /// Files that were read or written by what belongs to no task.
+    pub nobodys: u64,
+}
+
+const COLUMNS: &[&str] = &[
+    "task",
+    "logical_task",
+    "cluster",
+    "job",
+    "pod",
+    "container",
+    "host",
+    "path",
+    "read_calls",
+    "write_calls",
+    "read_errors",
+    "write_errors",
+    "read_bytes",
+    "written_bytes",
+    "first_read_ns",
+    "last_read_ns",
+    "first_write_ns",
+    "last_write_ns",
+    "access_share",
+];
+
+/// Reads `task_io`. Memory holds a point for each row.
+///
+/// # Errors
+/// When the dataset cannot be read, or there is no point in it.
+pub fn read(dataset: &Dataset) -> Result<Shares, FileAccessError> {
+    let mut rows = 0u64;
+    let mut shares = Shares::default();
+    let mut groups: BTreeMap<Option<String>, Vec<Point>> = BTreeMap::new();
+    dataset.read::<TaskIo<'static>, FileAccessError>(Projection::Only(COLUMNS), |row| {
+        rows += 1;
+        let (reads, writes) = (row.read_calls > row.read_errors, row.write_calls > row.write_errors);
+        let used = match (reads, writes) {
+            (true, true) => Use::Both,
+            (true, false) => Use::Read,
+            (false, true) => Use::Written,
+            (false, false) => {
+                shares.untouched += 1;
+                return Ok(());
+            }
+        };
+        let owner = Owner::of_io(&row);
+        if owner == Owner::Nobody {
+            shares.nobodys += 1;
+            return Ok(());
+        }
+        groups.entry(row.logical_task.as_deref().map(str::to_owned)).or_default().push(Point {
+            owner,
+            host: row.host.to_string(),
+            path: row.path.as_deref().map(str::to_owned),
+            used,
+            share: row.access_share.filter(|share| share.is_finite()),
+            read_bytes: row.read_bytes,
+            written_bytes: row.written_bytes,
+            first_ns: [row.first_read_ns, row.first_write_ns].into_iter().flatten().min(),
+            last_ns: row.last_read_ns.max(row.last_write_ns),
+        });
+        Ok(())
+    })?;
+    if groups.is_empty() {
+        return Err(if rows == 0 { FileAccessError::NotCorrelated } else { FileAccessError::NoTask });
+    }
+    shares.groups = groups.into_iter().map(|(name, points)| group(name, points)).collect();
+    let first = |group: &Group| group.points.iter().filter_map(|point| point.first_ns).min();
+    shares.groups.sort_by_cached_key(|group| (group.logical_task.is_none(), first(group), group.logical_task.clone()));
+    Ok(shares)
+}
+
+fn group(logical_task: Option<String>, mut points: Vec<Point>) -> Group {
+    let order = |point: &Point| point.share.unwrap_or(f64::INFINITY);
+    points.sort_by(|a, b| {
+        let rest = |point: &Point| (point.used, point.first_ns, point.last_ns, point.read_bytes, point.written_bytes);
+        order(a)
+            .total_cmp(&order(b))
+            .then_with(|| (&a.owner, &a.path, &a.host).cmp(&(&b.owner, &b.path, &b.host)))
+            .then_with(|| rest(a).cmp(&rest(b)))
+    });
+    let mut tasks: Vec<&Owner> = points.iter().map(|point| &point.owner).collect();
+    tasks.sort_unstable();
+    tasks.dedup();
+    let tasks = tasks.len();
+    Group { logical_task, tasks, points }
+}
