@@ -13,7 +13,6 @@ pub const VARIABLES: &[&str] = &[
     "AIRFLOW_CTX_DAG_RUN_ID",
     "AIRFLOW_CTX_TASK_ID",
     "AIRFLOW_CTX_TRY_NUMBER",
-    "AIRFLOW_CTX_MAP_INDEX",
     "NXF_TASK_WORKDIR",
 ];
 
@@ -57,13 +56,10 @@ fn step(id: &str) -> String {
     }
 }
 
+/// Instances of a mapped task have no index there: they are found by their process.
 fn airflow(facts: &Facts, entities: &Entities) -> Vec<u32> {
     let run = facts.variable("AIRFLOW_CTX_DAG_RUN_ID").zip(facts.variable("AIRFLOW_CTX_TASK_ID"));
     let Some((run, task)) = run else { return Vec::new() };
-    let task = match facts.variable("AIRFLOW_CTX_MAP_INDEX").filter(|index| *index != "-1") {
-        Some(index) => format!("{task}[{index}]"),
-        None => task.to_owned(),
-    };
     let try_number = facts.variable("AIRFLOW_CTX_TRY_NUMBER").and_then(|number| number.parse().ok());
     let dag = facts.variable("AIRFLOW_CTX_DAG_ID");
     let fits = |at: &u32| {
@@ -71,5 +67,5 @@ fn airflow(facts: &Facts, entities: &Entities) -> Vec<u32> {
         let same_run = known.run_id.as_deref() == Some(run) && dag.is_none_or(|dag| known.run_name.as_deref() == Some(dag));
         known.engine == "airflow" && same_run && known.attempt == try_number
     };
-    entities.tasks.with_task_id(&task).iter().copied().filter(fits).collect()
+    entities.tasks.with_task_id(task).iter().copied().filter(fits).collect()
 }
