@@ -240,7 +240,9 @@ fn attributes<'j>(jobs: &'j Jobs, a: &Attempt, event: &Event, number: usize, tra
             out.extend(pick(a).get().map(|bytes| Attribute::integer(key, bytes)));
         }
     }
-    out.extend(traced.into_iter().flat_map(|traced| task_log::io(traced)));
+    if let Some(traced) = traced {
+        out.extend(task_log::io(traced));
+    }
     out
 }
 

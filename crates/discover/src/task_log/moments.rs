@@ -64,7 +64,7 @@ mod tests {
     fn only_what_is_told() {
         assert_eq!(
             told("running", [None, Some(1), Some(2), None]),
-            [("task submitted", "assign", 1, false), ("task started", "start", 2, true)]
+            [("task submitted", "schedule", 1, false), ("task started", "start", 2, true)]
         );
         assert_eq!(
             told("aborted", [Some(1), None, None, Some(2)]),
