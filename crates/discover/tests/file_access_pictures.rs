@@ -145,8 +145,8 @@ fn many_accesses() -> Accesses {
     let mut operations = Vec::new();
     for n in 0..100_000i64 {
         let owner = (next() * 40.0) as u32;
-        let offset = if owner % 2 == 0 { n * 40_000 } else { (next() * 4e9) as i64 };
-        operations.push((owner, owner % 4 == 0, i64::from(owner) * 1000 + n / 4, offset, 40_000));
+        let offset = if owner.is_multiple_of(2) { n * 40_000 } else { (next() * 4e9) as i64 };
+        operations.push((owner, owner.is_multiple_of(4), i64::from(owner) * 1000 + n / 4, offset, 40_000));
     }
     of("/scratch/genome.idx", users.collect(), &operations)
 }

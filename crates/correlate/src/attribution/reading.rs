@@ -10,6 +10,9 @@ use flowmine_schema::{Dataset, DatasetError, Projection, Rows};
 use crate::CorrelateError;
 
 /// The hosts of which a table has rows, in order.
+///
+/// # Errors
+/// When the dataset cannot be read.
 pub fn hosts<R: Row>(dataset: &Dataset) -> Result<Vec<String>, CorrelateError> {
     let mut hosts: Vec<String> = dataset.leaves::<R>()?.iter().filter_map(|leaf| leaf.host().map(str::to_owned)).collect();
     hosts.dedup();
@@ -56,6 +59,9 @@ impl<'d, R: Row> Groups<'d, R> {
 }
 
 /// Calls `each` with the row groups of a host's table, while another thread reads the next one.
+///
+/// # Errors
+/// When the dataset cannot be read, or what `each` returns.
 pub fn each_group<R: Row + Send>(
     dataset: &Dataset,
     host: &str,
@@ -88,11 +94,17 @@ pub struct Stream<'d, R: Row> {
 
 impl<'d, R: Row> Stream<'d, R> {
     /// From the first row on.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read.
     pub fn new(dataset: &'d Dataset, host: &str) -> Result<Self, CorrelateError> {
         Ok(Self { groups: Groups::new(dataset, host, Projection::All)?, rows: None, at: 0 })
     }
 
     /// The next row, which stays the next one.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read.
     pub fn peek(&mut self) -> Result<Option<R::Of<'_>>, CorrelateError> {
         while self.rows.as_ref().is_none_or(|rows| self.at >= rows.len()) {
             self.at = 0;

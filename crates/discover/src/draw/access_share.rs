@@ -13,7 +13,7 @@ const NAMES: f64 = 178.0;
 const PLOT: f64 = 606.0;
 /// Right of 100 %, where what is above it is drawn.
 const ABOVE: f64 = 46.0;
-const NUMBERS: f64 = 150.0;
+const NUMBERS: f64 = 132.0;
 /// A row with more points, or a higher one, shows how many there are.
 const MOST_POINTS: usize = 250;
 const HIGHEST: f64 = 96.0;
@@ -175,7 +175,7 @@ impl Row {
                 (Shape::Cells(cells), height)
             }
         };
-        Self { shape, height: height.max(15.0 * names.len() as f64 + 12.0).max(40.0).ceil(), names }
+        Self { shape, height: height.max(15.0 * names.len() as f64 + 12.0).max(46.0).ceil(), names }
     }
 
     /// The largest number in a cell.
@@ -219,12 +219,11 @@ impl Row {
             }
         }
         let x = axis.to + ABOVE + 12.0;
-        let words = [
-            format!("{} of {}", counted(group.points.len() as u64, "file", "files"), counted(group.tasks as u64, "attempt", "attempts")),
-            median.map(|median| format!("median {}", percent(median))).unwrap_or_default(),
-        ];
-        sheet.text(x, middle - 3.0, SMALL, TEXT, "", &words[0]);
-        sheet.text(x, middle + 11.0, SMALL, WEAK_TEXT, "", &words[1]);
+        sheet.text(x, middle - 9.0, SMALL, TEXT, "", &counted(group.points.len() as u64, "file", "files"));
+        sheet.text(x, middle + 4.0, SMALL, TEXT, "", &format!("of {}", counted(group.tasks as u64, "attempt", "attempts")));
+        if let Some(median) = median {
+            sheet.text(x, middle + 17.0, SMALL, WEAK_TEXT, "", &format!("median {}", percent(median)));
+        }
     }
 }
 

@@ -169,6 +169,7 @@ fn facts(accesses: &Accesses) -> Vec<String> {
     let tasks = users(|owner| matches!(owner, Owner::Task(_)));
     let others = users(|owner| !matches!(owner, Owner::Task(_) | Owner::Nobody));
     let by = match (tasks, others) {
+        (0, 0) => "what belongs to nobody".to_owned(),
         (tasks, 0) => counted(tasks, "task", "tasks"),
         (0, others) => counted(others, "job or container", "jobs and containers"),
         (tasks, others) => {
@@ -336,9 +337,7 @@ fn lane(sheet: &mut Sheet, accesses: &Accesses, kinds: &Kinds, (at, user): (usiz
             sheet.rect(Frame { x, y: top, w: (place(last) - x).max(2.0), h: half }, 0.0, kinds.colour(at, write), None);
         }
     }
-    // Words are cut in the middle where they are too long.
-    let line = wrap_name(&words, SMALL, time.to - MARGIN, 1).into_iter().next().unwrap_or_default();
-    sheet.text(MARGIN, y + 12.0, SMALL, TEXT, "", &line);
+    sheet.text(MARGIN, y + 12.0, SMALL, TEXT, "", &words);
 }
 
 /// `TRIMGALORE (1#1)`: which task and attempt it is.
@@ -351,7 +350,8 @@ fn label(user: &User) -> String {
 
 /// `TRIMGALORE (1#1): ran 9.9s · writes from 32% to 42% of it · reads …`.
 fn lane_words(user: &User) -> String {
-    let mut words = label(user);
+    // A long name is cut in its middle.
+    let mut words = wrap_name(&label(user), SMALL, 330.0, 1).concat();
     let _ = match user.time_ns {
         Some((start, end)) => write!(words, ": ran {}", duration((i128::from(end) - i128::from(start)) as f64)),
         None => write!(words, ": for how long is not known"),
@@ -387,7 +387,7 @@ fn legend(sheet: &mut Sheet, accesses: &Accesses, kinds: &Kinds, top: f64, inner
         };
         let (writes, reads) = (of(true), of(false));
         let many = if *users > 1 { format!(" ({})", counted(*users as u64, "task", "tasks")) } else { String::new() };
-        let name = wrap_name(name, SMALL, 260.0, 1).into_iter().next().unwrap_or_default() + &many;
+        let name = wrap_name(name, SMALL, 260.0, 1).concat() + &many;
         let room = width(&name, SMALL) + 14.0 + if writes { 58.0 } else { 0.0 } + if reads { 54.0 } else { 0.0 };
         if x + room > MARGIN + inner && x > MARGIN {
             x = MARGIN;
