@@ -12,6 +12,7 @@ use flowmine_schema::row::Row;
 use flowmine_schema::tables::{IoEvent, IoTotal, Process, TaskIo, TaskRun, TracedFile};
 use flowmine_schema::time::Day;
 use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
+use proptest::prelude::*;
 
 const T0: i64 = 1_795_000_000_000_000_000;
 const SECOND: i64 = 1_000_000_000;
@@ -309,6 +310,88 @@ fn jobs_containers_and_processes_without_told_starts_have_their_bars() {
     assert_eq!(found, BTreeMap::from(expected));
     let shares = share::read(&dataset).expect("points");
     assert_eq!((shares.groups.len(), shares.groups[0].points.len(), shares.groups[0].tasks), (1, 4, 4));
+}
+
+#[test]
+fn a_control_group_of_a_task_has_its_bars() {
+    // As io-csv, which tells neither starts nor paths of control groups: the task's script was opened in one of its processes.
+    let mut world = World::default();
+    for (pid, start, cgroup) in [(50, 12, 77), (60, 11, 77), (70, 11, 90)] {
+        world.process(P("n1", pid, start), None, "/");
+        if let Some(process) = world.processes.last_mut() {
+            (process.cgroup_id, process.cgroup_path, process.command_line) = (Some(cgroup), None, None);
+        }
+    }
+    world.runs.push(TaskRun {
+        engine: "nextflow".into(),
+        task_id: Some("1".into()),
+        attempt: Some(1),
+        name: "ALIGN (1)".into(),
+        logical_task: "ALIGN".into(),
+        work_dir: Some("/w/aa".into()),
+        submitted_ns: Some(T0 + 10 * SECOND),
+        submitted_precision_ns: Some(0),
+        finished_ns: Some(T0 + 30 * SECOND),
+        status: "completed".into(),
+        source: "log".into(),
+        ..TaskRun::default()
+    });
+    let untold = |row: &mut IoEvent<'static>| (row.process_start_ns, row.device) = (None, None);
+    world.event(P("n1", 50, 12), 100, "open", F(0, 8, None), |row| {
+        untold(row);
+        row.path = Some("/w/aa/.command.run".into());
+    });
+    world.event(P("n1", 60, 11), 1500, "open", F(0, 7, None), |row| {
+        untold(row);
+        row.path = Some("/d/a".into());
+    });
+    for (pid, start, bytes) in [(50, 12, 1), (60, 11, 20), (70, 11, 300)] {
+        world.event(P("n1", pid, start), 2000, "write", F(0, 7, None), |row| {
+            untold(row);
+            (row.offset, row.result) = (Some(0), Some(bytes));
+        });
+    }
+    let (_dir, dataset) = world.dataset();
+    let found = drawn(&accesses(&dataset, "/d/a").expect("one file"));
+    assert_eq!(found, BTreeMap::from([("task 1".to_owned(), (0, 21)), ("unassigned".to_owned(), (0, 300))]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn bars_of_any_file_are_what_task_io_says(
+        operations in proptest::collection::vec((0usize..4, 0usize..5, 0i64..3, 0usize..3, 0i64..5000), 1..80), generation in any::<bool>(),
+    ) {
+        let processes = [P("n1", 50, 10), P("n1", 50, 40), P("n1", 60, 10), P("n2", 50, 10)];
+        let mut world = World::default();
+        processes.iter().enumerate().for_each(|(at, process)| world.task(&at.to_string(), *process));
+        for (ms, (process, op, inode, path, bytes)) in operations.into_iter().enumerate() {
+            let file = F(1, inode, generation.then_some(1));
+            let (process, ms, path) = (processes[process], ms as i64, ["/d/a", "/d/b", "/d/c"][path]);
+            match op {
+                0 => world.named(process, ms, "open", file, path),
+                1 => world.named(process, ms, "delete", file, path),
+                2 => world.event(process, ms, "rename", file, |row| row.new_path = Some(path.into())),
+                3 => world.moves(process, ms, "read", file, bytes, bytes),
+                _ => world.moves(process, ms, "write", file, bytes / 2, bytes),
+            }
+        }
+        // As a trace does: in the order of time on each host.
+        world.events.sort_by_key(|row| row.start_ns);
+        let (_dir, dataset) = world.dataset();
+        let mut ids = BTreeMap::new();
+        let rows = dataset.read::<TaskIo<'static>, DatasetError>(Projection::All, |row| {
+            if row.read_calls + row.write_calls > 0 {
+                let generation = row.generation.map_or("-".to_owned(), |generation| generation.to_string());
+                ids.insert(format!("{}:1:{}:{generation}:{}", row.host, row.inode.unwrap_or(-1), row.incarnation), ());
+            }
+            Ok(())
+        });
+        rows.expect("the table");
+        for id in ids.keys() {
+            prop_assert!(accesses(&dataset, id).is_ok(), "{}", id);
+        }
+    }
 }
 
 #[test]

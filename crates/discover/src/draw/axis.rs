@@ -166,7 +166,7 @@ mod tests {
         let shown = words(Ticks::of_time(&axis(-1.2e9, 23.8e9), 6.0));
         assert_eq!(shown, (["0", "5", "10", "15", "20"].map(String::from).to_vec(), "s"));
         let shown = words(Ticks::of_bytes(&axis(0.0, 2_126_453.0), 6.0));
-        assert_eq!(shown, (["0", "0.5", "1.0", "1.5", "2.0"].map(String::from).to_vec(), "MiB"));
+        assert_eq!(shown, (["0.0", "0.5", "1.0", "1.5", "2.0"].map(String::from).to_vec(), "MiB"));
         let shown = words(Ticks::of_bytes(&axis(0.0, 3.0), 6.0));
         assert_eq!(shown, (["0", "1", "2", "3"].map(String::from).to_vec(), "bytes"));
         let shown = words(Ticks::of_bytes(&axis(0.0, 1_000_000.0), 8.0));

@@ -4,7 +4,7 @@
 //!
 //! ```json
 //! { "format": "flowmine-access-share", "version": 1, "files_neither_read_nor_written": 3, "files_of_nobody": 2, "points": [ { "logical_task": "ALIGN", … } ] }
-//! { "format": "flowmine-accesses", "version": 1, "path": "/work/a.fq", "hosts": ["n1"], "merged": false,
+//! { "format": "flowmine-accesses", "version": 1, "path": "/data/a.fq", "hosts": ["n1"], "merged": false,
 //!   "users": [ … ], "versions": [ … ], "not_drawn": { … }, "bars": [ … ] }
 //! ```
 //!
