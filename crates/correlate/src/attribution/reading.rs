@@ -56,14 +56,14 @@ impl<'d, R: Row> Groups<'d, R> {
 }
 
 /// Calls `each` with the row groups of a host's table, while another thread reads the next one.
-pub fn each_group<R: Row>(
+pub fn each_group<R>(
     dataset: &Dataset,
     host: &str,
     projection: Projection<'_>,
     mut each: impl FnMut(&Rows<R>) -> Result<(), CorrelateError>,
 ) -> Result<(), CorrelateError>
 where
-    R: Send,
+    R: Row + Send,
 {
     let mut groups = Groups::<R>::new(dataset, host, projection)?;
     std::thread::scope(|scope| {
