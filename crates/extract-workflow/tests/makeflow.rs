@@ -115,8 +115,8 @@ fn monitor_summaries() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = Dataset::open_or_create(&dir.path().join("dataset")).unwrap();
     let report = take_in(&dataset, &Makeflow, &[fixture("monitor")], &Options::default()).unwrap();
-    // The series is none of our tables' business.
-    assert_eq!((report.rows(), report.errors(), report.passed_over), (4, 0, 1));
+    // With a summary the series tells nothing new.
+    assert_eq!((report.rows(), report.errors(), report.passed_over), (4, 0, 0));
     let paths: Vec<PathBuf> = [
         "words.makeflow.makeflowlog",
         "resource-rule-0.summary",
@@ -147,6 +147,33 @@ fn monitor_summaries() {
 }
 
 #[test]
+fn a_killed_run_is_known_by_its_series() {
+    let files = |names: &[&str]| -> Vec<PathBuf> { names.iter().map(|name| fixture("killed").join(name)).collect() };
+    let all = ["killed.makeflow.makeflowlog", "resource-rule-0.series", "resource-rule-0.summary", "resource-rule-1.series"];
+    let (rows, said) = read(&files(&all));
+    assert_eq!((fates(&rows), said), (vec!["0 1 completed fill".to_owned(), "1 1 running hold".to_owned()], vec![]));
+    assert_eq!((rows[0].exit_code, rows[0].peak_rss_bytes), (Some(0), read(&files(&[all[0], all[2]])).0[0].peak_rss_bytes));
+    let row = &rows[1];
+    assert_eq!(row.started_ns.map(|ns| ns / 1000), Some(1_795_333_579_468_878));
+    assert_eq!(row.submitted_ns.zip(row.started_precision_ns).map(|(at, precision)| at + precision), row.started_ns);
+    assert_eq!((row.peak_rss_bytes, row.peak_vmem_bytes), (Some(77 << 20), Some(80 << 20)));
+    // Nobody saw its end, nor all of its bytes.
+    assert_eq!((row.finished_ns, row.exit_code, row.rchar_bytes, row.wchar_bytes), (None, None, None, None));
+    let (rows, said) = read(&files(&all[3..]));
+    assert_eq!((rows.len(), said), (0, vec!["series_without_run".to_owned()]));
+}
+
+#[test]
+fn a_series_that_is_cut_keeps_its_whole_lines() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(fixture("killed").join("resource-rule-1.series")).unwrap();
+    let (path, log) = (dir.path().join("resource-rule-1.series"), fixture("killed").join("killed.makeflow.makeflowlog"));
+    fs::write(&path, &text[..text.len() - 30]).unwrap();
+    let (rows, said) = read(&[log, path]);
+    assert_eq!((rows[1].peak_rss_bytes, said), (Some(1 << 20), vec!["line_bad:10".to_owned()]));
+}
+
+#[test]
 fn started_again() {
     let (rows, said) = read(&[fixture("aborted_and_resumed.makeflowlog")]);
     assert_eq!(said, Vec::<String>::new());
@@ -161,7 +188,13 @@ mod hostile {
     use super::*;
 
     fn mangled() -> impl Strategy<Value = Vec<u8>> {
-        let names = ["verbose.makeflowlog", "failed_but_completed.makeflowlog", "words.json", "aborted_and_resumed.makeflowlog"];
+        let names = [
+            "verbose.makeflowlog",
+            "failed_but_completed.makeflowlog",
+            "words.json",
+            "aborted_and_resumed.makeflowlog",
+            "killed/resource-rule-1.series",
+        ];
         let texts: Vec<Vec<u8>> = names.iter().map(|name| fs::read(fixture(name)).unwrap()).collect();
         let edit = (any::<prop::sample::Index>(), 0..30_usize, proptest::collection::vec(any::<u8>(), 0..6));
         (prop::sample::select(texts), proptest::collection::vec(edit, 0..8)).prop_map(|(mut text, edits)| {

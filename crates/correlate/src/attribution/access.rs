@@ -206,8 +206,8 @@ impl Transfers {
 
     /// What they mostly are; of those that can be judged, nine of ten.
     pub fn pattern(&self) -> Option<&'static str> {
-        let judged = self.sequential + self.strided + self.random;
-        let mostly = |count: i64| i128::from(count) * 10 >= i128::from(judged) * 9;
+        let judged = i128::from(self.sequential) + i128::from(self.strided) + i128::from(self.random);
+        let mostly = |count: i64| i128::from(count) * 10 >= judged * 9;
         match () {
             () if judged == 0 => None,
             () if mostly(self.sequential) => Some("sequential"),
@@ -274,11 +274,12 @@ impl Access {
 
     /// Takes operations that were added up in the kernel.
     pub fn total(&mut self, total: &IoTotal<'_>) {
-        let sums = |calls, errors, bytes, time_ns, offset_min, offset_end| Transfers {
-            calls,
-            errors,
-            bytes,
-            time_ns,
+        // No number of things is less than 0, whatever a file says.
+        let sums = |calls: i64, errors: i64, bytes: i64, time_ns: i64, offset_min, offset_end| Transfers {
+            calls: calls.max(0),
+            errors: errors.max(0),
+            bytes: bytes.max(0),
+            time_ns: time_ns.max(0),
             offset_min,
             offset_end,
             first_ns: (calls > errors).then_some(total.first_ns),
@@ -286,7 +287,7 @@ impl Access {
             inexact: bytes > 0,
             ..Transfers::default()
         };
-        if total.read_calls > 0 {
+        if total.read_calls > 0 || total.read_bytes > 0 {
             self.read.get_or_insert_default().add(&sums(
                 total.read_calls,
                 total.read_errors,
@@ -296,7 +297,7 @@ impl Access {
                 total.read_offset_end,
             ));
         }
-        if total.write_calls > 0 {
+        if total.write_calls > 0 || total.write_bytes > 0 {
             self.write.get_or_insert_default().add(&sums(
                 total.write_calls,
                 total.write_errors,
@@ -306,7 +307,7 @@ impl Access {
                 total.write_offset_end,
             ));
         }
-        self.faults += total.faults;
+        self.faults = self.faults.saturating_add(total.faults.max(0));
     }
 
     /// Takes in the sums of another; ranges are put together elsewhere.
@@ -316,9 +317,9 @@ impl Access {
                 mine.get_or_insert_default().add(others);
             }
         }
-        self.opens += other.opens;
-        self.faults += other.faults;
-        self.mappings += other.mappings;
+        self.opens = self.opens.saturating_add(other.opens);
+        self.faults = self.faults.saturating_add(other.faults);
+        self.mappings = self.mappings.saturating_add(other.mappings);
         if let Some(path) = &other.path
             && self.path.as_ref().is_none_or(|(at, text)| (*at, text) < (path.0, &path.1))
         {

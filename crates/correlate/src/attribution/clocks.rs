@@ -15,10 +15,24 @@ const UNSYNCHRONISED_NS: i64 = 1_000_000_000;
 /// What is known of one host's clock.
 #[derive(Debug, Clone, Default)]
 struct HostClock {
-    /// UTC of the trace, and what has to be added to it.
-    corrections: Vec<(i64, i64)>,
+    /// UTC of the trace, and by the clock.
+    readings: Vec<(i64, i64)>,
     error_ns: i64,
     unsynchronised: bool,
+}
+
+impl HostClock {
+    /// A clock that was set back keeps the order of what happened on its host: it stands until it has caught up, and by so much it is in doubt.
+    fn forward(&mut self) {
+        self.unsynchronised |= self.readings.is_empty();
+        self.readings.sort_unstable();
+        let mut latest = i64::MIN;
+        for (_, real) in &mut self.readings {
+            latest = latest.max(*real);
+            self.error_ns = self.error_ns.max(latest.saturating_sub(*real));
+            *real = latest;
+        }
+    }
 }
 
 /// The clocks of all hosts, by their numbers.
@@ -47,31 +61,30 @@ impl Clocks {
             clock.unsynchronised |= row.synchronised != Some(true);
             if let Some(offset) = offsets.get(&(at, row.trace_ns)) {
                 let of_trace = row.boot_ns.saturating_add(*offset);
-                clock.corrections.push((of_trace, row.real_ns.saturating_sub(of_trace)));
+                clock.readings.push((of_trace, row.real_ns));
             }
             Ok(())
         })?;
-        for clock in &mut clocks {
-            clock.unsynchronised |= clock.corrections.is_empty();
-            clock.corrections.sort_unstable();
-        }
+        clocks.iter_mut().for_each(HostClock::forward);
         Ok(Self(clocks))
     }
 
     /// A time of a trace by the host's clock at that moment.
     pub fn correct(&self, host: u32, ns: i64) -> i64 {
-        let Some(clock) = self.0.get(host as usize) else { return ns };
-        let after = clock.corrections.partition_point(|(at, _)| *at <= ns);
-        let correction = match (after.checked_sub(1).map(|at| clock.corrections[at]), clock.corrections.get(after)) {
-            (Some((a, at_a)), Some((b, at_b))) => {
-                let part = (i128::from(at_b - at_a) * i128::from(ns - a)) / i128::from((b - a).max(1));
-                at_a + part as i64
+        let Some(HostClock { readings, .. }) = self.0.get(host as usize) else { return ns };
+        let after = readings.partition_point(|(at, _)| *at <= ns);
+        let before = after.checked_sub(1).map(|at| readings[at]);
+        match (before, readings.get(after)) {
+            (Some((a, real_a)), Some((b, real_b))) => {
+                let part = u128::from(real_a.abs_diff(*real_b)) * u128::from(a.abs_diff(ns)) / u128::from(a.abs_diff(*b));
+                real_a.saturating_add_unsigned(part as u64)
             }
-            (Some((_, correction)), None) => correction,
-            (None, Some((_, correction))) => *correction,
-            (None, None) => 0,
-        };
-        ns.saturating_add(correction)
+            (Some((at, real)), None) | (None, Some(&(at, real))) => {
+                let corrected = i128::from(ns) + i128::from(real) - i128::from(at);
+                corrected.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+            }
+            (None, None) => ns,
+        }
     }
 
     /// By how much a host's clock can be wrong.
@@ -87,9 +100,30 @@ mod tests {
 
     #[test]
     fn between_two_readings_the_correction_is_interpolated() {
-        let clock = HostClock { corrections: vec![(1000, 0), (2000, 100)], error_ns: 5, unsynchronised: false };
+        let clock = HostClock { readings: vec![(1000, 1000), (2000, 2100)], error_ns: 5, unsynchronised: false };
         let clocks = Clocks(vec![clock]);
         assert_eq!([0, 1000, 1500, 2000, 9000].map(|ns| clocks.correct(0, ns)), [0, 1000, 1550, 2100, 9100]);
         assert_eq!((clocks.doubt_ns(0), clocks.doubt_ns(1)), (5, UNSYNCHRONISED_NS));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_keeps_the_order_of_its_host() {
+        let mut clock = HostClock { readings: vec![(3000, 1100), (1000, 1000), (2000, 100)], error_ns: 5, unsynchronised: false };
+        clock.forward();
+        let clocks = Clocks(vec![clock]);
+        let corrected: Vec<i64> = (0..5000).step_by(7).map(|ns| clocks.correct(0, ns)).collect();
+        assert!(corrected.is_sorted(), "{corrected:?}");
+        assert_eq!((clocks.correct(0, 4000), clocks.doubt_ns(0)), (2100, 900));
+    }
+
+    #[test]
+    fn no_reading_is_too_far_off() {
+        for readings in [vec![(i64::MIN, i64::MAX), (i64::MAX, i64::MIN)], vec![(i64::MIN, i64::MIN), (0, i64::MAX), (i64::MAX, 0)]] {
+            let mut clock = HostClock { readings, ..HostClock::default() };
+            clock.forward();
+            let clocks = Clocks(vec![clock]);
+            let corrected = [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX].map(|ns| clocks.correct(0, ns));
+            assert!(corrected.is_sorted(), "{corrected:?}");
+        }
     }
 }

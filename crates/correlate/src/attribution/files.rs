@@ -135,8 +135,15 @@ pub struct File {
     /// When the epoch began.
     pub epoch: Order,
     steps: Vec<Step>,
+    /// Steps of this epoch were given away before its end; whether some of them read.
+    given: Option<bool>,
     deleted: bool,
 }
+
+/// So many steps of an epoch are kept in memory: a file that thousands of processes read is one for each of them.
+const STEPS: usize = 256;
+/// So many paths of a file are remembered.
+const PATHS: usize = 64;
 
 /// What an operation did to a file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,19 +183,28 @@ impl Effect {
 }
 
 impl File {
-    /// Takes what an operation did; gives the steps of the epoch that it ends.
+    /// Takes what an operation did; gives the steps of the epoch that it ends, or those that became too many.
     pub fn take(&mut self, process: u32, effect: Effect, start_ns: i64, end_ns: i64, now: Order) -> Option<(Order, Vec<Step>)> {
         let writes = !matches!(effect, Effect::Read(_));
-        let with_others = writes && self.steps.iter().any(|step| step.process != process && step.writes());
+        // What was given away was of several processes: of any two that read one is another, and where none reads any two write.
+        let with_others = writes && (self.given.is_some() || self.steps.iter().any(|step| step.process != process && step.writes()));
         let after_reading = |step: &Step| step.first_read_ns.is_some() && (with_others || step.process != process || !step.writes());
-        let ends = writes && self.steps.iter().any(after_reading);
-        let ended = ends.then(|| (self.epoch, std::mem::take(&mut self.steps)));
-        if self.steps.is_empty() {
+        let ends = writes && (self.given == Some(true) || self.steps.iter().any(after_reading));
+        let mut ended = ends.then(|| (self.epoch, std::mem::take(&mut self.steps)));
+        if ends {
+            self.given = None;
+        }
+        if self.steps.is_empty() && self.given.is_none() {
             self.epoch = now;
         }
         let at = match self.steps.iter().rposition(|step| step.process == process) {
             Some(at) => at,
             None => {
+                if self.steps.len() == STEPS {
+                    let steps = std::mem::take(&mut self.steps);
+                    self.given = Some(self.given == Some(true) || steps.iter().any(|step| step.first_read_ns.is_some()));
+                    ended = Some((self.epoch, steps));
+                }
                 self.steps.push(Step { process, ..Step::default() });
                 self.steps.len() - 1
             }
@@ -218,6 +234,15 @@ impl File {
             }
         }
         ended
+    }
+
+    fn has_path(&mut self, hash: u64) {
+        if !self.paths.contains(&hash) {
+            if self.paths.len() == PATHS {
+                self.paths.remove(0);
+            }
+            self.paths.push(hash);
+        }
     }
 
     /// The steps of the epoch that lasts.
@@ -268,6 +293,7 @@ impl Files {
             users: 0,
             epoch: Order::default(),
             steps: Vec::new(),
+            given: None,
             deleted: false,
         };
         let at = match self.free.pop() {
@@ -300,8 +326,8 @@ impl Files {
         if file.path.is_none() {
             file.path = Some(path.into());
         }
-        if (shared || numbers.2 == UNTOLD) && !file.paths.contains(&hash) {
-            file.paths.push(hash);
+        if shared || numbers.2 == UNTOLD {
+            file.has_path(hash);
         }
         at
     }
@@ -311,10 +337,12 @@ impl Files {
         if let Some(name) = file_system {
             self.file_systems.entry(numbers.0).or_insert_with(|| name.into());
         }
-        if let (Some(path), Some(&at)) = (path, self.known.get(&numbers))
-            && let Some(file) = self.all[at as usize].as_mut()
-        {
-            file.path.get_or_insert_with(|| path.into());
+        // Its first operation comes after this.
+        if let Some(path) = path {
+            let at = self.numbered(numbers);
+            if let Some(file) = self.all[at as usize].as_mut() {
+                file.path.get_or_insert_with(|| path.into());
+            }
         }
     }
 
@@ -330,10 +358,7 @@ impl Files {
                 file.deleted = true;
             }
             ("rename" | "link", _, Some(new)) => {
-                let hash = hash(new);
-                if !file.paths.contains(&hash) {
-                    file.paths.push(hash);
-                }
+                file.has_path(hash(new));
             }
             _ => {}
         }
@@ -377,7 +402,8 @@ impl Files {
 
     /// Forgets files that nobody uses when they have become many; gives each before.
     pub fn forget_unused<E>(&mut self, mut each: impl FnMut(File, &Self) -> Result<(), E>) -> Result<(), E> {
-        if self.unused <= UNUSED.max(2 * (self.known.len() - self.unused)) {
+        let used = (self.all.len() - self.free.len()).saturating_sub(self.unused);
+        if self.unused <= UNUSED.max(2 * used) {
             return Ok(());
         }
         self.forget(|file| file.users == 0, &mut each)

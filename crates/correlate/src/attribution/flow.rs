@@ -147,8 +147,8 @@ struct OneFile {
     path: Option<String>,
     version: i64,
     origin: Option<&'static str>,
-    writers: Vec<Part>,
-    readers: Vec<Part>,
+    writers: Parts,
+    readers: Parts,
     epoch: Vec<u8>,
     /// Steps of one epoch: first its writes, then its reads.
     steps: Vec<(u32, Step)>,
@@ -166,6 +166,26 @@ struct Part {
     last_ns: Option<i64>,
     first_at: Order,
     last_at: Order,
+}
+
+/// What owners have to do with a version, in the order in which they came.
+#[derive(Debug, Default)]
+struct Parts {
+    all: Vec<Part>,
+    of: FxHashMap<u32, usize>,
+}
+
+impl Parts {
+    /// Adds what an owner did to what it did before.
+    fn add(&mut self, more: Part) {
+        let at = *self.of.entry(more.owner).or_insert(self.all.len());
+        let Some(part) = self.all.get_mut(at) else { return self.all.push(more) };
+        part.bytes = part.bytes.saturating_add(more.bytes);
+        part.first_ns = [part.first_ns, more.first_ns].into_iter().flatten().min();
+        part.first_at = part.first_at.min(more.first_at);
+        part.last_ns = part.last_ns.max(more.last_ns);
+        part.last_at = part.last_at.max(more.last_at);
+    }
 }
 
 impl Copies {
@@ -248,10 +268,10 @@ impl OneFile {
         let steps = std::mem::take(&mut self.steps);
         let mut writes = steps.iter().filter(|(_, step)| step.first_write_ns.is_some()).peekable();
         if writes.peek().is_some() {
-            let only_writer = if let [writer] = &self.writers[..] { Some(writer.owner) } else { None };
+            let only_writer = if let [writer] = self.writers.all[..] { Some(writer.owner) } else { None };
             // What only its writer has read, its writer can go on to write.
-            let by_others = self.readers.iter().any(|reader| Some(reader.owner) != only_writer)
-                || (!self.readers.is_empty() && writes.clone().any(|(owner, _)| Some(*owner) != only_writer));
+            let by_others = self.readers.all.iter().any(|reader| Some(reader.owner) != only_writer)
+                || (!self.readers.all.is_empty() && writes.clone().any(|(owner, _)| Some(*owner) != only_writer));
             if self.version == 0 || by_others {
                 self.end_version(context, flows)?;
                 self.version += 1;
@@ -265,39 +285,33 @@ impl OneFile {
         }
         for (owner, step) in writes {
             let host = step_host(*owner, context);
-            add(
-                &mut self.writers,
-                Part {
-                    owner: *owner,
-                    host,
-                    bytes: step.written,
-                    first_ns: step.first_write_ns,
-                    last_ns: step.last_write_ns,
-                    first_at: step.first_write_at,
-                    last_at: step.last_write_at,
-                },
-            );
+            self.writers.add(Part {
+                owner: *owner,
+                host,
+                bytes: step.written,
+                first_ns: step.first_write_ns,
+                last_ns: step.last_write_ns,
+                first_at: step.first_write_at,
+                last_at: step.last_write_at,
+            });
         }
         for (owner, step) in steps.iter().filter(|(_, step)| step.first_read_ns.is_some()) {
             let host = step_host(*owner, context);
-            add(
-                &mut self.readers,
-                Part {
-                    owner: *owner,
-                    host,
-                    bytes: step.read,
-                    first_ns: step.first_read_ns,
-                    last_ns: step.last_read_ns,
-                    first_at: step.first_read_at,
-                    last_at: step.first_read_at,
-                },
-            );
+            self.readers.add(Part {
+                owner: *owner,
+                host,
+                bytes: step.read,
+                first_ns: step.first_read_ns,
+                last_ns: step.last_read_ns,
+                first_at: step.first_read_at,
+                last_at: step.first_read_at,
+            });
         }
         Ok(())
     }
 
     fn end_version(&mut self, context: &Context<'_>, flows: &mut Flows) -> Result<(), CorrelateError> {
-        let (writers, readers) = (std::mem::take(&mut self.writers), std::mem::take(&mut self.readers));
+        let (writers, readers) = (std::mem::take(&mut self.writers).all, std::mem::take(&mut self.readers).all);
         let somebody = |part: &Part| context.settled.all[part.owner as usize].is_somebody();
         if !writers.iter().chain(&readers).any(somebody) {
             return Ok(());
@@ -370,18 +384,6 @@ impl OneFile {
 
 fn step_host(owner: u32, context: &Context<'_>) -> u32 {
     context.settled.all[owner as usize].host
-}
-
-/// Adds what an owner did to what it did before.
-fn add(parts: &mut Vec<Part>, more: Part) {
-    match parts.iter_mut().find(|part| part.owner == more.owner) {
-        Some(part) => {
-            part.bytes = part.bytes.saturating_add(more.bytes);
-            part.last_ns = part.last_ns.max(more.last_ns);
-            part.last_at = part.last_at.max(more.last_at);
-        }
-        None => parts.push(more),
-    }
 }
 
 /// Type, scope and id of an owner, as in `links`.

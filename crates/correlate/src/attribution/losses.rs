@@ -16,11 +16,18 @@ pub fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, CorrelateError
             return Ok(());
         }
         let total = hosts.entry(row.host.to_string()).or_default();
-        total.lost += row.count;
-        let bytes = row.bytes.unwrap_or(0);
+        let (count, bytes) = (row.count.max(0), row.bytes.unwrap_or(0).max(0));
+        let add = |sum: &mut i64, more| *sum = sum.saturating_add(more);
+        add(&mut total.lost, count);
         match &*row.kind {
-            "read" => (total.read_calls, total.read_bytes) = (total.read_calls + row.count, total.read_bytes + bytes),
-            "write" => (total.write_calls, total.written_bytes) = (total.write_calls + row.count, total.written_bytes + bytes),
+            "read" => {
+                add(&mut total.read_calls, count);
+                add(&mut total.read_bytes, bytes);
+            }
+            "write" => {
+                add(&mut total.write_calls, count);
+                add(&mut total.written_bytes, bytes);
+            }
             _ => {}
         }
         total.first_ns = [total.first_ns, Some(row.not_before_ns)].into_iter().flatten().min();

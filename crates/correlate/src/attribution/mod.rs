@@ -226,6 +226,8 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                     let numbers = (row.device.unwrap_or(UNTOLD), row.inode, row.generation.unwrap_or(UNTOLD));
                     self.files.told(numbers, row.path.as_deref(), row.file_system.as_deref());
                     self.told_files.advance();
+                    let (all, number) = (&mut *self.all, self.number);
+                    self.files.forget_unused(|file, files| put_away(all, number, file, files))?;
                 }
                 next => {
                     self.next_file_ns = next.map_or(i64::MAX, |row| row.first_seen_ns);
@@ -369,7 +371,11 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                     Access::default()
                 });
                 access.total(total);
-                node.serial
+                let process = node.serial;
+                if node.accesses.len() > ACCESSES {
+                    self.put_away_accesses(slot, true)?;
+                }
+                process
             }
             Of::Gone(process) => {
                 let mut access = Access::default();
@@ -380,10 +386,10 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         };
         // Nothing tells whether reads or writes came first: a program that does both to one open file mostly writes what it then reads.
         if total.write_calls > total.write_errors {
-            self.effect(process, file, Effect::Wrote(total.write_bytes), total.first_ns, total.last_ns, now)?;
+            self.effect(process, file, Effect::Wrote(total.write_bytes.max(0)), total.first_ns, total.last_ns, now)?;
         }
         if total.read_calls > total.read_errors {
-            self.effect(process, file, Effect::Read(total.read_bytes), total.first_ns, total.last_ns, now)?;
+            self.effect(process, file, Effect::Read(total.read_bytes.max(0)), total.first_ns, total.last_ns, now)?;
         }
         Ok(())
     }

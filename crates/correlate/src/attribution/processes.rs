@@ -135,6 +135,10 @@ impl Processes {
             return Of::Live(slot);
         }
         if let Some(&slot) = self.nodes.get(&key) {
+            // One that is settled stays for what its children inherit, but takes nothing any more.
+            if let Some(node) = self.get(slot).filter(|node| node.settled.is_some()) {
+                return Of::Gone(node.serial);
+            }
             self.last = Some((key, slot));
             return Of::Live(slot);
         }
@@ -179,7 +183,7 @@ impl Processes {
     pub fn told(&mut self, row: &Process<'_>, serial: impl FnOnce() -> u32) {
         let started = row.process_start_ns.or(row.started_ns).unwrap_or(UNTOLD);
         let key = (row.pid, started);
-        if self.gone.contains_key(&key) {
+        if self.gone.contains_key(&key) || self.node(key).is_some_and(|node| node.settled.is_some()) {
             return;
         }
         if row.process_start_ns.is_none()
@@ -197,6 +201,7 @@ impl Processes {
             (None, _) => self.current.get(&pid).copied().unwrap_or((pid, UNTOLD)),
             (_, start) => (pid, start.unwrap_or(UNTOLD)),
         });
+        let parent = parent.filter(|parent| !self.is_above(key, *parent));
         // Of a process that nobody told of, its operations make a row; it must not hide what was told.
         let nothing_told = &*row.first_seen == "operation" && row.uid.is_none() && row.cgroup_id.is_none() && row.command_line.is_none();
         let Some(node) = self.get(slot) else { return };
@@ -210,7 +215,7 @@ impl Processes {
         node.uid = row.uid;
         node.cgroup_id = row.cgroup_id;
         node.cpu_ns = (row.utime_ns, row.stime_ns);
-        let new_parent = node.parent.is_none().then_some(parent).flatten().filter(|parent| *parent != key);
+        let new_parent = node.parent.is_none().then_some(parent).flatten();
         if let Some(parent) = new_parent {
             node.parent = Some(parent);
             match self.node_mut(parent) {
@@ -224,6 +229,18 @@ impl Processes {
         }
         if let Some(exit) = row.exit_ns {
             self.ending.push(Reverse((exit, key)));
+        }
+    }
+
+    /// Whether one process is another, or one of its ancestors.
+    fn is_above(&self, key: Key, mut other: Key) -> bool {
+        let is_parent = self.node(key).is_some_and(|node| node.children > 0);
+        loop {
+            match self.node(other).and_then(|node| node.parent) {
+                _ if other == key => return true,
+                Some(parent) if is_parent => other = parent,
+                _ => return false,
+            }
         }
     }
 
@@ -276,7 +293,7 @@ impl Processes {
             if node.settled.is_some() || chain.len() > 4096 {
                 break;
             }
-            at = node.parent.filter(|parent| !chain.contains(parent));
+            at = node.parent;
         }
         let mut above: Option<Belongs> = None;
         for key in chain.into_iter().rev() {

@@ -90,6 +90,13 @@ pub struct Extent {
     pub bytes: i64,
 }
 
+impl Extent {
+    fn add(&mut self, (start, end): Range) {
+        self.ranges += 1;
+        self.bytes = self.bytes.saturating_add(end.saturating_sub(start));
+    }
+}
+
 /// Joins sorted lists that come in the order of their beginnings. Memory holds the lists that overlap.
 #[derive(Debug, Default)]
 pub struct Union {
@@ -135,8 +142,7 @@ impl Union {
                 Some(open) if range.0 <= open.1 => open.1 = open.1.max(range.1),
                 open => {
                     if let Some(done) = open.replace(range) {
-                        self.extent.ranges += 1;
-                        self.extent.bytes += done.1 - done.0;
+                        self.extent.add(done);
                     }
                 }
             }
@@ -147,8 +153,7 @@ impl Union {
     pub fn finish(mut self) -> Extent {
         self.advance(i64::MAX);
         if let Some(done) = self.open {
-            self.extent.ranges += 1;
-            self.extent.bytes += done.1 - done.0;
+            self.extent.add(done);
         }
         self.extent
     }

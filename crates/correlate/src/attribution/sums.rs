@@ -174,8 +174,9 @@ fn damaged<T>(value: Option<T>) -> Result<T, CorrelateError> {
 fn put_chunk(chunk: &[Range], bytes: &mut Vec<u8>) {
     let mut at = 0;
     for (start, end) in chunk {
-        put(start - at, bytes);
-        put(end - start, bytes);
+        // Offsets as far apart as there can be wrap around, and back.
+        put(start.wrapping_sub(at), bytes);
+        put(end.wrapping_sub(*start), bytes);
         at = *end;
     }
 }
@@ -187,8 +188,8 @@ fn first_of_chunk(mut bytes: &[u8]) -> Option<i64> {
 fn take_chunk(bytes: &mut &[u8]) -> Option<Vec<Range>> {
     let (mut ranges, mut at) = (Vec::new(), 0i64);
     while !bytes.is_empty() {
-        let start = at.checked_add(take(bytes)?)?;
-        at = start.checked_add(take(bytes)?)?;
+        let start = at.wrapping_add(take(bytes)?);
+        at = start.wrapping_add(take(bytes)?);
         ranges.push((start, at));
     }
     Some(ranges)
@@ -256,7 +257,7 @@ impl Summing {
         (row.unique_read_bytes, row.read_ranges) = exact(&self.access.read, self.read.finish());
         (row.unique_written_bytes, row.written_ranges) = exact(&self.access.write, self.write.finish());
         let time = settled.time(self.owner, entities).time_ns.filter(|time| *time > 0);
-        row.access_share = self.access.span().zip(time).map(|((first, last), time)| (last - first) as f64 / time as f64);
+        row.access_share = self.access.span().zip(time).map(|((first, last), time)| last.saturating_sub(first) as f64 / time as f64);
         row
     }
 }
@@ -293,17 +294,22 @@ impl<'a> Totals<'a> {
 
     fn add(&mut self, owner: u32, row: &TaskIo<'_>) {
         let total = &mut self.rows[owner as usize];
-        total.files += i64::from(row.read_calls + row.write_calls > row.read_errors + row.write_errors);
-        total.opens += row.opens;
-        total.read_calls += row.read_calls;
-        total.write_calls += row.write_calls;
-        total.errors += row.read_errors + row.write_errors;
-        total.read_bytes += row.read_bytes;
-        total.written_bytes += row.written_bytes;
-        total.unique_read_bytes = total.unique_read_bytes.zip(row.unique_read_bytes).map(|(a, b)| a + b);
-        total.unique_written_bytes = total.unique_written_bytes.zip(row.unique_written_bytes).map(|(a, b)| a + b);
-        total.read_time_ns = total.read_time_ns.saturating_add(row.read_time_ns);
-        total.write_time_ns = total.write_time_ns.saturating_add(row.write_time_ns);
+        total.files += i64::from(row.read_calls > row.read_errors || row.write_calls > row.write_errors);
+        for (sum, more) in [
+            (&mut total.opens, row.opens),
+            (&mut total.read_calls, row.read_calls),
+            (&mut total.write_calls, row.write_calls),
+            (&mut total.errors, row.read_errors.saturating_add(row.write_errors)),
+            (&mut total.read_bytes, row.read_bytes),
+            (&mut total.written_bytes, row.written_bytes),
+            (&mut total.read_time_ns, row.read_time_ns),
+            (&mut total.write_time_ns, row.write_time_ns),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        let sum = |a: Option<i64>, b: Option<i64>| a.zip(b).map(|(a, b)| a.saturating_add(b));
+        total.unique_read_bytes = sum(total.unique_read_bytes, row.unique_read_bytes);
+        total.unique_written_bytes = sum(total.unique_written_bytes, row.unique_written_bytes);
         total.first_ns = [total.first_ns, row.first_read_ns, row.first_write_ns].into_iter().flatten().min();
         total.last_ns = total.last_ns.max(row.last_read_ns).max(row.last_write_ns);
     }
@@ -319,8 +325,8 @@ impl<'a> Totals<'a> {
                     (&mut sums.0, &mut sums.1)
                 }
             };
-            *read += row.read_bytes;
-            *write += row.written_bytes;
+            *read = read.saturating_add(row.read_bytes);
+            *write = write.saturating_add(row.written_bytes);
         }
         transaction.replace(rows)?;
         let logical = self.logical();
@@ -344,8 +350,8 @@ impl<'a> Totals<'a> {
         for (owner, row) in self.settled.all.iter().zip(&self.rows) {
             let Some(task) = owner.task else { continue };
             let instance = instances.entry(task).or_default();
-            instance.read += row.read_bytes;
-            instance.written += row.written_bytes;
+            instance.read = instance.read.saturating_add(row.read_bytes);
+            instance.written = instance.written.saturating_add(row.written_bytes);
             instance.io_time = instance.io_time.saturating_add(row.read_time_ns).saturating_add(row.write_time_ns);
             // What the engine says is the same in each row; the longest of what hosts say.
             instance.time = instance.time.max(row.time_ns);
@@ -437,10 +443,12 @@ mod tests {
 
     #[test]
     fn chunks() {
-        let ranges = [(0, 5), (9, 10), (1 << 40, (1 << 40) + 1)];
-        let mut bytes = Vec::new();
-        put_chunk(&ranges, &mut bytes);
-        assert_eq!(first_of_chunk(&bytes), Some(0));
-        assert_eq!(take_chunk(&mut bytes.as_slice()).unwrap(), ranges);
+        let far = [(i64::MIN, -7), (-5, i64::MAX - 2), (i64::MAX - 1, i64::MAX)];
+        for ranges in [[(0, 5), (9, 10), (1 << 40, (1 << 40) + 1)], far] {
+            let mut bytes = Vec::new();
+            put_chunk(&ranges, &mut bytes);
+            assert_eq!(first_of_chunk(&bytes), Some(ranges[0].0));
+            assert_eq!(take_chunk(&mut bytes.as_slice()).unwrap(), ranges);
+        }
     }
 }

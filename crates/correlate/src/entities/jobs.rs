@@ -69,7 +69,8 @@ impl KnownJobs {
         if let Some(ns) = at_ns {
             found.retain(|at| {
                 let job = self.get(*at);
-                job.start_ns.unwrap_or(job.since_ns) - SLACK_NS <= ns && job.ended_ns.is_none_or(|end| ns <= end.saturating_add(SLACK_NS))
+                job.start_ns.unwrap_or(job.since_ns).saturating_sub(SLACK_NS) <= ns
+                    && job.ended_ns.is_none_or(|end| ns <= end.saturating_add(SLACK_NS))
             });
             // Within the slack of two attempts at one job: the later one that had begun, as the earlier one was over.
             if let [first, .., last] = found[..]

@@ -89,7 +89,11 @@ impl Task {
             matches!((a, b), (Some(a), Some(b)) if a != b)
         }
         let at = |moment: Option<Moment>| moment.map(|(at, _)| at);
-        differ(&self.native_id, &other.native_id)
+        // Names that are empty, or stand in each other's place, make the same key.
+        !self.same_run(other)
+            || self.task_id != other.task_id
+            || (self.task_id.is_none() && self.cache_key != other.cache_key)
+            || differ(&self.native_id, &other.native_id)
             || differ(&self.work_dir, &other.work_dir)
             || differ(&at(self.submitted), &at(other.submitted))
             || differ(&at(self.finished), &at(other.finished))
@@ -139,9 +143,9 @@ impl<T: AsRef<Task>> SameKey<T> {
 
     /// The attempts, each with a key of its own; so many others have the key already.
     pub(crate) fn finish(mut self, key: &str, others: usize) -> Vec<(String, T)> {
-        self.0.sort_by(|a, b| {
-            let (a, b) = (a.as_ref(), b.as_ref());
-            (a.submitted, &a.native_id, &a.work_dir).cmp(&(b.submitted, &b.native_id, &b.work_dir))
+        self.0.sort_by_cached_key(|told| {
+            let Task { submitted, native_id, work_dir, finished, run_id, task_id, cache_key, .. } = told.as_ref().clone();
+            (submitted, native_id, work_dir, finished, run_id, task_id, cache_key)
         });
         let key = |number: usize| if number == 0 { key.to_owned() } else { format!("{key}({})", number + 1) };
         self.0.into_iter().enumerate().map(|(at, told)| (key(others + at), told)).collect()
@@ -356,6 +360,16 @@ mod tests {
         let tasks = Tasks::from_all(vec![task("1", "failed", 9), task("1", "completed", 5)]);
         let keys: Vec<_> = tasks.iter().map(|task| (task.key.as_str(), task.status.as_str())).collect();
         assert_eq!(keys, [("makeflow:a%2Fb:17/1#1", "completed"), ("makeflow:a%2Fb:17/1#1(2)", "failed")]);
+    }
+
+    #[test]
+    fn runs_whose_names_stand_in_each_others_place_stay_apart() {
+        let named = Task { run_name: Some("r".into()), run_id: None, ..task("1", "completed", 5) };
+        let numbered = Task { run_name: None, run_id: Some("r".into()), ..task("1", "completed", 5) };
+        let keys = |told: Vec<Task>| Tasks::from_all(told).iter().map(|task| (task.key.clone(), task.run_id.clone())).collect::<Vec<_>>();
+        let expected = [("makeflow:r/1#1".to_owned(), None), ("makeflow:r/1#1(2)".to_owned(), Some("r".to_owned()))];
+        assert_eq!(keys(vec![named.clone(), numbered.clone()]), expected);
+        assert_eq!(keys(vec![numbered, named]), expected);
     }
 
     #[test]

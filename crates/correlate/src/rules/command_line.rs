@@ -6,6 +6,8 @@ use crate::entities::Entities;
 const SLACK_NS: i64 = 1_000_000_000;
 /// Shorter commands are anybody's.
 const SHORTEST: usize = 8;
+/// So many commands may stand before it.
+const BEFORE: usize = 8;
 
 pub(super) struct CommandLine;
 
@@ -23,7 +25,7 @@ impl Rule for CommandLine {
         // `sh -c COMMAND`: the argument after it. Snakemake puts `set -euo pipefail; ` before the command.
         let Some(arguments) = &facts.command_line else { return };
         let Some(given) = arguments.iter().position(|argument| argument == "-c").and_then(|at| arguments.get(at + 1)) else { return };
-        let ends = given.match_indices(';').map(|(at, _)| &given[at + 1..]);
+        let ends = given.match_indices(';').take(BEFORE).map(|(at, _)| &given[at + 1..]);
         let commands = std::iter::once(given.as_str()).chain(ends).filter(|command| command.trim().len() >= SHORTEST);
         let mut fitting = commands.flat_map(|command| entities.tasks.with_command(command)).copied().filter(|at| {
             let task = entities.tasks.get(*at);

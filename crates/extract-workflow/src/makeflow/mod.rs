@@ -1,9 +1,10 @@
-//! Makeflow: its log, workflow files in JSON, and the summaries of its resource monitor.
+//! Makeflow: its log, workflow files in JSON, and the summaries and series of its resource monitor.
 //!
 //! The log of a run without `--log-verbose` knows numbers only; commands, files and dependencies are then told by the workflow file. The log of
 //! a run is called after its workflow file, which joins them; the number in a summary's name joins it with the rule's last attempt.
 
 mod log;
+mod series;
 mod summary;
 mod workflow;
 
@@ -13,6 +14,7 @@ use std::{fs, io};
 use flowmine_schema::diagnostic::Diagnostic;
 
 use self::log::{Rule, Run};
+use self::series::Series;
 use crate::{Engine, Options, Row, Source, input};
 
 /// As in the column `engine`.
@@ -21,6 +23,7 @@ pub const NAME: &str = "makeflow";
 const LOG: &str = "Makeflow log";
 const WORKFLOW: &str = "Makeflow workflow";
 const SUMMARY: &str = "Makeflow resource summary";
+const SERIES: &str = "Makeflow resource series";
 const LOG_SUFFIX: &str = ".makeflowlog";
 
 /// The engine.
@@ -56,6 +59,8 @@ impl Engine for Makeflow {
         };
         if text.lines().next().is_some_and(is_log) {
             Some(LOG)
+        } else if text.starts_with('#') && text.lines().any(|line| line.starts_with(series::COLUMNS)) {
+            Some(SERIES)
         } else if !text.trim_start().starts_with('{') {
             None
         } else if text.contains("\"monitor_version\"") {
@@ -66,18 +71,20 @@ impl Engine for Makeflow {
     }
 
     fn read(&self, sources: &mut [Source], _options: &Options) -> Vec<Row> {
-        let rank = |kind: &str| [LOG, WORKFLOW, SUMMARY].iter().position(|known| *known == kind);
+        let rank = |kind: &str| [LOG, WORKFLOW, SUMMARY, SERIES].iter().position(|known| *known == kind);
         sources.sort_by(|a, b| (rank(a.kind), &a.name, &a.path).cmp(&(rank(b.kind), &b.name, &b.path)));
-        let mut runs: Vec<(usize, Run)> = Vec::new();
-        let mut workflows: Vec<(usize, Vec<Rule>)> = Vec::new();
-        let mut summaries: Vec<(usize, Row)> = Vec::new();
+        let mut told = Told::default();
         for (at, source) in sources.iter_mut().enumerate() {
-            if let Err(e) = read_one(at, source, &mut runs, &mut workflows, &mut summaries) {
+            if let Err(e) = told.read(at, source) {
                 source.refuse(Diagnostic::error("file_unreadable", e.to_string()));
             }
         }
+        let Told { mut runs, workflows, summaries, series } = told;
         join_workflows(sources, &mut runs, workflows);
         let alone: Vec<Row> = summaries.into_iter().filter_map(|(at, row)| join_summary(sources, at, row, &mut runs)).collect();
+        for (at, series) in series {
+            join_series(&mut sources[at], series, &mut runs);
+        }
         let mut rows = Vec::new();
         for (at, mut run) in runs {
             sources[at].rows += run.rows.len() as u64;
@@ -94,29 +101,35 @@ impl Engine for Makeflow {
     }
 }
 
-fn read_one(
-    at: usize,
-    source: &mut Source,
-    runs: &mut Vec<(usize, Run)>,
-    workflows: &mut Vec<(usize, Vec<Rule>)>,
-    summaries: &mut Vec<(usize, Row)>,
-) -> io::Result<()> {
-    match source.kind {
-        LOG => {
-            let read = log::read(input::open(&source.path)?, &source.name, &mut source.diagnostics)?;
-            runs.extend(read.into_iter().map(|run| (at, run)));
+/// What each source tells, by its number.
+#[derive(Default)]
+struct Told {
+    runs: Vec<(usize, Run)>,
+    workflows: Vec<(usize, Vec<Rule>)>,
+    summaries: Vec<(usize, Row)>,
+    series: Vec<(usize, Series)>,
+}
+
+impl Told {
+    fn read(&mut self, at: usize, source: &mut Source) -> io::Result<()> {
+        match source.kind {
+            LOG => {
+                let read = log::read(input::open(&source.path)?, &source.name, &mut source.diagnostics)?;
+                self.runs.extend(read.into_iter().map(|run| (at, run)));
+            }
+            WORKFLOW => match workflow::read(&input::whole(&source.path)?) {
+                Ok(rules) => self.workflows.push((at, rules)),
+                Err(why) => source.refuse(Diagnostic::error("workflow_bad", why).advise("JX becomes JSON with: jx2json FILE > FILE.json")),
+            },
+            SUMMARY => match summary::read(&input::whole(&source.path)?, &source.name) {
+                Some(row) => self.summaries.push((at, row)),
+                None => source.refuse(Diagnostic::error("summary_bad", "this is no summary of Makeflow's resource monitor")),
+            },
+            SERIES => self.series.push((at, series::read(input::open(&source.path)?, &mut source.diagnostics)?)),
+            _ => {}
         }
-        WORKFLOW => match workflow::read(&input::whole(&source.path)?) {
-            Ok(rules) => workflows.push((at, rules)),
-            Err(why) => source.refuse(Diagnostic::error("workflow_bad", why).advise("JX becomes JSON with: jx2json FILE > FILE.json")),
-        },
-        SUMMARY => match summary::read(&input::whole(&source.path)?, &source.name) {
-            Some(row) => summaries.push((at, row)),
-            None => source.refuse(Diagnostic::error("summary_bad", "this is no summary of Makeflow's resource monitor")),
-        },
-        _ => {}
+        Ok(())
     }
-    Ok(())
 }
 
 /// The rules of a workflow file go to the runs whose log is called after it; when there is one log and one file, that is enough.
@@ -197,6 +210,25 @@ fn join_summary(sources: &mut [Source], at: usize, mut told: Row, runs: &mut [(u
     (row.peak_rss_bytes, row.peak_vmem_bytes) = (told.peak_rss_bytes, told.peak_vmem_bytes);
     (row.rchar_bytes, row.wchar_bytes, row.command) = (told.rchar_bytes, told.wchar_bytes, told.command);
     None
+}
+
+/// Fills what the last attempt of the rule lacks when no summary told of it. A series names no command, so that there must be one run only that has the rule.
+fn join_series(source: &mut Source, series: Series, runs: &mut [(usize, Run)]) {
+    let node = summary::node(&source.name);
+    let mut candidates = runs.iter_mut().filter_map(|(_, run)| run.rows.iter_mut().rev().find(|row| row.task_id.as_deref() == node));
+    let (Some(row), None) = (candidates.next(), candidates.next()) else {
+        let message = "not one run of the logs that were given has a rule with this number: it tells of no task";
+        source.diagnostics.push(Diagnostic::warning("series_without_run", message));
+        return;
+    };
+    if row.started_ns.is_some() {
+        return;
+    }
+    row.started_ns = series.first_ns;
+    // It began after it was submitted and before it was measured.
+    let since = |submitted: i64| series.first_ns?.checked_sub(submitted).filter(|time| *time >= 0);
+    row.started_precision_ns = row.submitted_ns.and_then(since);
+    (row.peak_rss_bytes, row.peak_vmem_bytes) = (series.peak_rss_bytes, series.peak_vmem_bytes);
 }
 
 /// What the rule tells of an attempt.

@@ -14,10 +14,8 @@ pub fn read(text: &str, source: &str) -> Option<Row> {
     let unit = |name: &str, unit: &str| {
         summary[name].as_array().filter(|pair| pair.get(1).and_then(Value::as_str) == Some(unit))?.first()?.as_f64()
     };
-    // Microseconds are what it writes and what a f64 holds.
-    let ns = |name: &str| unit(name, "s").map(|seconds| (seconds * 1e6).round() as i64).filter(|us| *us > 0)?.checked_mul(1000);
-    let megabytes =
-        |name: &str| unit(name, "MB").filter(|size| (0.0..1e12).contains(size)).map(|size| (size * f64::from(1 << 20)).round() as i64);
+    let ns = |name: &str| ns(unit(name, "s")?);
+    let megabytes = |name: &str| bytes(unit(name, "MB")?);
     let (wall, cpu) = (unit("wall_time", "s"), unit("cpu_time", "s"));
     let exit_code = summary["exit_status"].as_i64();
     Some(Row {
@@ -46,6 +44,16 @@ pub fn read(text: &str, source: &str) -> Option<Row> {
     })
 }
 
+/// A time in seconds since 1970: microseconds are what the monitor writes and what a f64 holds.
+pub fn ns(seconds: f64) -> Option<i64> {
+    Some((seconds * 1e6).round() as i64).filter(|us| *us > 0)?.checked_mul(1000)
+}
+
+/// Megabytes as bytes.
+pub fn bytes(megabytes: f64) -> Option<i64> {
+    (0.0..1e12).contains(&megabytes).then(|| (megabytes * f64::from(1 << 20)).round() as i64)
+}
+
 /// The monitor writes `\'` for a single quote, which is no JSON.
 fn without_odd_escapes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -61,5 +69,6 @@ fn without_odd_escapes(text: &str) -> String {
 
 /// The rule's number in the file's name, as Makeflow names it when the user chose no other form.
 pub fn node(name: &str) -> Option<&str> {
-    name.strip_prefix("resource-rule-")?.strip_suffix(".summary")
+    let name = name.trim_end_matches(".gz").strip_prefix("resource-rule-")?;
+    name.strip_suffix(".summary").or_else(|| name.strip_suffix(".series"))
 }

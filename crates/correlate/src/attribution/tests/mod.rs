@@ -2,6 +2,7 @@
 
 mod belonging;
 mod flow;
+mod hostile;
 mod properties;
 mod sums;
 
@@ -10,7 +11,8 @@ use std::collections::BTreeMap;
 use flowmine_schema::dataset::Role;
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{
-    DataFlow, DiagnosticRow, IoEvent, IoLoss, IoTotal, JobState, Link, LogicalTaskTotal, Process, TaskIo, TaskRun, TaskTotal, TracedFile,
+    Clock, DataFlow, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, JobState, Link, LogicalTaskTotal, Process, TaskIo, TaskRun, TaskTotal,
+    TracedFile,
 };
 use flowmine_schema::time::Day;
 use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
@@ -30,6 +32,8 @@ struct World {
     processes: Vec<Process<'static>>,
     files: Vec<TracedFile<'static>>,
     losses: Vec<IoLoss<'static>>,
+    hosts: Vec<Host<'static>>,
+    clocks: Vec<Clock<'static>>,
     runs: Vec<TaskRun<'static>>,
     jobs: Vec<JobState<'static>>,
 }
@@ -149,28 +153,54 @@ impl World {
 
     fn correlated(&self) -> Told {
         let dir = tempfile::tempdir().unwrap();
-        let dataset = Dataset::open_or_create(&dir.path().join("d")).unwrap();
-        split(&dataset, &self.events, |row| (row.host.to_string(), row.start_ns));
-        split(&dataset, &self.totals, |row| (row.host.to_string(), row.first_ns));
-        split(&dataset, &self.processes, |row| (row.host.to_string(), row.as_of_ns));
-        split(&dataset, &self.files, |row| (row.host.to_string(), row.first_seen_ns));
-        split(&dataset, &self.losses, |row| (row.host.to_string(), row.observed_at_ns));
+        let dataset = self.written(&dir.path().join("d"), usize::MAX);
+        let jobs = Jobs::read(&dataset, Timestamp::Reported).unwrap();
+        // Twice: the second replaces the first.
+        correlate(&dataset, &jobs, ALL).unwrap();
+        correlate(&dataset, &jobs, ALL).unwrap();
+        Told::of(&dataset)
+    }
+
+    /// As a dataset of which a file holds at most so many rows.
+    fn written(&self, dir: &std::path::Path, rows: usize) -> Dataset {
+        let dataset = Dataset::open_or_create(dir).unwrap();
+        self.events.chunks(rows).for_each(|rows| split(&dataset, rows, |row| (row.host.to_string(), row.start_ns)));
+        self.totals.chunks(rows).for_each(|rows| split(&dataset, rows, |row| (row.host.to_string(), row.first_ns)));
+        self.processes.chunks(rows).for_each(|rows| split(&dataset, rows, |row| (row.host.to_string(), row.as_of_ns)));
+        self.files.chunks(rows).for_each(|rows| split(&dataset, rows, |row| (row.host.to_string(), row.first_seen_ns)));
+        self.losses.chunks(rows).for_each(|rows| split(&dataset, rows, |row| (row.host.to_string(), row.observed_at_ns)));
+        split(&dataset, &self.hosts, |row| (row.host.to_string(), row.at_ns));
+        split(&dataset, &self.clocks, |row| (row.host.to_string(), row.real_ns));
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
         let mut transaction = writer.begin().unwrap();
         transaction.append(built::<TaskRun<'static>>(&self.runs)).unwrap();
         transaction.append(built::<JobState<'static>>(&self.jobs)).unwrap();
         transaction.commit().unwrap();
-        let jobs = Jobs::read(&dataset, Timestamp::Reported).unwrap();
-        // Twice: the second replaces the first.
-        correlate(&dataset, &jobs, ALL).unwrap();
-        correlate(&dataset, &jobs, ALL).unwrap();
-        Told {
-            io: read::<TaskIo<'static>, _>(&dataset, |row| row.into_owned()),
-            totals: read::<TaskTotal<'static>, _>(&dataset, |row| row.into_owned()),
-            logical: read::<LogicalTaskTotal<'static>, _>(&dataset, |row| row.into_owned()),
-            flows: read::<DataFlow<'static>, _>(&dataset, |row| row.into_owned()),
-            links: read::<Link<'static>, _>(&dataset, |row| row.into_owned()),
-            diagnostics: read::<DiagnosticRow<'static>, _>(&dataset, |row| row.into_owned()),
+        drop(writer);
+        dataset
+    }
+}
+
+/// What came out.
+#[derive(Debug, PartialEq)]
+struct Told {
+    io: Vec<TaskIo<'static>>,
+    totals: Vec<TaskTotal<'static>>,
+    logical: Vec<LogicalTaskTotal<'static>>,
+    flows: Vec<DataFlow<'static>>,
+    links: Vec<Link<'static>>,
+    diagnostics: Vec<DiagnosticRow<'static>>,
+}
+
+impl Told {
+    fn of(dataset: &Dataset) -> Self {
+        Self {
+            io: read::<TaskIo<'static>, _>(dataset, |row| row.into_owned()),
+            totals: read::<TaskTotal<'static>, _>(dataset, |row| row.into_owned()),
+            logical: read::<LogicalTaskTotal<'static>, _>(dataset, |row| row.into_owned()),
+            flows: read::<DataFlow<'static>, _>(dataset, |row| row.into_owned()),
+            links: read::<Link<'static>, _>(dataset, |row| row.into_owned()),
+            diagnostics: read::<DiagnosticRow<'static>, _>(dataset, |row| row.into_owned()),
         }
     }
 }
@@ -205,16 +235,6 @@ fn read<R: Row, T>(dataset: &Dataset, own: impl Fn(R::Of<'_>) -> T) -> Vec<T> {
         })
         .unwrap();
     rows
-}
-
-/// What came out.
-struct Told {
-    io: Vec<TaskIo<'static>>,
-    totals: Vec<TaskTotal<'static>>,
-    logical: Vec<LogicalTaskTotal<'static>>,
-    flows: Vec<DataFlow<'static>>,
-    links: Vec<Link<'static>>,
-    diagnostics: Vec<DiagnosticRow<'static>>,
 }
 
 /// A task by its own id, or the job, container, or reason.

@@ -110,3 +110,37 @@ fn instances_of_a_logical_task_are_added_up_with_their_spread() {
     assert_eq!((row.written_bytes_median, row.written_bytes_q3, row.written_bytes_max), (10, 100, 1000));
     assert_eq!((row.time_min_ns, row.time_max_ns), (Some(SECOND), Some(4 * SECOND)));
 }
+
+#[test]
+fn what_is_told_long_after_a_process_ended_counts_also_when_its_children_live() {
+    let mut world = World::default();
+    let (child, late) = (P("n1", 11, 2), P("n1", 12, 40));
+    world.process(A, 3, |_| {});
+    world.process(child, 90, |row| (row.parent_pid, row.parent_start_ns) = (Some(10), Some(SECOND)));
+    world.process(late, 90, |_| {});
+    world.task_of_pid("1", A, 90);
+    world.writes(A, 2000, F(1, 5), 0, 10);
+    world.writes(late, 50_000, F(1, 6), 0, 1);
+    world.writes(A, 2500, F(1, 5), 10, 7);
+    world.writes(child, 60_000, F(1, 5), 0, 5);
+    assert_eq!(world.correlated().bytes(), ["1: 0 22", "no-rule: 0 1"]);
+}
+
+#[test]
+fn the_path_of_a_file_that_was_open_before_is_known() {
+    let mut world = World::default();
+    world.process(A, 11, |_| {});
+    world.task_of_pid("1", A, 11);
+    world.files.push(TracedFile {
+        host: "n1".into(),
+        trace_ns: T0,
+        device: Some(1),
+        inode: 5,
+        generation: Some(1),
+        first_seen_ns: T0 + 2 * SECOND,
+        path: Some("/d/open before".into()),
+        ..TracedFile::default()
+    });
+    world.reads(A, 2000, F(1, 5), 0, 10);
+    assert_eq!(world.correlated().io[0].path.as_deref(), Some("/d/open before"));
+}

@@ -1,0 +1,69 @@
+//! What Makeflow's resource monitor measured of one rule while it ran: with `--monitor-with-time-series` it writes `DIR/resource-rule-N.series`.
+//!
+//! ```text
+//! # Units:                                            more lines of comment
+//! #wall_clock cpu_time … virtual_memory memory …      the columns
+//! 1795333584.487283 0.100000 … 80 77 …                a sample: seconds since 1970, …, whole megabytes (of 1024² bytes)
+//! ```
+//!
+//! In a run that was killed there is no summary, and this is all that is known. Its sums of bytes end before the rule does, so that they are not taken.
+
+use std::io::{self, BufRead};
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::text;
+
+use super::summary;
+use crate::input::Lines;
+
+/// How the line with the names of columns begins.
+pub const COLUMNS: &str = "#wall_clock ";
+
+/// What the samples of a rule tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Series {
+    /// The first sample, some time after the rule began.
+    pub first_ns: Option<i64>,
+    /// The most memory of a sample.
+    pub peak_rss_bytes: Option<i64>,
+    /// The most virtual memory of a sample.
+    pub peak_vmem_bytes: Option<i64>,
+}
+
+/// Reads the samples.
+///
+/// # Errors
+/// When reading fails. What is wrong in a line is said in `said`.
+pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Series> {
+    let mut lines = Lines::new(reader);
+    let mut columns: Vec<String> = Vec::new();
+    let mut series = Series::default();
+    while let Some((number, line)) = lines.next()? {
+        let line = text::decode(line);
+        if let Some(names) = line.strip_prefix(COLUMNS) {
+            columns = names.split_ascii_whitespace().map(str::to_owned).collect();
+        } else if !line.starts_with('#') && !line.trim().is_empty() && series.sample(&line, &columns).is_none() {
+            said.push(Diagnostic::error("line_bad", "this is no sample of Makeflow's resource monitor").at(number, Some(1)));
+        }
+    }
+    Ok(series)
+}
+
+impl Series {
+    fn sample(&mut self, line: &str, columns: &[String]) -> Option<()> {
+        let mut values = line.split_ascii_whitespace();
+        let at = summary::ns(values.next()?.parse().ok()?)?;
+        let values: Vec<&str> = values.collect();
+        let bytes = |name: &str| {
+            let value = values.get(columns.iter().position(|column| column == name)?)?;
+            summary::bytes(value.parse().ok()?)
+        };
+        let (memory, virtual_memory) = (bytes("memory")?, bytes("virtual_memory")?);
+        // Only a whole line counts: the last one of a monitor that was killed can be cut.
+        (values.len() == columns.len()).then_some(())?;
+        self.first_ns = [self.first_ns, Some(at)].into_iter().flatten().min();
+        self.peak_rss_bytes = self.peak_rss_bytes.max(Some(memory));
+        self.peak_vmem_bytes = self.peak_vmem_bytes.max(Some(virtual_memory));
+        Some(())
+    }
+}
