@@ -31,6 +31,41 @@ const EVENT_ATTRIBUTES: &[(&str, ValueType)] = &[
     ("last", ValueType::Time),
 ];
 
+const COLUMNS: &[&str] = &[
+    "task",
+    "logical_task",
+    "cluster",
+    "job",
+    "job_submit_ns",
+    "host",
+    "device",
+    "inode",
+    "generation",
+    "incarnation",
+    "file_system",
+    "path",
+    "read_calls",
+    "write_calls",
+    "read_errors",
+    "write_errors",
+    "read_bytes",
+    "written_bytes",
+    "unique_read_bytes",
+    "unique_written_bytes",
+    "read_ranges",
+    "written_ranges",
+    "first_read_ns",
+    "last_read_ns",
+    "first_write_ns",
+    "last_write_ns",
+    "read_pattern",
+    "write_pattern",
+    "read_time_ns",
+    "write_time_ns",
+    "read_latency_max_ns",
+    "write_latency_max_ns",
+];
+
 /// What a row of `task_io` says of one direction.
 struct Access<'r> {
     kind: &'static str,
@@ -95,7 +130,7 @@ fn file_id(row: &TaskIo<'_>) -> String {
 
 pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
     let from = making.from;
-    from.dataset.read::<TaskIo<'static>, TaskLogError>(Projection::All, |row| {
+    from.dataset.read::<TaskIo<'static>, TaskLogError>(Projection::Only(COLUMNS), |row| {
         let row = from.rules.apply_task_io(row);
         let task = row.task.as_deref().filter(|_| making.wanted.tasks).map(task_id);
         let job = row.job.as_deref().filter(|_| making.wanted.jobs);

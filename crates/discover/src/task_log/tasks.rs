@@ -23,6 +23,8 @@ const EVENT_ATTRIBUTES: &[(&str, ValueType)] = &[
     ("precision_ns", ValueType::Integer),
 ];
 
+const FLOW_COLUMNS: &[&str] = &["writer_type", "writer", "reader_type", "reader"];
+
 /// A run's engine, name and id, as they stand in ids; `None` when its engine does not tell its run.
 pub(super) fn run_name(row: &TaskRun<'_>) -> Option<String> {
     if row.run_name.is_none() && row.run_id.is_none() {
@@ -99,7 +101,7 @@ fn ran_as(making: &mut Making<'_>) -> Result<(), TaskLogError> {
 /// Who read what another wrote.
 fn gave_data(making: &mut Making<'_>) -> Result<(), TaskLogError> {
     let from = making.from;
-    from.dataset.read::<DataFlow<'static>, TaskLogError>(Projection::All, |row| {
+    from.dataset.read::<DataFlow<'static>, TaskLogError>(Projection::Only(FLOW_COLUMNS), |row| {
         if row.writer_type.as_deref() != Some("task") || row.reader_type.as_deref() != Some("task") || row.writer == row.reader {
             return Ok(());
         }
