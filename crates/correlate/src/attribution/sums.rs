@@ -361,10 +361,8 @@ impl<'a> Totals<'a> {
             let task = self.entities.tasks.get(*task);
             logical.entry((&task.engine, &task.run_name, &task.run_id, &task.logical_task)).or_default().push(instance);
         }
-        let row = |((engine, run_name, run_id, logical_task), instances): (
-            (&String, &Option<String>, &Option<String>, &String),
-            Vec<&Instance>,
-        )| {
+        type Key<'t> = (&'t String, &'t Option<String>, &'t Option<String>, &'t String);
+        let row = |((engine, run_name, run_id, logical_task), instances): (Key<'_>, Vec<&Instance>)| {
             let read = Spread::of(instances.iter().map(|instance| instance.read));
             let written = Spread::of(instances.iter().map(|instance| instance.written));
             let time = Some(Spread::of(instances.iter().filter_map(|instance| instance.time))).filter(|spread| spread.count > 0);
