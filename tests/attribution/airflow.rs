@@ -53,13 +53,13 @@ pub fn traced(dir: &Path, venv: &Path) -> PathBuf {
 /// A file by its name, its device and its inode.
 type File = (String, i64, i64);
 
-/// Compares what was attributed with what the tasks wrote down of themselves (`tests/lab/airflow/work.sh`).
-pub fn check(dir: &Path, dataset: &Path) {
+/// Compares what was attributed with what the tasks wrote down of themselves (`tests/lab/airflow/work.sh`) into the file `truth`; `dir` is where it ran.
+pub fn check(dir: &Path, truth: &Path, dataset: &Path) {
     let work = dir.join("lab/work");
     let tasks = tasks(dataset);
     let mut did: BTreeSet<(&str, &str, &str, i64)> = BTreeSet::new();
     let mut told: BTreeMap<(&str, File), (i64, i64)> = BTreeMap::new();
-    let text = std::fs::read_to_string(work.join("truth-files")).unwrap();
+    let text = std::fs::read_to_string(truth).unwrap();
     for line in text.lines() {
         let fields: Vec<&str> = line.split('\t').collect();
         let [pid, what, file, device, inode, bytes] = fields[..] else { panic!("{line:?}") };

@@ -111,6 +111,11 @@ fn makeflow_slurm() {
     check(&place.dataset(), &place.truth(), &expected);
 }
 
+fn snakemake_slurm_expected() -> Expected {
+    // Snakemake looks into small inputs to see whether they have changed.
+    Expected { readers: &["snakemake"], ..Expected::of(tasks()[..5].to_vec(), Shows { jobs: true, ..Shows::PLAIN }) }
+}
+
 /// With a control group for each job step. Each job loads Snakemake twice, and it looks every few seconds whether jobs have ended: so no more tasks than have to be.
 #[test]
 fn snakemake_slurm() {
@@ -119,8 +124,7 @@ fn snakemake_slurm() {
         return;
     }
     let Some(program) = snakemake::program() else { return };
-    // Snakemake looks into small inputs to see whether they have changed.
-    let expected = Expected { readers: &["snakemake"], ..Expected::of(tasks()[..5].to_vec(), Shows { jobs: true, ..Shows::PLAIN }) };
+    let expected = snakemake_slurm_expected();
     let place = Place::new(&expected);
     let lab = Lab::up(&place, &["--nodes", "2", "--cgroup"]);
     snakemake::write(&place, &expected.tasks);
@@ -132,6 +136,10 @@ fn snakemake_slurm() {
     check(&place.dataset(), &place.truth(), &expected);
 }
 
+fn containers_expected() -> Expected {
+    Expected::of(tasks(), Shows { containers: |_| true, ..Shows::PLAIN })
+}
+
 /// Two at once.
 #[test]
 fn a_container_per_task() {
@@ -139,7 +147,7 @@ fn a_container_per_task() {
     if !ebpf() || !makeflow::present() {
         return;
     }
-    let expected = Expected::of(tasks(), Shows { containers: |_| true, ..Shows::PLAIN });
+    let expected = containers_expected();
     let place = Place::new(&expected);
     let Some(podman) = Podman::new(&place) else { return };
     let container = podman.run(&place, place.run().to_str().unwrap());
@@ -215,7 +223,14 @@ fn airflow_with_its_local_executor() {
     }
     let Some(venv) = airflow::venv() else { return };
     let temp = tempfile::Builder::new().prefix("flow").tempdir_in("/var/tmp").unwrap();
-    airflow::check(temp.path(), &airflow::traced(temp.path(), &venv));
+    // `FLOWMINE_RECORD` makes it a directory of a name that says nothing.
+    let recorded = std::env::var_os("FLOWMINE_RECORD").map(|_| Path::new("/var/tmp/flow"));
+    if let Some(dir) = recorded {
+        let _ = std::fs::remove_dir_all(dir);
+        std::fs::create_dir(dir).unwrap();
+    }
+    let dir = recorded.unwrap_or(temp.path());
+    airflow::check(dir, &dir.join("lab/work/truth-files"), &airflow::traced(dir, &venv));
 }
 
 fn fixture(name: &str) -> PathBuf {
@@ -231,6 +246,8 @@ fn recorded_runs() {
         ("makeflow-slurm", &["makeflow", makeflow::LOG], makeflow_slurm_expected()),
         ("nextflow-layout", &["nextflow", "nextflow.log", "--year", "2026"], nextflow_expected(flow)),
         ("daemon", &["makeflow", makeflow::LOG], daemon_expected()),
+        ("makeflow-containers", &["makeflow", makeflow::LOG], containers_expected()),
+        ("snakemake-slurm", &["snakemake", ".snakemake"], snakemake_slurm_expected()),
     ] {
         let copy = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let dataset = copy.path().join("dataset");
@@ -238,6 +255,15 @@ fn recorded_runs() {
         run(place::flowmine().arg("import").args(import).arg("--dataset").arg(&dataset).current_dir(fixture(name)));
         check(&dataset, &fixture(name).join("truth.tsv"), &expected);
     }
+}
+
+#[test]
+fn a_recorded_run_of_airflow() {
+    let copy = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let dataset = copy.path().join("dataset");
+    run(Command::new("cp").arg("-r").arg(fixture("airflow-local").join("dataset")).arg(&dataset));
+    run(place::flowmine().args(["correlate", "--dataset"]).arg(&dataset));
+    airflow::check(Path::new("/var/tmp/flow"), &fixture("airflow-local").join("truth-files"), &dataset);
 }
 
 /// The comparison sees a single byte.

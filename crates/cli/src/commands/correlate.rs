@@ -17,9 +17,13 @@ pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
     let done = flowmine_correlate::correlate(&dataset, &jobs, cases::ALL)?;
     drop(stage);
     output::write(None, |out| {
-        writeln!(out, "{} job attempts, {} links ({} to jobs that were never seen)", jobs.attempts.len(), done.links, done.unseen_targets)?;
-        for (name, cases) in done.cases.iter().filter(|(name, _)| only.is_none_or(|only| only.name() == *name)) {
-            writeln!(out, "{name}: {cases} cases")?;
+        // A dataset of traces and tasks need not have jobs.
+        if !jobs.attempts.is_empty() || (done.tasks == 0 && done.attributed.hosts == 0) {
+            let (attempts, unseen) = (jobs.attempts.len(), done.unseen_targets);
+            writeln!(out, "{attempts} job attempts, {} links ({unseen} to jobs that were never seen)", done.links)?;
+            for (name, cases) in done.cases.iter().filter(|(name, _)| only.is_none_or(|only| only.name() == *name)) {
+                writeln!(out, "{name}: {cases} cases")?;
+            }
         }
         Ok(attributed(&done, out)?)
     })?;
