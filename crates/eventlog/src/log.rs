@@ -58,6 +58,13 @@ pub struct Classifier {
     pub keys: Vec<String>,
 }
 
+impl Classifier {
+    /// A classifier by these keys.
+    pub fn new(name: &str, keys: &[&str]) -> Self {
+        Self { name: name.to_owned(), keys: keys.iter().map(|&key| key.to_owned()).collect() }
+    }
+}
+
 /// What an XES file says before its traces.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CaseHeader {

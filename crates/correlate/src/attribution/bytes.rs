@@ -1,5 +1,14 @@
 //! Records as bytes for temporary files: whole numbers in as few bytes as they need (LEB128), texts with their length. The form never outlives a run.
 
+use flowmine_eventlog::LogError;
+
+use crate::CorrelateError;
+
+/// A record of a temporary file that is not one of ours.
+pub(super) fn damaged<T>(value: Option<T>) -> Result<T, CorrelateError> {
+    value.ok_or(CorrelateError::Temporary(LogError::Damaged))
+}
+
 pub(super) fn put_unsigned(mut value: u64, bytes: &mut Vec<u8>) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);

@@ -1,7 +1,7 @@
 //! Who read what somebody wrote: versions of files, and the table `data_flow`.
 //!
 //! In go the steps of files ([`super::files`]), put away with their order; they come back file by file. A new version of a file begins with the first write after an owner who is not its only
-//! writer has read it. Phases of owners follow from the order of their writes and first reads, which is sorted once more by owner. Of all this memory holds one file's version, and eight
+//! writer has read it. Phases of owners follow from the order of their writes and first reads, which is sorted once more by owner. Of all this memory holds one file's version, and four
 //! bytes for each writer and reader of a version.
 //!
 //! Files of network file systems are the same on several hosts when type, inode number and generation are, and they were seen under one path.
@@ -12,7 +12,7 @@ use flowmine_schema::tables::DataFlow;
 use flowmine_schema::{Builder, Transaction};
 use rustc_hash::FxHashMap;
 
-use super::bytes::{put_text, put_unsigned, take_text, take_unsigned};
+use super::bytes::{damaged, put_text, put_unsigned, take_text, take_unsigned};
 use super::clocks::Clocks;
 use super::files::{File, FileKey, Order, Step};
 use super::owners::{Owner, Settled};
@@ -125,10 +125,6 @@ pub struct Context<'a> {
     pub entities: &'a Entities,
 }
 
-fn damaged<T>(value: Option<T>) -> Result<T, CorrelateError> {
-    value.ok_or(CorrelateError::Temporary(flowmine_eventlog::LogError::Damaged))
-}
-
 /// Files with the same numbers, which may be one file on several hosts.
 #[derive(Default)]
 struct Copies {
@@ -160,7 +156,6 @@ struct OneFile {
 #[derive(Debug, Clone, Copy)]
 struct Part {
     owner: u32,
-    host: u32,
     bytes: i64,
     first_ns: Option<i64>,
     last_ns: Option<i64>,
@@ -284,10 +279,8 @@ impl OneFile {
             }
         }
         for (owner, step) in writes {
-            let host = step_host(*owner, context);
             self.writers.add(Part {
                 owner: *owner,
-                host,
                 bytes: step.written,
                 first_ns: step.first_write_ns,
                 last_ns: step.last_write_ns,
@@ -296,10 +289,8 @@ impl OneFile {
             });
         }
         for (owner, step) in steps.iter().filter(|(_, step)| step.first_read_ns.is_some()) {
-            let host = step_host(*owner, context);
             self.readers.add(Part {
                 owner: *owner,
-                host,
                 bytes: step.read,
                 first_ns: step.first_read_ns,
                 last_ns: step.last_read_ns,
@@ -346,10 +337,13 @@ impl OneFile {
         let name = |part: Option<Part>| part.map(|part| name(&context.settled.all[part.owner as usize], context));
         let told = |number: fn(&FileKey) -> i64| self.key.as_ref().map(number).and_then(FileKey::told);
         let alone = self.hosts.len() < 2;
+        let host_of = |part: &Part| context.settled.all[part.owner as usize].host;
         let order_doubtful = match (writer, reader) {
-            (Some(writer), Some(reader)) if writer.host != reader.host => {
+            (Some(writer), Some(reader)) if host_of(&writer) != host_of(&reader) => {
                 let gap = reader.first_ns.zip(writer.last_ns).map(|(read, wrote)| read.saturating_sub(wrote));
-                gap.is_none_or(|gap| gap < context.clocks.doubt_ns(writer.host).saturating_add(context.clocks.doubt_ns(reader.host)))
+                gap.is_none_or(|gap| {
+                    gap < context.clocks.doubt_ns(host_of(&writer)).saturating_add(context.clocks.doubt_ns(host_of(&reader)))
+                })
             }
             _ => false,
         };
@@ -380,10 +374,6 @@ impl OneFile {
         }
         row
     }
-}
-
-fn step_host(owner: u32, context: &Context<'_>) -> u32 {
-    context.settled.all[owner as usize].host
 }
 
 /// Type, scope and id of an owner, as in `links`.

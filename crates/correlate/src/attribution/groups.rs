@@ -15,10 +15,8 @@ use super::links::Links;
 use super::processes::Belongs;
 use crate::CorrelateError;
 use crate::entities::Entities;
-use crate::rules::{Claim, Facts, Strength};
+use crate::rules::{Claim, Facts, Strength, work_directory};
 
-/// The rule whose findings hold for a whole group.
-const RULE: &str = "work-directory";
 /// Clocks of an engine and a host.
 const SLACK_NS: i64 = 10_000_000_000;
 
@@ -60,7 +58,7 @@ impl Groups {
         });
         let group = &mut all[number as usize];
         group.oldest_ns = [group.oldest_ns, facts.started_ns].into_iter().flatten().min();
-        if let Some(finding) = belongs.task.as_ref().filter(|finding| finding.rule == RULE)
+        if let Some(finding) = belongs.task.as_ref().filter(|finding| finding.rule == work_directory::NAME)
             && let Claim::Task(task) = finding.claim
         {
             group.claims.entry(task).or_insert_with(|| finding.evidence.clone());
@@ -112,7 +110,7 @@ impl Groups {
                 target_scope: known.engine.as_str().into(),
                 target: known.key.as_str().into(),
                 relation: "belongs-to".into(),
-                rule: RULE.into(),
+                rule: work_directory::NAME.into(),
                 strength: Strength::Derived.name().into(),
                 evidence: evidence.as_str().into(),
                 target_seen: true,

@@ -8,7 +8,7 @@ use super::owners::Owner;
 use super::processes::Belongs;
 use crate::CorrelateError;
 use crate::entities::Entities;
-use crate::rules::{Claim, Facts, Finding, Strength};
+use crate::rules::{Claim, Facts, Finding, Strength, native_id};
 
 /// Rows that are written at once.
 const ROWS: usize = 1 << 15;
@@ -123,7 +123,7 @@ impl Links {
                 target: job.job.as_str().into(),
                 target_ns: job.submit_ns,
                 relation: "ran-as".into(),
-                rule: "native-id".into(),
+                rule: native_id::NAME.into(),
                 strength: Strength::Told.name().into(),
                 evidence: format!("{} says Slurm job {id}", task.engine).into(),
                 target_seen: true,

@@ -213,9 +213,8 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         for slot in self.processes.unsettled() {
             self.settle(slot, transaction)?;
         }
-        let (files, all, number) = (std::mem::take(&mut self.files), &mut *self.all, self.number);
-        let mut files = files;
-        files.forget_all(|file, files| put_away(all, number, file, files))
+        let (all, number) = (self.all, self.number);
+        self.files.forget_all(|file, files| put_away(all, number, file, files))
     }
 
     /// Reads the rows of processes and files that had begun by a time, and settles the processes that had ended well before.

@@ -5,14 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use flowmine_eventlog::LogError;
 use flowmine_eventlog::spool::{Sorter, put_ordered};
 use flowmine_schema::tables::{LogicalTaskTotal, TaskIo, TaskTotal};
 use flowmine_schema::{Builder, Transaction};
 use rustc_hash::FxHashSet;
 
 use super::access::Access;
-use super::bytes::{put, put_text, put_unsigned, take, take_byte, take_text, take_unsigned};
+use super::bytes::{damaged, put, put_text, put_unsigned, take, take_byte, take_text, take_unsigned};
 use super::files::FileKey;
 use super::owners::{Settled, Time, io_row, total_row};
 use super::ranges::{Extent, Range, Union};
@@ -165,10 +164,6 @@ pub struct Written {
     pub assigned: (i64, i64),
     /// Bytes read and written by nobody, by reason.
     pub unassigned: BTreeMap<String, (i64, i64)>,
-}
-
-fn damaged<T>(value: Option<T>) -> Result<T, CorrelateError> {
-    value.ok_or(CorrelateError::Temporary(LogError::Damaged))
 }
 
 fn put_chunk(chunk: &[Range], bytes: &mut Vec<u8>) {

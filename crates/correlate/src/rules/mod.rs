@@ -11,11 +11,11 @@
 mod command_line;
 mod container_cgroup;
 pub mod environment;
-mod native_id;
+pub mod native_id;
 pub mod process_tree;
 mod slurm_cgroup;
 mod systemd_cgroup;
-mod work_directory;
+pub mod work_directory;
 
 #[cfg(test)]
 mod tests;

@@ -9,11 +9,14 @@ use crate::entities::{Entities, Task};
 /// Clocks, and how long after an engine's entry a process appears.
 const SLACK_NS: i64 = 2_000_000_000;
 
+/// The rule's name, as in the table `links`.
+pub const NAME: &str = "native-id";
+
 pub(super) struct NativeId;
 
 impl Rule for NativeId {
     fn name(&self) -> &'static str {
-        "native-id"
+        NAME
     }
 
     fn strength(&self) -> Strength {

@@ -11,11 +11,14 @@ use crate::entities::{Entities, Task};
 
 const SLACK_NS: i64 = 10_000_000_000;
 
+/// The rule's name, as in the table `links`.
+pub const NAME: &str = "work-directory";
+
 pub(super) struct WorkDirectory;
 
 impl Rule for WorkDirectory {
     fn name(&self) -> &'static str {
-        "work-directory"
+        NAME
     }
 
     fn strength(&self) -> Strength {

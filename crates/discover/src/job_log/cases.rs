@@ -136,8 +136,6 @@ impl Builder {
 
 fn header(notion: &dyn CaseNotion) -> CaseHeader {
     use xes::extensions::{CONCEPT, IDENTITY, IO, LIFECYCLE, ORGANIZATIONAL, SLURM, TIME};
-    let classifier =
-        |name: &str, keys: &[&str]| Classifier { name: name.to_owned(), keys: keys.iter().map(|&key| key.to_owned()).collect() };
     CaseHeader {
         extensions: [CONCEPT, LIFECYCLE, TIME, ORGANIZATIONAL, IDENTITY, IO, SLURM].iter().map(|known| known.extension()).collect(),
         trace_globals: vec![Attribute::text("concept:name", "")],
@@ -149,9 +147,9 @@ fn header(notion: &dyn CaseNotion) -> CaseHeader {
             Attribute::text("slurm:state", ""),
         ],
         classifiers: vec![
-            classifier("Activity", &["concept:name"]),
-            classifier("ActivityState", &["concept:name", "slurm:state"]),
-            classifier("ActivityTransition", &["concept:name", "lifecycle:transition"]),
+            Classifier::new("Activity", &["concept:name"]),
+            Classifier::new("ActivityState", &["concept:name", "slurm:state"]),
+            Classifier::new("ActivityTransition", &["concept:name", "lifecycle:transition"]),
         ],
         attributes: vec![
             Attribute::text("concept:name", format!("Slurm jobs by {}", notion.name())),

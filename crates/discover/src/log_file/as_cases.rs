@@ -112,7 +112,7 @@ fn header(kind: &str) -> CaseHeader {
         extensions: vec![CONCEPT.extension(), TIME.extension()],
         trace_globals: vec![Attribute::text("concept:name", "")],
         event_globals: vec![Attribute::text("concept:name", ""), Attribute::time("time:timestamp", 0)],
-        classifiers: vec![Classifier { name: "Activity".to_owned(), keys: vec!["concept:name".to_owned()] }],
+        classifiers: vec![Classifier::new("Activity", &["concept:name"])],
         attributes: vec![Attribute::text("concept:name", format!("a case is an object of type {kind}"))],
     }
 }

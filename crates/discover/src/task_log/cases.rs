@@ -187,8 +187,6 @@ fn by_first_event(by_case: &Sorted) -> Result<Sorted, LogError> {
 
 fn header() -> CaseHeader {
     use xes::extensions::{CONCEPT, IDENTITY, IO, LIFECYCLE, TASK, TIME};
-    let classifier =
-        |name: &str, keys: &[&str]| Classifier { name: name.to_owned(), keys: keys.iter().map(|&key| key.to_owned()).collect() };
     CaseHeader {
         extensions: [CONCEPT, LIFECYCLE, TIME, IDENTITY, IO, TASK].iter().map(|known| known.extension()).collect(),
         trace_globals: vec![Attribute::text("concept:name", "")],
@@ -200,9 +198,9 @@ fn header() -> CaseHeader {
             Attribute::text("task:status", ""),
         ],
         classifiers: vec![
-            classifier("Activity", &["concept:name"]),
-            classifier("ActivityTransition", &["concept:name", "lifecycle:transition"]),
-            classifier("ActivityStatus", &["concept:name", "task:status"]),
+            Classifier::new("Activity", &["concept:name"]),
+            Classifier::new("ActivityTransition", &["concept:name", "lifecycle:transition"]),
+            Classifier::new("ActivityStatus", &["concept:name", "task:status"]),
         ],
         attributes: vec![
             Attribute::text("concept:name", format!("Tasks by {NOTION}")),
