@@ -1,12 +1,7 @@
-//! Event logs, directly-follows graphs, layout and pictures
+//! Process models: an event log in columns ([`flowmine_activity_log::ActivityLog`]) and typed options in, a model out.
+//!
+//! A model is a file here; it knows no source and no picture. [`pictures`] says what of a model is drawn and how it is written for people and
+//! programs: a file a model, too.
 
-pub mod dfg;
-pub mod draw;
-pub mod file_access;
-pub mod flat_parquet;
-pub mod job_log;
-pub mod layout;
-pub mod log;
-pub mod log_file;
-pub mod summary;
-pub mod task_log;
+pub mod pictures;
+pub mod stats;

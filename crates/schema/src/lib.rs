@@ -15,8 +15,9 @@ mod parquet_writer;
 pub mod row;
 pub mod table_docs;
 pub mod tables;
-pub mod text;
 pub mod time;
+
+pub use flowmine_text as text;
 
 pub use dataset::{Dataset, DatasetError, Transaction, Writer};
 pub use row::{Builder, ColumnDef, ColumnKind, Projection, Row, Rows};

@@ -1,0 +1,392 @@
+//! The columns of a log.
+
+use crate::names::Names;
+
+/// A time or measure that is not known.
+pub const UNKNOWN: i64 = i64::MIN;
+
+/// No event, no name.
+pub const NONE: u32 = u32::MAX;
+
+/// An event log in memory.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ActivityLog {
+    /// Names of activities. A name can stand there that no instance has.
+    pub activities: Names,
+    /// Names of resources: machines for tasks and jobs, people or systems in logs of others.
+    pub resources: Names,
+    /// The moments of the log, those of a case together where there are cases.
+    pub events: Events,
+    /// The executions of activities, in the order of their first events.
+    pub instances: Instances,
+    /// The cases; of an object-centric log a grouping for each type of objects.
+    pub groups: Vec<Cases>,
+    /// Attributes of instances that were asked for, by which can be filtered.
+    pub attributes: Vec<Attribute>,
+    /// Bytes that instances gave to others.
+    pub flows: Option<Flows>,
+    /// What is not in the log, or not as it should be.
+    pub left_out: LeftOut,
+    /// What a reader of a picture should know.
+    pub words: Words,
+}
+
+/// Moments, a column each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Events {
+    /// UTC nanoseconds since 1970, or [`UNKNOWN`].
+    pub time_ns: Vec<i64>,
+    /// Number of the record in its source, from 0; empty when that is the place in this column.
+    pub record: Vec<u32>,
+}
+
+/// Activity instances, a column each; optional columns are empty when the log does not have them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Instances {
+    /// Activity: a number in [`ActivityLog::activities`].
+    pub activity: Vec<u32>,
+    /// The event at which it was ready to run (submitted, scheduled), or [`NONE`]. Optional.
+    pub ready: Vec<u32>,
+    /// The event at which it started. Equal to `end` where only one moment is known.
+    pub start: Vec<u32>,
+    /// The event at which it ended.
+    pub end: Vec<u32>,
+    /// Resource: a number in [`ActivityLog::resources`], or [`NONE`]. Optional.
+    pub resource: Vec<u32>,
+    /// What became of it. Optional.
+    pub status: Vec<Status>,
+    /// Which attempt, from 1; 0 when it is not known. Optional.
+    pub attempt: Vec<u32>,
+    /// Who counted the bytes. Optional.
+    pub bytes_from: Vec<BytesFrom>,
+    /// Other numbers, in the order of [`Measure`]; [`UNKNOWN`] where not known.
+    pub measures: Vec<(Measure, Vec<i64>)>,
+}
+
+/// What became of an activity instance.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Status {
+    /// Nobody says.
+    #[default]
+    Unknown,
+    /// It ended as it should.
+    Completed,
+    /// It failed.
+    Failed,
+    /// It was ended by somebody, or never ran.
+    Aborted,
+    /// It did not run: an earlier result was taken.
+    Cached,
+    /// It had not ended when the log did.
+    Unfinished,
+}
+
+/// Who counted the bytes of an instance. Numbers of different origin are never added unsaid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BytesFrom {
+    /// No bytes are known.
+    #[default]
+    Nobody,
+    /// flowmine's own trace: what calls returned (`task_totals`).
+    Trace,
+    /// The workflow engine: `rchar` and `wchar` of proc(5), or what the engine counts instead.
+    Engine,
+    /// Slurm's accounting: `TRESUsageInTot` and `TRESUsageOutTot` of sacct(1).
+    Accounting,
+    /// The log file itself.
+    Log,
+}
+
+/// A number of an instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Measure {
+    /// Bytes read.
+    ReadBytes,
+    /// Bytes written.
+    WrittenBytes,
+    /// Bytes of files that were read at least once; what `ReadBytes` has more was read again.
+    UniqueReadBytes,
+    /// Calls that read.
+    ReadCalls,
+    /// Calls that wrote.
+    WriteCalls,
+    /// Time spent in reads and writes, all threads added up, in nanoseconds.
+    IoTimeNs,
+    /// CPU time, user and system, in nanoseconds.
+    CpuTimeNs,
+    /// CPUs asked for.
+    Cpus,
+    /// Memory asked for, in bytes.
+    MemoryBytes,
+    /// Largest resident memory, in bytes.
+    PeakMemoryBytes,
+    /// Time limit, in nanoseconds.
+    TimeLimitNs,
+}
+
+/// Which instances are together, and in which order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cases {
+    /// What a case is: the case notion, or the type of objects. Empty for the traces of a file.
+    pub kind: String,
+    /// The name of each case.
+    pub names: Names,
+    /// Where the members of each case begin, and at the end where those of the last one end: one more than there are cases.
+    pub offsets: Vec<u32>,
+    /// Instances, by first event; `None` when they are all instances in their order.
+    pub members: Option<Vec<u32>>,
+}
+
+/// The instances of a case.
+#[derive(Debug, Clone)]
+pub enum Members<'a> {
+    /// Consecutive numbers.
+    Range(std::ops::Range<u32>),
+    /// Listed numbers.
+    List(std::iter::Copied<std::slice::Iter<'a, u32>>),
+}
+
+impl Iterator for Members<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        match self {
+            Members::Range(range) => range.next(),
+            Members::List(list) => list.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self {
+            Members::Range(range) => range.size_hint(),
+            Members::List(list) => list.size_hint(),
+        }
+    }
+}
+
+impl ExactSizeIterator for Members<'_> {}
+
+impl Cases {
+    /// How many cases there are, those without instances included.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The instances of a case, by first event.
+    pub fn of(&self, case: usize) -> Members<'_> {
+        let (start, end) = (self.offsets[case], self.offsets[case + 1]);
+        match &self.members {
+            None => Members::Range(start..end),
+            Some(members) => Members::List(members[start as usize..end as usize].iter().copied()),
+        }
+    }
+
+    /// The case of each instance, or [`NONE`]; of several the last.
+    pub fn of_instances(&self, instances: usize) -> Vec<u32> {
+        let mut of = vec![NONE; instances];
+        for case in 0..self.len() {
+            for instance in self.of(case) {
+                of[instance as usize] = case as u32;
+            }
+        }
+        of
+    }
+}
+
+/// An attribute of instances.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name in the source.
+    pub key: String,
+    /// Its values.
+    pub names: Names,
+    /// Of each instance the number of its value, or [`NONE`].
+    pub of: Vec<u32>,
+}
+
+/// Bytes that instances gave to others through files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flows {
+    /// From writer to reader, sorted, each pair once.
+    pub between: Vec<Flow>,
+    /// Bytes read of what was there before the trace, or written by nobody in the log, by instance, sorted.
+    pub from_outside: Vec<(u32, i64)>,
+    /// Bytes read in the dataset by nobody in the log.
+    pub read_by_others: i64,
+    /// Whether the bytes were traced (`data_flow`) or are sizes of declared files.
+    pub declared: bool,
+}
+
+/// Bytes from one instance to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Flow {
+    /// The instance that wrote.
+    pub from: u32,
+    /// The instance that read.
+    pub to: u32,
+    /// Bytes read of what `from` wrote.
+    pub bytes: i64,
+}
+
+/// What is lost or doubtful.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Events of which no time is known. They are in the log, in their place.
+    pub events_without_time: u64,
+    /// Instances that started and of which no end is told, in a log that tells ends.
+    pub without_end: u64,
+    /// Instances that ended and of which no start is told, in a log that tells starts.
+    pub without_start: u64,
+    /// Events that begin or end nothing (suspended, resumed, reassigned, …) and belong to no instance of their own.
+    pub inner_events: u64,
+    /// Events without a name of an activity; theirs is a placeholder.
+    pub unnamed: u64,
+    /// Records without a case, or related to no object.
+    pub without_case: u64,
+    /// Numbers above 2⁶³ or below zero where there can be none; they count as not known.
+    pub bad_numbers: u64,
+    /// Things of which the source knows nothing that could stand in a log: tasks without any time.
+    pub without_moment: u64,
+}
+
+impl LeftOut {
+    /// Each count that is not zero, in a sentence.
+    pub fn sentences(&self) -> Vec<String> {
+        let words = |count: u64, one: &str, many: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {many}")),
+        };
+        [
+            words(self.events_without_time, "event without a time keeps its place", "events without a time keep their places"),
+            words(self.without_end, "instance has a start and no end", "instances have a start and no end"),
+            words(self.without_start, "instance has an end and no start", "instances have an end and no start"),
+            words(
+                self.inner_events,
+                "event in the midst of an instance (suspend, resume, …) is no instance",
+                "events in the midst of instances (suspend, resume, …) are no instances",
+            ),
+            words(self.unnamed, "event has no activity", "events have no activity"),
+            words(self.without_case, "record belongs to no case and is left out", "records belong to no case and are left out"),
+            words(self.bad_numbers, "number is out of range and counts as unknown", "numbers are out of range and count as unknown"),
+            words(self.without_moment, "task has no known time and is left out", "tasks have no known time and are left out"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// Whether something is lost, so that the exit code must say it.
+    pub fn is_loss(&self) -> bool {
+        self.events_without_time + self.without_case + self.bad_numbers + self.without_moment > 0
+    }
+}
+
+/// What a log is, in words for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Words {
+    /// What an instance is: `task`, `job`, `event`.
+    pub instance: String,
+    /// What a case is.
+    pub notion: String,
+    /// What the activity is, when it is not the usual.
+    pub activity: String,
+    /// Filters that were applied.
+    pub filters: Vec<String>,
+    /// What an instance is ready by: `submitted`, `eligible`, `scheduled`.
+    pub ready: String,
+}
+
+impl ActivityLog {
+    /// How many instances there are.
+    pub fn len(&self) -> usize {
+        self.instances.activity.len()
+    }
+
+    /// Whether there is no instance.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The time of an event; `None` for no event or an unknown time.
+    pub fn time_ns(&self, event: u32) -> Option<i64> {
+        self.events.time_ns.get(event as usize).copied().filter(|&ns| ns != UNKNOWN)
+    }
+
+    /// When an instance started, or its only moment.
+    pub fn start_ns(&self, instance: u32) -> Option<i64> {
+        self.time_ns(self.instances.start[instance as usize])
+    }
+
+    /// When an instance ended, or its only moment.
+    pub fn end_ns(&self, instance: u32) -> Option<i64> {
+        self.time_ns(self.instances.end[instance as usize])
+    }
+
+    /// When an instance was ready to run.
+    pub fn ready_ns(&self, instance: u32) -> Option<i64> {
+        self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event))
+    }
+
+    /// Whether only one moment of the instance is known.
+    pub fn is_moment(&self, instance: u32) -> bool {
+        self.instances.start[instance as usize] == self.instances.end[instance as usize]
+    }
+
+    /// From start to end; `None` where only one moment or no time is known.
+    pub fn service_ns(&self, instance: u32) -> Option<i64> {
+        if self.is_moment(instance) {
+            return None;
+        }
+        Some(self.end_ns(instance)?.saturating_sub(self.start_ns(instance)?))
+    }
+
+    /// From when it was ready to when it started; `None` where one of them is not known.
+    pub fn queue_ns(&self, instance: u32) -> Option<i64> {
+        let ready = self.ready_ns(instance)?;
+        if self.instances.ready[instance as usize] == self.instances.start[instance as usize] {
+            return None;
+        }
+        Some(self.start_ns(instance)?.saturating_sub(ready))
+    }
+
+    /// A column of measures, if the log has it.
+    pub fn measures(&self, measure: Measure) -> Option<&[i64]> {
+        self.instances.measures.iter().find(|(of, _)| *of == measure).map(|(_, column)| &column[..])
+    }
+
+    /// A measure of an instance.
+    pub fn measure(&self, measure: Measure, instance: u32) -> Option<i64> {
+        self.measures(measure).and_then(|column| column.get(instance as usize)).copied().filter(|&value| value != UNKNOWN)
+    }
+
+    /// What became of an instance.
+    pub fn status(&self, instance: u32) -> Status {
+        self.instances.status.get(instance as usize).copied().unwrap_or_default()
+    }
+
+    /// The number of its attempt, from 1.
+    pub fn attempt(&self, instance: u32) -> Option<u32> {
+        self.instances.attempt.get(instance as usize).copied().filter(|&attempt| attempt > 0)
+    }
+
+    /// The name of an instance's activity.
+    pub fn activity(&self, instance: u32) -> &str {
+        self.activities.get(self.instances.activity[instance as usize])
+    }
+
+    /// Whether some instance has a start and an end that are different events.
+    pub fn has_intervals(&self) -> bool {
+        self.instances.start.iter().zip(&self.instances.end).any(|(start, end)| start != end)
+    }
+
+    /// The cases by which the log is looked at when nothing else is said: its first grouping.
+    pub fn cases(&self) -> Option<&Cases> {
+        self.groups.first()
+    }
+}

@@ -1,0 +1,1 @@
+//! Models as pictures (`flowmine-draw`) and as JSON and tables.

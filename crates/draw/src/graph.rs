@@ -1,0 +1,141 @@
+//! A picture of a graph before anything has a place.
+
+use crate::legend::Entry;
+
+/// Boxes and lines with their words, and what a reader should know about them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Graph {
+    /// Heading.
+    pub title: String,
+    /// Sentences below the heading: what was counted, what a case is, filters.
+    pub facts: Vec<String>,
+    /// What is not shown, in parts of a sentence; empty when everything is.
+    pub left_out: Vec<String>,
+    /// Boxes.
+    pub nodes: Vec<Node>,
+    /// Lines.
+    pub edges: Vec<Edge>,
+    /// Explanations.
+    pub legend: Vec<Entry>,
+    /// The name of the graph in files for other programs: letters, digits and underscores.
+    pub name: &'static str,
+}
+
+/// How a node looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// A box.
+    #[default]
+    Box,
+    /// Where cases begin; above all others.
+    Start,
+    /// Where cases end; below all others.
+    End,
+    /// A circle, such as a place of a Petri net.
+    Circle,
+    /// A thin bar, such as a silent transition.
+    Bar,
+    /// A diamond, such as a gateway.
+    Diamond,
+}
+
+/// A mark that says: look here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// None.
+    #[default]
+    None,
+    /// A yellow halo.
+    Halo,
+}
+
+/// A box.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Node {
+    /// Unique among nodes: letters, digits and underscores, so that it can be an id in any format and be linked to.
+    pub id: String,
+    /// Its form.
+    pub shape: Shape,
+    /// Its name, as the log has it; broken into lines and made visible here.
+    pub name: String,
+    /// Lines below the name, smaller; already fit to be seen.
+    pub lines: Vec<String>,
+    /// Fill, `#rrggbb`.
+    pub fill: String,
+    /// A bar on the lower edge, as a share of the width (0 to 1) and a colour.
+    pub bar: Option<(f64, String)>,
+    /// A mark.
+    pub mark: Mark,
+    /// All that is known, in lines, for those who point at it.
+    pub title: Vec<String>,
+    /// The numbers for other programs.
+    pub data: Vec<(&'static str, Datum)>,
+}
+
+/// A line from node to node.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Edge {
+    /// Index of the node where it begins.
+    pub from: usize,
+    /// Index of the node at which it points.
+    pub to: usize,
+    /// What stands on it, in lines; already fit to be seen.
+    pub label: Vec<String>,
+    /// Colour, `#rrggbb`.
+    pub colour: String,
+    /// Width in pixels.
+    pub width: f64,
+    /// Whether it is dashed.
+    pub dashed: bool,
+    /// Whether it has no arrowhead.
+    pub headless: bool,
+    /// A mark.
+    pub mark: Mark,
+    /// Importance: heavy edges follow the flow, are short and straight.
+    pub weight: u64,
+    /// All that is known, in lines.
+    pub title: Vec<String>,
+    /// The numbers for other programs.
+    pub data: Vec<(&'static str, Datum)>,
+}
+
+/// A value for other programs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Datum {
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+}
+
+impl From<u64> for Datum {
+    fn from(number: u64) -> Self {
+        i64::try_from(number).map_or(Self::Number(number as f64), Self::Integer)
+    }
+}
+
+impl From<i64> for Datum {
+    fn from(number: i64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl From<i128> for Datum {
+    fn from(number: i128) -> Self {
+        i64::try_from(number).map_or(Self::Number(number as f64), Self::Integer)
+    }
+}
+
+impl From<f64> for Datum {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&str> for Datum {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}

@@ -1,0 +1,256 @@
+//! What holds for the layout of any graph: nothing overlaps, every edge begins and ends where it should, no line runs
+//! through a box or a foreign label, and the same graph gives the same numbers.
+
+use flowmine_layout::{Edge, Graph, Layout, LayoutError, Node, Piece, Point, Position, Route, Spacing, layout};
+use proptest::prelude::*;
+
+#[derive(Debug, Clone, Copy)]
+struct Rect {
+    left: f64,
+    top: f64,
+    right: f64,
+    bottom: f64,
+}
+
+impl Rect {
+    fn around(centre: Point, (w, h): (f64, f64)) -> Self {
+        Self { left: centre.x - w / 2.0, right: centre.x + w / 2.0, top: centre.y - h / 2.0, bottom: centre.y + h / 2.0 }
+    }
+
+    /// Whether the insides meet; rounding to hundredths is forgiven.
+    fn overlaps(&self, other: &Rect) -> bool {
+        let e = 0.02;
+        self.left + e < other.right && other.left + e < self.right && self.top + e < other.bottom && other.top + e < self.bottom
+    }
+
+    fn holds(&self, p: Point, margin: f64) -> bool {
+        p.x > self.left + margin && p.x < self.right - margin && p.y > self.top + margin && p.y < self.bottom - margin
+    }
+
+    fn has_on_border(&self, p: Point) -> bool {
+        self.holds(p, -0.02) && !self.holds(p, 0.02)
+    }
+}
+
+fn points(route: &Route) -> Vec<Point> {
+    let mut out = vec![route.start];
+    let mut from = route.start;
+    for piece in &route.pieces {
+        for step in 1..=40 {
+            let t = f64::from(step) / 40.0;
+            let u = 1.0 - t;
+            out.push(match *piece {
+                Piece::Line(to) => Point { x: from.x * u + to.x * t, y: from.y * u + to.y * t },
+                Piece::Curve(a, b, to) => {
+                    let mix = |p: f64, q: f64, r: f64, s: f64| u * u * u * p + 3.0 * u * u * t * q + 3.0 * u * t * t * r + t * t * t * s;
+                    Point { x: mix(from.x, a.x, b.x, to.x), y: mix(from.y, a.y, b.y, to.y) }
+                }
+            });
+        }
+        from = piece.end();
+    }
+    out
+}
+
+/// Panics with what is wrong.
+fn check(graph: &Graph, drawn: &Layout) {
+    assert_eq!(drawn.nodes.len(), graph.nodes.len());
+    assert_eq!(drawn.edges.len(), graph.edges.len());
+    let boxes: Vec<Rect> = graph.nodes.iter().zip(&drawn.nodes).map(|(n, &at)| Rect::around(at, (n.width, n.height))).collect();
+    let mut labels: Vec<(usize, Rect)> = Vec::new();
+    for (e, (edge, route)) in graph.edges.iter().zip(&drawn.edges).enumerate() {
+        assert_eq!(edge.label.is_some(), route.label.is_some(), "label of edge {e}");
+        if let (Some(size), Some(at)) = (edge.label, route.label) {
+            labels.push((e, Rect::around(at, size)));
+        }
+    }
+    let sheet = Rect { left: -0.02, top: -0.02, right: drawn.width + 0.02, bottom: drawn.height + 0.02 };
+    for (v, a) in boxes.iter().enumerate() {
+        assert!(sheet.left <= a.left && a.right <= sheet.right && sheet.top <= a.top && a.bottom <= sheet.bottom);
+        for (w, b) in boxes.iter().enumerate().skip(v + 1) {
+            assert!(!a.overlaps(b), "nodes {v} and {w} overlap");
+        }
+        for (e, label) in &labels {
+            assert!(!a.overlaps(label), "node {v} and label of edge {e} overlap");
+        }
+    }
+    for (i, (e, a)) in labels.iter().enumerate() {
+        assert!(sheet.left <= a.left && a.right <= sheet.right && sheet.top <= a.top && a.bottom <= sheet.bottom);
+        for (f, b) in &labels[i + 1..] {
+            assert!(!a.overlaps(b), "labels of edges {e} and {f} overlap");
+        }
+    }
+    for (e, (edge, route)) in graph.edges.iter().zip(&drawn.edges).enumerate() {
+        assert!(boxes[edge.from].has_on_border(route.start), "edge {e} does not begin at its source");
+        assert!(boxes[edge.to].has_on_border(route.end()), "edge {e} does not end at its target");
+        assert_eq!(route.against_flow, route.end().y < route.start.y && edge.from != edge.to, "direction of edge {e}");
+        let before = route.pieces.len().checked_sub(2).map_or(route.start, |i| route.pieces[i].end());
+        let (dx, dy) = (route.end().x - before.x, route.end().y - before.y);
+        assert!(matches!(route.pieces.last(), Some(Piece::Line(_))) && dx.hypot(dy) >= edge.head - 0.02, "head of edge {e}");
+        for p in points(route) {
+            assert!(sheet.holds(p, -0.02), "edge {e} leaves the picture");
+            for (v, b) in boxes.iter().enumerate() {
+                assert!(!b.holds(p, 0.02), "edge {e} runs through node {v}");
+            }
+            for (f, l) in &labels {
+                assert!(*f == e || !l.holds(p, 0.02), "edge {e} runs through the label of edge {f}");
+            }
+        }
+    }
+}
+
+fn draw(graph: &Graph) -> Layout {
+    let drawn = layout(graph, &Spacing::default()).expect("the graph is one");
+    check(graph, &drawn);
+    drawn
+}
+
+fn node() -> Node {
+    Node { width: 80.0, height: 40.0, inset: 8.0, position: Position::Free }
+}
+
+fn arrow(from: usize, to: usize, weight: u64) -> Edge {
+    Edge { from, to, weight, label: Some((70.0, 18.0)), breadth: 10.0, head: 9.0 }
+}
+
+fn graph(n: usize, edges: &[(usize, usize, u64)]) -> Graph {
+    Graph { nodes: vec![node(); n], edges: edges.iter().map(|&(a, b, w)| arrow(a, b, w)).collect() }
+}
+
+prop_compose! {
+    fn any_graph()(n in 1usize..9)(
+        nodes in proptest::collection::vec((10.0f64..200.0, 10.0f64..70.0, 0u8..8), n),
+        edges in proptest::collection::vec(
+            (0..n, 0..n, 0u64..1000, proptest::option::of((5.0f64..120.0, 5.0f64..30.0)), 1.0f64..24.0, 0.0f64..20.0), 0..26),
+    ) -> Graph {
+        Graph {
+            nodes: nodes.into_iter().map(|(width, height, at)| Node {
+                width, height, inset: 4.0,
+                position: match at { 0 => Position::Top, 1 => Position::Bottom, _ => Position::Free },
+            }).collect(),
+            edges: edges.into_iter().map(|(from, to, weight, label, breadth, head)| Edge { from, to, weight, label, breadth, head }).collect(),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn anything_can_be_drawn(graph in any_graph()) {
+        // Several loops at one node lie around each other, and their lines may cross the inner labels.
+        let mut seen = std::collections::BTreeSet::new();
+        let graph = Graph { edges: graph.edges.into_iter().filter(|e| e.from != e.to || seen.insert(e.from)).collect(), ..graph };
+        let once = draw(&graph);
+        prop_assert_eq!(&once, &layout(&graph, &Spacing::default())?);
+        for (node, at) in graph.nodes.iter().zip(&once.nodes) {
+            for (other, there) in graph.nodes.iter().zip(&once.nodes) {
+                if node.position == Position::Top && other.position != Position::Top {
+                    prop_assert!(at.y < there.y);
+                }
+                if node.position == Position::Bottom && other.position == Position::Free {
+                    prop_assert!(at.y > there.y);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_coordinate_has_two_decimals(graph in any_graph()) {
+        let drawn = layout(&graph, &Spacing::default())?;
+        for p in drawn.nodes.iter().copied().chain(drawn.edges.iter().map(|e| e.start)) {
+            for c in [p.x, p.y] {
+                prop_assert!(((c * 100.0).round() / 100.0 - c).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_chain_is_straight_and_goes_down() {
+    let edges: Vec<(usize, usize, u64)> = (0..29).map(|i| (i, i + 1, 5)).collect();
+    let drawn = draw(&graph(30, &edges));
+    assert!(drawn.nodes.windows(2).all(|p| p[0].x == p[1].x && p[0].y < p[1].y));
+    assert!(drawn.edges.iter().all(|e| e.pieces.len() == 1 && !e.against_flow));
+}
+
+#[test]
+fn the_rare_edge_of_a_cycle_goes_up() {
+    let drawn = draw(&graph(4, &[(0, 1, 50), (1, 2, 50), (2, 3, 2), (3, 0, 50)]));
+    let up: Vec<bool> = drawn.edges.iter().map(|e| e.against_flow).collect();
+    assert_eq!(up, [false, false, true, false]);
+}
+
+#[test]
+fn both_directions_of_a_pair_are_apart() {
+    let drawn = draw(&graph(2, &[(0, 1, 9), (1, 0, 8)]));
+    let (down, up) = (&drawn.edges[0], &drawn.edges[1]);
+    let apart = (down.label.expect("the test's own input").x - up.label.expect("the test's own input").x).abs();
+    assert!(apart >= 70.0, "labels are {apart} apart");
+    assert!((down.start.x - up.end().x).abs() >= 10.0 && (down.end().x - up.start.x).abs() >= 10.0);
+}
+
+/// Whether two routes cross, seen on their sampled points.
+fn crossings(drawn: &Layout) -> usize {
+    let side = |a: Point, b: Point, c: Point| (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+    let lines: Vec<Vec<Point>> = drawn.edges.iter().map(points).collect();
+    let mut n = 0;
+    for i in 0..lines.len() {
+        for j in i + 1..lines.len() {
+            n += lines[i]
+                .windows(2)
+                .flat_map(|p| lines[j].windows(2).map(move |q| (p, q)))
+                .filter(|(p, q)| {
+                    side(p[0], p[1], q[0]) * side(p[0], p[1], q[1]) < 0.0 && side(q[0], q[1], p[0]) * side(q[0], q[1], p[1]) < 0.0
+                })
+                .count();
+        }
+    }
+    n
+}
+
+#[test]
+fn planar_graphs_are_drawn_without_crossings() {
+    // A ladder with back edges, a tree, and a diamond with a pair between its sides.
+    let ladder = graph(6, &[(0, 1, 9), (1, 2, 9), (2, 3, 9), (3, 4, 9), (4, 5, 9), (5, 0, 1), (2, 1, 2), (4, 3, 2)]);
+    let tree = graph(9, &[(0, 1, 1), (0, 2, 1), (0, 3, 1), (1, 4, 1), (3, 5, 1), (2, 6, 1), (3, 7, 1), (1, 8, 1)]);
+    let diamond = graph(4, &[(0, 1, 60), (0, 2, 50), (1, 2, 55), (2, 1, 45), (1, 3, 48), (2, 3, 62)]);
+    for g in [ladder, tree, diamond] {
+        assert_eq!(crossings(&draw(&g)), 0, "{:?}", g.edges.iter().map(|e| (e.from, e.to)).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_thousand_nodes_and_a_complete_graph_end() {
+    let edges: Vec<(usize, usize, u64)> =
+        (0..1200u64).map(|i| ((i * 7919 % 1000) as usize, (i * i * 31 % 1000) as usize, i % 50)).collect();
+    let sparse = layout(&graph(1000, &edges), &Spacing::default()).expect("the graph is one");
+    assert_eq!(sparse.nodes.len(), 1000);
+    let all: Vec<(usize, usize, u64)> = (0..14).flat_map(|a| (0..14).map(move |b| (a, b, (a * 3 + b) as u64))).collect();
+    draw(&graph(14, &all));
+}
+
+/// Large enough for long straight runs of edges, which must not cross each other.
+#[test]
+fn a_tangle_keeps_its_distances() {
+    for seed in 1..5usize {
+        let edges: Vec<(usize, usize, u64)> = (0..190usize)
+            .map(|i| if i < 59 { (i, i + 1, 900) } else { (i * i * seed % 60, (i * 37 + i / 7 * seed) % 60, (i % 9) as u64) })
+            .filter(|e| e.0 != e.1)
+            .collect();
+        draw(&graph(60, &edges));
+    }
+}
+
+#[test]
+fn what_is_no_graph_is_refused() {
+    let unknown = layout(&graph(2, &[(0, 5, 1)]), &Spacing::default());
+    assert_eq!(unknown, Err(LayoutError::UnknownNode { edge: 0, node: 5, nodes: 2 }));
+    let mut wide = graph(1, &[]);
+    wide.nodes[0].width = f64::NAN;
+    assert_eq!(layout(&wide, &Spacing::default()), Err(LayoutError::NodeSize { node: 0 }));
+    let mut broad = graph(1, &[(0, 0, 1)]);
+    broad.edges[0].breadth = -1.0;
+    assert_eq!(layout(&broad, &Spacing::default()), Err(LayoutError::EdgeSize { edge: 0 }));
+    assert_eq!(layout(&Graph::default(), &Spacing::default()), Ok(Layout::default()));
+}
