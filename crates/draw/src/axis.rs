@@ -150,7 +150,7 @@ pub fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
     use proptest::prelude::*;
 
     fn words(ticks: Ticks) -> (Vec<String>, &'static str) {

@@ -162,7 +162,7 @@ pub fn blend(stops: &[[u8; 3]], share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
     use proptest::prelude::*;
 
     fn lightness(colour: &str) -> f64 {
