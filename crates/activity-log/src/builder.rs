@@ -42,12 +42,14 @@ pub enum Transition {
     Skipped,
     /// `suspend`, `resume`, `reassign` and what else happens between start and end.
     Inner,
+    /// `unknown`: of an open instance it is the end when no other end is told; else an instance of its own.
+    Unknown,
 }
 
 impl Transition {
     /// Reads a transition, in any case: `COMPLETE` occurs in published logs.
     pub fn parse(text: &str) -> Self {
-        const KNOWN: [(&str, Transition); 13] = [
+        const KNOWN: [(&str, Transition); 14] = [
             ("complete", Transition::Complete),
             ("start", Transition::Start),
             ("schedule", Transition::Ready),
@@ -61,6 +63,7 @@ impl Transition {
             ("resume", Transition::Inner),
             ("reassign", Transition::Inner),
             ("todo", Transition::Inner),
+            ("unknown", Transition::Unknown),
         ];
         KNOWN.iter().find(|(name, _)| text.eq_ignore_ascii_case(name)).map_or(Self::Untold, |(_, transition)| *transition)
     }
@@ -72,6 +75,7 @@ impl Transition {
 
     fn status(self) -> Status {
         match self {
+            Self::Complete => Status::Completed,
             Self::Failed => Status::Failed,
             Self::Aborted => Status::Aborted,
             Self::Skipped => Status::Cached,
@@ -180,11 +184,13 @@ pub struct LogBuilder {
     cases: Cases,
     /// First instance and event of the case that is open.
     first: usize,
+    first_event: usize,
     open: FxHashMap<(u32, Option<u32>), VecDeque<u32>>,
+    /// Of open instances the event that is their end if no other is told.
+    perhaps_ended: FxHashMap<u32, u32>,
     moments: Vec<Moment>,
     starts: u64,
     lone_ends: u64,
-    record: u64,
     places: Vec<u32>,
 }
 
@@ -218,11 +224,12 @@ impl LogBuilder {
             attributes: keys.iter().map(|_| Optional(Vec::new(), NONE)).collect(),
             cases: Cases { offsets: vec![0], ..Cases::default() },
             first: 0,
+            first_event: 0,
             open: FxHashMap::default(),
+            perhaps_ended: FxHashMap::default(),
             moments: Vec::new(),
             starts: 0,
             lone_ends: 0,
-            record: 0,
             places: Vec::new(),
         }
     }
@@ -230,6 +237,11 @@ impl LogBuilder {
     /// The number of an activity.
     pub fn activity(&mut self, name: &str) -> u32 {
         self.activities.intern(name)
+    }
+
+    /// The name of an activity.
+    pub fn activity_name(&self, activity: u32) -> &str {
+        self.activities.names().get(activity)
     }
 
     /// The number of a resource.
@@ -340,9 +352,12 @@ impl LogBuilder {
                     }
                 }
             }
-            Transition::Inner => {
+            Transition::Inner | Transition::Unknown => {
                 let open = self.open.get(&key).and_then(|open| open.front()).copied();
-                self.log.left_out.inner_events += u64::from(open.is_some());
+                self.log.left_out.inner_events += u64::from(open.is_some() && row.transition == Transition::Inner);
+                if let (Some(at), Transition::Unknown) = (open, row.transition) {
+                    self.perhaps_ended.insert(at, event);
+                }
                 match open {
                     Some(at) => at,
                     None => self.add_instance(row.activity, event),
@@ -477,24 +492,94 @@ impl LogBuilder {
         let first = self.first;
         for at in first..self.log.instances.activity.len() {
             if self.log.instances.end[at] == NONE {
-                self.log.instances.end[at] = self.log.instances.start[at];
-                self.status.set(at, Status::Unfinished);
-                self.log.left_out.without_end += 1;
+                self.log.instances.end[at] = match self.perhaps_ended.remove(&(at as u32)) {
+                    Some(event) => event,
+                    None => {
+                        self.status.set(at, Status::Unfinished);
+                        self.log.left_out.without_end += 1;
+                        self.log.instances.start[at]
+                    }
+                };
+            }
+        }
+        // Those that only waited.
+        for (at, event) in self.perhaps_ended.drain() {
+            let instances = &mut self.log.instances;
+            if self.open.values().any(|open| open.contains(&at)) {
+                instances.start[at as usize] = event;
+                instances.end[at as usize] = event;
             }
         }
         self.open.clear();
+        self.ends_before_starts();
         if !self.ids.is_empty() {
             self.ids = Interner::default();
         }
         self.in_order_of_start();
         let rows = self.log.instances.activity.len();
         self.first = rows;
+        self.first_event = self.log.events.time_ns.len();
         if self.cases.names.len() >= NONE as usize - 1 {
             return Err(TooLarge { what: "cases" });
         }
         self.cases.names.push(name);
         self.cases.offsets.push(rows as u32);
         Ok(())
+    }
+
+    /// Puts events of the open case that have the same time in the order of [`LogBuilder::instance`], so that a log says the same whichever
+    /// way it came.
+    fn ends_before_starts(&mut self) {
+        let instances = &mut self.log.instances;
+        let first = self.first;
+        let intervals = || (first..instances.activity.len()).filter(|&at| instances.start[at] != instances.end[at]);
+        if intervals().next().is_none() {
+            return;
+        }
+        let time = &self.log.events.time_ns;
+        let first_event = self.first_event;
+        let mut class = vec![1u8; time.len() - first_event];
+        for at in intervals() {
+            let (start, end) = (instances.start[at] as usize, instances.end[at] as usize);
+            if start >= first_event && end >= first_event && time[start] != UNKNOWN && time[start] < time[end] {
+                class[start - first_event] = 2;
+                class[end - first_event] = 0;
+            }
+        }
+        let mut order: Vec<u32> = (0..class.len() as u32).collect();
+        let mut run = 0;
+        while run < order.len() {
+            let ns = time[first_event + run];
+            let end = (run..order.len()).find(|&at| time[first_event + at] != ns).unwrap_or(order.len());
+            if ns != UNKNOWN {
+                order[run..end].sort_by_key(|&at| class[at as usize]);
+            }
+            run = end;
+        }
+        if order.is_sorted() {
+            return;
+        }
+        // Times that are permuted are equal: only who points at them changes, and which record they were.
+        let record = &mut self.log.events.record;
+        record.extend(record.len() as u32..time.len() as u32);
+        let old = record[first_event..].to_vec();
+        for (to, &from) in order.iter().enumerate() {
+            record[first_event + to] = old[from as usize];
+        }
+        let mut place = vec![0u32; order.len()];
+        for (to, &from) in order.iter().enumerate() {
+            place[from as usize] = (first_event + to) as u32;
+        }
+        let moved = |event: &mut u32| {
+            if *event != NONE && *event as usize >= first_event {
+                *event = place[*event as usize - first_event];
+            }
+        };
+        instances.start[first..].iter_mut().for_each(moved);
+        instances.end[first..].iter_mut().for_each(moved);
+        if let Some(ready) = self.ready.0.get_mut(first..) {
+            ready.iter_mut().for_each(moved);
+        }
     }
 
     fn in_order_of_start(&mut self) {
@@ -526,12 +611,6 @@ impl LogBuilder {
         self.attributes.iter_mut().for_each(|column| column.in_order(first, &order));
     }
 
-    /// Says which record of the source each event was, where records were given in another order: one number for each event.
-    pub fn records(&mut self, record: Vec<u32>) {
-        self.record = record.len() as u64;
-        self.log.events.record = record;
-    }
-
     /// The log.
     pub fn finish(mut self) -> ActivityLog {
         let rows = self.log.instances.activity.len();
@@ -556,6 +635,10 @@ impl LogBuilder {
             .collect();
         if self.starts > 0 {
             log.left_out.without_start += self.lone_ends;
+        }
+        if !log.events.record.is_empty() {
+            let known = log.events.record.len() as u32;
+            log.events.record.extend(known..log.events.time_ns.len() as u32);
         }
         log.groups = vec![self.cases];
         log
@@ -610,6 +693,23 @@ mod tests {
         assert_eq!(spans(&log), [("a", Some(3), Some(6))]);
         assert_eq!((log.ready_ns(0), log.queue_ns(0), log.service_ns(0), log.status(0)), (Some(1), Some(2), Some(3), Status::Failed));
         assert_eq!(log.left_out.inner_events, 2);
+    }
+
+    #[test]
+    fn an_unknown_transition_is_the_end_if_no_other_is_told() {
+        let log = paired(&[("a", 1, "schedule"), ("a", 2, "start"), ("a", 3, "unknown"), ("a", 4, "complete"), ("a", 5, "unknown")]);
+        assert_eq!(spans(&log), [("a", Some(2), Some(4)), ("a", Some(5), Some(5))]);
+        let log = paired(&[("a", 1, "schedule"), ("a", 2, "start"), ("a", 3, "unknown"), ("b", 4, "schedule"), ("b", 6, "unknown")]);
+        assert_eq!(spans(&log), [("a", Some(2), Some(3)), ("b", Some(6), Some(6))]);
+        assert_eq!((log.ready_ns(1), log.left_out.without_end), (Some(4), 0));
+    }
+
+    #[test]
+    fn at_equal_times_events_are_ordered_as_instances_are() {
+        let log = paired(&[("b", 2, "schedule"), ("a", 1, "start"), ("b", 2, "start"), ("a", 2, "complete"), ("b", 3, "complete")]);
+        let (a, b) = (0, 1);
+        assert_eq!(spans(&log), [("a", Some(1), Some(2)), ("b", Some(2), Some(3))]);
+        assert!(log.instances.end[a] < log.instances.start[b], "{:?}", log.instances);
     }
 
     #[test]

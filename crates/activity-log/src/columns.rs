@@ -36,7 +36,7 @@ pub struct ActivityLog {
 pub struct Events {
     /// UTC nanoseconds since 1970, or [`UNKNOWN`].
     pub time_ns: Vec<i64>,
-    /// Number of the record in its source, from 0; empty when that is the place in this column.
+    /// Number of the event among those of its source, from 0; empty when that is the place in this column.
     pub record: Vec<u32>,
 }
 
@@ -218,6 +218,8 @@ pub struct Flows {
     pub from_outside: Vec<(u32, i64)>,
     /// Bytes read in the dataset by nobody in the log.
     pub read_by_others: i64,
+    /// Bytes that instances read of what they had written themselves.
+    pub read_back: i64,
     /// Whether the bytes were traced (`data_flow`) or are sizes of declared files.
     pub declared: bool,
 }
@@ -252,6 +254,10 @@ pub struct LeftOut {
     pub bad_numbers: u64,
     /// Things of which the source knows nothing that could stand in a log: tasks without any time.
     pub without_moment: u64,
+    /// Bytes read in the dataset that belong to no instance of the log.
+    pub read_bytes_of_others: u64,
+    /// Bytes written, likewise.
+    pub written_bytes_of_others: u64,
 }
 
 impl LeftOut {
@@ -277,6 +283,10 @@ impl LeftOut {
             words(self.without_moment, "task has no known time and is left out", "tasks have no known time and are left out"),
         ]
         .into_iter()
+        .chain([
+            (self.read_bytes_of_others > 0).then(|| format!("{} bytes read belong to nothing in the log", self.read_bytes_of_others)),
+            (self.written_bytes_of_others > 0).then(|| format!("{} bytes written belong to nothing in the log", self.written_bytes_of_others)),
+        ])
         .flatten()
         .collect()
     }

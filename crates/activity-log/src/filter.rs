@@ -207,7 +207,7 @@ fn regroup(group: &Cases, new_place: &[u32], chosen: Option<&[bool]>) -> Cases {
 }
 
 fn reflow(flows: Flows, new_place: &[u32]) -> Flows {
-    let mut out = Flows { declared: flows.declared, read_by_others: flows.read_by_others, ..Flows::default() };
+    let mut out = Flows { declared: flows.declared, read_by_others: flows.read_by_others, read_back: flows.read_back, ..Flows::default() };
     let mut outside: Vec<(u32, i64)> = Vec::new();
     for (at, bytes) in flows.from_outside {
         match new_place[at as usize] {

@@ -3,5 +3,6 @@
 //! A model is a file here; it knows no source and no picture. [`pictures`] says what of a model is drawn and how it is written for people and
 //! programs: a file a model, too.
 
+pub mod dfg;
 pub mod pictures;
 pub mod stats;

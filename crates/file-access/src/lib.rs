@@ -3,12 +3,13 @@
 //! - [`share`]: for each task attempt and file the share of the task's time between first and last access (Figure 4).
 //! - [`accesses`]: the reads and writes of one file, by offset and time and by whom (Figure 5). [`find`] says which file is meant, [`merge`] keeps their number bounded.
 //!
-//! [`table`] writes the numbers as CSV and JSON, [`crate::draw`] draws them. What cannot be drawn is counted.
+//! [`table`] writes the numbers as CSV and JSON, [`pictures`] draws them. What cannot be drawn is counted.
 
 pub mod accesses;
 pub mod find;
 pub mod merge;
 mod owner;
+pub mod pictures;
 mod processes;
 pub mod share;
 pub mod table;

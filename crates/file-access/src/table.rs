@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use super::accesses::{Accesses, Sum, User};
 use super::merge::Bar;
 use super::share::{Group, Point, Shares};
-use crate::draw::json::Plain;
+
 
 const SHARE_COLUMNS: &[&str] =
     &["logical_task", "kind", "task", "host", "path", "use", "access_share", "read_bytes", "written_bytes", "first_ns", "last_ns"];
@@ -156,9 +156,7 @@ fn object(columns: &[&str], values: Vec<Value>) -> Value {
 }
 
 fn document(value: Value, out: &mut dyn Write) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Plain::default());
-    value.serialize(&mut serializer)?;
-    out.write_all(b"\n")
+    flowmine_draw::json::write(&value, out)
 }
 
 fn head(columns: &[&str], out: &mut dyn Write) -> io::Result<()> {

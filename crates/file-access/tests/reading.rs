@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use flowmine_correlate::cases::ALL;
 use flowmine_correlate::{Jobs, Timestamp, correlate};
-use flowmine_discover::file_access::accesses::{Accesses, read};
-use flowmine_discover::file_access::find::find;
-use flowmine_discover::file_access::{FileAccessError, Owner, share};
+use flowmine_file_access::accesses::{Accesses, read};
+use flowmine_file_access::find::find;
+use flowmine_file_access::{FileAccessError, Owner, share};
 use flowmine_schema::dataset::Role;
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{IoEvent, IoTotal, Process, TaskIo, TaskRun, TracedFile};

@@ -1,1 +1,12 @@
-//! stub
+//! From a dataset or a file of others to event logs.
+//!
+//! Two forms come out. **Records** that are walked through, for the writers of `flowmine-eventlog`: [`job_log`], [`task_log`], [`log_file`],
+//! [`flat_parquet`]. **Columns** in memory, for models: [`columns`] makes a [`flowmine_activity_log::ActivityLog`] of the jobs or tasks of a
+//! dataset, of any log that can be walked through, and [`tables`] of flat tables.
+
+pub mod columns;
+pub mod flat_parquet;
+pub mod job_log;
+pub mod log_file;
+pub mod summary;
+pub mod task_log;

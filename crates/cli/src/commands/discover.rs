@@ -7,8 +7,8 @@ use flowmine_correlate::{Classifier, EventLog, Filter, Jobs};
 use flowmine_discover::dfg::Dfg;
 use flowmine_discover::draw::{self, dot, json, svg};
 use flowmine_discover::log::{Which, directly_follows, directly_follows_of_cases};
-use flowmine_discover::log_file::LogRules;
-use flowmine_discover::task_log;
+use flowmine_logs::log_file::LogRules;
+use flowmine_logs::task_log;
 use flowmine_eventlog::CaseLog;
 
 use super::source::{self, Notion, Source, Wanted};

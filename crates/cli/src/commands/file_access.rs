@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use flowmine_discover::draw;
-use flowmine_discover::file_access::{accesses, find, share, table};
+use flowmine_file_access::{accesses, find, share, table};
 use flowmine_schema::Dataset;
 
 use crate::args::{Discover, FilterArgs, Model, ModelFormat, TimestampArg};

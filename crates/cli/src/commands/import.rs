@@ -1,7 +1,7 @@
 //! `flowmine import`.
 
 use anyhow::Context;
-use flowmine_discover::log_file::{self, Content, LogRules, stored};
+use flowmine_logs::log_file::{self, Content, LogRules, stored};
 use flowmine_eventlog::read::Severity;
 use flowmine_extract_slurm::import;
 use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};

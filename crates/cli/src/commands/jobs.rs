@@ -4,8 +4,8 @@ use std::path::Path;
 
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::{Filter, Jobs, Timestamp};
-use flowmine_discover::log_file::stored;
-use flowmine_discover::task_log;
+use flowmine_logs::log_file::stored;
+use flowmine_logs::task_log;
 use flowmine_schema::{Dataset, time};
 
 use crate::args::{FilterArgs, TimestampArg};

@@ -7,10 +7,10 @@ use anyhow::Context;
 use flowmine_correlate::cases;
 use flowmine_correlate::{Classifier, CorrelateError, RowRules};
 use flowmine_discover::draw::{Options, svg};
-use flowmine_discover::job_log::JobLogs;
+use flowmine_logs::job_log::JobLogs;
 use flowmine_discover::log::Which;
-use flowmine_discover::summary::{Summary, diagnostic_counts};
-use flowmine_discover::task_log;
+use flowmine_logs::summary::{Summary, diagnostic_counts};
+use flowmine_logs::task_log;
 use flowmine_eventlog::{Counts, ocel, xes};
 use flowmine_schema::DatasetError;
 

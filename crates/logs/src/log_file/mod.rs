@@ -116,7 +116,7 @@ impl Collector {
     }
 }
 
-fn found(severity: Severity, rule: &'static str, place: &str, message: impl Into<String>) -> Finding {
+pub(crate) fn found(severity: Severity, rule: &'static str, place: &str, message: impl Into<String>) -> Finding {
     Finding { severity, rule, line: None, column: None, place: place.to_owned(), message: message.into() }
 }
 

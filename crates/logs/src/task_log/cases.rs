@@ -138,7 +138,7 @@ pub fn cases(from: &Tasks<'_>) -> Result<(TaskCaseLog, LeftOut), TaskLogError> {
     Ok((TaskCaseLog { header: header(), records: by_first_event(&by_case.finish()?)? }, left_out))
 }
 
-fn case_id(row: &TaskRun<'_>) -> String {
+pub(crate) fn case_id(row: &TaskRun<'_>) -> String {
     match run_name(row) {
         Some(run) => format!("{NOTION}:{run}"),
         None => format!("{NOTION}:{}:(unknown)", row.engine),

@@ -7,10 +7,10 @@
 //! task in a log that `--from` or `--to` cut, and about two hundred for each traced job.
 
 mod assemble;
-mod attributes;
+pub(crate) mod attributes;
 pub mod cases;
 mod files;
-mod moments;
+pub(crate) mod moments;
 pub mod objects;
 mod processes;
 mod tasks;
@@ -44,8 +44,8 @@ pub enum TaskLogError {
 /// Where tasks come from.
 #[derive(Debug, Clone, Copy)]
 pub struct Tasks<'a> {
-    dataset: &'a Dataset,
-    rules: &'a RowRules,
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) rules: &'a RowRules,
     filter: &'a Filter,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Tasks<'a> {
         Self { dataset, rules, filter }
     }
 
-    fn wants(&self, time_ns: i64) -> bool {
+    pub(crate) fn wants(&self, time_ns: i64) -> bool {
         self.filter.from_ns.is_none_or(|from| time_ns >= from) && self.filter.to_ns.is_none_or(|to| time_ns < to) && !self.wants_none()
     }
 
@@ -108,6 +108,11 @@ pub struct LeftOut {
 pub struct TracedJobs(FxHashMap<IdHash, Traced>);
 
 impl TracedJobs {
+    /// Whether nothing was traced of any job.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What was traced of the attempt with this name ([`flowmine_correlate::Jobs::attempt_id`]).
     pub fn of(&self, attempt: &str) -> Option<&Traced> {
         if self.0.is_empty() { None } else { self.0.get(&IdHash::of(attempt)) }

@@ -1,0 +1,768 @@
+//! Directly-follows graphs of activity instances, with times and bytes.
+//!
+//! In goes a log and a grouping of its instances into cases; out comes a [`Dfg`]: the activities, which follows which directly, how often,
+//! how long one waited for the other, and how many bytes went from one to the other.
+//!
+//! **What follows directly.** Instances have a beginning and an end. `a` precedes `b` when `a` ended before `b` started. `b` follows `a`
+//! directly when `a` precedes `b` and no third instance of the case lies wholly between them: none that started after `a` had ended, and
+//! ended before `b` started. That is the transitive reduction of the interval order of a case, the directly-follows relation of Leemans,
+//! Fahland and van der Aalst, "Using Life Cycle Information in Process Discovery" (BPM workshops 2015, section 3). Where instances are
+//! moments it is the usual relation of neighbours. Instances that overlap in time are **concurrent** ([`Dfg::concurrent`]) and have no edge.
+//!
+//! **How often.** An edge `A → B` is counted once for each instance of `B` that follows an instance of `A` directly. When several
+//! instances of `A` end before it, side by side, it is the last one that it waited for, so a step that gathers a thousand samples counts
+//! once and not a thousand times. Where instances are moments, counts are those of PM4Py and process_mining.
+//!
+//! **Times.** Waiting is from the end of `A` to the start of `B`. What has an unknown time is counted and in no statistic.
+//!
+//! **Bytes.** Between activities: what instances of `A` wrote and instances of `B` read ([`flowmine_activity_log::Flows`]). A pair
+//! that exchanged bytes without following directly is an edge with frequency 0.
+//!
+//! The result depends on the cases, not on their order nor on how numbers were given out: activities are sorted by name, edges by their
+//! ends. Memory is 20 bytes for each step and 16 for each instance with times and bytes, since exact percentiles need every value.
+
+use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, LeftOut, Measure, NONE, Status, UNKNOWN, Words};
+use rustc_hash::FxHashMap;
+
+use crate::stats::Stats;
+
+/// A directly-follows graph.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Dfg {
+    /// Activities that occur, sorted by name (by code point).
+    pub activities: Vec<Activity>,
+    /// Pairs, sorted by (`from`, `to`), each once.
+    pub edges: Vec<Edge>,
+    /// Activity and number of cases in which an instance of it has nothing before it, sorted by activity.
+    pub starts: Vec<(usize, u64)>,
+    /// Activity and number of cases in which an instance of it has nothing after it, sorted by activity.
+    pub ends: Vec<(usize, u64)>,
+    /// Pairs of activities whose instances overlapped in time, sorted; `a <= b`.
+    pub concurrent: Vec<Concurrent>,
+    /// Cases with at least one instance.
+    pub cases: u64,
+    /// Cases without any; they are not among `cases`.
+    pub empty_cases: u64,
+    /// Instances in cases; one that is in two cases counts twice.
+    pub instances: u64,
+    /// Steps in which the later instance carries the earlier time.
+    pub backward_steps: u64,
+    /// Steps of which a time is not known.
+    pub steps_without_time: u64,
+    /// Instances that started while instances of more than a thousand activities ran; what they were concurrent to is not in `concurrent`.
+    pub uncounted_overlaps: u64,
+    /// What became of bytes that went from instance to instance; `None` when nothing is known of that.
+    pub flow: Option<FlowTotals>,
+    /// What is not in the log, or not as it should be.
+    pub left_out: LeftOut,
+    /// What a reader should know of the log.
+    pub words: Words,
+}
+
+/// One activity.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Activity {
+    /// Its name, as the log has it: any characters, not yet escaped for anything.
+    pub name: String,
+    /// Its instances.
+    pub frequency: u64,
+    /// Cases in which it occurs.
+    pub cases: u64,
+    /// From start to end, in nanoseconds; `None` when of no instance both are known.
+    pub service_ns: Option<Stats>,
+    /// From ready to start, in nanoseconds.
+    pub queue_ns: Option<Stats>,
+    /// Bytes read by an instance.
+    pub read_bytes: Option<Stats>,
+    /// Bytes written by an instance.
+    pub written_bytes: Option<Stats>,
+    /// Who counted the bytes: origins with numbers of instances, most first.
+    pub bytes_from: Vec<(BytesFrom, u64)>,
+    /// Bytes read and written for each second of service, of the instances of which both are known.
+    pub bytes_per_s: Option<f64>,
+    /// Instances that failed.
+    pub failed: u64,
+    /// Instances that were ended from outside or never ran.
+    pub aborted: u64,
+    /// Instances whose result was taken from an earlier run.
+    pub cached: u64,
+    /// Instances that had not ended when the log did.
+    pub unfinished: u64,
+    /// Instances that are a second or later attempt.
+    pub retries: u64,
+    /// How many of its instances ran at the same time, at most, in one case.
+    pub most_at_once: u64,
+}
+
+/// One pair of activities.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Edge {
+    /// Index of the first activity in [`Dfg::activities`].
+    pub from: usize,
+    /// Index of the second.
+    pub to: usize,
+    /// How often the second follows the first directly; 0 for a pair that only exchanged bytes.
+    pub frequency: u64,
+    /// Cases in which it does.
+    pub cases: u64,
+    /// Waiting time, from the end of the first to the start of the second, in nanoseconds.
+    pub wait_ns: Option<Stats>,
+    /// Bytes that an instance of the second read of what an instance of the first wrote.
+    pub bytes: Option<Stats>,
+}
+
+/// Two activities that overlapped in time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Concurrent {
+    /// Index of an activity.
+    pub a: usize,
+    /// Index of the other, or the same.
+    pub b: usize,
+    /// How often an instance of one started while an instance of the other ran.
+    pub frequency: u64,
+    /// Time during which both ran, in nanoseconds, over all cases; `None` where too many ran at once to add it up.
+    pub overlap_ns: Option<i128>,
+}
+
+/// The bytes that were read, by where they came from. Their sum is what is known of the dataset.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FlowTotals {
+    /// Read of what another instance of the log wrote: the bytes on the edges.
+    pub between: i128,
+    /// Read of what was there before, or was written by nobody in the log.
+    pub from_outside: i128,
+    /// Read by an instance of what it had written itself.
+    pub read_back: i128,
+    /// Read by nobody in the log.
+    pub read_by_others: i128,
+    /// Whether they are sizes of declared files, and not traced.
+    pub declared: bool,
+}
+
+/// Activities above which pairs are found by hash, below by a table of their product (16 MB at most).
+const DENSE_LIMIT: usize = 2048;
+
+/// So many activities at the same moment are the most whose common time is added up for each pair.
+const MOST_PAIRED: usize = 48;
+
+/// So many activities that run when an instance starts are the most that are each counted as concurrent to it.
+const MOST_COUNTED: usize = 1024;
+
+/// Gives places to pairs.
+struct Pairs {
+    activities: usize,
+    dense: Vec<u32>,
+    sparse: FxHashMap<(u32, u32), u32>,
+    list: Vec<(u32, u32)>,
+}
+
+impl Pairs {
+    fn new(activities: usize) -> Self {
+        let dense = if activities <= DENSE_LIMIT { vec![NONE; activities * activities] } else { Vec::new() };
+        Self { activities, dense, sparse: FxHashMap::default(), list: Vec::new() }
+    }
+
+    fn slot(&mut self, from: u32, to: u32) -> u32 {
+        let place = if self.activities <= DENSE_LIMIT {
+            &mut self.dense[from as usize * self.activities + to as usize]
+        } else {
+            self.sparse.entry((from, to)).or_insert(NONE)
+        };
+        if *place == NONE {
+            *place = self.list.len() as u32;
+            self.list.push((from, to));
+        }
+        *place
+    }
+}
+
+/// Counts cases: a case that comes by again is not counted again.
+#[derive(Debug, Clone, Copy, Default)]
+struct CaseCount {
+    count: u64,
+    last: u32,
+}
+
+impl CaseCount {
+    fn see(&mut self, case: u32) {
+        let case = case + 1;
+        if self.last != case {
+            self.last = case;
+            self.count += 1;
+        }
+    }
+}
+
+/// Values with the place that each belongs to, for statistics by place.
+#[derive(Default)]
+struct Values {
+    slots: Vec<u32>,
+    values: Vec<i64>,
+}
+
+impl Values {
+    fn push(&mut self, slot: u32, value: i64) {
+        self.slots.push(slot);
+        self.values.push(value);
+    }
+
+    /// The statistics of each place.
+    fn stats(self, places: usize) -> Vec<Option<Stats>> {
+        let mut ends = vec![0usize; places + 1];
+        for &slot in &self.slots {
+            ends[slot as usize + 1] += 1;
+        }
+        for place in 0..places {
+            ends[place + 1] += ends[place];
+        }
+        let mut cursor = ends.clone();
+        let mut sorted = vec![0i64; self.values.len()];
+        for (&slot, &value) in self.slots.iter().zip(&self.values) {
+            let at = &mut cursor[slot as usize];
+            sorted[*at] = value;
+            *at += 1;
+        }
+        drop(self);
+        (0..places).map(|place| Stats::of(&mut sorted[ends[place]..ends[place + 1]])).collect()
+    }
+}
+
+/// What is found while cases pass by.
+struct Walk<'l> {
+    log: &'l ActivityLog,
+    pairs: Pairs,
+    frequency: Vec<u64>,
+    cases_of: Vec<CaseCount>,
+    starts: Vec<CaseCount>,
+    ends: Vec<CaseCount>,
+    edge_frequency: Vec<u64>,
+    edge_cases: Vec<CaseCount>,
+    waits: Values,
+    backward_steps: u64,
+    steps_without_time: u64,
+    overlaps: FxHashMap<(u32, u32), (u64, i128)>,
+    /// Too many activities ran at once to add up for each pair how long.
+    overlap_unknown: bool,
+    uncounted_overlaps: u64,
+    most_at_once: Vec<u64>,
+}
+
+impl<'l> Walk<'l> {
+    fn new(log: &'l ActivityLog) -> Self {
+        let n = log.activities.len();
+        Self {
+            log,
+            pairs: Pairs::new(n),
+            frequency: vec![0; n],
+            cases_of: vec![CaseCount::default(); n],
+            starts: vec![CaseCount::default(); n],
+            ends: vec![CaseCount::default(); n],
+            edge_frequency: Vec::new(),
+            edge_cases: Vec::new(),
+            waits: Values::default(),
+            backward_steps: 0,
+            steps_without_time: 0,
+            overlaps: FxHashMap::default(),
+            overlap_unknown: false,
+            uncounted_overlaps: 0,
+            most_at_once: vec![0; n],
+        }
+    }
+
+    fn activity(&self, instance: u32) -> u32 {
+        self.log.instances.activity[instance as usize]
+    }
+
+    fn step(&mut self, case: u32, a: u32, b: u32) {
+        let slot = self.pairs.slot(self.activity(a), self.activity(b));
+        if slot as usize == self.edge_frequency.len() {
+            self.edge_frequency.push(0);
+            self.edge_cases.push(CaseCount::default());
+        }
+        self.edge_frequency[slot as usize] += 1;
+        self.edge_cases[slot as usize].see(case);
+        let instances = &self.log.instances;
+        let end = self.log.events.time_ns[instances.end[a as usize] as usize];
+        let start = self.log.events.time_ns[instances.start[b as usize] as usize];
+        if end == UNKNOWN || start == UNKNOWN {
+            self.steps_without_time += 1;
+        } else {
+            // Two times further apart than 292 years do not fit; such a time is a fault of the log already.
+            let wait = start.saturating_sub(end);
+            self.backward_steps += u64::from(wait < 0);
+            self.waits.push(slot, wait);
+        }
+    }
+
+    /// A case whose instances come one after the other. `false`, and nothing done, when some overlap.
+    fn sequence(&mut self, case: u32, cases: &Cases) -> bool {
+        let instances = &self.log.instances;
+        let mut ended = None;
+        for at in cases.of(case as usize) {
+            let (start, end) = (instances.start[at as usize], instances.end[at as usize]);
+            if ended.is_some_and(|ended| start <= ended) {
+                return false;
+            }
+            ended = Some(end);
+        }
+        let mut before: Option<u32> = None;
+        for at in cases.of(case as usize) {
+            let activity = self.activity(at) as usize;
+            self.frequency[activity] += 1;
+            self.cases_of[activity].see(case);
+            match before {
+                None => self.starts[activity].see(case),
+                Some(before) => self.step(case, before, at),
+            }
+            before = Some(at);
+        }
+        if let Some(last) = before {
+            let activity = self.activity(last) as usize;
+            self.ends[activity].see(case);
+        }
+        true
+    }
+
+    /// A case with instances that overlap.
+    fn overlapping(&mut self, case: u32, cases: &Cases) {
+        let log = self.log;
+        let instances = &log.instances;
+        let by_start: Vec<u32> = cases.of(case as usize).collect();
+        let mut by_end = by_start.clone();
+        by_end.sort_unstable_by_key(|&at| (instances.end[at as usize], at));
+        let last_start = by_start.iter().map(|&at| instances.start[at as usize]).max().unwrap_or(0);
+        // Those that ended before the present start, by end, from the first that nothing lies wholly behind.
+        let (mut ended, mut window) = (0usize, 0usize);
+        let mut latest_start: Option<u32> = None;
+        // Activities with an ended instance, and the last of these by its place among ends.
+        let mut last_ended: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut recent: Vec<u32> = Vec::new();
+        for &b in &by_start {
+            let start = instances.start[b as usize];
+            while ended < by_end.len() && instances.end[by_end[ended] as usize] < start {
+                let a = by_end[ended];
+                latest_start = latest_start.max(Some(instances.start[a as usize]));
+                if last_ended.insert(self.activity(a), ended).is_none() {
+                    recent.push(self.activity(a));
+                }
+                ended += 1;
+            }
+            let activity = self.activity(b) as usize;
+            self.frequency[activity] += 1;
+            self.cases_of[activity].see(case);
+            while window < ended && latest_start.is_some_and(|latest| instances.end[by_end[window] as usize] < latest) {
+                window += 1;
+            }
+            recent.retain(|activity| match last_ended.get(activity) {
+                Some(&place) if place >= window => true,
+                _ => {
+                    last_ended.remove(activity);
+                    false
+                }
+            });
+            if ended == 0 {
+                self.starts[activity].see(case);
+            }
+            for &before in &recent {
+                if let Some(&place) = last_ended.get(&before) {
+                    self.step(case, by_end[place], b);
+                }
+            }
+            if instances.end[b as usize] >= last_start {
+                self.ends[activity].see(case);
+            }
+        }
+        self.concurrency(&by_start, &by_end);
+    }
+
+    fn concurrency(&mut self, by_start: &[u32], by_end: &[u32]) {
+        let log = self.log;
+        let instances = &log.instances;
+        let mut running: Vec<(u32, u64)> = Vec::new();
+        let mut ended = 0;
+        let mut before_ns: Option<i64> = None;
+        let mut pass = |walk: &mut Self, running: &[(u32, u64)], now: Option<i64>| {
+            if let (Some(now), Some(before)) = (now, before_ns)
+                && now > before
+                && !running.is_empty()
+            {
+                if running.len() > MOST_PAIRED {
+                    walk.overlap_unknown = true;
+                    before_ns = Some(now);
+                    return;
+                }
+                let time = i128::from(now) - i128::from(before);
+                for (place, &(a, count)) in running.iter().enumerate() {
+                    let others = running[place + 1..].iter().map(|&(b, _)| b).chain((count > 1).then_some(a));
+                    for b in others {
+                        walk.overlaps.entry((a.min(b), a.max(b))).or_default().1 += time;
+                    }
+                }
+            }
+            before_ns = now.or(before_ns);
+        };
+        for &b in by_start {
+            let start = instances.start[b as usize];
+            while ended < by_end.len() && instances.end[by_end[ended] as usize] < start {
+                let a = by_end[ended];
+                pass(self, &running, log.end_ns(a));
+                let activity = self.activity(a);
+                if let Some(place) = running.iter().position(|(of, _)| *of == activity) {
+                    running[place].1 -= 1;
+                    if running[place].1 == 0 {
+                        running.swap_remove(place);
+                    }
+                }
+                ended += 1;
+            }
+            pass(self, &running, log.start_ns(b));
+            let activity = self.activity(b);
+            if running.len() > MOST_COUNTED {
+                self.uncounted_overlaps += 1;
+            } else {
+                for &(other, _) in &running {
+                    self.overlaps.entry((other.min(activity), other.max(activity))).or_default().0 += 1;
+                }
+            }
+            let now = match running.iter_mut().find(|(of, _)| *of == activity) {
+                Some((_, count)) => {
+                    *count += 1;
+                    *count
+                }
+                None => {
+                    running.push((activity, 1));
+                    1
+                }
+            };
+            let known = &mut self.most_at_once[activity as usize];
+            *known = (*known).max(now);
+        }
+        for &a in &by_end[ended..] {
+            pass(self, &running, log.end_ns(a));
+            let activity = self.activity(a);
+            if let Some(place) = running.iter().position(|(of, _)| *of == activity) {
+                running[place].1 -= 1;
+                if running[place].1 == 0 {
+                    running.swap_remove(place);
+                }
+            }
+        }
+    }
+}
+
+/// The directly-follows graph of a log in one of its groupings.
+pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
+    let mut walk = Walk::new(log);
+    let (mut with, mut empty, mut instances) = (0, 0, 0u64);
+    for case in 0..cases.len() as u32 {
+        match cases.of(case as usize).len() {
+            0 => {
+                empty += 1;
+                continue;
+            }
+            n => instances += n as u64,
+        }
+        with += 1;
+        if !walk.sequence(case, cases) {
+            walk.overlapping(case, cases);
+        }
+    }
+    let places = walk.edge_frequency.len();
+    let flow = flows(log, &mut walk.pairs);
+    walk.edge_frequency.resize(walk.pairs.list.len(), 0);
+    walk.edge_cases.resize(walk.pairs.list.len(), CaseCount::default());
+    debug_assert!(places <= walk.pairs.list.len());
+
+    let waits = std::mem::take(&mut walk.waits);
+    let pairs = walk.pairs.list.len();
+    // Each instance once, whatever the cases: what it took and moved is its own.
+    let (waits, activities) = std::thread::scope(|scope| {
+        let waits = scope.spawn(move || waits.stats(pairs));
+        let activities = activities(log, cases);
+        (waits.join().unwrap_or_default(), activities)
+    });
+
+    let mut place = vec![usize::MAX; log.activities.len()];
+    let mut dfg = Dfg {
+        cases: with,
+        empty_cases: empty,
+        instances,
+        backward_steps: walk.backward_steps,
+        steps_without_time: walk.steps_without_time,
+        uncounted_overlaps: walk.uncounted_overlaps,
+        left_out: log.left_out,
+        words: log.words.clone(),
+        ..Dfg::default()
+    };
+    let (flow_bytes, totals) = flow;
+    dfg.flow = totals;
+    let mut details: Vec<Option<Activity>> = activities.into_iter().map(Some).collect();
+    for number in log.activities.sorted() {
+        let at = number as usize;
+        if walk.frequency[at] > 0 {
+            place[at] = dfg.activities.len();
+            let known = details[at].take().unwrap_or_default();
+            dfg.activities.push(Activity {
+                name: log.activities.get(number).to_owned(),
+                frequency: walk.frequency[at],
+                cases: walk.cases_of[at].count,
+                most_at_once: walk.most_at_once[at].max(1),
+                ..known
+            });
+        }
+    }
+    for (number, &at) in place.iter().enumerate().filter(|(_, at)| **at != usize::MAX) {
+        for (counts, list) in [(&walk.starts, &mut dfg.starts), (&walk.ends, &mut dfg.ends)] {
+            if counts[number].count > 0 {
+                list.push((at, counts[number].count));
+            }
+        }
+    }
+    dfg.starts.sort_unstable();
+    dfg.ends.sort_unstable();
+    let edges = walk.pairs.list.iter().zip(walk.edge_frequency.iter().zip(&walk.edge_cases)).zip(waits.into_iter().zip(flow_bytes));
+    for ((&(from, to), (&frequency, cases)), (wait_ns, bytes)) in edges {
+        let (from, to) = (place[from as usize], place[to as usize]);
+        // An exchange with an instance that is in no case of this grouping.
+        if from != usize::MAX && to != usize::MAX {
+            dfg.edges.push(Edge { from, to, frequency, cases: cases.count, wait_ns, bytes });
+        }
+    }
+    dfg.edges.sort_by_key(|edge| (edge.from, edge.to));
+    for ((a, b), (frequency, overlap_ns)) in walk.overlaps {
+        let (a, b) = (place[a as usize], place[b as usize]);
+        let overlap_ns = (!walk.overlap_unknown).then_some(overlap_ns);
+        dfg.concurrent.push(Concurrent { a: a.min(b), b: a.max(b), frequency, overlap_ns });
+    }
+    dfg.concurrent.sort_unstable_by_key(|pair| (pair.a, pair.b));
+    dfg
+}
+
+/// Bytes between activities, by pair, and what became of all.
+fn flows(log: &ActivityLog, pairs: &mut Pairs) -> (Vec<Option<Stats>>, Option<FlowTotals>) {
+    let mut values = Values::default();
+    let Some(flows) = &log.flows else { return (vec![None; pairs.list.len()], None) };
+    let mut totals = FlowTotals {
+        from_outside: flows.from_outside.iter().map(|(_, bytes)| i128::from(*bytes)).sum(),
+        read_back: i128::from(flows.read_back),
+        read_by_others: i128::from(flows.read_by_others),
+        declared: flows.declared,
+        ..FlowTotals::default()
+    };
+    for flow in &flows.between {
+        let activity = |at: u32| log.instances.activity[at as usize];
+        values.push(pairs.slot(activity(flow.from), activity(flow.to)), flow.bytes);
+        totals.between += i128::from(flow.bytes);
+    }
+    (values.stats(pairs.list.len()), Some(totals))
+}
+
+/// What instances of each activity took and moved, by the numbers of the log.
+fn activities(log: &ActivityLog, cases: &Cases) -> Vec<Activity> {
+    let n = log.activities.len();
+    let mut out = vec![Activity::default(); n];
+    // Of a grouping that does not hold all instances only those that it holds.
+    let members: Option<Vec<bool>> = cases.members.as_ref().map(|members| {
+        let mut inside = vec![false; log.len()];
+        members.iter().for_each(|&at| inside[at as usize] = true);
+        inside
+    });
+    let is_inside = |at: usize| members.as_ref().is_none_or(|members| members[at]);
+    let instances = &log.instances;
+    let gather = |value: &dyn Fn(u32) -> Option<i64>| -> Vec<Option<Stats>> {
+        let mut values = Values::default();
+        for at in (0..log.len()).filter(|&at| is_inside(at)) {
+            if let Some(value) = value(at as u32) {
+                values.push(instances.activity[at], value);
+            }
+        }
+        values.stats(n)
+    };
+    if log.has_intervals() {
+        let stats = gather(&|at| log.service_ns(at));
+        out.iter_mut().zip(stats).for_each(|(activity, stats)| activity.service_ns = stats);
+    }
+    if !instances.ready.is_empty() {
+        let stats = gather(&|at| log.queue_ns(at));
+        out.iter_mut().zip(stats).for_each(|(activity, stats)| activity.queue_ns = stats);
+    }
+    let column = |measure: Measure| {
+        let column = log.measures(measure)?;
+        Some(gather(&|at| Some(column[at as usize]).filter(|&value| value != UNKNOWN)))
+    };
+    if let Some(stats) = column(Measure::ReadBytes) {
+        out.iter_mut().zip(stats).for_each(|(activity, stats)| activity.read_bytes = stats);
+    }
+    if let Some(stats) = column(Measure::WrittenBytes) {
+        out.iter_mut().zip(stats).for_each(|(activity, stats)| activity.written_bytes = stats);
+    }
+    if log.has_intervals() && (log.measures(Measure::ReadBytes).is_some() || log.measures(Measure::WrittenBytes).is_some()) {
+        let mut sums = vec![(0i128, 0i128); n];
+        for at in (0..log.len() as u32).filter(|&at| is_inside(at as usize)) {
+            let bytes = [Measure::ReadBytes, Measure::WrittenBytes].map(|measure| log.measure(measure, at));
+            if let (Some(ns), true) = (log.service_ns(at).filter(|&ns| ns > 0), bytes.iter().any(Option::is_some)) {
+                let sum = &mut sums[instances.activity[at as usize] as usize];
+                sum.0 += bytes.iter().flatten().map(|&bytes| i128::from(bytes)).sum::<i128>();
+                sum.1 += i128::from(ns);
+            }
+        }
+        for (activity, (bytes, ns)) in out.iter_mut().zip(sums).filter(|(_, (_, ns))| *ns > 0) {
+            activity.bytes_per_s = Some(bytes as f64 / (ns as f64 / 1e9));
+        }
+    }
+    if !instances.status.is_empty() || !instances.attempt.is_empty() || !instances.bytes_from.is_empty() {
+        let mut origins: Vec<[u64; 5]> = vec![[0; 5]; n];
+        for at in (0..log.len()).filter(|&at| is_inside(at)) {
+            let number = instances.activity[at] as usize;
+            let activity = &mut out[number];
+            match log.status(at as u32) {
+                Status::Failed => activity.failed += 1,
+                Status::Aborted => activity.aborted += 1,
+                Status::Cached => activity.cached += 1,
+                Status::Unfinished => activity.unfinished += 1,
+                Status::Unknown | Status::Completed => {}
+            }
+            activity.retries += u64::from(log.attempt(at as u32).is_some_and(|attempt| attempt > 1));
+            if let Some(&from) = instances.bytes_from.get(at) {
+                origins[number][from as usize] += 1;
+            }
+        }
+        const ORIGINS: [BytesFrom; 4] = [BytesFrom::Trace, BytesFrom::Engine, BytesFrom::Accounting, BytesFrom::Log];
+        for (activity, counts) in out.iter_mut().zip(origins) {
+            activity.bytes_from = ORIGINS.iter().map(|&from| (from, counts[from as usize])).filter(|(_, count)| *count > 0).collect();
+            activity.bytes_from.sort_by_key(|&(from, count)| (std::cmp::Reverse(count), from));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flowmine_activity_log::{EventRow, Flow, Flows, InstanceRow, LogBuilder, Transition};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn interval(builder: &mut LogBuilder, name: &str, start_ns: i64, end_ns: i64) {
+        let activity = builder.activity(name);
+        let row = InstanceRow {
+            activity,
+            ready_ns: UNKNOWN,
+            start_ns,
+            end_ns,
+            resource: None,
+            status: Status::Unknown,
+            attempt: 0,
+            measures: &[],
+            bytes_from: BytesFrom::Nobody,
+            attributes: &[],
+        };
+        builder.instance(&row).expect("few");
+    }
+
+    fn of(cases: &[&[(&str, i64, i64)]]) -> ActivityLog {
+        let mut builder = LogBuilder::new(&[]);
+        for (number, case) in cases.iter().enumerate() {
+            case.iter().for_each(|&(name, start, end)| interval(&mut builder, name, start, end));
+            builder.end_case(&number.to_string()).expect("few");
+        }
+        builder.finish()
+    }
+
+    fn edges(dfg: &Dfg) -> Vec<(&str, &str, u64)> {
+        dfg.edges.iter().map(|e| (&*dfg.activities[e.from].name, &*dfg.activities[e.to].name, e.frequency)).collect()
+    }
+
+    #[test]
+    fn side_by_side_is_no_loop() {
+        let log = of(&[&[("fastqc", 0, 30), ("trim", 5, 20), ("split", 40, 60)]]);
+        let found = dfg(&log, &log.groups[0]);
+        assert_eq!(edges(&found), [("fastqc", "split", 1), ("trim", "split", 1)]);
+        assert_eq!(found.starts, [(0, 1), (2, 1)]);
+        assert_eq!(found.ends, [(1, 1)]);
+        assert_eq!(found.concurrent, [Concurrent { a: 0, b: 2, frequency: 1, overlap_ns: Some(15) }]);
+        assert_eq!(found.edges[1].wait_ns.map(|wait| wait.sum), Some(20));
+        assert_eq!(found.activities[0].service_ns.map(|service| service.sum), Some(30));
+    }
+
+    #[test]
+    fn what_gathers_waits_for_the_last() {
+        let log = of(&[&[("s", 0, 1), ("s", 0, 5), ("s", 0, 3), ("g", 6, 7)]]);
+        let found = dfg(&log, &log.groups[0]);
+        assert_eq!(edges(&found), [("s", "g", 1)]);
+        assert_eq!(found.edges[0].wait_ns.map(|wait| wait.sum), Some(1));
+        assert_eq!((found.activities[1].most_at_once, found.starts), (3, vec![(1, 1)]));
+        assert_eq!(found.concurrent, [Concurrent { a: 1, b: 1, frequency: 2, overlap_ns: Some(3) }]);
+    }
+
+    #[test]
+    fn bytes_are_on_edges_and_add_up() {
+        let mut log = of(&[&[("a", 0, 1), ("b", 2, 3), ("c", 4, 5)]]);
+        log.flows = Some(Flows {
+            between: vec![Flow { from: 0, to: 1, bytes: 10 }, Flow { from: 0, to: 2, bytes: 7 }],
+            from_outside: vec![(0, 3)],
+            read_by_others: 2,
+            read_back: 1,
+            declared: false,
+        });
+        let found = dfg(&log, &log.groups[0]);
+        assert_eq!(edges(&found), [("a", "b", 1), ("a", "c", 0), ("b", "c", 1)]);
+        assert_eq!(found.edges.iter().filter_map(|edge| edge.bytes).map(|bytes| bytes.sum).sum::<i128>(), 17);
+        let totals = FlowTotals { between: 17, from_outside: 3, read_back: 1, read_by_others: 2, declared: false };
+        assert_eq!(found.flow, Some(totals));
+    }
+
+    #[test]
+    fn unknown_times_are_counted_and_keep_their_place() {
+        let mut builder = LogBuilder::new(&[]);
+        for (name, time_ns) in [("a", 1), ("b", UNKNOWN), ("c", 3)] {
+            let activity = builder.activity(name);
+            builder.event(&EventRow { activity, time_ns, transition: Transition::Untold, ..EventRow::default() }).expect("few");
+        }
+        builder.end_case("c").expect("few");
+        builder.end_case("empty").expect("few");
+        let log = builder.finish();
+        let found = dfg(&log, &log.groups[0]);
+        assert_eq!(edges(&found), [("a", "b", 1), ("b", "c", 1)]);
+        assert_eq!((found.steps_without_time, found.cases, found.empty_cases), (2, 1, 1));
+        assert!(found.edges.iter().all(|edge| edge.wait_ns.is_none()));
+    }
+
+    /// The definition, by looking at all pairs.
+    fn by_definition(log: &ActivityLog) -> BTreeMap<(String, String), u64> {
+        let mut out = BTreeMap::new();
+        let cases = &log.groups[0];
+        for case in 0..cases.len() {
+            let all: Vec<u32> = cases.of(case).collect();
+            let (start, end) = (|at: u32| log.instances.start[at as usize], |at: u32| log.instances.end[at as usize]);
+            let precedes = |a: u32, b: u32| a != b && end(a) < start(b);
+            for &b in &all {
+                let mut before: Vec<&str> = (all.iter().copied())
+                    .filter(|&a| precedes(a, b) && !all.iter().any(|&c| precedes(a, c) && precedes(c, b)))
+                    .map(|a| log.activity(a))
+                    .collect();
+                before.sort_unstable();
+                before.dedup();
+                for a in before {
+                    *out.entry((a.to_owned(), log.activity(b).to_owned())).or_insert(0) += 1;
+                }
+            }
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn edges_are_those_of_the_definition(cases in prop::collection::vec(prop::collection::vec(("[a-d]", 0i64..12, 0i64..6), 0..12), 0..4)) {
+            let rows: Vec<Vec<(&str, i64, i64)>> =
+                cases.iter().map(|case| case.iter().map(|(name, start, time)| (name.as_str(), *start, start + time)).collect()).collect();
+            let log = of(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let found = dfg(&log, &log.groups[0]);
+            let edges: BTreeMap<(String, String), u64> =
+                edges(&found).into_iter().map(|(a, b, n)| ((a.to_owned(), b.to_owned()), n)).collect();
+            prop_assert_eq!(edges, by_definition(&log));
+            prop_assert!(found.edges.iter().all(|edge| edge.wait_ns.is_some_and(|wait| wait.min >= 0)));
+            prop_assert_eq!(found.activities.iter().map(|a| a.frequency).sum::<u64>(), log.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The jobs of a dataset as columns: an instance is an attempt at a job, from its submission over its start to its end.
+//!
+//! The events are those of the log of cases ([`crate::job_log`]), in the same order, so that an exported XES file says the same.
+
+use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Flow, Flows, LogBuilder, Measure, NONE, TooLarge, Transition};
+use flowmine_correlate::cases::CaseNotion;
+use flowmine_correlate::{Attempt, EventLog, Filter, Jobs, Lifecycle, Sym};
+use flowmine_schema::tables::DataFlow;
+use flowmine_schema::{Dataset, DatasetError, Projection};
+use rustc_hash::FxHashMap;
+
+use super::{ReadOptions, Unit};
+use crate::task_log::TracedJobs;
+
+/// Attributes of jobs that can be kept, by the names of the table `job_states`.
+const KEPT: [(&str, fn(&Attempt) -> Option<Sym>); 9] = [
+    ("account", |a| a.account),
+    ("user", |a| a.user),
+    ("group", |a| a.group),
+    ("partition", |a| a.partition),
+    ("qos", |a| a.qos),
+    ("cluster", |a| Some(a.cluster)),
+    ("name", |a| a.name),
+    ("job", |a| Some(a.job)),
+    ("work_dir", |a| a.work_dir),
+];
+
+fn transition(lifecycle: Lifecycle) -> Transition {
+    match lifecycle {
+        Lifecycle::Schedule | Lifecycle::Assign => Transition::Ready,
+        Lifecycle::Start => Transition::Start,
+        Lifecycle::Suspend | Lifecycle::Resume | Lifecycle::Reassign => Transition::Inner,
+        Lifecycle::Complete => Transition::Complete,
+        Lifecycle::Withdraw => Transition::Aborted,
+        Lifecycle::AteAbort => Transition::Failed,
+        Lifecycle::Unknown => Transition::Unknown,
+    }
+}
+
+/// Whether attributes of these names can be told of jobs here.
+pub(crate) fn knows(keep: &[String]) -> bool {
+    keep.iter().all(|key| find(key).is_some())
+}
+
+fn find(key: &str) -> Option<fn(&Attempt) -> Option<Sym>> {
+    let name = key.strip_prefix("slurm:").unwrap_or(key);
+    let name = match name {
+        "org:resource" => "user",
+        "org:group" => "group",
+        name => name,
+    };
+    KEPT.iter().find(|(known, _)| *known == name).map(|(_, pick)| *pick)
+}
+
+/// Whether the labels and attributes that are asked for are among those that [`jobs`] knows; all others stand in the log of cases.
+pub fn suffices(options: &ReadOptions) -> bool {
+    let labels = options.activity.iter().all(|key| matches!(key.as_str(), "concept:name" | "activity" | "state" | "slurm:state"));
+    labels && knows(&options.keep)
+}
+
+/// The log of a notion's cases, of the events that pass the filter.
+///
+/// # Errors
+/// When there are too many events.
+pub fn jobs(
+    jobs: &Jobs,
+    notion: &dyn CaseNotion,
+    filter: &Filter,
+    traced: &TracedJobs,
+    options: &ReadOptions,
+) -> Result<(ActivityLog, InstanceOfAttempt), TooLarge> {
+    let log = EventLog::build(jobs, notion, filter);
+    let mut builder = LogBuilder::new(&options.keep);
+    let picks: Vec<_> = options.keep.iter().map(|key| find(key)).collect();
+    let with_activity = options.activity.is_empty() || options.activity.iter().any(|key| key == "activity" || key == "concept:name");
+    let with_state = options.activity.iter().any(|key| key.ends_with("state"));
+    let mut numbers: FxHashMap<(Option<Sym>, Option<Sym>), u32> = FxHashMap::default();
+    let mut users: FxHashMap<Sym, u32> = FxHashMap::default();
+    let mut instance_of = vec![NONE; jobs.attempts.len()];
+    let mut added: Vec<(u32, u32)> = Vec::new();
+    for case in &log.cases {
+        added.clear();
+        let first = builder.next_instance();
+        for &at in log.event_indices(case) {
+            let event = &jobs.events[at as usize];
+            let Some(transition) = options.unit.takes(transition(event.lifecycle)) else { continue };
+            let attempt = jobs.attempt_of(event);
+            let key = (with_activity.then_some(attempt.activity), with_state.then_some(event.state));
+            let activity = *numbers.entry(key).or_insert_with(|| {
+                let parts: Vec<&str> = [key.0, key.1].into_iter().flatten().map(|sym| jobs.text(sym)).collect();
+                builder.activity(&parts.join("+"))
+            });
+            let resource = attempt.user.map(|user| *users.entry(user).or_insert_with(|| builder.resource(jobs.text(user))));
+            let mut kept = Vec::with_capacity(picks.len());
+            for (place, pick) in picks.iter().enumerate() {
+                if let Some(sym) = pick.and_then(|pick| pick(attempt)) {
+                    kept.push((place, builder.value(place, jobs.text(sym))));
+                }
+            }
+            let mut measures = Vec::new();
+            let mut bytes_from = BytesFrom::Nobody;
+            for (measure, value, factor) in [
+                (Measure::Cpus, attempt.cpus, 1),
+                (Measure::MemoryBytes, attempt.memory_bytes, 1),
+                (Measure::TimeLimitNs, attempt.time_limit_s, 1_000_000_000),
+            ] {
+                measures.extend(value.get().map(|value| (measure, value.saturating_mul(factor))));
+            }
+            if transition.ends() || matches!(transition, Transition::Unknown) || options.unit != Unit::Instances {
+                let traced = if traced.is_empty() { None } else { traced.of(&jobs.attempt_id(attempt)) };
+                match traced {
+                    Some(traced) => {
+                        bytes_from = BytesFrom::Trace;
+                        super::tasks::put_traced(traced, &mut measures);
+                    }
+                    None => {
+                        for (measure, value) in [(Measure::ReadBytes, attempt.read_bytes), (Measure::WrittenBytes, attempt.written_bytes)] {
+                            if let Some(value) = value.get() {
+                                measures.push((measure, value));
+                                bytes_from = BytesFrom::Accounting;
+                            }
+                        }
+                    }
+                }
+            }
+            let before = builder.next_instance();
+            builder.event(&EventRow {
+                activity,
+                time_ns: event.time_ns,
+                transition,
+                instance: Some(event.attempt),
+                resource,
+                attempt: attempt.number,
+                measures: &measures,
+                bytes_from,
+                attributes: &kept,
+            })?;
+            if builder.next_instance() > before {
+                added.push((event.attempt, before - first));
+            }
+        }
+        builder.end_case(&case.id)?;
+        for &(attempt, place) in added.iter().rev() {
+            instance_of[attempt as usize] = builder.places()[place as usize];
+        }
+    }
+    let mut log = builder.finish();
+    log.words.instance = options.unit.word("job");
+    log.words.ready = "submitted".to_owned();
+    log.words.notion = format!("{}: {}", notion.name(), notion.description());
+    if let Some(cases) = log.groups.first_mut() {
+        cases.kind = notion.name().to_owned();
+    }
+    Ok((log, InstanceOfAttempt(instance_of)))
+}
+
+/// Which instance each attempt is.
+pub struct InstanceOfAttempt(Vec<u32>);
+
+impl InstanceOfAttempt {
+    /// Adds the bytes that jobs gave to each other, as they were traced. An attempt that cannot be told from another of the same job gives
+    /// and takes nothing: its bytes count as those of others.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read.
+    pub fn add_flows(&self, jobs: &Jobs, dataset: &Dataset, log: &mut ActivityLog) -> Result<(), DatasetError> {
+        if dataset.row_count::<DataFlow<'static>>()? == 0 {
+            return Ok(());
+        }
+        let mut by_name: FxHashMap<(&str, &str), u32> = FxHashMap::default();
+        for (attempt, &instance) in jobs.attempts.iter().zip(&self.0) {
+            let name = (jobs.text(attempt.cluster), jobs.text(attempt.job));
+            by_name.entry(name).and_modify(|known| *known = NONE).or_insert(instance);
+        }
+        let find = |kind: &Option<std::borrow::Cow<'_, str>>, scope: &Option<std::borrow::Cow<'_, str>>, id: &Option<std::borrow::Cow<'_, str>>| {
+            if kind.as_deref() != Some("job") {
+                return NONE;
+            }
+            by_name.get(&(scope.as_deref().unwrap_or_default(), id.as_deref().unwrap_or_default())).copied().unwrap_or(NONE)
+        };
+        let mut gathered = GatheredFlows::default();
+        dataset.read::<DataFlow<'static>, DatasetError>(Projection::All, |row| {
+            let from = find(&row.writer_type, &row.writer_scope, &row.writer);
+            let to = find(&row.reader_type, &row.reader_scope, &row.reader);
+            gathered.add(from, to, row.read_bytes);
+            Ok(())
+        })?;
+        log.flows = Some(gathered.finish());
+        Ok(())
+    }
+}
+
+/// Adds up who gave bytes to whom.
+#[derive(Debug, Default)]
+pub(super) struct GatheredFlows {
+    between: FxHashMap<(u32, u32), i64>,
+    outside: FxHashMap<u32, i64>,
+    flows: Flows,
+}
+
+impl GatheredFlows {
+    /// Bytes read by `to` of what `from` wrote; [`NONE`] is somebody who is not in the log.
+    pub fn add(&mut self, from: u32, to: u32, bytes: i64) {
+        let sum = match (from, to) {
+            (_, NONE) => &mut self.flows.read_by_others,
+            (NONE, to) => self.outside.entry(to).or_default(),
+            (from, to) if from == to => &mut self.flows.read_back,
+            pair => self.between.entry(pair).or_default(),
+        };
+        *sum = sum.saturating_add(bytes);
+    }
+
+    pub fn finish(self) -> Flows {
+        let mut between: Vec<Flow> = self.between.into_iter().map(|((from, to), bytes)| Flow { from, to, bytes }).collect();
+        between.sort_unstable();
+        let mut from_outside: Vec<(u32, i64)> = self.outside.into_iter().collect();
+        from_outside.sort_unstable();
+        Flows { between, from_outside, ..self.flows }
+    }
+}

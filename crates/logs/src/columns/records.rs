@@ -1,0 +1,328 @@
+//! Records of logs as columns: XES, OCEL, imported logs, logs that can be walked through.
+//!
+//! In go records in the order of their log; out comes an [`ActivityLog`]. Memory holds the columns: for an event without attributes that are kept
+//! 20 bytes, for each relation to an object 4, for each object its name.
+
+use std::path::Path;
+
+use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, LogBuilder, Measure, TooLarge, Transition, UNKNOWN};
+use flowmine_eventlog::read::{self, Finding, Format, Limits, Sink};
+use flowmine_eventlog::{Attribute, CaseHeader, CaseLog, LogError, ObjectLog, Record, Types, Value};
+
+use super::objects::Objects;
+use super::{ReadOptions, Unit};
+use crate::log_file::Findings;
+use crate::log_file::as_objects::UNNAMED;
+
+/// The lifecycle of an event, under the key of XES and those that our own OCEL logs and others use.
+const TRANSITION: [&str; 2] = ["lifecycle:transition", "lifecycle"];
+
+/// Numbers of events that mean something to models, under the keys of our own logs.
+const MEASURES: [(&str, Measure, f64); 13] = [
+    ("io:read_bytes", Measure::ReadBytes, 1.0),
+    ("io:written_bytes", Measure::WrittenBytes, 1.0),
+    ("io:unique_read_bytes", Measure::UniqueReadBytes, 1.0),
+    ("io:read_operations", Measure::ReadCalls, 1.0),
+    ("io:write_operations", Measure::WriteCalls, 1.0),
+    ("task:cpus", Measure::Cpus, 1.0),
+    ("slurm:cpus", Measure::Cpus, 1.0),
+    ("task:memory_bytes", Measure::MemoryBytes, 1.0),
+    ("slurm:memory_bytes", Measure::MemoryBytes, 1.0),
+    ("task:peak_rss_bytes", Measure::PeakMemoryBytes, 1.0),
+    ("slurm:time_limit_s", Measure::TimeLimitNs, 1e9),
+    ("task:time_s", Measure::TimeLimitNs, 1e9),
+    ("io:io_time_ns", Measure::IoTimeNs, 1.0),
+];
+
+/// Takes records and makes columns of them.
+pub struct Columns {
+    options: ReadOptions,
+    builder: LogBuilder,
+    objects: Objects,
+    case: String,
+    of_case: Vec<(usize, u32)>,
+    case_number: u64,
+    unnamed: Option<u32>,
+    findings: Findings,
+    header: CaseHeader,
+    failed: Option<TooLarge>,
+    label: String,
+    in_trace: bool,
+}
+
+impl Columns {
+    /// Columns as these options say.
+    pub fn new(options: ReadOptions) -> Self {
+        let keep = options.keep.clone();
+        Self {
+            builder: LogBuilder::new(&keep),
+            objects: Objects::default(),
+            options,
+            case: String::new(),
+            of_case: Vec::new(),
+            case_number: 0,
+            unnamed: None,
+            findings: Findings::default(),
+            header: CaseHeader::default(),
+            failed: None,
+            label: String::new(),
+            in_trace: false,
+        }
+    }
+
+    /// Takes a record.
+    ///
+    /// # Errors
+    /// When there are too many events.
+    pub fn take(&mut self, record: &Record<'_>) -> Result<(), TooLarge> {
+        match record {
+            Record::Trace(attributes) => {
+                self.in_trace = true;
+                self.case_number += 1;
+                self.case.clear();
+                if let Some(name) = Attribute::find(attributes, "concept:name") {
+                    put_text(&name.value, &mut self.case);
+                }
+                if self.case.is_empty() {
+                    // A trace without a name is a case of its own all the same.
+                    self.case = format!("trace {}", self.case_number);
+                }
+                self.of_case.clear();
+                for at in 0..self.options.keep.len() {
+                    if let Some(key) = self.options.keep[at].strip_prefix("case:")
+                        && let Some(value) = value_of(attributes, key)
+                    {
+                        let value = self.builder.value(at, &value);
+                        self.of_case.push((at, value));
+                    }
+                }
+                Ok(())
+            }
+            Record::CaseEvent(attributes) => {
+                let time_ns = match Attribute::find(attributes, "time:timestamp").map(|time| &time.value) {
+                    Some(Value::Time(ns)) => *ns,
+                    _ => UNKNOWN,
+                };
+                self.event(attributes, None, time_ns)
+            }
+            Record::TraceEnd => {
+                self.in_trace = false;
+                self.builder.end_case(&self.case)
+            }
+            Record::Object(object) => self.objects.object(object),
+            Record::Event(event) => {
+                let before = self.builder.next_instance();
+                self.event(&event.attributes, Some(&event.kind), event.time_ns)?;
+                let at = self.builder.next_instance();
+                if at > before { self.objects.event(event) } else { Ok(()) }
+            }
+        }
+    }
+
+    fn event(&mut self, attributes: &[Attribute<'_>], kind: Option<&str>, time_ns: i64) -> Result<(), TooLarge> {
+        let told = TRANSITION.iter().find_map(|key| Attribute::find(attributes, key));
+        let transition = match told.map(|told| &told.value) {
+            Some(Value::String(text)) => Transition::parse(text),
+            _ => Transition::Untold,
+        };
+        // Events of an object-centric log are moments of several objects: nothing is paired there.
+        let unit = if kind.is_some() && self.options.unit == Unit::Instances { Unit::Events } else { self.options.unit };
+        let Some(transition) = unit.takes(transition) else { return Ok(()) };
+        self.put_label(attributes, kind);
+        let activity = if self.label.is_empty() {
+            self.builder.left_out().unnamed += 1;
+            match self.unnamed {
+                Some(unnamed) => unnamed,
+                None => *self.unnamed.insert(self.builder.activity(UNNAMED)),
+            }
+        } else {
+            self.builder.activity(&self.label)
+        };
+        let instance = match Attribute::find(attributes, "concept:instance").map(|instance| &instance.value) {
+            Some(Value::String(text) | Value::Id(text)) if transition != Transition::Untold => Some(self.builder.instance_id(text)),
+            Some(Value::Integer(number)) if transition != Transition::Untold => Some(self.builder.instance_id(&number.to_string())),
+            _ => None,
+        };
+        let resource = match Attribute::find(attributes, "org:resource").map(|resource| &resource.value) {
+            Some(Value::String(text)) => Some(self.builder.resource(text)),
+            _ => None,
+        };
+        let mut measures = [(Measure::ReadBytes, UNKNOWN); MEASURES.len()];
+        let mut known = 0;
+        for attribute in attributes {
+            let Some((_, measure, factor)) = MEASURES.iter().find(|(key, ..)| attribute.key == *key) else { continue };
+            let number = match attribute.value {
+                Value::Integer(number) if *factor == 1.0 => number,
+                Value::Integer(number) => (number as f64 * factor) as i64,
+                Value::Float(number) if number.is_finite() && number.abs() * factor < 9e18 => (number * factor) as i64,
+                Value::Float(_) => {
+                    self.builder.left_out().bad_numbers += 1;
+                    continue;
+                }
+                _ => continue,
+            };
+            if known < measures.len() {
+                measures[known] = (*measure, number);
+                known += 1;
+            }
+        }
+        let has_bytes = measures[..known].iter().any(|(measure, _)| matches!(measure, Measure::ReadBytes | Measure::WrittenBytes));
+        let attempt = ["task:attempt", "slurm:attempt"].iter().find_map(|key| match Attribute::find(attributes, key)?.value {
+            Value::Integer(number) => u32::try_from(number).ok(),
+            _ => None,
+        });
+        let mut kept = self.of_case.clone();
+        for at in 0..self.options.keep.len() {
+            if let Some(value) = value_of(attributes, &self.options.keep[at]) {
+                kept.push((at, self.builder.value(at, &value)));
+            }
+        }
+        self.builder.event(&EventRow {
+            activity,
+            time_ns,
+            transition,
+            instance,
+            resource,
+            attempt: attempt.unwrap_or(0),
+            measures: &measures[..known],
+            bytes_from: if has_bytes { BytesFrom::Log } else { BytesFrom::Nobody },
+            attributes: &kept,
+        })
+    }
+
+    fn put_label(&mut self, attributes: &[Attribute<'_>], kind: Option<&str>) {
+        self.label.clear();
+        if self.options.activity.is_empty() {
+            match kind {
+                Some(kind) => self.label.push_str(kind),
+                None => {
+                    if let Some(name) = Attribute::find(attributes, "concept:name") {
+                        put_text(&name.value, &mut self.label);
+                    }
+                }
+            }
+            return;
+        }
+        for key in &self.options.activity {
+            let before = self.label.len();
+            if before > 0 {
+                self.label.push('+');
+            }
+            let start = self.label.len();
+            match (Attribute::find(attributes, key), kind) {
+                (Some(attribute), _) => put_text(&attribute.value, &mut self.label),
+                (None, Some(kind)) if matches!(key.as_str(), "ocel:activity" | "concept:name") => self.label.push_str(kind),
+                _ => {}
+            }
+            // What is not known is left out of the label.
+            if self.label.len() == start {
+                self.label.truncate(before);
+            }
+        }
+    }
+
+    /// The log, and what was odd about it.
+    ///
+    /// # Errors
+    /// When there are too many cases, or none are of the type that was asked for.
+    pub fn finish(mut self) -> Result<(ActivityLog, CaseHeader, Vec<Finding>), LogError> {
+        if let Some(failed) = self.failed {
+            return Err(LogError::source(failed));
+        }
+        if self.objects.is_used() {
+            self.builder.end_case("").map_err(LogError::source)?;
+            let mut log = self.builder.finish();
+            self.objects.finish(&mut log, self.options.case_type.as_deref(), &mut self.findings)?;
+            return Ok((log, self.header, self.findings.finish()));
+        }
+        if self.in_trace {
+            self.builder.end_case(&self.case).map_err(LogError::source)?;
+        }
+        let mut log = self.builder.finish();
+        log.words.ready = "scheduled".to_owned();
+        Ok((log, self.header, self.findings.finish()))
+    }
+}
+
+/// A value as text, if it is one that can be a name.
+fn put_text(value: &Value<'_>, out: &mut String) {
+    use std::fmt::Write;
+    // Writing to a string does not fail.
+    let _ = match value {
+        Value::String(text) | Value::Id(text) => write!(out, "{text}"),
+        Value::Integer(number) => write!(out, "{number}"),
+        Value::Float(number) => write!(out, "{number}"),
+        Value::Boolean(truth) => write!(out, "{truth}"),
+        Value::Time(ns) => write!(out, "{}", flowmine_schema::time::rfc3339(*ns)),
+        Value::List(_) | Value::Container => Ok(()),
+    };
+}
+
+fn value_of(attributes: &[Attribute<'_>], key: &str) -> Option<String> {
+    let mut text = String::new();
+    put_text(&Attribute::find(attributes, key)?.value, &mut text);
+    Some(text)
+}
+
+impl Sink for Columns {
+    fn types(&mut self, types: Types) -> Result<(), LogError> {
+        types.objects.iter().for_each(|def| self.objects.declare(&def.name));
+        self.objects.is_object_log();
+        Ok(())
+    }
+
+    fn header(&mut self, header: CaseHeader) -> Result<(), LogError> {
+        self.header = header;
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record<'_>) -> Result<(), LogError> {
+        self.take(record).map_err(LogError::source)
+    }
+
+    fn finding(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+}
+
+/// Reads a log file (XES, OCEL) straight into columns.
+///
+/// # Errors
+/// When it is no log, or one that no more of can be used; the error says where.
+pub fn read_file(path: &Path, options: ReadOptions) -> Result<(ActivityLog, CaseHeader, Vec<Finding>, Format), LogError> {
+    let mut columns = Columns::new(options);
+    let format = read::read_file(path, &Limits::default(), &mut columns)?;
+    let (log, header, findings) = columns.finish()?;
+    Ok((log, header, findings, format))
+}
+
+/// A log of cases as columns.
+///
+/// # Errors
+/// When it cannot be walked through.
+pub fn walk_cases(from: &dyn CaseLog, options: ReadOptions) -> Result<(ActivityLog, Vec<Finding>), LogError> {
+    let mut columns = Columns::new(options);
+    for batch in from.traces() {
+        for record in batch?.records() {
+            columns.take(&record?).map_err(LogError::source)?;
+        }
+    }
+    let (log, _, findings) = columns.finish()?;
+    Ok((log, findings))
+}
+
+/// An object-centric log as columns.
+///
+/// # Errors
+/// When it cannot be walked through.
+pub fn walk_objects(from: &dyn ObjectLog, options: ReadOptions) -> Result<(ActivityLog, Vec<Finding>), LogError> {
+    let mut columns = Columns::new(options);
+    columns.types(from.types().clone())?;
+    for batch in from.objects().chain(from.events()) {
+        for record in batch?.records() {
+            columns.take(&record?).map_err(LogError::source)?;
+        }
+    }
+    let (log, _, findings) = columns.finish()?;
+    Ok((log, findings))
+}
