@@ -1,1 +1,4 @@
 //! Models as pictures (`flowmine-draw`) and as JSON and tables.
+
+pub mod csv;
+pub mod dfg;

@@ -1,0 +1,935 @@
+//! A directly-follows graph as a picture, as JSON and as a table.
+//!
+//! # JSON
+//!
+//! ```json
+//! { "format": "flowmine-dfg", "version": 2,
+//!   "title": "…", "instance": "task", "case_notion": "…", "filters": ["…"], "left_out": ["…"],
+//!   "cases": 2, "empty_cases": 0, "instances": 5, "backward_steps": 0, "steps_without_time": 0,
+//!   "activities": [ { "name": "align", "frequency": 3, "cases": 2, "service_s": { … }, "queue_s": { … },
+//!                     "read_bytes": { … }, "written_bytes": { … }, "bytes_from": { "trace": 3 }, "bytes_per_s": 1.5e6,
+//!                     "failed": 0, "aborted": 0, "cached": 0, "unfinished": 0, "retries": 0, "most_at_once": 2 } ],
+//!   "start_activities": [ { "activity": "align", "cases": 2 } ],
+//!   "end_activities": [ { "activity": "merge", "cases": 2 } ],
+//!   "edges": [ { "from": "align", "to": "merge", "frequency": 2, "cases": 2, "wait_s": { … }, "bytes": { … } } ],
+//!   "concurrent": [ { "a": "align", "b": "qc", "frequency": 2, "overlap_s": 12.5 } ],
+//!   "flow_bytes": { "between": 10, "from_outside": 0, "read_back": 0, "read_by_others": 0, "declared": false } }
+//! ```
+//!
+//! `{ … }` is `count`, `sum`, `mean`, `median`, `p95`, `min`, `max`, `stdev`, in seconds or bytes, or null when nothing is known. Names are as the
+//! log has them and are unique; they are not shortened. Activities are sorted by name, edges by the names of their ends.
+
+use std::io::{self, Write};
+
+use flowmine_activity_log::BytesFrom;
+use flowmine_draw::axis::bytes as bytes_words;
+use flowmine_draw::graph::{Datum, Edge as Line, Graph, Mark, Node, Shape};
+use flowmine_draw::legend::{self, Entry, Sample};
+use flowmine_draw::scale::{TimeScale, WidthScale, box_colour};
+use flowmine_draw::sheet::CASE_LINE;
+use flowmine_draw::svg::CASE_WIDTH;
+use flowmine_draw::text::{count, counted, duration, visible};
+use serde_json::{Map, Value, json};
+
+use super::csv::Csv;
+use crate::dfg::{Activity, Dfg, Edge};
+use crate::stats::Stats;
+
+/// Which statistic of a time a picture shows; all stand in the titles and in the other formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Statistic {
+    /// The median.
+    #[default]
+    Median,
+    /// The arithmetic mean.
+    Mean,
+    /// The 95th percentile.
+    P95,
+    /// The largest value.
+    Max,
+    /// The sum.
+    Sum,
+}
+
+impl Statistic {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Median => "median",
+            Self::Mean => "mean",
+            Self::P95 => "95th percentile",
+            Self::Max => "longest",
+            Self::Sum => "total",
+        }
+    }
+
+    /// Of these numbers.
+    pub fn of(self, stats: &Stats) -> f64 {
+        match self {
+            Self::Median => stats.median,
+            Self::Mean => stats.mean,
+            Self::P95 => stats.p95,
+            Self::Max => stats.max as f64,
+            Self::Sum => stats.sum as f64,
+        }
+    }
+}
+
+/// What boxes and lines tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Show {
+    /// How often, how long, how many bytes; lines are as wide as frequent and coloured by time.
+    #[default]
+    All,
+    /// How often.
+    Frequency,
+    /// How long.
+    Time,
+    /// How many bytes; lines are as wide as bytes flow.
+    Bytes,
+}
+
+/// What a picture shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// What boxes and lines tell.
+    pub show: Show,
+    /// Which statistic of times.
+    pub time: Statistic,
+    /// Lines are shown, the most frequent first, until they stand for this share of all steps (0 to 1). Without it all when there are
+    /// not more than [`ALL_EDGES`], else [`USUAL_COVERAGE`].
+    pub coverage: Option<f64>,
+    /// Activities and lines that occur less often are not shown.
+    pub min_count: u64,
+    /// At most so many activities, the most frequent ones.
+    pub most_activities: usize,
+    /// At most so many lines and so many boxes are marked as those that cost most.
+    pub marks: usize,
+}
+
+/// So many lines can be read without leaving some out.
+pub const ALL_EDGES: usize = 48;
+
+/// The share of steps that is shown of larger graphs when nothing else is said.
+pub const USUAL_COVERAGE: f64 = 0.8;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { show: Show::All, time: Statistic::Median, coverage: None, min_count: 0, most_activities: 60, marks: 3 }
+    }
+}
+
+/// The chosen part of a graph.
+struct Chosen {
+    activities: Vec<usize>,
+    edges: Vec<usize>,
+    starts: Vec<(usize, u64)>,
+    ends: Vec<(usize, u64)>,
+    marked_edges: Vec<usize>,
+    marked_activities: Vec<usize>,
+}
+
+fn wait_cost(edge: &Edge) -> i128 {
+    edge.wait_ns.map_or(0, |wait| wait.sum.max(0))
+}
+
+fn service_cost(activity: &Activity) -> i128 {
+    activity.service_ns.map_or(0, |service| service.sum.max(0))
+}
+
+/// The largest by a cost, largest first: at most so many, at most half of all, and each at least a twentieth of the sum.
+fn dearest(all: &[usize], most: usize, cost: impl Fn(usize) -> i128) -> Vec<usize> {
+    let sum: i128 = all.iter().map(|&at| cost(at)).sum();
+    let mut dear: Vec<usize> = all.iter().copied().filter(|&at| cost(at) > 0 && cost(at) * 20 >= sum).collect();
+    dear.sort_by_key(|&at| (std::cmp::Reverse(cost(at)), at));
+    dear.truncate(most.min(all.len() / 2));
+    dear
+}
+
+fn choose(dfg: &Dfg, options: &Options) -> Chosen {
+    let mut activities: Vec<usize> = (0..dfg.activities.len()).filter(|&a| dfg.activities[a].frequency >= options.min_count).collect();
+    activities.sort_by_key(|&a| (std::cmp::Reverse(dfg.activities[a].frequency), a));
+    activities.truncate(options.most_activities);
+    activities.sort_unstable();
+    let shown = |a: usize| activities.binary_search(&a).is_ok();
+    let all: Vec<usize> = (0..dfg.edges.len())
+        .filter(|&e| {
+            let edge = &dfg.edges[e];
+            shown(edge.from) && shown(edge.to) && (edge.frequency.max(1) >= options.min_count)
+        })
+        .collect();
+    let marked_edges = dearest(&all, options.marks, |e| wait_cost(&dfg.edges[e]));
+    let marked_activities = dearest(&activities, options.marks, |a| service_cost(&dfg.activities[a]));
+    let edges = match options.coverage {
+        None if all.len() <= ALL_EDGES => all,
+        coverage => cover(dfg, all, coverage.unwrap_or(USUAL_COVERAGE), &marked_edges),
+    };
+    let terminals = |list: &[(usize, u64)]| -> Vec<(usize, u64)> {
+        let mut shown: Vec<(usize, u64)> = list.iter().copied().filter(|&(a, n)| shown(a) && n >= options.min_count).collect();
+        if edges.len() < dfg.edges.len() {
+            // Those that stand for the same share of cases as lines of steps, and one at least.
+            shown.sort_by_key(|&(a, n)| (std::cmp::Reverse(n), a));
+            let total: u64 = list.iter().map(|(_, n)| n).sum();
+            let needed = options.coverage.unwrap_or(0.95).clamp(0.0, 1.0) * total as f64;
+            let mut sum = 0;
+            let enough = shown.iter().position(|(_, n)| {
+                sum += n;
+                sum as f64 >= needed
+            });
+            shown.truncate(enough.map_or(shown.len(), |at| at + 1).min(24));
+            shown.sort_unstable();
+        }
+        shown
+    };
+    let (starts, ends) = (terminals(&dfg.starts), terminals(&dfg.ends));
+    Chosen { starts, ends, edges, activities, marked_edges, marked_activities }
+}
+
+/// The edges that stand for a share of all steps. An activity without its most frequent neighbours would seem to come from nowhere, and
+/// what costs most is what a reader looks for: these come first.
+fn cover(dfg: &Dfg, mut all: Vec<usize>, coverage: f64, marked: &[usize]) -> Vec<usize> {
+    let steps: u64 = all.iter().map(|&e| dfg.edges[e].frequency).sum();
+    let needed = coverage.clamp(0.0, 1.0) * steps as f64;
+    all.sort_by_key(|&e| (std::cmp::Reverse(dfg.edges[e].frequency), e));
+    let mut has_in = vec![false; dfg.activities.len()];
+    let mut has_out = vec![false; dfg.activities.len()];
+    let mut taken = vec![false; dfg.edges.len()];
+    let mut sum = 0;
+    for &e in &all {
+        let edge = &dfg.edges[e];
+        let needed = edge.from != edge.to && edge.frequency > 0 && (!has_out[edge.from] || !has_in[edge.to]);
+        if needed || marked.contains(&e) {
+            has_out[edge.from] = true;
+            has_in[edge.to] = true;
+            taken[e] = true;
+            sum += edge.frequency;
+        }
+    }
+    let mut by_bytes: Vec<usize> = all.iter().copied().filter(|&e| dfg.edges[e].bytes.is_some()).collect();
+    by_bytes.sort_by_key(|&e| (std::cmp::Reverse(dfg.edges[e].bytes.map_or(0, |bytes| bytes.sum)), e));
+    by_bytes.iter().take(10).for_each(|&e| taken[e] = true);
+    for &e in &all {
+        if sum as f64 >= needed {
+            break;
+        }
+        if !taken[e] {
+            taken[e] = true;
+            sum += dfg.edges[e].frequency;
+        }
+    }
+    let mut chosen: Vec<usize> = all.into_iter().filter(|&e| taken[e]).collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+fn whole(bytes: i128) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// Bytes for people.
+fn bytes(number: i128) -> String {
+    bytes_words(whole(number))
+}
+
+/// Who counted, in words.
+pub fn origin(from: BytesFrom) -> &'static str {
+    match from {
+        BytesFrom::Nobody => "nobody",
+        BytesFrom::Trace => "traced",
+        BytesFrom::Engine => "told by the engine",
+        BytesFrom::Accounting => "told by Slurm's accounting",
+        BytesFrom::Log => "told by the log",
+    }
+}
+
+fn origin_key(from: BytesFrom) -> &'static str {
+    match from {
+        BytesFrom::Nobody => "nobody",
+        BytesFrom::Trace => "trace",
+        BytesFrom::Engine => "engine",
+        BytesFrom::Accounting => "accounting",
+        BytesFrom::Log => "log",
+    }
+}
+
+/// The picture of a graph.
+pub fn graph(dfg: &Dfg, options: &Options) -> Graph {
+    let chosen = choose(dfg, options);
+    let view = View::new(dfg, options, &chosen);
+    let mut picture = Graph {
+        name: "dfg",
+        title: title(dfg),
+        facts: facts(dfg, options),
+        left_out: left_out(dfg, &chosen, options),
+        ..Graph::default()
+    };
+    let mut place = vec![usize::MAX; dfg.activities.len()];
+    for &a in &chosen.activities {
+        place[a] = picture.nodes.len();
+        picture.nodes.push(view.node(a));
+    }
+    for &e in &chosen.edges {
+        let edge = &dfg.edges[e];
+        picture.edges.push(view.line(e, place[edge.from], place[edge.to]));
+    }
+    terminals(&mut picture, dfg, &place, &chosen.starts, true);
+    terminals(&mut picture, dfg, &place, &chosen.ends, false);
+    picture.legend = view.legend(&chosen);
+    picture
+}
+
+struct View<'a> {
+    dfg: &'a Dfg,
+    options: &'a Options,
+    chosen: &'a Chosen,
+    boxes: WidthScale,
+    widths: WidthScale,
+    times: TimeScale,
+    byte_colours: TimeScale,
+    concurrent: Vec<Vec<usize>>,
+    instance: String,
+}
+
+impl<'a> View<'a> {
+    fn new(dfg: &'a Dfg, options: &'a Options, chosen: &'a Chosen) -> Self {
+        let waits: Vec<f64> = chosen.edges.iter().filter_map(|&e| dfg.edges[e].wait_ns.map(|wait| options.time.of(&wait))).collect();
+        let flow: Vec<f64> = chosen.edges.iter().filter_map(|&e| dfg.edges[e].bytes.map(|bytes| bytes.sum as f64)).collect();
+        let mut concurrent = vec![Vec::new(); dfg.activities.len()];
+        for pair in dfg.concurrent.iter().filter(|pair| pair.a != pair.b && pair.frequency > 0) {
+            concurrent[pair.a].push(pair.b);
+            concurrent[pair.b].push(pair.a);
+        }
+        let width = |e: usize| match options.show {
+            Show::Bytes => dfg.edges[e].bytes.map_or(0, |bytes| u64::try_from(bytes.sum).unwrap_or(0)),
+            _ => dfg.edges[e].frequency,
+        };
+        Self {
+            boxes: WidthScale::of(chosen.activities.iter().map(|&a| box_value(&dfg.activities[a], options))),
+            widths: WidthScale::of(chosen.edges.iter().map(|&e| width(e)).filter(|&n| n > 0)),
+            times: TimeScale::of(waits.iter().copied()),
+            byte_colours: TimeScale::of(flow.iter().copied()),
+            concurrent,
+            instance: if dfg.words.instance.is_empty() { "event".to_owned() } else { dfg.words.instance.clone() },
+            dfg,
+            options,
+            chosen,
+        }
+    }
+
+    fn name(&self, activity: usize) -> String {
+        visible(&self.dfg.activities[activity].name)
+    }
+
+    fn node(&self, at: usize) -> Node {
+        let activity = &self.dfg.activities[at];
+        let marked = self.chosen.marked_activities.contains(&at);
+        Node {
+            id: format!("a{at}"),
+            name: activity.name.clone(),
+            lines: self.node_lines(activity, marked, self.concurrent[at].len()),
+            fill: box_colour(self.boxes, box_value(activity, self.options)),
+            mark: if marked { Mark::Halo } else { Mark::None },
+            title: self.node_title(at),
+            data: node_data(activity),
+            ..Node::default()
+        }
+    }
+
+    fn node_lines(&self, activity: &Activity, marked: bool, concurrent: usize) -> Vec<String> {
+        let show = self.options.show;
+        let mut lines = Vec::new();
+        let mut first = count(activity.frequency);
+        if activity.most_at_once > 1 {
+            first.push_str(&format!(" · {} at once", count(activity.most_at_once)));
+        }
+        lines.push(first);
+        if matches!(show, Show::All | Show::Time) {
+            let statistic = self.options.time;
+            let mut parts = Vec::new();
+            parts.extend(activity.service_ns.map(|s| format!("ran {}", duration(statistic.of(&s)))));
+            parts.extend(activity.queue_ns.filter(|q| q.max > 0).map(|q| format!("queued {}", duration(statistic.of(&q)))));
+            if !parts.is_empty() {
+                lines.push(parts.join(" · "));
+            }
+            if let (true, Some(service)) = (marked, activity.service_ns) {
+                lines.push(format!("▲ Σ {}", duration(service.sum as f64)));
+            }
+        }
+        if matches!(show, Show::All | Show::Bytes) {
+            let mut parts = Vec::new();
+            parts.extend(activity.read_bytes.map(|r| format!("read {}", bytes(r.sum))));
+            parts.extend(activity.written_bytes.map(|w| format!("wrote {}", bytes(w.sum))));
+            if !parts.is_empty() {
+                lines.push(parts.join(" · "));
+            }
+        }
+        if let (Show::Bytes, Some(rate)) = (show, activity.bytes_per_s) {
+            lines.push(format!("{}/s", bytes(rate as i128)));
+        }
+        let mut parts = Vec::new();
+        for (number, word) in [
+            (activity.failed, "failed"),
+            (activity.aborted, "aborted"),
+            (activity.cached, "cached"),
+            (activity.unfinished, "unfinished"),
+            (activity.retries, "retried"),
+        ] {
+            if number > 0 {
+                parts.push(format!("{} {word}", count(number)));
+            }
+        }
+        if !parts.is_empty() {
+            lines.extend(parts.chunks(2).map(|two| two.join(" · ")));
+        }
+        if concurrent > 0 {
+            lines.push(format!("∥ {concurrent} {}", if concurrent == 1 { "other" } else { "others" }));
+        }
+        lines
+    }
+
+    fn node_title(&self, at: usize) -> Vec<String> {
+        let activity = &self.dfg.activities[at];
+        let mut lines = vec![
+            visible(&activity.name),
+            format!("{} in {}", counted(activity.frequency, &self.instance, &plural(&self.instance)), counted(activity.cases, "case", "cases")),
+        ];
+        lines.extend(activity.service_ns.map(|s| format!("ran: {}", times(&s))));
+        lines.extend(activity.queue_ns.map(|q| format!("queued: {}", times(&q))));
+        lines.extend(activity.read_bytes.map(|r| format!("read: {}", volumes(&r))));
+        lines.extend(activity.written_bytes.map(|w| format!("wrote: {}", volumes(&w))));
+        if !activity.bytes_from.is_empty() {
+            let origins: Vec<String> = activity.bytes_from.iter().map(|&(from, n)| format!("{} of {}", origin(from), count(n))).collect();
+            lines.push(format!("bytes {}", origins.join(", ")));
+        }
+        lines.extend(activity.bytes_per_s.map(|rate| format!("{} for each second that it ran", bytes(rate as i128))));
+        for &other in self.concurrent[at].iter().take(12) {
+            lines.push(format!("∥ {}", self.name(other)));
+        }
+        if self.concurrent[at].len() > 12 {
+            lines.push(format!("∥ {} others more", self.concurrent[at].len() - 12));
+        }
+        lines
+    }
+
+    fn line(&self, at: usize, from: usize, to: usize) -> Line {
+        let edge = &self.dfg.edges[at];
+        let marked = self.chosen.marked_edges.contains(&at) && matches!(self.options.show, Show::All | Show::Time);
+        let show = self.options.show;
+        let colour = match show {
+            Show::Frequency => "#64748b".to_owned(),
+            Show::Bytes => edge.bytes.map_or("#b6c0cb".to_owned(), |bytes| self.byte_colours.colour(bytes.sum as f64)),
+            Show::All | Show::Time => match edge.wait_ns {
+                Some(wait) => self.times.colour(self.options.time.of(&wait)),
+                None => "#7b8a99".to_owned(),
+            },
+        };
+        let weight = match show {
+            Show::Bytes => edge.bytes.map_or(0, |bytes| u64::try_from(bytes.sum).unwrap_or(0)),
+            _ => edge.frequency,
+        };
+        Line {
+            from,
+            to,
+            label: self.label(edge, marked),
+            colour,
+            width: if weight == 0 { 1.2 } else { self.widths.width(weight) },
+            dashed: edge.frequency == 0,
+            mark: if marked { Mark::Halo } else { Mark::None },
+            weight: edge.frequency.max(1),
+            title: self.line_title(at),
+            data: line_data(edge),
+            ..Line::default()
+        }
+    }
+
+    fn label(&self, edge: &Edge, marked: bool) -> Vec<String> {
+        let wait = edge.wait_ns.map(|wait| duration(self.options.time.of(&wait)));
+        let mut lines = Vec::new();
+        match self.options.show {
+            Show::Frequency if edge.frequency > 0 => lines.push(count(edge.frequency)),
+            Show::Time => lines.extend(wait),
+            Show::All if edge.frequency > 0 => {
+                let mut parts = vec![count(edge.frequency)];
+                parts.extend(wait);
+                lines.push(parts.join(" · "));
+            }
+            _ => {}
+        }
+        if let (true, Some(wait)) = (marked, edge.wait_ns) {
+            lines.push(format!("▲ Σ {}", duration(wait.sum as f64)));
+        }
+        if let (Show::All | Show::Bytes, Some(flow)) = (self.options.show, edge.bytes) {
+            lines.push(bytes(flow.sum));
+        }
+        lines
+    }
+
+    fn line_title(&self, at: usize) -> Vec<String> {
+        let edge = &self.dfg.edges[at];
+        let mut lines = vec![format!("{} → {}", self.name(edge.from), self.name(edge.to))];
+        if edge.frequency > 0 {
+            lines.push(format!("{} in {}", counted(edge.frequency, "time", "times"), counted(edge.cases, "case", "cases")));
+        } else {
+            lines.push("never directly one after the other: only bytes".to_owned());
+        }
+        lines.extend(edge.wait_ns.map(|wait| format!("waited: {}", times(&wait))));
+        if let Some(flow) = &edge.bytes {
+            let how = if self.dfg.flow.is_some_and(|flow| flow.declared) { "declared" } else { "traced" };
+            lines.push(format!("bytes ({how}): {} from {}", volumes(flow), counted(flow.count, "pair", "pairs")));
+        }
+        lines
+    }
+
+    fn legend(&self, chosen: &Chosen) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        let show = self.options.show;
+        let instance = &self.instance;
+        let what = match show {
+            Show::All | Show::Frequency => format!("Box: activity and its {}", plural(instance)),
+            Show::Time => "Box: activity, by total time".to_owned(),
+            Show::Bytes => "Box: activity, by bytes moved".to_owned(),
+        };
+        if !chosen.activities.is_empty() {
+            let boxes = self.boxes.samples().into_iter().map(|n| (box_colour(self.boxes, n), self.box_words(n))).collect();
+            let mut note = Vec::new();
+            let some = |has: fn(&Activity) -> bool| chosen.activities.iter().any(|&a| has(&self.dfg.activities[a]));
+            if matches!(show, Show::All | Show::Time) && some(|a| a.service_ns.is_some()) {
+                note.push(format!("ran: {} from start to end", self.options.time.name()));
+            }
+            if matches!(show, Show::All | Show::Time) && some(|a| a.queue_ns.is_some_and(|q| q.max > 0)) {
+                let ready = if self.dfg.words.ready.is_empty() { "ready" } else { &self.dfg.words.ready };
+                note.push(format!("queued: {} from {ready} to start", self.options.time.name()));
+            }
+            if matches!(show, Show::All | Show::Bytes) && some(|a| a.read_bytes.is_some() || a.written_bytes.is_some()) {
+                note.push(format!("read, wrote: bytes in sum, {}", self.origins()));
+            }
+            if some(|a| a.most_at_once > 1) {
+                note.push("at once: the most that ran side by side".to_owned());
+            }
+            if chosen.activities.iter().any(|&a| !self.concurrent[a].is_empty()) {
+                note.push("∥: overlaps in time with so many other activities (no line)".to_owned());
+            }
+            entries.push(Entry::new(what, Sample::Boxes(boxes), note.join("; ")));
+        }
+        if chosen.edges.is_empty() {
+            if !chosen.starts.is_empty() {
+                entries.push(legend::terminals());
+            }
+            return entries;
+        }
+        let most = chosen.edges.iter().copied().max_by_key(|&e| (self.dfg.edges[e].frequency, std::cmp::Reverse(e)));
+        if let Some(sample) = most.map(|e| self.label(&self.dfg.edges[e], false)).filter(|label| !label.is_empty()) {
+            let has_times = chosen.edges.iter().any(|&e| self.dfg.edges[e].wait_ns.is_some());
+            let mut parts = Vec::new();
+            if matches!(show, Show::All | Show::Frequency) {
+                parts.push("how often".to_owned());
+            }
+            if matches!(show, Show::All | Show::Time) && has_times {
+                parts.push(format!("{} time from end to start", self.options.time.name()));
+            }
+            if matches!(show, Show::All | Show::Bytes) && self.dfg.flow.is_some() {
+                parts.push("bytes that the second read of what the first wrote".to_owned());
+            }
+            entries.push(Entry::new(format!("Line: {instance} directly after {instance}"), Sample::Label(sample), parts.join(" · ")));
+        }
+        match show {
+            Show::Bytes => {
+                let samples = self.widths.samples().into_iter().map(|n| (self.widths.width(n), bytes(n.into()))).collect();
+                if self.widths.most > 0 {
+                    entries.push(Entry::new("Line width: bytes", Sample::Widths(samples), ""));
+                }
+            }
+            _ => {
+                let samples = self.widths.samples().into_iter().map(|n| (self.widths.width(n), count(n))).collect();
+                entries.push(Entry::new("Line width: how often", Sample::Widths(samples), ""));
+            }
+        }
+        if matches!(show, Show::All | Show::Time) && chosen.edges.iter().any(|&e| self.dfg.edges[e].wait_ns.is_some()) {
+            let words = [0.0, 0.5, 1.0].map(|share| duration(self.times.time_at(share)));
+            entries.push(Entry::new(format!("Line colour: {} waiting time", self.options.time.name()), Sample::Ramp(self.times.ramp(9), words), ""));
+        }
+        if !chosen.marked_edges.is_empty() || !chosen.marked_activities.is_empty() {
+            let colour = chosen.marked_edges.first().map_or("#64748b".to_owned(), |&e| {
+                self.dfg.edges[e].wait_ns.map_or("#64748b".to_owned(), |wait| self.times.colour(self.options.time.of(&wait)))
+            });
+            if matches!(show, Show::All | Show::Time) {
+                let note = "the waits and the running times that cost most in sum (Σ: count × time)";
+                entries.push(Entry::new("▲ Costs most", Sample::Halo(colour, 3.0), note));
+            }
+        }
+        if chosen.edges.iter().any(|&e| self.dfg.edges[e].frequency == 0) {
+            let note = "bytes went from one to the other, which never follows directly";
+            entries.push(Entry::new("Dashed line: only bytes", Sample::Dashed("#64748b".to_owned(), 1.2), note));
+        }
+        if !chosen.starts.is_empty() || !chosen.ends.is_empty() {
+            entries.push(legend::terminals());
+        }
+        entries
+    }
+
+    fn box_words(&self, n: u64) -> String {
+        match self.options.show {
+            Show::Time => duration(n as f64),
+            Show::Bytes => bytes(n.into()),
+            Show::All | Show::Frequency => count(n),
+        }
+    }
+
+    fn origins(&self) -> String {
+        let mut origins: Vec<BytesFrom> = self.dfg.activities.iter().flat_map(|a| a.bytes_from.iter().map(|(from, _)| *from)).collect();
+        origins.sort_unstable();
+        origins.dedup();
+        let words: Vec<&str> = origins.into_iter().map(origin).collect();
+        if words.is_empty() { "told by the log".to_owned() } else { words.join(" or ") }
+    }
+}
+
+/// By what a box is coloured.
+fn box_value(activity: &Activity, options: &Options) -> u64 {
+    let sum = |stats: Option<Stats>| stats.map_or(0, |stats| u64::try_from(stats.sum).unwrap_or(0));
+    match options.show {
+        Show::All | Show::Frequency => activity.frequency,
+        Show::Time => sum(activity.service_ns),
+        Show::Bytes => sum(activity.read_bytes).saturating_add(sum(activity.written_bytes)),
+    }
+}
+
+fn plural(word: &str) -> String {
+    format!("{word}s")
+}
+
+fn times(stats: &Stats) -> String {
+    format!(
+        "median {}, mean {}, p95 {}, least {}, most {}, deviation {}, sum {}",
+        duration(stats.median),
+        duration(stats.mean),
+        duration(stats.p95),
+        duration(stats.min as f64),
+        duration(stats.max as f64),
+        duration(stats.stdev),
+        duration(stats.sum as f64)
+    )
+}
+
+fn volumes(stats: &Stats) -> String {
+    let rounded = |number: f64| bytes(number.round() as i128);
+    format!(
+        "{} in sum ({} bytes), median {}, mean {}, p95 {}, least {}, most {}",
+        bytes(stats.sum),
+        count(u64::try_from(stats.sum).unwrap_or(u64::MAX)),
+        rounded(stats.median),
+        rounded(stats.mean),
+        rounded(stats.p95),
+        bytes(stats.min.into()),
+        bytes(stats.max.into())
+    )
+}
+
+fn terminals(picture: &mut Graph, dfg: &Dfg, place: &[usize], list: &[(usize, u64)], start: bool) {
+    if list.is_empty() {
+        return;
+    }
+    let node = picture.nodes.len();
+    let (id, text, verb, shape) =
+        if start { ("start", "▶ Start", "begin", Shape::Start) } else { ("end", "■ End", "end", Shape::End) };
+    picture.nodes.push(Node {
+        id: id.to_owned(),
+        shape,
+        name: text.to_owned(),
+        title: vec![format!("where cases {verb}")],
+        ..Node::default()
+    });
+    for &(activity, n) in list {
+        let (from, to) = if start { (node, place[activity]) } else { (place[activity], node) };
+        picture.edges.push(Line {
+            from,
+            to,
+            label: vec![count(n)],
+            colour: CASE_LINE.to_owned(),
+            width: CASE_WIDTH,
+            dashed: true,
+            weight: n,
+            title: vec![format!("{} {verb} with {}", counted(n, "case", "cases"), visible(&dfg.activities[activity].name))],
+            data: vec![("cases", n.into())],
+            ..Line::default()
+        });
+    }
+}
+
+fn title(dfg: &Dfg) -> String {
+    if dfg.words.instance.is_empty() {
+        "Directly-follows graph".to_owned()
+    } else {
+        format!("Directly-follows graph of {}", plural(&dfg.words.instance))
+    }
+}
+
+/// What was counted, in sentences.
+fn facts(dfg: &Dfg, _options: &Options) -> Vec<String> {
+    let mut facts = Vec::new();
+    let instance = if dfg.words.instance.is_empty() { "event" } else { &dfg.words.instance };
+    if dfg.instances == 0 {
+        facts.push(format!("There are no {}.", plural(instance)));
+    }
+    let pairs = dfg.edges.iter().filter(|edge| edge.frequency > 0).count() as u64;
+    facts.push(format!(
+        "{}, {}, {}, {}.",
+        counted(dfg.cases, "case", "cases"),
+        counted(dfg.instances, instance, &plural(instance)),
+        counted(dfg.activities.len() as u64, "activity", "activities"),
+        counted(pairs, "directly-follows pair", "directly-follows pairs"),
+    ));
+    if !dfg.words.notion.is_empty() {
+        facts.push(format!("A case is: {}", dfg.words.notion));
+    }
+    if !dfg.words.activity.is_empty() {
+        facts.push(format!("An activity is: {}", dfg.words.activity));
+    }
+    if !dfg.words.filters.is_empty() {
+        facts.push(format!("Filtered: {}", dfg.words.filters.join("; ")));
+    }
+    if let Some(flow) = &dfg.flow {
+        let how = if flow.declared { "Declared" } else { "Traced" };
+        let mut parts = vec![format!("{} from {instance} to {instance}", bytes(flow.between))];
+        for (number, words) in [
+            (flow.from_outside, "of what was there before"),
+            (flow.read_back, "read back by their writer"),
+            (flow.read_by_others, "read by others"),
+        ] {
+            if number > 0 {
+                parts.push(format!("{} {words}", bytes(number)));
+            }
+        }
+        facts.push(format!("{how} bytes read: {}.", parts.join(", ")));
+    }
+    if dfg.empty_cases > 0 {
+        facts.push(format!("{} without events not counted.", counted(dfg.empty_cases, "case", "cases")));
+    }
+    if dfg.backward_steps > 0 {
+        let steps = counted(dfg.backward_steps, "step goes", "steps go");
+        facts.push(format!("{steps} back in time and count as negative."));
+    }
+    if dfg.steps_without_time > 0 {
+        facts.push(format!("Of {} a time is not known.", counted(dfg.steps_without_time, "step", "steps")));
+    }
+    if dfg.uncounted_overlaps > 0 {
+        facts.push(format!(
+            "{} started while more than a thousand activities ran; what they overlapped with is not counted.",
+            counted(dfg.uncounted_overlaps, instance, &plural(instance))
+        ));
+    }
+    let left_out = dfg.left_out.sentences();
+    if !left_out.is_empty() {
+        facts.push(format!("In the log: {}.", left_out.join("; ")));
+    }
+    facts
+}
+
+/// What is not shown, in parts of a sentence.
+fn left_out(dfg: &Dfg, chosen: &Chosen, options: &Options) -> Vec<String> {
+    let mut out = Vec::new();
+    let hidden = dfg.activities.len() - chosen.activities.len();
+    if hidden > 0 {
+        let shown: u64 = chosen.activities.iter().map(|&a| dfg.activities[a].frequency).sum();
+        let all: u64 = dfg.activities.iter().map(|activity| activity.frequency).sum();
+        out.push(format!(
+            "{} of {} activities, the rarest, with {} of {} {}",
+            count(hidden as u64),
+            count(dfg.activities.len() as u64),
+            count(all - shown),
+            count(all),
+            plural(if dfg.words.instance.is_empty() { "event" } else { &dfg.words.instance }),
+        ));
+    }
+    let hidden = dfg.edges.len() - chosen.edges.len();
+    if hidden > 0 {
+        let all: u64 = dfg.edges.iter().map(|e| e.frequency).sum();
+        let shown: u64 = chosen.edges.iter().map(|&e| dfg.edges[e].frequency).sum();
+        let mut words =
+            format!("{} of {} lines, with {} of {} steps", count(hidden as u64), count(dfg.edges.len() as u64), count(all - shown), count(all));
+        let flow = |edges: &mut dyn Iterator<Item = &Edge>| -> i128 { edges.filter_map(|e| e.bytes).map(|b| b.sum).sum() };
+        let lost = flow(&mut dfg.edges.iter()) - flow(&mut chosen.edges.iter().map(|&e| &dfg.edges[e]));
+        if lost > 0 {
+            words.push_str(&format!(" and {}", bytes(lost)));
+        }
+        if options.coverage.is_none() && options.min_count == 0 {
+            words.push_str(" (--coverage 100 shows all)");
+        }
+        out.push(words);
+    }
+    for (shown, all, word) in [(&chosen.starts, &dfg.starts, "begin"), (&chosen.ends, &dfg.ends, "end")] {
+        let hidden = all.len() - shown.len();
+        if hidden > 0 {
+            out.push(format!("{} of {} activities with which cases {word}", count(hidden as u64), count(all.len() as u64)));
+        }
+    }
+    out
+}
+
+fn stats_data(out: &mut Vec<(&'static str, Datum)>, names: [&'static str; 4], stats: &Option<Stats>, unit: f64) {
+    if let Some(stats) = stats {
+        let [sum, mean, median, p95] = names;
+        out.push((sum, (stats.sum as f64 / unit).into()));
+        out.push((mean, (stats.mean / unit).into()));
+        out.push((median, (stats.median / unit).into()));
+        out.push((p95, (stats.p95 / unit).into()));
+    }
+}
+
+fn node_data(activity: &Activity) -> Vec<(&'static str, Datum)> {
+    let mut data: Vec<(&'static str, Datum)> = vec![("frequency", activity.frequency.into()), ("cases", activity.cases.into())];
+    stats_data(&mut data, ["service_sum_s", "service_mean_s", "service_median_s", "service_p95_s"], &activity.service_ns, 1e9);
+    stats_data(&mut data, ["queue_sum_s", "queue_mean_s", "queue_median_s", "queue_p95_s"], &activity.queue_ns, 1e9);
+    data.extend(activity.read_bytes.map(|r| ("read_bytes", r.sum.into())));
+    data.extend(activity.written_bytes.map(|w| ("written_bytes", w.sum.into())));
+    data.extend(activity.bytes_per_s.map(|rate| ("bytes_per_s", rate.into())));
+    for (name, number) in [
+        ("failed", activity.failed),
+        ("aborted", activity.aborted),
+        ("cached", activity.cached),
+        ("unfinished", activity.unfinished),
+        ("retries", activity.retries),
+        ("most_at_once", activity.most_at_once),
+    ] {
+        data.push((name, number.into()));
+    }
+    data
+}
+
+fn line_data(edge: &Edge) -> Vec<(&'static str, Datum)> {
+    let mut data: Vec<(&'static str, Datum)> = vec![("frequency", edge.frequency.into()), ("cases", edge.cases.into())];
+    stats_data(&mut data, ["wait_sum_s", "wait_mean_s", "wait_median_s", "wait_p95_s"], &edge.wait_ns, 1e9);
+    data.extend(edge.bytes.map(|bytes| ("bytes", bytes.sum.into())));
+    data
+}
+
+/// Statistics in a unit, for JSON.
+pub fn stats_json(stats: &Option<Stats>, unit: f64) -> Value {
+    let Some(stats) = stats else { return Value::Null };
+    if unit == 1.0 {
+        let sum = i64::try_from(stats.sum).map_or(json!(stats.sum as f64), |sum| json!(sum));
+        return json!({ "count": stats.count, "sum": sum, "mean": stats.mean, "median": stats.median, "p95": stats.p95,
+            "min": stats.min, "max": stats.max, "stdev": stats.stdev });
+    }
+    json!({ "count": stats.count, "sum": stats.sum as f64 / unit, "mean": stats.mean / unit, "median": stats.median / unit,
+        "p95": stats.p95 / unit, "min": stats.min as f64 / unit, "max": stats.max as f64 / unit, "stdev": stats.stdev / unit })
+}
+
+fn integer(number: i128) -> Value {
+    i64::try_from(number).map_or(json!(number as f64), |number| json!(number))
+}
+
+/// The whole graph as a JSON document; see the module for what it looks like.
+pub fn document(dfg: &Dfg) -> Value {
+    let name = |at: usize| dfg.activities.get(at).map_or("", |activity| activity.name.as_str());
+    let terminals = |list: &[(usize, u64)]| -> Vec<Value> {
+        list.iter().map(|&(activity, cases)| json!({ "activity": name(activity), "cases": cases })).collect()
+    };
+    let activities: Vec<Value> = (dfg.activities.iter())
+        .map(|a| {
+            let from: Map<String, Value> = a.bytes_from.iter().map(|&(from, n)| (origin_key(from).to_owned(), json!(n))).collect();
+            json!({ "name": a.name, "frequency": a.frequency, "cases": a.cases,
+                "service_s": stats_json(&a.service_ns, 1e9), "queue_s": stats_json(&a.queue_ns, 1e9),
+                "read_bytes": stats_json(&a.read_bytes, 1.0), "written_bytes": stats_json(&a.written_bytes, 1.0),
+                "bytes_from": from, "bytes_per_s": a.bytes_per_s, "failed": a.failed, "aborted": a.aborted, "cached": a.cached,
+                "unfinished": a.unfinished, "retries": a.retries, "most_at_once": a.most_at_once })
+        })
+        .collect();
+    let edges: Vec<Value> = (dfg.edges.iter())
+        .map(|e| {
+            json!({ "from": name(e.from), "to": name(e.to), "frequency": e.frequency, "cases": e.cases,
+                "wait_s": stats_json(&e.wait_ns, 1e9), "bytes": stats_json(&e.bytes, 1.0) })
+        })
+        .collect();
+    let concurrent: Vec<Value> = (dfg.concurrent.iter())
+        .map(|c| {
+            let overlap = c.overlap_ns.map(|ns| ns as f64 / 1e9);
+            json!({ "a": name(c.a), "b": name(c.b), "frequency": c.frequency, "overlap_s": overlap })
+        })
+        .collect();
+    let flow = dfg.flow.map(|f| {
+        json!({ "between": integer(f.between), "from_outside": integer(f.from_outside), "read_back": integer(f.read_back),
+            "read_by_others": integer(f.read_by_others), "declared": f.declared })
+    });
+    json!({ "format": "flowmine-dfg", "version": 2, "title": title(dfg), "instance": dfg.words.instance, "case_notion": dfg.words.notion,
+        "filters": dfg.words.filters, "left_out": dfg.left_out.sentences(), "cases": dfg.cases, "empty_cases": dfg.empty_cases,
+        "instances": dfg.instances, "backward_steps": dfg.backward_steps, "steps_without_time": dfg.steps_without_time,
+        "activities": activities, "start_activities": terminals(&dfg.starts), "end_activities": terminals(&dfg.ends), "edges": edges,
+        "concurrent": concurrent, "uncounted_overlaps": dfg.uncounted_overlaps, "flow_bytes": flow })
+}
+
+/// Writes the JSON document.
+///
+/// # Errors
+/// What the writer says.
+pub fn json(dfg: &Dfg, out: &mut dyn Write) -> io::Result<()> {
+    flowmine_draw::json::write(&document(dfg), out)
+}
+
+/// The columns of the table.
+const COLUMNS: [&str; 30] = [
+    "kind", "from", "to", "frequency", "cases", "sum_s", "mean_s", "median_s", "p95_s", "min_s", "max_s", "stdev_s", "queue_sum_s",
+    "queue_mean_s", "queue_median_s", "queue_p95_s", "read_bytes", "written_bytes", "bytes_from", "bytes_per_s", "failed", "aborted",
+    "cached", "unfinished", "retries", "most_at_once", "bytes", "bytes_mean", "bytes_median", "bytes_p95",
+];
+
+/// Writes the graph as a table: a row for each activity (`kind` is `activity`; its times are from start to end), each pair (`edge`; its times
+/// are waits), and each activity with which cases begin or end (`start`, `end`).
+///
+/// # Errors
+/// What the writer says.
+pub fn csv(dfg: &Dfg, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Csv::new(out, &COLUMNS)?;
+    let times = |stats: &Option<Stats>| -> Vec<Value> {
+        let of = |pick: fn(&Stats) -> f64| stats.as_ref().map_or(Value::Null, |stats| json!(pick(stats) / 1e9));
+        vec![
+            of(|s| s.sum as f64),
+            of(|s| s.mean),
+            of(|s| s.median),
+            of(|s| s.p95),
+            of(|s| s.min as f64),
+            of(|s| s.max as f64),
+            of(|s| s.stdev),
+        ]
+    };
+    let sum = |stats: &Option<Stats>| stats.as_ref().map_or(Value::Null, |stats| integer(stats.sum));
+    for a in &dfg.activities {
+        let mut row = vec![json!("activity"), json!(a.name), Value::Null, json!(a.frequency), json!(a.cases)];
+        row.extend(times(&a.service_ns));
+        row.extend(times(&a.queue_ns).into_iter().take(4));
+        let from: Vec<&str> = a.bytes_from.iter().map(|&(from, _)| origin_key(from)).collect();
+        let from = if from.is_empty() { Value::Null } else { json!(from.join("+")) };
+        row.extend([sum(&a.read_bytes), sum(&a.written_bytes), from, a.bytes_per_s.map_or(Value::Null, |rate| json!(rate))]);
+        row.extend([a.failed, a.aborted, a.cached, a.unfinished, a.retries, a.most_at_once].map(|n| json!(n)));
+        put_row(&mut table, row)?;
+    }
+    let name = |at: usize| json!(dfg.activities.get(at).map_or("", |activity| activity.name.as_str()));
+    for e in &dfg.edges {
+        let mut row = vec![json!("edge"), name(e.from), name(e.to), json!(e.frequency), json!(e.cases)];
+        row.extend(times(&e.wait_ns));
+        row.resize(26, Value::Null);
+        row.push(sum(&e.bytes));
+        row.extend(e.bytes.iter().flat_map(|b| [b.mean, b.median, b.p95]).map(|n| json!(n)));
+        put_row(&mut table, row)?;
+    }
+    for (kind, list) in [("start", &dfg.starts), ("end", &dfg.ends)] {
+        for &(activity, cases) in list {
+            let ends = if kind == "start" { [Value::Null, name(activity)] } else { [name(activity), Value::Null] };
+            let [from, to] = ends;
+            put_row(&mut table, vec![json!(kind), from, to, Value::Null, json!(cases)])?;
+        }
+    }
+    table.finish()
+}
+
+/// A row, filled up with unknown values.
+fn put_row(table: &mut Csv<&mut dyn Write>, row: Vec<Value>) -> io::Result<()> {
+    for at in 0..COLUMNS.len() {
+        match row.get(at) {
+            None | Some(Value::Null) => table.number(None::<u64>),
+            Some(Value::String(text)) => table.text(text),
+            Some(other) => table.number(Some(other)),
+        };
+    }
+    table.end()
+}
