@@ -4,5 +4,6 @@
 //! programs: a file a model, too.
 
 pub mod dfg;
+pub mod ocdfg;
 pub mod pictures;
 pub mod stats;

@@ -187,7 +187,7 @@ fn choose(dfg: &Dfg, options: &Options) -> Chosen {
 
 /// The edges that stand for a share of all steps. An activity without its most frequent neighbours would seem to come from nowhere, and
 /// what costs most is what a reader looks for: these come first.
-fn cover(dfg: &Dfg, mut all: Vec<usize>, coverage: f64, marked: &[usize]) -> Vec<usize> {
+pub(crate) fn cover(dfg: &Dfg, mut all: Vec<usize>, coverage: f64, marked: &[usize]) -> Vec<usize> {
     let steps: u64 = all.iter().map(|&e| dfg.edges[e].frequency).sum();
     let needed = coverage.clamp(0.0, 1.0) * steps as f64;
     all.sort_by_key(|&e| (std::cmp::Reverse(dfg.edges[e].frequency), e));

@@ -1,0 +1,103 @@
+//! Object-centric directly-follows graphs: a directly-follows graph for each type of objects, over the same activities.
+//!
+//! As van der Aalst and Berti define it ("Discovering object-centric Petri nets", Fundamenta Informaticae 2020, section 4): an event is part of
+//! the trace of each object that it is related to, and the graph of a type has the pairs that follow each other directly in the traces of its
+//! objects. Times and bytes are as in [`crate::dfg`]; the lead time of an object is from its first event to the end of its last.
+
+use flowmine_activity_log::{ActivityLog, Cases, LeftOut, Words};
+
+use crate::dfg::{Dfg, dfg};
+use crate::stats::Stats;
+
+/// An object-centric directly-follows graph.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OcDfg {
+    /// Activities with numbers of events, sorted by name. An event of several objects counts once.
+    pub activities: Vec<(String, u64)>,
+    /// The types, sorted by name.
+    pub types: Vec<TypeGraph>,
+    /// Events.
+    pub events: u64,
+    /// What is not in the log, or not as it should be.
+    pub left_out: LeftOut,
+    /// What a reader should know of the log.
+    pub words: Words,
+}
+
+/// The graph of one type of objects.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TypeGraph {
+    /// The type.
+    pub kind: String,
+    /// Its directly-follows graph: a case is an object.
+    pub dfg: Dfg,
+    /// From an object's first event to the end of its last, in nanoseconds, of the objects of which both times are known.
+    pub lead_ns: Option<Stats>,
+}
+
+/// Discovers the graph of the groupings of a log, or of those types that are named.
+pub fn ocdfg(log: &ActivityLog, types: &[String]) -> OcDfg {
+    let wanted: Vec<&Cases> = log.groups.iter().filter(|group| types.is_empty() || types.contains(&group.kind)).collect();
+    let mut graphs: Vec<TypeGraph> = std::thread::scope(|scope| {
+        let works: Vec<_> = wanted.iter().map(|cases| scope.spawn(move || of_type(log, cases))).collect();
+        works.into_iter().filter_map(|work| work.join().ok()).collect()
+    });
+    graphs.sort_by(|a, b| a.kind.cmp(&b.kind));
+    let mut counts = vec![0u64; log.activities.len()];
+    log.instances.activity.iter().for_each(|&activity| counts[activity as usize] += 1);
+    let activities = log.activities.sorted().into_iter().filter(|&a| counts[a as usize] > 0);
+    OcDfg {
+        activities: activities.map(|a| (log.activities.get(a).to_owned(), counts[a as usize])).collect(),
+        types: graphs,
+        events: log.len() as u64,
+        left_out: log.left_out,
+        words: log.words.clone(),
+    }
+}
+
+fn of_type(log: &ActivityLog, cases: &Cases) -> TypeGraph {
+    let mut leads = Vec::new();
+    for case in 0..cases.len() {
+        let first = cases.of(case).next().and_then(|at| log.start_ns(at));
+        let last = cases.of(case).filter_map(|at| log.end_ns(at)).max();
+        if let (Some(first), Some(last)) = (first, last) {
+            leads.push(last.saturating_sub(first));
+        }
+    }
+    TypeGraph { kind: cases.kind.clone(), dfg: dfg(log, cases), lead_ns: Stats::of(&mut leads) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flowmine_activity_log::{EventRow, LogBuilder, Names};
+
+    #[test]
+    fn an_event_is_in_the_trace_of_each_of_its_objects() {
+        let mut builder = LogBuilder::new(&[]);
+        for (at, name) in ["order", "pick", "pick", "ship"].into_iter().enumerate() {
+            let activity = builder.activity(name);
+            builder.event(&EventRow { activity, time_ns: at as i64, ..EventRow::default() }).expect("few");
+        }
+        builder.end_case("").expect("one");
+        let mut log = builder.finish();
+        let group = |kind: &str, names: &[&str], offsets: &[u32], members: &[u32]| Cases {
+            kind: kind.to_owned(),
+            names: Names::from_iter(names),
+            offsets: offsets.to_vec(),
+            members: Some(members.to_vec()),
+        };
+        log.groups = vec![group("order", &["o"], &[0, 2], &[0, 3]), group("item", &["i", "j"], &[0, 3, 6], &[0, 1, 3, 0, 2, 3])];
+        let found = ocdfg(&log, &[]);
+        let edges = |at: usize| -> Vec<(String, u64)> {
+            let dfg = &found.types[at].dfg;
+            let name = |activity: usize| dfg.activities[activity].name.clone();
+            dfg.edges.iter().map(|e| (format!("{}→{}", name(e.from), name(e.to)), e.frequency)).collect()
+        };
+        assert_eq!(edges(0), [("order→pick".to_owned(), 2), ("pick→ship".to_owned(), 2)]);
+        assert_eq!(edges(1), [("order→ship".to_owned(), 1)]);
+        assert_eq!(found.types[1].lead_ns.map(|lead| lead.sum), Some(3));
+        assert_eq!(found.activities, [("order".to_owned(), 1), ("pick".to_owned(), 2), ("ship".to_owned(), 1)]);
+        assert_eq!(ocdfg(&log, &["item".to_owned()]).types.len(), 1);
+    }
+}
