@@ -1,5 +1,6 @@
 //! Arguments as typed.
 
+mod discover;
 mod trace;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use discover::{Discover, EventsArg, Model, ModelFormat, ShowArg, StatisticArg};
 pub use trace::{BackendArg, DetailArg, Doctor, HooksArg, Trace, TraceFilters};
 
 /// Process mining for HPC clusters and scientific workflows.
@@ -211,7 +213,8 @@ pub struct SourceArgs {
     /// The dataset.
     #[arg(long, value_name = "DIR")]
     pub dataset: Option<PathBuf>,
-    /// An XES or OCEL file instead of a dataset; with --dataset the name of a log that was imported into it.
+    /// A log file instead of a dataset: XES, OCEL; with --dataset the name of a log that was imported into it. `discover` also takes tables (CSV,
+    /// Parquet), and `-` for standard input.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
 }
@@ -378,103 +381,6 @@ pub struct Export {
     pub filter: FilterArgs,
 }
 
-/// Models that can be discovered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Model {
-    /// The directly-follows graph.
-    Dfg,
-    /// How much of a task's time lies between its first and last access to a file, for each task and file.
-    AccessShare,
-    /// The reads and writes of one file (--file): offset over time, and by which task.
-    Accesses,
-}
-
-/// How a model is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModelFormat {
-    /// A picture.
-    Svg,
-    /// For Graphviz.
-    Dot,
-    /// For programs.
-    Json,
-    /// The numbers that are drawn, as a table; not of graphs.
-    Csv,
-}
-
-/// Which events of a job the graph is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
-pub enum EventsArg {
-    /// Every event, as in the exported log.
-    #[default]
-    All,
-    /// Only where a job begins to run.
-    Starts,
-    /// Only where a job has ended.
-    Ends,
-}
-
-/// Which time between two events a picture shows; all of them stand in the JSON and in a picture's tooltips.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
-pub enum TimeArg {
-    /// The median.
-    #[default]
-    Median,
-    /// The arithmetic mean.
-    Mean,
-    /// The 95th percentile.
-    P95,
-}
-
-/// What an activity is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
-pub enum ActivityArg {
-    /// The command's file name.
-    #[default]
-    Command,
-    /// The command's file name and the job's state.
-    CommandState,
-}
-
-/// `flowmine discover`.
-#[derive(Debug, Args)]
-pub struct Discover {
-    /// What to look at.
-    #[command(flatten)]
-    pub source: SourceArgs,
-    /// The model.
-    #[arg(long, value_enum, default_value = "dfg")]
-    pub model: Model,
-    /// The format.
-    #[arg(long, value_enum, default_value = "svg")]
-    pub format: ModelFormat,
-    /// The file of --model accesses: its path as task_io.path has it, or an id from the list that is shown when several files had that path.
-    #[arg(long, value_name = "PATH")]
-    pub file: Option<String>,
-    /// What a case is: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), or object:TYPE for the objects of
-    /// a type. The cases of an XES file are its traces when not given.
-    #[arg(long, value_name = "NAME")]
-    pub case_notion: Option<String>,
-    /// Which events of a job count.
-    #[arg(long, value_enum, default_value_t)]
-    pub events: EventsArg,
-    /// What an activity is.
-    #[arg(long, value_enum, default_value_t)]
-    pub activity: ActivityArg,
-    /// Which time between two events a picture shows in numbers and colours.
-    #[arg(long, value_enum, default_value_t)]
-    pub time: TimeArg,
-    /// Which moment of an observed interval is an event's time.
-    #[arg(long, value_enum, default_value_t)]
-    pub timestamp: TimestampArg,
-    /// Where to; standard output when not given.
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Which events.
-    #[command(flatten)]
-    pub filter: FilterArgs,
-}
-
 /// `flowmine run`.
 #[derive(Debug, Args)]
 pub struct Run {
@@ -492,7 +398,7 @@ pub struct Run {
     pub filter: FilterArgs,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let bad = || format!("{text:?} is not a length of time such as 30s, 2m or 1h");
     let (number, unit) = match text.char_indices().find(|(_, c)| c.is_ascii_alphabetic()) {
         Some((at, _)) => text.split_at(at),

@@ -1,7 +1,7 @@
 //! `flowmine discover --model access-share|accesses`.
 
 use anyhow::Context;
-use flowmine_discover::draw;
+use flowmine_file_access::pictures::{access_share, accesses as accesses_picture};
 use flowmine_file_access::{accesses, find, share, table};
 use flowmine_schema::Dataset;
 
@@ -20,17 +20,21 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         !of_jobs && args.case_notion.is_none(),
         "{what}: --account, --user, --from, --to, --timestamp and --case-notion are for graphs"
     );
-    anyhow::ensure!(args.format != ModelFormat::Dot, "{what}: they are written as svg, csv or json");
+    let format = args.format.unwrap_or(ModelFormat::Svg);
+    anyhow::ensure!(
+        matches!(format, ModelFormat::Svg | ModelFormat::Csv | ModelFormat::Json),
+        "{what}: they are written as svg, csv or json"
+    );
     let stage = Stage::new("reading");
     let dataset = Dataset::open(dir)?;
     if args.model == Model::AccessShare {
         anyhow::ensure!(args.file.is_none(), "--file chooses the file of --model accesses");
         let shares = share::read(&dataset)?;
         drop(stage);
-        output::write(args.output.as_deref(), |out| match args.format {
+        output::write(args.output.as_deref(), |out| match format {
             ModelFormat::Csv => Ok(table::shares_csv(&shares, out)?),
             ModelFormat::Json => Ok(table::shares_json(&shares, out)?),
-            _ => Ok(out.write_all(draw::access_share::svg(&shares).as_bytes())?),
+            _ => Ok(out.write_all(access_share::svg(&shares).as_bytes())?),
         })?;
         return Ok(Outcome::Clean);
     }
@@ -40,10 +44,10 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         .context("--model accesses draws the accesses to one file: say which with --file PATH, as task_io.path has it")?;
     let accesses = accesses::read(&dataset, &find::find(&dataset, file)?)?;
     drop(stage);
-    output::write(args.output.as_deref(), |out| match args.format {
+    output::write(args.output.as_deref(), |out| match format {
         ModelFormat::Csv => Ok(table::accesses_csv(&accesses, out)?),
         ModelFormat::Json => Ok(table::accesses_json(&accesses, out)?),
-        _ => Ok(out.write_all(draw::accesses::svg(&accesses).as_bytes())?),
+        _ => Ok(out.write_all(accesses_picture::svg(&accesses).as_bytes())?),
     })?;
     Ok(Outcome::Clean)
 }

@@ -8,6 +8,7 @@ mod file_access;
 mod import;
 mod io_csv;
 mod jobs;
+mod log;
 mod observe;
 mod pages;
 mod run;

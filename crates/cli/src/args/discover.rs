@@ -1,0 +1,245 @@
+//! Arguments of `flowmine discover`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{FilterArgs, SourceArgs, TimestampArg};
+
+/// Models that can be discovered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Model {
+    /// Directly-follows graph: which activity follows which, how often, how long it waited, how many bytes went along.
+    Dfg,
+    /// The same for each type of objects of an object-centric log, in one graph.
+    Ocdfg,
+    /// How much of a task's time lies between its first and last access to a file, for each task and file.
+    AccessShare,
+    /// The reads and writes of one file (--file): offset over time, and by which task.
+    Accesses,
+}
+
+/// How a model is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModelFormat {
+    /// A picture.
+    Svg,
+    /// For Graphviz.
+    Dot,
+    /// Everything, for programs.
+    Json,
+    /// The numbers as a table.
+    Csv,
+    /// Graphs for yEd, Gephi, networkx.
+    Graphml,
+    /// Graphs for Gephi, networkx.
+    Gml,
+    /// Graphs for Cytoscape.
+    Cytoscape,
+}
+
+/// Of what the model is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum EventsArg {
+    /// Activity instances: starts and ends are paired, with the time between them.
+    #[default]
+    Instances,
+    /// Every event by itself, as PM4Py and process_mining take a log.
+    All,
+    /// Only events at which something begins to run.
+    Starts,
+    /// Only events at which something has ended.
+    Ends,
+}
+
+/// Which statistic of times a picture shows; all of them stand in the other formats and in a picture's tooltips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum StatisticArg {
+    /// The median.
+    #[default]
+    Median,
+    /// The arithmetic mean.
+    Mean,
+    /// The 95th percentile.
+    P95,
+    /// The longest.
+    Max,
+    /// The sum.
+    Sum,
+}
+
+/// What the boxes and lines of a graph tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum ShowArg {
+    /// How often, how long, how many bytes.
+    #[default]
+    All,
+    /// How often.
+    Frequency,
+    /// How long.
+    Time,
+    /// How many bytes.
+    Bytes,
+}
+
+/// `flowmine discover`.
+#[derive(Debug, Args)]
+#[command(after_help = "An activity instance is one execution of an activity: an attempt at a task or job with its submission, start and end, or the \
+    events of a log file that lifecycle:transition joins. docs/models.md says how each model is defined, docs/pictures.md what the marks in a \
+    picture mean.")]
+pub struct Discover {
+    /// What to look at.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// The model.
+    #[arg(long, value_enum, default_value = "dfg")]
+    pub model: Model,
+    /// The format; a picture when not given.
+    #[arg(long, value_enum)]
+    pub format: Option<ModelFormat>,
+    /// The file of --model accesses: its path as task_io.path has it, or an id from the list that is shown when several files had that path.
+    #[arg(long, value_name = "PATH")]
+    pub file: Option<String>,
+    /// What a case is: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), or object:TYPE for the objects of
+    /// a type. The cases of an XES file are its traces when not given.
+    #[arg(long, value_name = "NAME")]
+    pub case_notion: Option<String>,
+    /// Types of objects of --model ocdfg, separated by commas; all when not given.
+    #[arg(long, value_name = "TYPE", value_delimiter = ',')]
+    pub object_types: Vec<String>,
+    /// Of what the model is made.
+    #[arg(long, value_enum, default_value_t)]
+    pub events: EventsArg,
+    /// What an activity is: an attribute of events, several joined by plus signs (concept:name+lifecycle:transition), or a classifier that the log
+    /// declares. For jobs also `command` (when not given) and `command-state`.
+    #[arg(long, value_name = "KEY[+KEY]")]
+    pub activity: Option<String>,
+    /// Which moment of an observed interval is an event's time.
+    #[arg(long, value_enum, default_value_t)]
+    pub timestamp: TimestampArg,
+    /// Where to; standard output when not given.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What is shown.
+    #[command(flatten)]
+    pub picture: PictureArgs,
+    /// Columns of tables.
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+    /// Which events.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+    /// Which part of the log.
+    #[command(flatten)]
+    pub part: PartArgs,
+}
+
+/// What pictures of graphs show.
+#[derive(Debug, Args, Clone)]
+#[command(next_help_heading = "Pictures")]
+pub struct PictureArgs {
+    /// Which statistic of times stands on boxes and lines.
+    #[arg(long, value_enum, default_value_t)]
+    pub time: StatisticArg,
+    /// What boxes and lines tell.
+    #[arg(long, value_enum, default_value_t)]
+    pub show: ShowArg,
+    /// Show the most frequent lines until they stand for this percentage of all steps. When not given: all lines of a small graph, 80 of a larger one.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub coverage: Option<f64>,
+    /// Leave out activities and lines that occur less often.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub min_count: u64,
+    /// Show at most so many activities, the most frequent ones.
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    pub most_activities: usize,
+}
+
+/// Which columns of a table (CSV, Parquet) are what. Without these the names of PM4Py, bupaR and flowmine are looked for.
+#[derive(Debug, Args, Clone, Default)]
+#[command(next_help_heading = "Columns of tables")]
+pub struct ColumnArgs {
+    /// The case.
+    #[arg(long, value_name = "NAME")]
+    pub case_column: Option<String>,
+    /// The activity; several are joined by plus signs.
+    #[arg(long, value_name = "NAME")]
+    pub activity_column: Vec<String>,
+    /// When it happened or, beside a start, when it ended.
+    #[arg(long, value_name = "NAME")]
+    pub timestamp_column: Option<String>,
+    /// When it started.
+    #[arg(long, value_name = "NAME")]
+    pub start_column: Option<String>,
+    /// The transition of the lifecycle.
+    #[arg(long, value_name = "NAME")]
+    pub lifecycle_column: Option<String>,
+    /// The activity instance that rows belong to.
+    #[arg(long, value_name = "NAME")]
+    pub instance_column: Option<String>,
+    /// Who or what did it.
+    #[arg(long, value_name = "NAME")]
+    pub resource_column: Option<String>,
+    /// Bytes read.
+    #[arg(long, value_name = "NAME")]
+    pub read_bytes_column: Option<String>,
+    /// Bytes written.
+    #[arg(long, value_name = "NAME")]
+    pub written_bytes_column: Option<String>,
+}
+
+/// Which part of a log a model is made of.
+#[derive(Debug, Args, Clone, Default)]
+#[command(next_help_heading = "Filters by activity, path, variant, attribute")]
+pub struct PartArgs {
+    /// Only this activity; may be given more than once, and * stands for any text.
+    #[arg(long, value_name = "NAME")]
+    pub only_activity: Vec<String>,
+    /// Not this activity.
+    #[arg(long, value_name = "NAME")]
+    pub without_activity: Vec<String>,
+    /// Only cases in which the second activity comes right after the first: `align=>merge`; may be given more than once.
+    #[arg(long, value_name = "A=>B", value_parser = path)]
+    pub path: Vec<(String, String)>,
+    /// Only cases of the N most frequent variants.
+    #[arg(long, value_name = "N")]
+    pub top_variants: Option<usize>,
+    /// Only cases of the most frequent variants that together cover this percentage of cases.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub variant_coverage: Option<f64>,
+    /// Only events, tasks or jobs with this value of an attribute; of several values of one attribute any.
+    #[arg(long = "where", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub instances_where: Vec<(String, String)>,
+    /// Only cases that have this value of an attribute, or an event that has it. Attributes of traces have `case:` before their key.
+    #[arg(long = "cases-where", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub cases_where: Vec<(String, String)>,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| format!("{text:?} is not a percentage such as 80"))?;
+    if (0.0..=100.0).contains(&number) { Ok(number / 100.0) } else { Err(format!("{text:?} is not between 0 and 100")) }
+}
+
+fn path(text: &str) -> Result<(String, String), String> {
+    let (first, second) = text.split_once("=>").ok_or_else(|| format!("{text:?} is not a path such as align=>merge"))?;
+    Ok((first.trim().to_owned(), second.trim().to_owned()))
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or_else(|| format!("{text:?} is not an attribute and its value such as user=ann"))?;
+    Ok((key.trim().to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values() {
+        assert_eq!((percent("80"), percent("2.5%")), (Ok(0.8), Ok(0.025)));
+        assert!(percent("101").is_err() && percent("all").is_err());
+        assert_eq!(path("a b=>c"), Ok(("a b".to_owned(), "c".to_owned())));
+        assert_eq!(key_value("user=a=b"), Ok(("user".to_owned(), "a=b".to_owned())));
+        assert!(path("a->b").is_err() && key_value("user").is_err());
+    }
+}

@@ -1,0 +1,295 @@
+//! The log of `discover`, in columns: from a dataset, a log file, a table or standard input.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use flowmine_activity_log::{ActivityLog, Filter};
+use flowmine_correlate::row_rules::RowRules;
+use flowmine_eventlog::read::Severity;
+use flowmine_logs::columns::{self, ReadOptions, Unit};
+use flowmine_logs::log_file::{self, Content, FileObjectLog, LogRules};
+use flowmine_logs::task_log::{self, Tasks};
+use flowmine_schema::Dataset;
+
+use super::source::{self, Notion, Source, Wanted};
+use super::{export, jobs};
+use crate::args::{Discover, EventsArg, Model, ObjectsArg};
+use crate::messages;
+use crate::progress::Stage;
+
+/// A log and whether something of its source was lost.
+pub struct Loaded {
+    /// The log, filtered.
+    pub log: ActivityLog,
+    /// Whether the exit code must say that something is missing.
+    pub lossy: bool,
+}
+
+/// The keys that accounts and users have: in datasets, and in log files.
+const OF_JOBS: [&str; 2] = ["account", "user"];
+const OF_FILES: [&str; 2] = ["slurm:account", "org:resource"];
+
+/// Reads what was asked for, once, and takes the part that was asked for.
+pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
+    let unit = match args.events {
+        EventsArg::Instances => Unit::Instances,
+        EventsArg::All => Unit::Events,
+        EventsArg::Starts => Unit::Starts,
+        EventsArg::Ends => Unit::Ends,
+    };
+    let options = ReadOptions { unit, ..ReadOptions::default() };
+    let (mut loaded, names) = match (&args.source.dataset, &args.source.log) {
+        (None, Some(path)) => (file(args, path, options)?, OF_FILES),
+        _ => dataset(args, options)?,
+    };
+    for name in loaded.log.left_out.sentences() {
+        messages::note(&format!("flowmine: note: {name}"));
+    }
+    loaded.lossy |= loaded.log.left_out.is_loss();
+    let filter = filter(args, names)?;
+    let before = loaded.log.len();
+    let words = filter_words(args);
+    let mut log = filter.apply(loaded.log)?;
+    log.words.filters.extend(words);
+    if before > 0 && log.is_empty() {
+        messages::warning("nothing of the log passes the filters");
+    } else if log.is_empty() && matches!(unit, Unit::Starts | Unit::Ends) {
+        messages::warning("the log is empty: no event says in its lifecycle:transition that something began or ended, by which --events chooses");
+    }
+    if let Some(activity) = &args.activity {
+        log.words.activity = activity.clone();
+    }
+    Ok(Loaded { log, lossy: loaded.lossy })
+}
+
+/// The attributes by which is filtered.
+fn kept(args: &Discover, [account, user]: [&str; 2]) -> Vec<String> {
+    let mut keys: Vec<String> = args.part.instances_where.iter().chain(&args.part.cases_where).map(|(key, _)| key.clone()).collect();
+    keys.extend((!args.filter.account.is_empty()).then(|| account.to_owned()));
+    keys.extend((!args.filter.user.is_empty()).then(|| user.to_owned()));
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+fn filter(args: &Discover, [account, user]: [&str; 2]) -> anyhow::Result<Filter> {
+    let times = jobs::time_filter(&args.filter)?;
+    let grouped = |pairs: &[(String, String)]| -> Vec<(String, Vec<String>)> {
+        let mut out: Vec<(String, Vec<String>)> = Vec::new();
+        for (key, value) in pairs {
+            match out.iter_mut().find(|(known, _)| known == key) {
+                Some((_, values)) => values.push(value.clone()),
+                None => out.push((key.clone(), vec![value.clone()])),
+            }
+        }
+        out
+    };
+    let mut instances_where = grouped(&args.part.instances_where);
+    for (key, names) in [(account, &args.filter.account), (user, &args.filter.user)] {
+        if !names.is_empty() {
+            instances_where.push((key.to_owned(), names.clone()));
+        }
+    }
+    Ok(Filter {
+        from_ns: times.from_ns,
+        to_ns: times.to_ns,
+        activities: args.part.only_activity.clone(),
+        without_activities: args.part.without_activity.clone(),
+        instances_where,
+        cases_where: grouped(&args.part.cases_where),
+        paths: args.part.path.clone(),
+        top_variants: args.part.top_variants,
+        variant_coverage: args.part.variant_coverage,
+    })
+}
+
+fn filter_words(args: &Discover) -> Vec<String> {
+    let mut words = jobs::filter_words(&args.filter);
+    let part = &args.part;
+    words.extend((!part.only_activity.is_empty()).then(|| format!("activity {}", part.only_activity.join(" or "))));
+    words.extend((!part.without_activity.is_empty()).then(|| format!("without activity {}", part.without_activity.join(" and "))));
+    words.extend(part.path.iter().map(|(a, b)| format!("cases with {a} => {b}")));
+    words.extend(part.top_variants.map(|n| format!("the {n} most frequent variants")));
+    words.extend(part.variant_coverage.map(|share| format!("variants that cover {} % of cases", share * 100.0)));
+    words.extend(part.instances_where.iter().map(|(key, value)| format!("{key} is {value}")));
+    words.extend(part.cases_where.iter().map(|(key, value)| format!("cases with {key} {value}")));
+    words
+}
+
+/// What `--activity` says, as keys.
+fn keys(activity: &str) -> Vec<String> {
+    activity.split('+').map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned).collect()
+}
+
+fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'static str; 2])> {
+    let name = args.case_notion.as_deref();
+    let whole = crate::args::FilterArgs::default();
+    let dataset = match source::open(&args.source, &whole, args.timestamp, LogRules::default())? {
+        Source::Jobs(dataset) => dataset,
+        Source::Log(file) => {
+            let mut options = ReadOptions { keep: kept(args, OF_FILES), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
+            let (log, findings) = match (file.content, name.and_then(|name| name.strip_prefix("object:"))) {
+                (Content::Traces(log), None) => columns::walk_cases(&*log, options)?,
+                (Content::Traces(log), Some(kind)) => {
+                    options.case_type = Some(kind.to_owned());
+                    columns::walk_objects(&FileObjectLog::of_cases(&*log)?.0, options)?
+                }
+                (Content::Objects(log), kind) => {
+                    options.case_type = case_type(args, kind, || types_of(&*log))?;
+                    columns::walk_objects(&*log, options)?
+                }
+            };
+            source::findings("log", &findings);
+            return Ok((Loaded { log, lossy: false }, OF_FILES));
+        }
+    };
+    let mut options = ReadOptions { keep: kept(args, OF_JOBS), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
+    if args.model == Model::Ocdfg && name.is_none() {
+        return Ok((objects(args, &dataset, &Notion::Objects(String::new()), options)?, OF_JOBS));
+    }
+    let log = match source::notion(name, &dataset)? {
+        Notion::Jobs(notion) => {
+            match args.activity.as_deref() {
+                Some("command") => options.activity = Vec::new(),
+                Some("command-state") => options.activity = vec!["activity".to_owned(), "state".to_owned()],
+                _ => {}
+            }
+            let jobs = jobs::of(&dataset, args.timestamp)?;
+            // Says which names no job has.
+            let names = jobs::filter(&args.filter, &jobs)?;
+            let filter = flowmine_correlate::Filter { from_ns: None, to_ns: None, ..names };
+            let traced = task_log::of_jobs(&dataset, &RowRules::default())?;
+            let _stage = Stage::new("making the log");
+            anyhow::ensure!(
+                columns::suffices(&options),
+                "of jobs {:?} cannot be an activity or chosen by here; export the dataset as XES and give that with --log",
+                options.activity.iter().chain(&options.keep).cloned().collect::<Vec<_>>().join(", ")
+            );
+            let (mut log, instances) = columns::jobs(&jobs, notion, &filter, &traced, &options)?;
+            if options.unit == Unit::Instances {
+                instances.add_flows(&jobs, &dataset, &mut log)?;
+            }
+            log
+        }
+        Notion::Tasks => {
+            let unknown = [&options.activity, &options.keep].into_iter().find_map(|keys| columns::unknown_attribute(keys));
+            if let Some(key) = unknown.filter(|key| !OF_JOBS.contains(key)) {
+                anyhow::bail!("tasks have no attribute {key:?}: docs/tables.md lists the columns of task_runs");
+            }
+            let filter = flowmine_correlate::Filter::default();
+            let _stage = Stage::new("reading the dataset");
+            if task_log::is_uncorrelated(&dataset)? {
+                messages::warning("whose the traced operations are is not known yet: run `flowmine correlate` first");
+            }
+            if !args.filter.account.is_empty() || !args.filter.user.is_empty() {
+                messages::warning("tasks are of no account and no user that is known: --account and --user leave all of them out");
+            }
+            columns::tasks(&Tasks::new(&dataset, &RowRules::default(), &filter), &options)?
+        }
+        notion @ Notion::Objects(_) => return Ok((objects(args, &dataset, &notion, options)?, OF_JOBS)),
+    };
+    Ok((Loaded { log, lossy: false }, OF_JOBS))
+}
+
+/// The object-centric log of a dataset.
+fn objects(args: &Discover, dataset: &Dataset, notion: &Notion, mut options: ReadOptions) -> anyhow::Result<Loaded> {
+    let rules = RowRules::default();
+    let timestamp = jobs::timestamp(args.timestamp);
+    let objects = export::objects(&ObjectsArg::DEFAULT, notion);
+    let whole = crate::args::FilterArgs { from: None, to: None, ..args.filter.clone() };
+    let wanted = Wanted { objects: Some(objects), notions: &[], filter: &whole, timestamp, rules: &rules };
+    let log = source::job_logs(dataset, &wanted)?.objects.context("no object-centric log was made")?;
+    let kind = args.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));
+    options.case_type = kind.map(str::to_owned);
+    if let Some(kind) = kind {
+        check_type(kind, &types_of(&log))?;
+    }
+    let (log, findings) = columns::walk_objects(&log, options)?;
+    source::findings("log", &findings);
+    Ok(Loaded { log, lossy: false })
+}
+
+fn types_of(log: &dyn flowmine_eventlog::ObjectLog) -> Vec<String> {
+    log.types().objects.iter().map(|def| def.name.clone()).collect()
+}
+
+fn check_type(kind: &str, known: &[String]) -> anyhow::Result<()> {
+    let list = || known.iter().map(|name| format!("object:{}", flowmine_schema::text::visible(name))).collect::<Vec<_>>().join(", ");
+    anyhow::ensure!(known.iter().any(|name| name == kind), "there are no objects of type {kind:?}; --case-notion can be one of: {}", list());
+    Ok(())
+}
+
+/// The type of objects that are the cases, where the model needs one.
+fn case_type(args: &Discover, kind: Option<&str>, known: impl Fn() -> Vec<String>) -> anyhow::Result<Option<String>> {
+    match kind {
+        Some(kind) => {
+            check_type(kind, &known())?;
+            Ok(Some(kind.to_owned()))
+        }
+        None if args.model == Model::Ocdfg => Ok(None),
+        None => {
+            let list: Vec<String> = known().iter().map(|name| format!("object:{}", flowmine_schema::text::visible(name))).collect();
+            anyhow::bail!("which objects are the cases of this object-centric log? Say --case-notion with one of: {}", list.join(", "))
+        }
+    }
+}
+
+fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Result<Loaded> {
+    let spooled = if path == Path::new("-") { Some(spool()?) } else { None };
+    let path: PathBuf = spooled.as_ref().map_or_else(|| path.to_owned(), |file| file.path().to_owned());
+    let shown = if spooled.is_some() { "standard input".to_owned() } else { path.display().to_string() };
+    options.keep = kept(args, OF_FILES);
+    options.activity = args.activity.as_deref().map(keys).unwrap_or_default();
+    anyhow::ensure!(
+        args.timestamp == crate::args::TimestampArg::default(),
+        "--timestamp chooses among the ends of the intervals in which jobs of a dataset changed; in a log of others an event has one time"
+    );
+    let _stage = Stage::new("reading the log");
+    let name = args.case_notion.as_deref();
+    let kind = name.and_then(|name| name.strip_prefix("object:"));
+    if let (Some(name), None) = (name, kind) {
+        anyhow::bail!("a log file has no case notion {name:?}: leave --case-notion out, or say object:TYPE");
+    }
+    if let [single] = &options.activity[..]
+        && !single.contains(':')
+        && let Some(keys) = columns::classifier(&path, single)?
+    {
+        options.activity = keys;
+    }
+    let read = columns::read_file(&path, ReadOptions { case_type: None, ..options.clone() });
+    let (mut log, _, findings, format) = read.map_err(|error| source::in_file(Path::new(&shown), error))?;
+    source::findings(&shown, &findings);
+    let lossy = findings.iter().any(|finding| finding.severity == Severity::Error);
+    if format == flowmine_eventlog::read::Format::Xes {
+        if let Some(kind) = kind {
+            let again = log_file::read(&path, LogRules::default()).map_err(|error| source::in_file(Path::new(&shown), error))?;
+            let Content::Traces(traces) = again.content else { anyhow::bail!("{shown}: the file has changed while it was read") };
+            let of_cases = FileObjectLog::of_cases(&*traces)?.0;
+            check_type(kind, &types_of(&of_cases))?;
+            log = columns::walk_objects(&of_cases, ReadOptions { case_type: Some(kind.to_owned()), ..options })?.0;
+        }
+    } else {
+        let known = || log.groups.iter().map(|group| group.kind.clone()).collect::<Vec<_>>();
+        if let Some(kind) = case_type(args, kind, known)? {
+            log.groups.retain(|group| group.kind == kind);
+            log.words.notion = format!("objects of type {kind}");
+        }
+    }
+    Ok(Loaded { log, lossy })
+}
+
+/// Standard input as a file: formats are told by their content, and some are read twice.
+fn spool() -> anyhow::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::NamedTempFile::new().context("a temporary file for standard input")?;
+    let mut buffer = vec![0; 1 << 16];
+    let mut input = std::io::stdin().lock();
+    loop {
+        match input.read(&mut buffer).context("standard input")? {
+            0 => break,
+            n => file.write_all(&buffer[..n]).context("a temporary file for standard input")?,
+        }
+    }
+    file.flush()?;
+    Ok(file)
+}
