@@ -100,8 +100,7 @@ pub fn origin_words(from: &str) -> &'static str {
 }
 
 /// All origins, in the order in which they are shown.
-pub(crate) const ORIGINS: [BytesFrom; 5] =
-    [BytesFrom::Trace, BytesFrom::Engine, BytesFrom::Accounting, BytesFrom::Log, BytesFrom::Nobody];
+pub(crate) const ORIGINS: [BytesFrom; 5] = [BytesFrom::Trace, BytesFrom::Engine, BytesFrom::Accounting, BytesFrom::Log, BytesFrom::Nobody];
 
 /// Who counted the bytes of an instance.
 pub(crate) fn bytes_from(log: &ActivityLog, instance: u32) -> BytesFrom {

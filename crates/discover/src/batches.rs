@@ -169,9 +169,9 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Batches 
             found.groups.push(out);
         }
     }
-    found.groups.sort_by(|a, b| {
-        (b.batches.len().cmp(&a.batches.len())).then_with(|| (&a.activity, &a.resource).cmp(&(&b.activity, &b.resource)))
-    });
+    found
+        .groups
+        .sort_by(|a, b| (b.batches.len().cmp(&a.batches.len())).then_with(|| (&a.activity, &a.resource).cmp(&(&b.activity, &b.resource))));
     found
 }
 

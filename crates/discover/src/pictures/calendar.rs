@@ -72,7 +72,8 @@ pub fn ticks(axis: &Axis, zero_ns: i64, most: f64) -> (Ticks, String) {
         let months = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600].into_iter().find(|&n| fits(n * 30 * DAY)).unwrap_or(1200);
         let (year, month, _) = date(low.div_euclid(DAY));
         let first = (year * 12 + month - 1).div_euclid(months) * months;
-        let places = (0..=60).map(|n| first + n * months).map(|month| (month, first_of(month.div_euclid(12), month.rem_euclid(12) + 1) * DAY));
+        let places =
+            (0..=60).map(|n| first + n * months).map(|month| (month, first_of(month.div_euclid(12), month.rem_euclid(12) + 1) * DAY));
         let shown = places.filter(|(_, ns)| (low..=high).contains(ns));
         let words = |month: i128| match months {
             12.. => format!("{:04}", month.div_euclid(12)),

@@ -4,8 +4,7 @@
 use flowmine_draw::sheet::TEXT;
 
 /// Colours, the first for the most frequent.
-pub const PALETTE: [&str; 9] =
-    ["#332288", "#ddcc77", "#44aa99", "#cc6677", "#88ccee", "#117733", "#aa4499", "#999933", "#882255"];
+pub const PALETTE: [&str; 9] = ["#332288", "#ddcc77", "#44aa99", "#cc6677", "#88ccee", "#117733", "#aa4499", "#999933", "#882255"];
 /// For what has no colour of its own.
 pub const OTHER: &str = "#b8bfc7";
 

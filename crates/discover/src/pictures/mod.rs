@@ -6,8 +6,6 @@
 
 pub mod batches;
 mod calendar;
-#[cfg(test)]
-pub(crate) mod check;
 mod colours;
 pub mod csv;
 pub mod dotted_chart;

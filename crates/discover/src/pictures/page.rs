@@ -1,6 +1,5 @@
 //! A page: heading, facts, what is left out, the picture itself, a legend.
 
-use flowmine_draw::axis::SMALL;
 use flowmine_draw::legend::{self, Entry};
 use flowmine_draw::sheet::{Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{atoms, width, wrap_name, wrap_words};
@@ -103,9 +102,4 @@ pub fn nothing(sheet: &mut Sheet, top: f64, words: &str) -> f64 {
         sheet.text(MARGIN, y, NAME, TEXT, "", &line);
     }
     y + 8.0
-}
-
-/// Words in the size of axes, ended at a place.
-pub fn right_words(sheet: &mut Sheet, x: f64, y: f64, colour: &str, words: &str) {
-    sheet.text(x, y, SMALL, colour, "text-anchor=\"end\"", words);
 }

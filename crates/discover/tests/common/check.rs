@@ -13,26 +13,26 @@ pub fn picture(svg: &str) -> Vec<String> {
     let mut depth = 0;
     loop {
         match reader.read_event().expect("the picture is XML") {
-            Event::Start(element) | Event::Empty(element) if element.name().as_ref() == b"svg" => {
+            Event::Start(element) | Event::Empty(element) if element.name().as_ref() == "svg" => {
                 depth += 1;
                 let attribute = |name: &str| number(&element, name).expect("a picture has a size");
                 size = (attribute("width"), attribute("height"));
             }
             Event::Start(element) => {
                 depth += 1;
-                if element.name().as_ref() == b"text" {
+                if element.name().as_ref() == "text" {
                     let bold = element.try_get_attribute("font-weight").expect("attributes are right").is_some();
                     let text = |name: &str| {
                         let value = element.try_get_attribute(name).expect("attributes are right")?;
-                        Some(String::from_utf8_lossy(&value.value).into_owned())
+                        Some(value.value.into_owned())
                     };
                     let of = |name: &str| number(&element, name).expect("a text has a place");
                     open = Some((of("x"), of("y"), of("font-size"), bold, text("text-anchor"), text("transform")));
                     words.clear();
                 }
             }
-            Event::Text(text) if open.is_some() => words.push_str(&String::from_utf8_lossy(&text)),
-            Event::GeneralRef(_) if open.is_some() => words.push('&'),
+            Event::Text(text) if open.is_some() => words.push_str(&text),
+            Event::GeneralRef(_) if open.is_some() => words.push('<'),
             Event::End(_) => {
                 depth -= 1;
                 if let Some((x, y, font, bold, anchor, transform)) = open.take() {
@@ -66,5 +66,5 @@ pub fn picture(svg: &str) -> Vec<String> {
 
 fn number(element: &quick_xml::events::BytesStart<'_>, name: &str) -> Option<f64> {
     let value = element.try_get_attribute(name).ok()??;
-    String::from_utf8_lossy(&value.value).parse().ok()
+    value.value.parse().ok()
 }
