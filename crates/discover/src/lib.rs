@@ -3,7 +3,16 @@
 //! A model is a file here; it knows no source and no picture. [`pictures`] says what of a model is drawn and how it is written for people and
 //! programs: a file a model, too.
 
+pub mod about;
+pub mod batches;
 pub mod dfg;
+pub mod dotted_chart;
+mod grouped;
+pub mod lifecycle;
 pub mod ocdfg;
+pub mod performance_spectrum;
 pub mod pictures;
 pub mod stats;
+pub mod summary;
+pub mod temporal_profile;
+pub mod variants;

@@ -1,5 +1,39 @@
 //! Models as pictures (`flowmine-draw`) and as JSON and tables.
+//!
+//! Each model has a file here with `svg`, `json` and `csv`. JSON begins with `"format": "flowmine-…", "version": 1`; times in it are UTC
+//! nanoseconds since 1970 and time spans nanoseconds, both in fields that end in `_ns`. Tables have time spans in seconds (`_s`) and times
+//! as ISO 8601. What is not known is `null` in JSON and empty in tables, never zero.
 
+pub mod batches;
+mod calendar;
+mod colours;
 pub mod csv;
 pub mod dfg;
+pub mod dotted_chart;
+pub mod lifecycle;
 pub mod ocdfg;
+mod page;
+pub mod performance_spectrum;
+pub mod summary;
+pub mod temporal_profile;
+pub mod text_table;
+pub mod variants;
+
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// A model in JSON, with what it is in front.
+#[derive(Serialize)]
+struct Document<'a, T> {
+    format: &'static str,
+    version: u32,
+    #[serde(flatten)]
+    model: &'a T,
+}
+
+fn document(format: &'static str, model: &impl Serialize, out: impl Write) -> io::Result<()> {
+    // Numbers are written in small pieces.
+    let mut out = io::BufWriter::new(out);
+    flowmine_draw::json::write(&Document { format, version: 1, model }, &mut out)?;
+    out.flush()
+}

@@ -1,0 +1,200 @@
+//! Batches (Martin, Swennen, Depaire, Jans, Caris & Vanhoof, *Batch Processing: Definition and Event Log Identification*, SIMPDA 2015): a log
+//! in, the groups of instances of one activity that one resource worked on together out, by PM4Py's definition (`discover_batches`).
+//!
+//! The instances of an activity and a resource are put in order of start and end. One that starts no later than the merge distance after all
+//! before it have ended is of the same batch. Batches below the smallest size are none. An instance without known times, with an end before its
+//! start or without a resource is counted and in no batch. One of which only one moment is known starts and ends then.
+
+use flowmine_activity_log::{ActivityLog, Cases, NONE};
+use serde::Serialize;
+
+use crate::about::About;
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Two instances are of one batch if the second starts no later than so many nanoseconds after the first ended. PM4Py's `merge_distance`.
+    pub merge_distance_ns: i64,
+    /// The fewest instances of a batch. PM4Py's `min_batch_size`.
+    pub min_size: usize,
+    /// Whether a batch belongs to one resource. Without, instances of an activity are taken together wherever they ran.
+    pub by_resource: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { merge_distance_ns: 900_000_000_000, min_size: 2, by_resource: true }
+    }
+}
+
+/// How the instances of a batch lie to each other. Of several that fit, the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// All start together and end together.
+    Simultaneous,
+    /// All start together.
+    AtStart,
+    /// All end together.
+    AtEnd,
+    /// Each starts when the one before it ends.
+    Sequential,
+    /// Anything else.
+    Concurrent,
+}
+
+impl Kind {
+    /// All kinds in the order in which they are looked for.
+    pub const ALL: [Self; 5] = [Self::Simultaneous, Self::AtStart, Self::AtEnd, Self::Sequential, Self::Concurrent];
+
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Simultaneous => "simultaneous",
+            Self::AtStart => "at_start",
+            Self::AtEnd => "at_end",
+            Self::Sequential => "sequential",
+            Self::Concurrent => "concurrent",
+        }
+    }
+}
+
+/// The batches of a log.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Batches {
+    /// What they are of.
+    #[serde(flatten)]
+    pub about: About,
+    /// The distance that was used, in nanoseconds.
+    pub merge_distance_ns: i64,
+    /// The smallest size that was used.
+    pub min_size: usize,
+    /// Whether a batch belongs to one resource.
+    pub by_resource: bool,
+    /// By activity and resource: those with most batches first, then by names.
+    pub groups: Vec<Group>,
+    /// Instances without a resource, where one was asked for.
+    pub without_resource: u64,
+    /// Instances of which no time, or only one of two, is known.
+    pub without_time: u64,
+    /// Instances that end before they start.
+    pub backwards: u64,
+}
+
+/// The batches of an activity and a resource.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Group {
+    /// The activity.
+    pub activity: String,
+    /// The resource; `None` when resources were not looked at.
+    pub resource: Option<String>,
+    /// How many instances were looked at, in batches and not.
+    pub instances: u64,
+    /// How many of them are in batches.
+    pub in_batches: u64,
+    /// By start.
+    pub batches: Vec<Batch>,
+}
+
+/// One batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Batch {
+    /// How its instances lie to each other.
+    pub kind: Kind,
+    /// The first start, UTC nanoseconds since 1970.
+    pub start_ns: i64,
+    /// The last end.
+    pub end_ns: i64,
+    /// How many instances it has.
+    pub instances: u64,
+    /// The cases of them, each once, in the order of their first starts.
+    pub cases: Vec<String>,
+}
+
+type Key = (u32, u32, i64, i64, u32);
+
+/// Finds batches.
+pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Batches {
+    let mut found = Batches {
+        about: About::of(log, cases),
+        merge_distance_ns: options.merge_distance_ns,
+        min_size: options.min_size.max(1),
+        by_resource: options.by_resource,
+        ..Batches::default()
+    };
+    let mut keys: Vec<Key> = Vec::with_capacity(log.len());
+    for at in 0..log.len() as u32 {
+        let resource = log.instances.resource.get(at as usize).copied().unwrap_or(NONE);
+        let times = log.start_ns(at).zip(log.end_ns(at));
+        match times {
+            _ if options.by_resource && resource == NONE => found.without_resource += 1,
+            None => found.without_time += 1,
+            Some((start, end)) if end < start => found.backwards += 1,
+            Some((start, end)) => {
+                let resource = if options.by_resource { resource } else { NONE };
+                keys.push((log.instances.activity[at as usize], resource, start, end, at));
+            }
+        }
+    }
+    keys.sort_unstable();
+    let case_of = cases.of_instances(log.len());
+    for group in keys.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let (activity, resource) = (group[0].0, group[0].1);
+        let mut out = Group {
+            activity: log.activities.get(activity).to_owned(),
+            resource: (resource != NONE).then(|| log.resources.get(resource).to_owned()),
+            instances: group.len() as u64,
+            ..Group::default()
+        };
+        let mut first = 0;
+        let mut end = i64::MIN;
+        for at in 0..=group.len() {
+            let apart = match group.get(at) {
+                Some(next) => at > first && i128::from(next.2) - i128::from(end) > i128::from(options.merge_distance_ns.max(0)),
+                None => true,
+            };
+            if apart {
+                let members = &group[first..at];
+                if members.len() >= found.min_size {
+                    out.in_batches += members.len() as u64;
+                    out.batches.push(batch(members, end, cases, &case_of));
+                }
+                (first, end) = (at, i64::MIN);
+            }
+            if let Some(next) = group.get(at) {
+                end = end.max(next.3);
+            }
+        }
+        if !out.batches.is_empty() {
+            found.groups.push(out);
+        }
+    }
+    found
+        .groups
+        .sort_by(|a, b| (b.batches.len().cmp(&a.batches.len())).then_with(|| (&a.activity, &a.resource).cmp(&(&b.activity, &b.resource))));
+    found
+}
+
+fn batch(members: &[Key], end_ns: i64, cases: &Cases, case_of: &[u32]) -> Batch {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let of = members.iter().map(|key| case_of[key.4 as usize]).filter(|&case| case != NONE && seen.insert(case));
+    Batch {
+        kind: kind(members),
+        start_ns: members[0].2,
+        end_ns,
+        instances: members.len() as u64,
+        cases: of.map(|case| cases.names.get(case).to_owned()).collect(),
+    }
+}
+
+fn kind(members: &[Key]) -> Kind {
+    let start = members.iter().all(|key| key.2 == members[0].2);
+    let end = members.iter().all(|key| key.3 == members[0].3);
+    match (start, end) {
+        (true, true) => Kind::Simultaneous,
+        (true, false) => Kind::AtStart,
+        (false, true) => Kind::AtEnd,
+        _ if members.windows(2).all(|pair| pair[0].3 == pair[1].2) => Kind::Sequential,
+        _ => Kind::Concurrent,
+    }
+}

@@ -1,0 +1,140 @@
+//! Dotted chart (Song & van der Aalst, *Supporting process mining by showing events at a glance*, WITS 2007): a log and its cases in, one dot
+//! or bar for each activity instance out, in rows of cases.
+//!
+//! Instances of which no time is known are counted and have no dot; cases without any known time are counted and have no row.
+
+use flowmine_activity_log::{ActivityLog, Cases, Names};
+use serde::Serialize;
+
+use crate::about::{About, span};
+
+/// The order of the rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sort {
+    /// By the first moment of the case.
+    #[default]
+    Start,
+    /// By the time from the first to the last moment, shortest first.
+    Duration,
+    /// By the last moment.
+    End,
+    /// By the name of the case.
+    Name,
+}
+
+/// What the horizontal axis is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Time {
+    /// When it was.
+    #[default]
+    Absolute,
+    /// Time since the first moment of the case.
+    Relative,
+}
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The order of the rows.
+    pub sort: Sort,
+    /// What the horizontal axis is.
+    pub time: Time,
+}
+
+/// A dotted chart.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DottedChart {
+    /// What it is of.
+    pub about: About,
+    /// The order of the rows.
+    pub sort: Sort,
+    /// What times are: of dots and of the axis.
+    pub time: Time,
+    /// The names of activities.
+    pub activities: Names,
+    /// How many dots each activity has.
+    pub counts: Vec<u64>,
+    /// The names of the cases that have a row, in the order of rows.
+    pub rows: Vec<String>,
+    /// The first moment of each row's case, UTC nanoseconds since 1970.
+    pub first_ns: Vec<i64>,
+    /// By row, then in the order of starts.
+    pub dots: Vec<Dot>,
+    /// Whether some dot has a start and an end.
+    pub intervals: bool,
+    /// Instances that have no dot because no time of them is known.
+    pub without_time: u64,
+    /// Cases that have no row because no time of their instances is known.
+    pub cases_without_time: u64,
+}
+
+/// One activity instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dot {
+    /// Its row: an index into [`DottedChart::rows`].
+    pub row: u32,
+    /// Its activity: a number in [`DottedChart::activities`].
+    pub activity: u32,
+    /// Its start or only moment: UTC nanoseconds since 1970, or since the case's first moment.
+    pub start_ns: i64,
+    /// Its end, where both are known.
+    pub end_ns: Option<i64>,
+}
+
+/// Makes a dotted chart.
+pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> DottedChart {
+    let spans: Vec<Option<(i64, i64)>> = (0..cases.len()).map(|case| span(log, cases, case)).collect();
+    let mut order: Vec<(i64, u32)> = Vec::with_capacity(cases.len());
+    for (case, span) in spans.iter().enumerate() {
+        if let Some((start, end)) = span {
+            let key = match options.sort {
+                Sort::Start => *start,
+                Sort::End => *end,
+                Sort::Duration => end.saturating_sub(*start),
+                Sort::Name => 0,
+            };
+            order.push((key, case as u32));
+        }
+    }
+    order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| cases.names.get(a.1).cmp(cases.names.get(b.1))).then(a.1.cmp(&b.1)));
+    let mut chart = DottedChart {
+        about: About::of(log, cases),
+        sort: options.sort,
+        time: options.time,
+        activities: log.activities.clone(),
+        counts: vec![0; log.activities.len()],
+        cases_without_time: (cases.len() - order.len()) as u64,
+        ..DottedChart::default()
+    };
+    for (row, &(_, case)) in order.iter().enumerate() {
+        let first = spans[case as usize].map_or(0, |span| span.0);
+        let zero = if options.time == Time::Relative { first } else { 0 };
+        chart.rows.push(cases.names.get(case).to_owned());
+        chart.first_ns.push(first);
+        for at in cases.of(case as usize) {
+            let (start, end) = (log.start_ns(at), log.end_ns(at));
+            let Some(moment) = start.or(end) else {
+                chart.without_time += 1;
+                continue;
+            };
+            let end_ns = if log.is_moment(at) { None } else { start.and(end) };
+            let activity = log.instances.activity[at as usize];
+            if let Some(count) = chart.counts.get_mut(activity as usize) {
+                *count += 1;
+            }
+            chart.intervals |= end_ns.is_some();
+            chart.dots.push(Dot {
+                row: row as u32,
+                activity,
+                start_ns: moment.saturating_sub(zero),
+                end_ns: end_ns.map(|end| end.saturating_sub(zero)),
+            });
+        }
+    }
+    // Those of cases without a row: no time of them is known.
+    let no_row = (0..cases.len()).filter(|&case| spans[case].is_none());
+    chart.without_time += no_row.map(|case| cases.of(case).len() as u64).sum::<u64>();
+    chart
+}

@@ -1,0 +1,35 @@
+//! Numbers by group in one piece of memory, for medians and percentiles of each group.
+
+/// Numbers, those of a group together.
+pub struct Grouped {
+    offsets: Vec<usize>,
+    values: Vec<i64>,
+}
+
+impl Grouped {
+    /// Sorts numbers into `groups` groups; the numbers are walked twice.
+    pub fn of<I: Iterator<Item = (u32, i64)>>(groups: usize, numbers: impl Fn() -> I) -> Self {
+        let mut offsets = vec![0usize; groups + 1];
+        for (group, _) in numbers() {
+            if let Some(count) = offsets.get_mut(group as usize + 1) {
+                *count += 1;
+            }
+        }
+        for at in 0..groups {
+            offsets[at + 1] += offsets[at];
+        }
+        let mut free = offsets.clone();
+        let mut values = vec![0; offsets[groups]];
+        for (group, value) in numbers().filter(|(group, _)| (*group as usize) < groups) {
+            let place = &mut free[group as usize];
+            values[*place] = value;
+            *place += 1;
+        }
+        Self { offsets, values }
+    }
+
+    /// The numbers of a group, in the order in which they came until somebody changes it.
+    pub fn get(&mut self, group: usize) -> &mut [i64] {
+        &mut self.values[self.offsets[group]..self.offsets[group + 1]]
+    }
+}

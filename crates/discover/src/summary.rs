@@ -1,0 +1,344 @@
+//! Summary: a log and its cases in, a table of its activities and one of its cases out, as a run's report has it.
+//!
+//! Times that lie the wrong way round (ended before it started) are not known and counted. Bytes of different origin stand apart. Nothing is
+//! refused.
+
+use flowmine_activity_log::{ActivityLog, Cases, Measure, NONE, Status};
+use serde::Serialize;
+
+use crate::about::{About, ORIGINS, bytes_from, origin, span};
+use crate::grouped::Grouped;
+use crate::stats::percentile;
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The order of cases.
+    pub cases_by: CasesBy,
+}
+
+/// The order of cases.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CasesBy {
+    /// By their first moment, those without one last.
+    #[default]
+    Start,
+    /// By duration, longest first.
+    Duration,
+    /// By name.
+    Name,
+}
+
+/// A log in numbers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// What it is of.
+    #[serde(flatten)]
+    pub about: About,
+    /// The first known moment, UTC nanoseconds since 1970.
+    pub first_ns: Option<i64>,
+    /// The last known moment.
+    pub last_ns: Option<i64>,
+    /// Instances that end before they start, or start before they are ready: their time is not known.
+    pub backwards: u64,
+    /// By time in service, most first, then by instances, then by name.
+    pub activities: Vec<Activity>,
+    /// All activities together.
+    pub total: Activity,
+    /// The cases.
+    pub case_list: Vec<Case>,
+}
+
+/// The times of some instances, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Times {
+    /// Of how many instances the time is known.
+    pub count: u64,
+    /// Median.
+    pub median_ns: f64,
+    /// 95th percentile, linear between neighbours.
+    pub p95_ns: f64,
+    /// The longest.
+    pub max_ns: i64,
+    /// All added up.
+    pub sum_ns: i128,
+}
+
+/// The instances of an activity.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Activity {
+    /// Its name; empty for all together.
+    pub activity: String,
+    /// How many instances there are.
+    pub instances: u64,
+    /// In how many cases it occurs.
+    pub cases: u64,
+    /// How many failed; `None` when nothing is known of what became of any.
+    pub failed: Option<u64>,
+    /// How many are second or further attempts; `None` when no attempt is numbered.
+    pub retried: Option<u64>,
+    /// How many did not run because an earlier result was taken; `None` as with `failed`.
+    pub cached: Option<u64>,
+    /// How many were ended by somebody, or never ran; `None` as with `failed`.
+    pub aborted: Option<u64>,
+    /// From ready to start.
+    pub queue: Option<Times>,
+    /// From start to end.
+    pub service: Option<Times>,
+    /// Bytes, for each who counted them.
+    pub bytes: Vec<Bytes>,
+    /// CPU time, added up, in nanoseconds.
+    pub cpu_ns: Option<i128>,
+    /// CPU time by CPUs asked for × service time, of those of which all three are known; above 1 where more was used than asked for.
+    pub cpu_efficiency: Option<f64>,
+    /// The most memory asked for, in bytes.
+    pub memory_asked_bytes: Option<i64>,
+    /// The largest resident memory, in bytes.
+    pub memory_peak_bytes: Option<i64>,
+    /// The largest share of its own memory that an instance used.
+    pub memory_used_share: Option<f64>,
+}
+
+/// Bytes that one origin counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Bytes {
+    /// Who counted: `trace`, `engine`, `accounting`, `log` or `untold`.
+    pub counted_by: &'static str,
+    /// Instances of which it knows bytes read or written.
+    pub instances: u64,
+    /// Bytes read.
+    pub read_bytes: Option<i128>,
+    /// Bytes written.
+    pub written_bytes: Option<i128>,
+    /// Bytes read and written per second of service, of the instances of which both are known.
+    pub bytes_per_s: Option<f64>,
+}
+
+/// A case.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Case {
+    /// Its name.
+    pub case: String,
+    /// Its first known moment (ready, start or end), UTC nanoseconds since 1970.
+    pub start_ns: Option<i64>,
+    /// Its last known moment.
+    pub end_ns: Option<i64>,
+    /// From the first to the last.
+    pub duration_ns: Option<i64>,
+    /// How many instances it has.
+    pub instances: u64,
+    /// How many of them failed; `None` when nothing is known of what became of any.
+    pub failed: Option<u64>,
+    /// Time from start to end of its instances, added up; `None` when it is known of none.
+    pub service_ns: Option<i128>,
+    /// The share of its duration in which none of its instances ran; `None` when no service time is known.
+    pub waiting_share: Option<f64>,
+}
+
+/// What is added up for an activity.
+#[derive(Clone, Default)]
+struct Sums {
+    row: Activity,
+    statuses: [u64; 4],
+    status_known: bool,
+    attempts: bool,
+    bytes: [ByteSums; ORIGINS.len()],
+    cpu_used: f64,
+    cpu_there: f64,
+    last_case: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct ByteSums {
+    instances: u64,
+    read: Option<i128>,
+    written: Option<i128>,
+    timed_bytes: i128,
+    timed_ns: i128,
+}
+
+fn forward(ns: Option<i64>) -> Option<i64> {
+    ns.filter(|ns| *ns >= 0)
+}
+
+impl Sums {
+    fn add(&mut self, log: &ActivityLog, at: u32) {
+        let row = &mut self.row;
+        row.instances += 1;
+        let status = log.status(at);
+        self.status_known |= status != Status::Unknown;
+        match status {
+            Status::Failed => self.statuses[0] += 1,
+            Status::Cached => self.statuses[1] += 1,
+            Status::Aborted => self.statuses[2] += 1,
+            _ => {}
+        }
+        if let Some(attempt) = log.attempt(at) {
+            self.attempts = true;
+            self.statuses[3] += u64::from(attempt > 1);
+        }
+        if log.instances.measures.is_empty() {
+            return;
+        }
+        let service = forward(log.service_ns(at));
+        let (read, written) = (log.measure(Measure::ReadBytes, at), log.measure(Measure::WrittenBytes, at));
+        if read.is_some() || written.is_some() {
+            let from = bytes_from(log, at);
+            let place = ORIGINS.iter().position(|origin| *origin == from).unwrap_or(0);
+            let sums = &mut self.bytes[place];
+            sums.instances += 1;
+            for (sum, value) in [(&mut sums.read, read), (&mut sums.written, written)] {
+                if let Some(value) = value {
+                    *sum = Some(sum.unwrap_or(0) + i128::from(value));
+                }
+            }
+            if let Some(ns) = service {
+                sums.timed_bytes += i128::from(read.unwrap_or(0)) + i128::from(written.unwrap_or(0));
+                sums.timed_ns += i128::from(ns);
+            }
+        }
+        if let Some(cpu) = log.measure(Measure::CpuTimeNs, at) {
+            row.cpu_ns = Some(row.cpu_ns.unwrap_or(0) + i128::from(cpu));
+            if let Some((cpus, ns)) = log.measure(Measure::Cpus, at).zip(service) {
+                self.cpu_used += cpu as f64;
+                self.cpu_there += cpus as f64 * ns as f64;
+            }
+        }
+        let (asked, peak) = (log.measure(Measure::MemoryBytes, at), log.measure(Measure::PeakMemoryBytes, at));
+        row.memory_asked_bytes = row.memory_asked_bytes.max(asked);
+        row.memory_peak_bytes = row.memory_peak_bytes.max(peak);
+        if let Some((asked, peak)) = asked.zip(peak).filter(|(asked, _)| *asked > 0) {
+            let share = peak as f64 / asked as f64;
+            row.memory_used_share = Some(row.memory_used_share.map_or(share, |most| most.max(share)));
+        }
+    }
+
+    fn finish(self, queue: &mut [i64], service: &mut [i64]) -> Activity {
+        let known = |n: u64| self.status_known.then_some(n);
+        let [failed, cached, aborted, retried] = self.statuses;
+        let bytes = ORIGINS.into_iter().zip(self.bytes).filter(|(_, sums)| sums.instances > 0).map(|(from, sums)| Bytes {
+            counted_by: origin(from),
+            instances: sums.instances,
+            read_bytes: sums.read,
+            written_bytes: sums.written,
+            bytes_per_s: (sums.timed_ns > 0).then(|| sums.timed_bytes as f64 / (sums.timed_ns as f64 / 1e9)),
+        });
+        Activity {
+            failed: known(failed),
+            cached: known(cached),
+            aborted: known(aborted),
+            retried: self.attempts.then_some(retried),
+            queue: times(queue),
+            service: times(service),
+            bytes: bytes.collect(),
+            cpu_efficiency: (self.cpu_there > 0.0).then(|| self.cpu_used / self.cpu_there),
+            ..self.row
+        }
+    }
+}
+
+fn times(values: &mut [i64]) -> Option<Times> {
+    let &max_ns = values.iter().max()?;
+    Some(Times {
+        count: values.len() as u64,
+        sum_ns: values.iter().map(|&ns| i128::from(ns)).sum(),
+        max_ns,
+        median_ns: percentile(values, 0.5),
+        p95_ns: percentile(values, 0.95),
+    })
+}
+
+/// Sums up a log. An instance counts once for its activity, in however many cases it is.
+pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Summary {
+    let all = 0..log.len() as u32;
+    let activity_of = |at: u32| log.instances.activity[at as usize];
+    let numbers = |of: fn(&ActivityLog, u32) -> Option<i64>| {
+        let all = all.clone();
+        move || all.clone().filter_map(move |at| forward(of(log, at)).map(|ns| (activity_of(at), ns)))
+    };
+    let mut queue = Grouped::of(log.activities.len(), numbers(ActivityLog::queue_ns));
+    let mut service = Grouped::of(log.activities.len(), numbers(ActivityLog::service_ns));
+    let everything = |of: fn(&ActivityLog, u32) -> Option<i64>| all.clone().filter_map(|at| forward(of(log, at))).collect::<Vec<i64>>();
+    let mut sums = vec![Sums { last_case: NONE, ..Sums::default() }; log.activities.len()];
+    let mut total = Sums::default();
+    let mut backwards = 0;
+    for at in all.clone() {
+        sums[activity_of(at) as usize].add(log, at);
+        total.add(log, at);
+        let wrong = |ns: Option<i64>| ns.is_some_and(|ns| ns < 0);
+        backwards += u64::from(wrong(log.queue_ns(at)) || wrong(log.service_ns(at)));
+    }
+    let mut case_list = Vec::with_capacity(cases.len());
+    let mut intervals = Vec::new();
+    for case in 0..cases.len() {
+        for at in cases.of(case) {
+            let sums = &mut sums[activity_of(at) as usize];
+            if sums.last_case != case as u32 {
+                sums.last_case = case as u32;
+                sums.row.cases += 1;
+            }
+        }
+        total.row.cases += u64::from(cases.of(case).len() > 0);
+        case_list.push(case_row(log, cases, case, &mut intervals));
+    }
+    match options.cases_by {
+        CasesBy::Start => case_list.sort_by(|a, b| {
+            let start = |case: &Case| (case.start_ns.is_none(), case.start_ns);
+            start(a).cmp(&start(b)).then_with(|| a.case.cmp(&b.case))
+        }),
+        CasesBy::Duration => case_list.sort_by(|a, b| b.duration_ns.cmp(&a.duration_ns).then_with(|| a.case.cmp(&b.case))),
+        CasesBy::Name => case_list.sort_by(|a, b| a.case.cmp(&b.case)),
+    }
+    let mut activities = Vec::new();
+    for (number, sums) in sums.into_iter().enumerate().filter(|(_, sums)| sums.row.instances > 0) {
+        let row = sums.finish(queue.get(number), service.get(number));
+        activities.push(Activity { activity: log.activities.get(number as u32).to_owned(), ..row });
+    }
+    let time = |row: &Activity| row.service.map_or(0, |times| times.sum_ns);
+    activities.sort_by(|a, b| {
+        let most_first = time(b).cmp(&time(a)).then(b.instances.cmp(&a.instances));
+        most_first.then_with(|| a.activity.cmp(&b.activity))
+    });
+    Summary {
+        about: About::of(log, cases),
+        first_ns: case_list.iter().filter_map(|case| case.start_ns).min(),
+        last_ns: case_list.iter().filter_map(|case| case.end_ns).max(),
+        backwards,
+        activities,
+        total: total.finish(&mut everything(ActivityLog::queue_ns), &mut everything(ActivityLog::service_ns)),
+        case_list,
+    }
+}
+
+fn case_row(log: &ActivityLog, cases: &Cases, case: usize, intervals: &mut Vec<(i64, i64)>) -> Case {
+    let span = span(log, cases, case);
+    intervals.clear();
+    let (mut failed, mut known, mut service) = (0, false, None::<i128>);
+    for at in cases.of(case) {
+        let status = log.status(at);
+        known |= status != Status::Unknown;
+        failed += u64::from(status == Status::Failed);
+        if let Some(ns) = forward(log.service_ns(at)) {
+            service = Some(service.unwrap_or(0) + i128::from(ns));
+            intervals.extend(log.start_ns(at).zip(log.end_ns(at)));
+        }
+    }
+    intervals.sort_unstable();
+    let (mut running, mut until) = (0i128, i64::MIN);
+    for &(start, end) in intervals.iter() {
+        let start = start.max(until);
+        running += i128::from(end.max(start)) - i128::from(start);
+        until = until.max(end);
+    }
+    let duration = span.map(|(start, end)| i128::from(end) - i128::from(start));
+    Case {
+        case: cases.names.get(case as u32).to_owned(),
+        start_ns: span.map(|span| span.0),
+        end_ns: span.map(|span| span.1),
+        duration_ns: span.map(|(start, end)| end.saturating_sub(start)),
+        instances: cases.of(case).len() as u64,
+        failed: known.then_some(failed),
+        service_ns: service,
+        waiting_share: service.and(duration).filter(|ns| *ns > 0).map(|ns| 1.0 - running as f64 / ns as f64),
+    }
+}
