@@ -7,10 +7,18 @@
 //!
 //! Everything is a function of the input: no clock, no randomness, and no order of a hash table reaches a result.
 
+pub mod align;
+pub mod bpmn;
 pub mod inductive;
+pub mod layout;
+pub mod net;
+pub mod pnml;
+pub mod replay;
 pub mod tree;
 pub mod variants;
+mod xml;
 
+pub use net::PetriNet;
 pub use tree::{Node, ProcessTree};
 pub use variants::{Variant, Variants};
 
@@ -40,6 +48,12 @@ pub enum Error {
         at: usize,
         /// What is wrong.
         why: &'static str,
+    },
+    /// A tree that has an activity at two places, where each must be at one.
+    #[error("the activity {activity:?} is in the tree twice")]
+    ActivityTwice {
+        /// The activity.
+        activity: String,
     },
     /// An option outside its range.
     #[error("{option} is {value}; it must be {must}")]
