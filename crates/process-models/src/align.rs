@@ -289,6 +289,9 @@ impl<'a> Aligner<'a> {
                         if let Some(again) = to_redo.least(j) {
                             to_body.add(j, again);
                             done = to_body.least(j).into_iter().chain(done).min();
+                            if let Some(done) = done {
+                                to_redo.add(j, done);
+                            }
                         }
                         row.push(done.unwrap_or(0));
                     }

@@ -9,6 +9,7 @@
 
 pub mod align;
 pub mod bpmn;
+pub mod declare;
 pub mod inductive;
 pub mod layout;
 pub mod net;
