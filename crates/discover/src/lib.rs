@@ -4,6 +4,7 @@
 //! programs: a file a model, too.
 
 pub mod about;
+pub mod bottlenecks;
 pub mod batches;
 pub mod dfg;
 pub mod dotted_chart;
@@ -12,6 +13,7 @@ pub mod lifecycle;
 pub mod ocdfg;
 pub mod performance_spectrum;
 pub mod pictures;
+pub mod process_model;
 pub mod stats;
 pub mod summary;
 pub mod temporal_profile;

@@ -1,24 +1,56 @@
 //! `flowmine run`: the whole batch over a dataset.
+//!
+//! What a dataset has no rows of is not told of: without jobs there is no log, picture or number of jobs, without tasks none of tasks.
 
 use std::fs;
 use std::io::ErrorKind;
+use std::path::Path;
 
 use anyhow::Context;
-use flowmine_correlate::cases;
-use flowmine_correlate::{Classifier, CorrelateError, RowRules};
-use flowmine_discover::draw::{Options, svg};
+use flowmine_activity_log::ActivityLog;
+use flowmine_correlate::cases::{self, CaseNotion};
+use flowmine_correlate::{CorrelateError, Filter, Jobs, RowRules};
+use flowmine_discover::dfg::dfg;
+use flowmine_discover::pictures::dfg::{self as picture, Options};
+use flowmine_draw::svg;
+use flowmine_eventlog::{CaseLog, Counts, ocel, xes};
+use flowmine_logs::columns::{self, ReadOptions};
 use flowmine_logs::job_log::JobLogs;
-use flowmine_discover::log::Which;
 use flowmine_logs::summary::{Summary, diagnostic_counts};
-use flowmine_logs::task_log;
-use flowmine_eventlog::{Counts, ocel, xes};
-use flowmine_schema::DatasetError;
+use flowmine_logs::task_log::{self, Tasks};
+use flowmine_schema::{Dataset, DatasetError};
 
 use super::source::Notion;
-use super::{discover, export, jobs, source};
+use super::{export, jobs, source};
 use crate::args::{ObjectsArg, Run};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
+
+/// What was written, and what of it the log writers could not carry as it was.
+struct Written<'a> {
+    out: &'a Path,
+    files: Vec<(String, String)>,
+    counts: Counts,
+}
+
+impl Written<'_> {
+    fn log(&mut self, name: String, log: &dyn CaseLog, case: &str) -> anyhow::Result<()> {
+        let _stage = Stage::new("writing logs");
+        self.counts += output::write_log(Some(&self.out.join(&name)), |out| xes::write(log, out))?;
+        self.files.push((name, format!("event log, a case is: {case}")));
+        Ok(())
+    }
+
+    /// The directly-follows graph of a log's instances.
+    fn graph(&mut self, name: String, log: &ActivityLog, what: &str) -> anyhow::Result<()> {
+        let _stage = Stage::new("drawing");
+        let Some(cases) = log.cases().filter(|_| !log.is_empty()) else { return Ok(()) };
+        let svg = svg::svg(&picture::graph(&dfg(log, cases), &Options::default()))?;
+        output::write(Some(&self.out.join(&name)), |out| Ok(out.write_all(svg.as_bytes())?))?;
+        self.files.push((name, what.to_owned()));
+        Ok(())
+    }
+}
 
 /// Correlates, exports, discovers and summarises.
 pub fn run(args: &Run) -> anyhow::Result<Outcome> {
@@ -26,9 +58,68 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     let filter = jobs::filter(&args.filter, &jobs)?;
     anyhow::ensure!(!args.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", args.out.display());
     fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
+    correlate(&dataset, &jobs)?;
 
-    let stage = Stage::new("correlating");
-    match flowmine_correlate::correlate(&dataset, &jobs, cases::ALL) {
+    let has_jobs = !jobs.attempts.is_empty();
+    let has_tasks = task_log::has_tasks(&dataset)?;
+    let rules = RowRules::default();
+    let mut written = Written { out: &args.out, files: Vec::new(), counts: Counts::default() };
+    let stage = Stage::new("making logs");
+    let mut logs = JobLogs::new(filter.clone(), true, if has_jobs { cases::ALL } else { &[] }, task_log::of_jobs(&dataset, &rules)?);
+    logs.add(&jobs)?;
+    let mut logs = logs.finish()?;
+    let wanted = export::objects(&ObjectsArg::DEFAULT, &Notion::Tasks);
+    logs.objects = Some(source::beside_jobs(&dataset, &rules, &filter, wanted, logs.objects)?);
+    messages::diagnostics("log", &logs.diagnostics);
+    drop(stage);
+    for (notion, log) in cases::ALL.iter().zip(&logs.cases) {
+        // log.xes and dfg.svg are those of the first notion; each other notion's name is in its files' names.
+        let suffix = if notion.name() == cases::ALL[0].name() { String::new() } else { format!("-{}", notion.name()) };
+        written.log(format!("log{suffix}.xes"), log, notion.description())?;
+        let log = job_columns(&dataset, &jobs, *notion, &filter, &rules)?;
+        written.graph(format!("dfg{suffix}.svg"), &log, &format!("directly-follows graph of jobs, {} cases", notion.name()))?;
+    }
+    if has_tasks {
+        let suffix = if has_jobs { format!("-{}", task_log::NOTION) } else { String::new() };
+        let log = source::task_cases(&dataset, &rules, &filter)?;
+        written.log(format!("log{suffix}.xes"), &log, task_log::cases::DESCRIPTION)?;
+        let stage = Stage::new("making logs");
+        let log = columns::tasks(&Tasks::new(&dataset, &rules, &filter), &ReadOptions::default())?;
+        drop(stage);
+        written.graph(format!("dfg{suffix}.svg"), &log, &format!("directly-follows graph of tasks, {} cases", task_log::NOTION))?;
+    }
+    if let Some(log) = &logs.objects {
+        let _stage = Stage::new("writing the object-centric log");
+        written.counts += output::write_log(Some(&args.out.join("log.ocel.json")), |out| ocel::json::write(log, out))?;
+        written.files.push(("log.ocel.json".to_owned(), "object-centric event log, OCEL 2.0".to_owned()));
+    }
+    export::tell(written.counts);
+
+    let counts = diagnostic_counts(&dataset)?;
+    let summary = Summary::new(&jobs, &filter, cases::ALL, counts);
+    if has_jobs {
+        output::write(Some(&args.out.join("summary.json")), |out| {
+            serde_json::to_writer_pretty(&mut *out, &summary)?;
+            Ok(out.write_all(b"\n")?)
+        })?;
+        written.files.push(("summary.json".to_owned(), "the numbers below".to_owned()));
+    }
+    output::write(None, |out| {
+        writeln!(out, "{}", args.out.display())?;
+        for (name, what) in &written.files {
+            writeln!(out, "  {name:<28} {what}")?;
+        }
+        if has_jobs {
+            write!(out, "\n{}", summary.text())?;
+        }
+        Ok(())
+    })?;
+    Ok(if summary.errors > 0 { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+fn correlate(dataset: &Dataset, jobs: &Jobs) -> anyhow::Result<()> {
+    let _stage = Stage::new("correlating");
+    match flowmine_correlate::correlate(dataset, jobs, cases::ALL) {
         Ok(_) => {}
         // Somebody else's dataset can be read all the same.
         Err(CorrelateError::Dataset(error @ DatasetError::Locked { .. })) => {
@@ -41,69 +132,13 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         }
         Err(error) => return Err(error.into()),
     }
-    drop(stage);
+    Ok(())
+}
 
-    let mut written = Vec::new();
-    let stage = Stage::new("making logs");
-    let rules = RowRules::default();
-    let mut logs = JobLogs::new(filter.clone(), true, cases::ALL, task_log::of_jobs(&dataset, &rules)?);
-    logs.add(&jobs)?;
-    let mut logs = logs.finish()?;
-    let wanted = export::objects(&ObjectsArg::DEFAULT, &Notion::Tasks);
-    logs.objects = Some(source::beside_jobs(&dataset, &rules, &filter, wanted, logs.objects)?);
-    messages::diagnostics("log", &logs.diagnostics);
-    drop(stage);
-    let mut counts = Counts::default();
-    for (notion, log) in cases::ALL.iter().zip(&logs.cases) {
-        // log.xes and dfg.svg are those of the first notion; each other notion's name is in its files' names.
-        let suffix = if notion.name() == cases::ALL[0].name() { String::new() } else { format!("-{}", notion.name()) };
-        let _stage = Stage::new("writing logs and pictures");
-        let name = format!("log{suffix}.xes");
-        counts += output::write_log(Some(&args.out.join(&name)), |out| xes::write(log, out))?;
-        written.push((name, format!("event log, a case is: {}", notion.description())));
-        for (which, what, picture) in [(Which::All, "", "all events"), (Which::Starts, "-starts", "job starts")] {
-            let graph = discover::graph(&jobs, *notion, &filter, Classifier::Activity, which, &args.filter)?;
-            let name = format!("dfg{suffix}{what}.svg");
-            let svg = svg::svg(&graph, &Options::default())?;
-            output::write(Some(&args.out.join(&name)), |out| Ok(out.write_all(svg.as_bytes())?))?;
-            written.push((name, format!("directly-follows graph of {picture}, {} cases", notion.name())));
-        }
-    }
-    if task_log::has_tasks(&dataset)? {
-        let log = source::task_cases(&dataset, &rules, &filter)?;
-        let _stage = Stage::new("writing logs and pictures");
-        let name = format!("log-{}.xes", task_log::NOTION);
-        counts += output::write_log(Some(&args.out.join(&name)), |out| xes::write(&log, out))?;
-        written.push((name, format!("event log, a case is: {}", task_log::cases::DESCRIPTION)));
-        for (which, what, picture) in [(Which::All, "", "all events"), (Which::Starts, "-starts", "task starts")] {
-            let graph = discover::graph_of_log(&log, Classifier::Activity, which, task_log::NOTION, &args.filter)?;
-            let name = format!("dfg-{}{what}.svg", task_log::NOTION);
-            let svg = svg::svg(&graph, &Options::default())?;
-            output::write(Some(&args.out.join(&name)), |out| Ok(out.write_all(svg.as_bytes())?))?;
-            written.push((name, format!("directly-follows graph of {picture}, {} cases", task_log::NOTION)));
-        }
-    }
-    let stage = Stage::new("writing the object-centric log");
-    if let Some(log) = &logs.objects {
-        counts += output::write_log(Some(&args.out.join("log.ocel.json")), |out| ocel::json::write(log, out))?;
-    }
-    drop(stage);
-    export::tell(counts);
-    written.push(("log.ocel.json".to_owned(), "object-centric event log, OCEL 2.0".to_owned()));
-
-    let counts = diagnostic_counts(&dataset)?;
-    let summary = Summary::new(&jobs, &filter, cases::ALL, counts);
-    output::write(Some(&args.out.join("summary.json")), |out| {
-        serde_json::to_writer_pretty(&mut *out, &summary)?;
-        Ok(out.write_all(b"\n")?)
-    })?;
-    written.push(("summary.json".to_owned(), "the numbers below".to_owned()));
-    output::write(None, |out| {
-        writeln!(out, "{}", args.out.display())?;
-        for (name, what) in &written {
-            writeln!(out, "  {name:<28} {what}")?;
-        }
-        Ok(write!(out, "\n{}", summary.text())?)
-    })?;
-    Ok(if summary.errors > 0 { Outcome::WithLosses } else { Outcome::Clean })
+fn job_columns(dataset: &Dataset, jobs: &Jobs, notion: &dyn CaseNotion, filter: &Filter, rules: &RowRules) -> anyhow::Result<ActivityLog> {
+    let _stage = Stage::new("making logs");
+    let traced = task_log::of_jobs(dataset, rules)?;
+    let (mut log, instances) = columns::jobs(jobs, notion, filter, &traced, &ReadOptions::default())?;
+    instances.add_flows(jobs, dataset, &mut log)?;
+    Ok(log)
 }

@@ -5,6 +5,7 @@
 //! as ISO 8601. What is not known is `null` in JSON and empty in tables, never zero.
 
 pub mod batches;
+pub mod bottlenecks;
 mod calendar;
 mod colours;
 pub mod csv;
@@ -14,6 +15,7 @@ pub mod lifecycle;
 pub mod ocdfg;
 mod page;
 pub mod performance_spectrum;
+pub mod process_model;
 pub mod summary;
 pub mod temporal_profile;
 pub mod text_table;

@@ -9,7 +9,7 @@ mod records;
 mod tasks;
 
 pub use jobs::{InstanceOfAttempt, jobs, suffices};
-pub use records::{Columns, read_file, walk_cases, walk_objects};
+pub use records::{Columns, classifier, read_file, walk_cases, walk_objects};
 pub use tasks::{tasks, unknown_attribute};
 
 use flowmine_activity_log::Transition;

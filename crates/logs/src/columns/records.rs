@@ -240,6 +240,8 @@ impl Columns {
         }
         let mut log = self.builder.finish();
         log.words.ready = "scheduled".to_owned();
+        let unit = if self.options.unit == Unit::Instances && !log.has_intervals() { Unit::Events } else { self.options.unit };
+        log.words.instance = unit.word("instance");
         Ok((log, self.header, self.findings.finish()))
     }
 }
@@ -294,6 +296,33 @@ pub fn read_file(path: &Path, options: ReadOptions) -> Result<(ActivityLog, Case
     let format = read::read_file(path, &Limits::default(), &mut columns)?;
     let (log, header, findings) = columns.finish()?;
     Ok((log, header, findings, format))
+}
+
+/// The keys of a classifier that a log file declares; `None` when it declares none of that name, or is no XES.
+///
+/// # Errors
+/// As [`read_file`].
+pub fn classifier(path: &Path, name: &str) -> Result<Option<Vec<String>>, LogError> {
+    struct Header(CaseHeader);
+    impl Sink for Header {
+        fn types(&mut self, _: Types) -> Result<(), LogError> {
+            Ok(())
+        }
+        fn header(&mut self, header: CaseHeader) -> Result<(), LogError> {
+            self.0 = header;
+            Ok(())
+        }
+        fn record(&mut self, _: &Record<'_>) -> Result<(), LogError> {
+            Ok(())
+        }
+        fn finding(&mut self, _: Finding) {}
+    }
+    if read::detect(path)? != Format::Xes {
+        return Ok(None);
+    }
+    let mut header = Header(CaseHeader::default());
+    read::read_file(path, &Limits::default(), &mut header)?;
+    Ok(header.0.classifiers.into_iter().find(|known| known.name == name).map(|known| known.keys))
 }
 
 /// A log of cases as columns.

@@ -1,0 +1,551 @@
+//! Bottlenecks: one ranked list of what costs time, over queue waits, running times, waits between activities, reads and writes, stragglers,
+//! failed attempts, and what was asked for and not used.
+//!
+//! In goes a log and its cases; out come findings, each with the **time at stake**: the time that would be gained, added up over all
+//! instances, if the finding did not exist. These times overlap (a straggler is also part of its activity's running time) and are not to be
+//! added; they say where to look first. Thresholds are in [`Options`] and are named in the output.
+//!
+//! | kind | found when | time at stake |
+//! |---|---|---|
+//! | `queue` | instances waited between ready and start | the sum of these waits |
+//! | `activity` | instances ran | the sum of their running times |
+//! | `wait` | an activity started later than the one before it ended | the sum of the waits that the queue does not explain |
+//! | `io-time` | reads and writes took [`Options::io_share`] of the running time or more | the time in reads and writes |
+//! | `re-read` | bytes were read again: [`Options::re_read_share`] of all or more | their share of the time in reads and writes |
+//! | `tiny-requests` | a read or write moved less than [`Options::tiny_bytes`] on average, in [`Options::many_calls`] calls or more | the time in reads and writes |
+//! | `low-rate` | bytes moved slower than a tenth of the rate of the quickest activity that moved as much | running time beyond that rate |
+//! | `straggler` | an instance ran [`Options::straggler_factor`] times the median of its activity | what is above the median |
+//! | `failed` | attempts failed or were aborted after they had started | their running times |
+//! | `idle-cpus` | less than [`Options::cpu_share`] of the CPUs asked for were used | the running times that these CPUs stand for |
+//! | `time-limit` | time limits are [`Options::limit_factor`] times the running time or more, and instances queued | a part of the queue: none is claimed |
+
+use flowmine_activity_log::{ActivityLog, Cases, Measure, Status};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use crate::about::About;
+use crate::stats::percentile;
+
+/// From where on something is a finding.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Options {
+    /// Share of the running time that reads and writes take.
+    pub io_share: f64,
+    /// Share of the bytes read that were read before.
+    pub re_read_share: f64,
+    /// Bytes that a call moves on average.
+    pub tiny_bytes: f64,
+    /// So many calls are many.
+    pub many_calls: i64,
+    /// So many times the median is a straggler.
+    pub straggler_factor: f64,
+    /// So many instances of an activity are needed to speak of stragglers.
+    pub straggler_instances: usize,
+    /// Share of the CPU time asked for that was used.
+    pub cpu_share: f64,
+    /// Time limit as a multiple of the running time.
+    pub limit_factor: f64,
+    /// Findings with less time at stake than this share of the largest are left out (and counted).
+    pub least_share: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            io_share: 0.3,
+            re_read_share: 0.2,
+            tiny_bytes: 4096.0,
+            many_calls: 1000,
+            straggler_factor: 3.0,
+            straggler_instances: 5,
+            cpu_share: 0.5,
+            limit_factor: 10.0,
+            least_share: 0.001,
+        }
+    }
+}
+
+/// What kind of finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Waiting in the queue.
+    Queue,
+    /// Running.
+    Activity,
+    /// Waiting between two activities, beyond the queue.
+    Wait,
+    /// Time in reads and writes.
+    IoTime,
+    /// Bytes read again.
+    ReRead,
+    /// Small reads and writes.
+    TinyRequests,
+    /// Bytes moved slowly.
+    LowRate,
+    /// Instances much slower than their like.
+    Straggler,
+    /// Attempts that failed.
+    Failed,
+    /// CPUs asked for and not used.
+    IdleCpus,
+    /// Time limits far above the running time.
+    TimeLimit,
+}
+
+impl Kind {
+    /// As in the output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Activity => "activity",
+            Self::Wait => "wait",
+            Self::IoTime => "io-time",
+            Self::ReRead => "re-read",
+            Self::TinyRequests => "tiny-requests",
+            Self::LowRate => "low-rate",
+            Self::Straggler => "straggler",
+            Self::Failed => "failed",
+            Self::IdleCpus => "idle-cpus",
+            Self::TimeLimit => "time-limit",
+        }
+    }
+
+    /// One sentence on what to do.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::Queue => "Ask for less (time, memory, CPUs) so that it fits into gaps, use another partition, or submit short tasks together as one job.",
+            Self::Activity => "This is where the time goes: give it more CPUs if it can use them, split its input, or look for a quicker program.",
+            Self::Wait => "Nothing ran although the step before had ended: submit the next step with a dependency instead of by hand, or let the engine poll more often.",
+            Self::IoTime => "Much of its time goes into reads and writes: put its files on node-local or faster storage, or compress them.",
+            Self::ReRead => "The same bytes are read more than once: keep them in memory, or copy the file to node-local storage first.",
+            Self::TinyRequests => "Many small reads or writes: use larger buffers (1 MiB), fewer and larger files, or a library that collects requests.",
+            Self::LowRate => "It moves its bytes much slower than others on the same storage: look for small requests, compression on one CPU, or a busy file system.",
+            Self::Straggler => "A few are much slower than their like: compare their inputs and hosts, and split what is large.",
+            Self::Failed => "Attempts ended without a result: look at their errors first, then at memory and time limits.",
+            Self::IdleCpus => "It asks for CPUs that it does not use: ask for fewer, and more of them run at once.",
+            Self::TimeLimit => "Its time limit is far above what it needs: a limit closer to the longest run lets the scheduler fit it into gaps.",
+        }
+    }
+}
+
+/// Something that costs time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// What kind.
+    pub kind: Kind,
+    /// The activity; of waits the second one.
+    pub activity: String,
+    /// Of waits the first activity.
+    pub after: Option<String>,
+    /// Time at stake in nanoseconds, over all instances.
+    pub at_stake_ns: i64,
+    /// How many instances it is about.
+    pub instances: u64,
+    /// What was found, in a sentence with its numbers.
+    pub found: String,
+    /// Up to three instances that show it most, to be looked up.
+    pub examples: Vec<Example>,
+}
+
+/// An instance that shows a finding.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Example {
+    /// The name of its case.
+    pub case: String,
+    /// Its place in its case, by start, from 1.
+    pub place: u64,
+    /// When it started, UTC nanoseconds since 1970.
+    pub start_ns: Option<i64>,
+    /// On what, where known.
+    pub resource: Option<String>,
+    /// The time that it is about, in nanoseconds.
+    pub time_ns: i64,
+}
+
+/// The list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bottlenecks {
+    /// What it is of.
+    pub about: About,
+    /// Thresholds.
+    pub options: Options,
+    /// Findings, most time at stake first.
+    pub findings: Vec<Finding>,
+    /// Findings with too little at stake to be listed.
+    pub small: u64,
+    /// What could not be judged, and what to record so that it can.
+    pub unknown: Vec<String>,
+}
+
+struct Search<'l> {
+    log: &'l ActivityLog,
+    cases: &'l Cases,
+    case_of: Vec<u32>,
+    findings: Vec<Finding>,
+}
+
+fn whole(ns: i128) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+fn duration(ns: i128) -> String {
+    flowmine_draw::duration(ns as f64)
+}
+
+fn counted(n: usize, word: &str) -> String {
+    flowmine_draw::text::counted(n as u64, word, &format!("{word}s"))
+}
+
+impl Search<'_> {
+    fn add(&mut self, kind: Kind, activity: u32, of: &[(u32, i128)], found: String) {
+        let at_stake = of.iter().map(|(_, ns)| ns).sum();
+        self.put(kind, activity, None, at_stake, of, found);
+    }
+
+    fn put(&mut self, kind: Kind, activity: u32, after: Option<u32>, at_stake: i128, of: &[(u32, i128)], found: String) {
+        if at_stake <= 0 && kind != Kind::TimeLimit {
+            return;
+        }
+        let name = |number: u32| self.log.activities.get(number).to_owned();
+        let mut most: Vec<(u32, i128)> = of.to_vec();
+        most.sort_by_key(|&(at, ns)| (std::cmp::Reverse(ns), at));
+        let examples = most.iter().take(3).map(|&(at, ns)| self.example(at, ns)).collect();
+        self.findings.push(Finding {
+            kind,
+            activity: name(activity),
+            after: after.map(name),
+            at_stake_ns: whole(at_stake),
+            instances: of.len() as u64,
+            found,
+            examples,
+        });
+    }
+
+    fn example(&self, at: u32, ns: i128) -> Example {
+        let case = self.case_of[at as usize] as usize;
+        let place = if case < self.cases.len() { self.cases.of(case).position(|member| member == at) } else { None };
+        let resource = self.log.instances.resource.get(at as usize).map(|&resource| self.log.resources.get(resource).to_owned());
+        Example {
+            case: self.cases.names.get(case as u32).to_owned(),
+            place: place.map_or(0, |place| place as u64 + 1),
+            start_ns: self.log.start_ns(at),
+            resource: resource.filter(|name| !name.is_empty()),
+            time_ns: whole(ns),
+        }
+    }
+
+    /// Findings about one activity.
+    fn of_activity(&mut self, activity: u32, all: &[u32], options: &Options) {
+        let log = self.log;
+        let queue: Vec<(u32, i128)> =
+            all.iter().filter_map(|&at| Some((at, i128::from(log.queue_ns(at)?)))).filter(|(_, ns)| *ns > 0).collect();
+        let sum = |of: &[(u32, i128)]| -> i128 { of.iter().map(|(_, ns)| ns).sum() };
+        if !queue.is_empty() {
+            let found = format!("{} waited {} in the queue, {} on average", counted(queue.len(), "instance"), duration(sum(&queue)),
+                duration(sum(&queue) / queue.len() as i128));
+            self.add(Kind::Queue, activity, &queue, found);
+        }
+        let service: Vec<(u32, i128)> =
+            all.iter().filter_map(|&at| Some((at, i128::from(log.service_ns(at)?)))).filter(|(_, ns)| *ns > 0).collect();
+        if service.is_empty() {
+            return;
+        }
+        let total = sum(&service);
+        let mut times: Vec<i64> = service.iter().map(|&(_, ns)| whole(ns)).collect();
+        let median = percentile(&mut times, 0.5);
+        let found = format!("{} ran {}, half of them {} or less", counted(service.len(), "instance"), duration(total), duration(median as i128));
+        self.add(Kind::Activity, activity, &service, found);
+
+        if service.len() >= options.straggler_instances {
+            let slow: Vec<(u32, i128)> =
+                service.iter().filter(|(_, ns)| *ns as f64 > options.straggler_factor * median).map(|&(at, ns)| (at, ns - median as i128)).collect();
+            // Where every tenth is slow, that is how the activity is.
+            if !slow.is_empty() && slow.len() * 10 <= service.len().max(10) {
+                let found = format!(
+                    "{} ran more than {} times the median of {}",
+                    counted(slow.len(), "instance"),
+                    options.straggler_factor,
+                    duration(median as i128)
+                );
+                self.add(Kind::Straggler, activity, &slow, found);
+            }
+        }
+        let failed: Vec<(u32, i128)> =
+            service.iter().copied().filter(|&(at, _)| matches!(log.status(at), Status::Failed | Status::Aborted)).collect();
+        if !failed.is_empty() {
+            let found = format!("{} failed or were aborted after {} of running", counted(failed.len(), "instance"), duration(sum(&failed)));
+            self.add(Kind::Failed, activity, &failed, found);
+        }
+        self.io(activity, &service, total, options);
+        self.asked(activity, &service, &queue, options);
+    }
+
+    fn io(&mut self, activity: u32, service: &[(u32, i128)], total: i128, options: &Options) {
+        let log = self.log;
+        let measure = |measure: Measure, at: u32| log.measure(measure, at).map(i128::from);
+        let io: Vec<(u32, i128)> = service.iter().filter_map(|&(at, _)| Some((at, measure(Measure::IoTimeNs, at)?))).collect();
+        let io_total: i128 = io.iter().map(|(_, ns)| ns).sum();
+        if io_total > 0 && io_total as f64 >= options.io_share * total as f64 {
+            let found = format!("reads and writes took {} of {} ({:.0} %; of several threads more than the time that passed)", duration(io_total),
+                duration(total), io_total as f64 / total as f64 * 100.0);
+            self.add(Kind::IoTime, activity, &io, found);
+        }
+        let again: Vec<(u32, i128)> = service
+            .iter()
+            .filter_map(|&(at, _)| Some((at, (measure(Measure::ReadBytes, at)? - measure(Measure::UniqueReadBytes, at)?).max(0))))
+            .collect();
+        let read: i128 = again.iter().filter_map(|&(at, _)| measure(Measure::ReadBytes, at)).sum();
+        let again_total: i128 = again.iter().map(|(_, bytes)| bytes).sum();
+        if read > 0 && again_total as f64 >= options.re_read_share * read as f64 {
+            let cost: Vec<(u32, i128)> = again
+                .iter()
+                .filter_map(|&(at, bytes)| {
+                    let all = measure(Measure::ReadBytes, at)?.max(1);
+                    Some((at, (measure(Measure::IoTimeNs, at)? as f64 * bytes as f64 / all as f64) as i128))
+                })
+                .collect();
+            let found = format!("{} of {} read had been read before", flowmine_draw::axis::bytes(whole(again_total)), flowmine_draw::axis::bytes(whole(read)));
+            self.add(Kind::ReRead, activity, &cost, found);
+        }
+        let calls = |at: u32| Some(measure(Measure::ReadCalls, at)? + measure(Measure::WriteCalls, at)?);
+        let tiny: Vec<(u32, i128, i128, i128)> = io
+            .iter()
+            .filter_map(|&(at, ns)| Some((at, ns, calls(at)?, measure(Measure::ReadBytes, at)? + measure(Measure::WrittenBytes, at)?)))
+            .filter(|&(_, _, calls, bytes)| calls >= i128::from(options.many_calls) && (bytes as f64) < options.tiny_bytes * calls as f64)
+            .collect();
+        if !tiny.is_empty() {
+            let (calls, bytes) = tiny.iter().fold((0, 0), |sum, one| (sum.0 + one.2, sum.1 + one.3));
+            let found = format!(
+                "{} calls moved {} on average",
+                flowmine_draw::count(u64::try_from(calls).unwrap_or(u64::MAX)),
+                flowmine_draw::axis::bytes(whole(bytes / calls.max(1)))
+            );
+            let of: Vec<(u32, i128)> = tiny.iter().map(|&(at, ns, ..)| (at, ns)).collect();
+            self.add(Kind::TinyRequests, activity, &of, found);
+        }
+    }
+
+    fn asked(&mut self, activity: u32, service: &[(u32, i128)], queue: &[(u32, i128)], options: &Options) {
+        let log = self.log;
+        let used: Vec<(u32, i128, f64)> = service
+            .iter()
+            .filter_map(|&(at, ns)| {
+                let (cpus, cpu) = (log.measure(Measure::Cpus, at)?, log.measure(Measure::CpuTimeNs, at)?);
+                (cpus > 0).then(|| (at, ns, (cpu as f64 / (ns as f64 * cpus as f64)).min(1.0)))
+            })
+            .collect();
+        let idle: Vec<(u32, i128)> =
+            used.iter().filter(|(_, _, share)| *share < options.cpu_share).map(|&(at, ns, share)| (at, (ns as f64 * (1.0 - share)) as i128)).collect();
+        if !idle.is_empty() {
+            let mean = used.iter().map(|(_, _, share)| share).sum::<f64>() / used.len() as f64;
+            let found = format!("{} used less than {:.0} % of their CPUs ({:.0} % on average)", counted(idle.len(), "instance"), options.cpu_share * 100.0, mean * 100.0);
+            self.add(Kind::IdleCpus, activity, &idle, found);
+        }
+        let wide: Vec<(u32, i128)> = service
+            .iter()
+            .filter(|&&(at, ns)| log.measure(Measure::TimeLimitNs, at).is_some_and(|limit| limit as f64 >= options.limit_factor * ns as f64))
+            .copied()
+            .collect();
+        let waited: i128 = queue.iter().map(|(_, ns)| ns).sum();
+        if wide.len() * 2 > service.len() && waited > 0 {
+            let found = format!(
+                "{} of {} have a time limit of {} times their running time or more, and {} were spent in the queue",
+                wide.len(),
+                counted(service.len(), "instance"),
+                options.limit_factor,
+                duration(waited)
+            );
+            self.put(Kind::TimeLimit, activity, None, 0, &wide, found);
+        }
+    }
+
+    /// Activities that move bytes much slower than the quickest that moves as much.
+    fn rates(&mut self, of: &[Vec<u32>]) {
+        let log = self.log;
+        let mut rates: Vec<(u32, f64, f64, f64)> = Vec::new();
+        for (activity, all) in (0u32..).zip(of) {
+            let (mut bytes, mut ns) = (0.0, 0.0);
+            for &at in all {
+                let moved = [Measure::ReadBytes, Measure::WrittenBytes].iter().filter_map(|&m| log.measure(m, at)).map(|b| b as f64).sum::<f64>();
+                if let Some(io) = log.measure(Measure::IoTimeNs, at).filter(|&io| io > 0) {
+                    bytes += moved;
+                    ns += io as f64;
+                }
+            }
+            if ns > 0.0 {
+                rates.push((activity, bytes / ns, bytes, ns));
+            }
+        }
+        for &(activity, rate, bytes, ns) in &rates {
+            let best = rates.iter().filter(|other| other.2 * 2.0 >= bytes).map(|other| other.1).fold(0.0, f64::max);
+            if rate * 10.0 < best {
+                let stake = ns - bytes / best;
+                let per_s = |rate: f64| flowmine_draw::axis::bytes((rate * 1e9) as i64);
+                let found = format!("moved {} at {}/s while reading and writing; another activity moved as much at {}/s",
+                    flowmine_draw::axis::bytes(bytes as i64), per_s(rate), per_s(best));
+                let list: Vec<(u32, i128)> = of[activity as usize]
+                    .iter()
+                    .filter_map(|&at| Some((at, i128::from(log.measure(Measure::IoTimeNs, at)?))))
+                    .collect();
+                self.put(Kind::LowRate, activity, None, stake as i128, &list, found);
+            }
+        }
+    }
+
+    /// Waits between activities that the queue does not explain.
+    fn waits(&mut self) {
+        let log = self.log;
+        let mut by_pair: FxHashMap<(u32, u32), Vec<(u32, i128)>> = FxHashMap::default();
+        for case in 0..self.cases.len() {
+            let mut latest: Option<(i64, u32)> = None;
+            for at in self.cases.of(case) {
+                if let (Some((ended, before)), Some(start)) = (latest, log.start_ns(at)) {
+                    let queued = log.queue_ns(at).unwrap_or(0).max(0);
+                    let wait = i128::from(start) - i128::from(ended) - i128::from(queued);
+                    if wait > 0 {
+                        let pair = (log.instances.activity[before as usize], log.instances.activity[at as usize]);
+                        by_pair.entry(pair).or_default().push((at, wait));
+                    }
+                }
+                if let Some(end) = log.end_ns(at)
+                    && latest.is_none_or(|(known, _)| end >= known)
+                {
+                    latest = Some((end, at));
+                }
+            }
+        }
+        let mut pairs: Vec<((u32, u32), Vec<(u32, i128)>)> = by_pair.into_iter().collect();
+        pairs.sort_unstable_by_key(|(pair, _)| *pair);
+        for ((before, activity), waits) in pairs {
+            let sum: i128 = waits.iter().map(|(_, ns)| ns).sum();
+            let found = format!("{} began {} after all that ran before had ended, beyond the time in the queue", counted(waits.len(), "instance"), duration(sum));
+            self.put(Kind::Wait, activity, Some(before), sum, &waits, found);
+        }
+    }
+}
+
+/// Finds what costs time.
+pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Bottlenecks {
+    let mut search = Search { log, cases, case_of: cases.of_instances(log.len()), findings: Vec::new() };
+    let mut of: Vec<Vec<u32>> = vec![Vec::new(); log.activities.len()];
+    for (at, &activity) in (0u32..).zip(&log.instances.activity) {
+        if search.case_of[at as usize] != flowmine_activity_log::NONE {
+            of[activity as usize].push(at);
+        }
+    }
+    for (activity, all) in (0u32..).zip(&of) {
+        search.of_activity(activity, all, options);
+    }
+    search.rates(&of);
+    search.waits();
+    let mut findings = search.findings;
+    findings.sort_by(|a, b| {
+        (b.at_stake_ns, a.kind, &a.activity, &a.after).cmp(&(a.at_stake_ns, b.kind, &b.activity, &b.after))
+    });
+    let least = findings.first().map_or(0.0, |first| first.at_stake_ns as f64 * options.least_share);
+    let all = findings.len();
+    findings.retain(|finding| finding.at_stake_ns as f64 >= least && (finding.at_stake_ns > 0 || finding.kind == Kind::TimeLimit));
+    let mut unknown = Vec::new();
+    if !log.has_intervals() {
+        unknown.push("running times: the log has one moment for each instance; a log with starts and ends has them".to_owned());
+    }
+    if log.instances.ready.is_empty() {
+        unknown.push("time in the queue: the log does not say when instances were submitted".to_owned());
+    }
+    if log.measures(Measure::IoTimeNs).is_none() {
+        unknown.push("time in reads and writes, small requests, bytes read again: record them with `flowmine trace`".to_owned());
+    }
+    if log.measures(Measure::CpuTimeNs).is_none() || log.measures(Measure::Cpus).is_none() {
+        unknown.push("CPUs asked for and used: the engine's trace file or accounting tells them".to_owned());
+    }
+    Bottlenecks { about: About::of(log, cases), options: options.clone(), small: (all - findings.len()) as u64, findings, unknown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flowmine_activity_log::{BytesFrom, InstanceRow, LogBuilder};
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn log(rows: &[(&str, i64, i64, i64, Status, &[(Measure, i64)])]) -> ActivityLog {
+        let mut builder = LogBuilder::new(&[]);
+        for &(name, ready, start, end, status, measures) in rows {
+            let activity = builder.activity(name);
+            let row = InstanceRow {
+                activity,
+                ready_ns: ready * SECOND,
+                start_ns: start * SECOND,
+                end_ns: end * SECOND,
+                resource: None,
+                status,
+                attempt: 0,
+                measures,
+                bytes_from: BytesFrom::Trace,
+                attributes: &[],
+            };
+            builder.instance(&row).expect("few");
+        }
+        builder.end_case("run").expect("one");
+        builder.finish()
+    }
+
+    fn found(log: &ActivityLog) -> Vec<(&'static str, String, i64)> {
+        let list = discover(log, &log.groups[0], &Options::default());
+        list.findings.iter().map(|f| (f.kind.name(), f.activity.clone(), f.at_stake_ns / SECOND)).collect()
+    }
+
+    #[test]
+    fn planted_bottlenecks_are_found_with_their_time() {
+        let done = Status::Completed;
+        let planted = log(&[
+            ("align", 0, 100, 400, done, &[]),
+            ("align", 0, 100, 150, Status::Failed, &[]),
+            ("merge", 450, 460, 470, done, &[(Measure::Cpus, 4), (Measure::CpuTimeNs, 10 * SECOND)]),
+        ]);
+        let list = found(&planted);
+        assert_eq!(
+            list,
+            [
+                ("activity", "align".to_owned(), 350),
+                ("queue", "align".to_owned(), 200),
+                ("wait", "merge".to_owned(), 50),
+                ("failed", "align".to_owned(), 50),
+                ("queue", "merge".to_owned(), 10),
+                ("activity", "merge".to_owned(), 10),
+                ("idle-cpus", "merge".to_owned(), 7),
+            ]
+        );
+    }
+
+    #[test]
+    fn reads_and_writes() {
+        let many = [
+            (Measure::ReadBytes, 1_000_000),
+            (Measure::WrittenBytes, 0),
+            (Measure::UniqueReadBytes, 250_000),
+            (Measure::ReadCalls, 10_000),
+            (Measure::WriteCalls, 0),
+            (Measure::IoTimeNs, 8 * SECOND),
+        ];
+        let quick = [(Measure::ReadBytes, 900_000_000), (Measure::WrittenBytes, 0), (Measure::IoTimeNs, SECOND)];
+        let planted = log(&[("slow", 0, 0, 10, Status::Completed, &many), ("quick", 10, 10, 20, Status::Completed, &quick)]);
+        let list = found(&planted);
+        for expected in [("io-time", 8), ("re-read", 6), ("tiny-requests", 8), ("low-rate", 7)] {
+            assert!(list.contains(&(expected.0, "slow".to_owned(), expected.1)), "{expected:?} in {list:?}");
+        }
+        assert!(!list.iter().any(|(kind, name, _)| name == "quick" && *kind != "activity"), "{list:?}");
+    }
+
+    #[test]
+    fn stragglers_and_nothing_of_nothing() {
+        let mut rows: Vec<(&str, i64, i64, i64, Status, &[(Measure, i64)])> =
+            (0..9).map(|_| ("s", 0, 0, 10, Status::Completed, &[][..])).collect();
+        rows.push(("s", 0, 0, 100, Status::Completed, &[]));
+        assert!(found(&log(&rows)).contains(&("straggler", "s".to_owned(), 90)));
+        let empty = LogBuilder::new(&[]).finish();
+        let list = discover(&empty, &empty.groups[0], &Options::default());
+        assert!(list.findings.is_empty() && !list.unknown.is_empty());
+    }
+}

@@ -1,0 +1,88 @@
+//! Bottlenecks as text for a terminal, as a table and as JSON.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use flowmine_draw::duration;
+use flowmine_draw::text::{counted, visible};
+
+use super::csv::{Csv, seconds};
+use crate::bottlenecks::{Bottlenecks, Example};
+
+fn example(of: &Example) -> String {
+    let mut words = format!("{} in case {} (no. {})", duration(of.time_ns as f64), visible(&of.case), of.place);
+    if let Some(ns) = of.start_ns {
+        let _ = write!(words, ", started {}", super::calendar::iso(ns));
+    }
+    if let Some(resource) = &of.resource {
+        let _ = write!(words, ", {}", visible(resource));
+    }
+    words
+}
+
+/// So many findings are shown in a terminal.
+const SHOWN: usize = 15;
+
+/// The list for a terminal: the first findings, with evidence and advice.
+pub fn text(list: &Bottlenecks) -> String {
+    let mut out = String::new();
+    let about = &list.about;
+    let _ = writeln!(out, "{}, {}", counted(about.cases, "case", "cases"), about.counted(about.instances));
+    for fact in about.facts() {
+        let _ = writeln!(out, "{}", visible(&fact));
+    }
+    if list.findings.is_empty() {
+        out.push_str("\nNothing costs time that can be seen.\n");
+    }
+    for (at, finding) in list.findings.iter().take(SHOWN).enumerate() {
+        let name = match &finding.after {
+            Some(after) => format!("{} → {}", visible(after), visible(&finding.activity)),
+            None => visible(&finding.activity),
+        };
+        let _ = writeln!(out, "\n{:>2}. {}  {}  {}", at + 1, duration(finding.at_stake_ns as f64), finding.kind.name(), name);
+        let _ = writeln!(out, "    {}.", visible(&finding.found));
+        for one in &finding.examples {
+            let _ = writeln!(out, "    - {}", example(one));
+        }
+        let _ = writeln!(out, "    {}", finding.kind.advice());
+    }
+    let more = list.findings.len().saturating_sub(SHOWN) as u64 + list.small;
+    if more > 0 {
+        let _ = writeln!(out, "\n{} with less at stake; --format csv and json have those above a thousandth of the first.", counted(more, "finding more", "findings more"));
+    }
+    for unknown in &list.unknown {
+        let _ = writeln!(out, "\nNot known: {unknown}.");
+    }
+    out
+}
+
+/// Writes the whole list as a table.
+///
+/// # Errors
+/// What the writer says.
+pub fn csv(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Csv::new(out, &["rank", "kind", "activity", "after", "at_stake_s", "instances", "found", "example", "advice"])?;
+    for (at, finding) in list.findings.iter().enumerate() {
+        table.count(at as u64 + 1).text(finding.kind.name()).text(&finding.activity);
+        match &finding.after {
+            Some(after) => table.text(after),
+            None => table.number(None::<u64>),
+        };
+        table.number(Some(seconds(finding.at_stake_ns.into()))).count(finding.instances).text(&finding.found);
+        match finding.examples.first() {
+            Some(one) => table.text(&example(one)),
+            None => table.number(None::<u64>),
+        };
+        table.text(finding.kind.advice());
+        table.end()?;
+    }
+    table.finish()
+}
+
+/// Writes the whole list as JSON.
+///
+/// # Errors
+/// What the writer says.
+pub fn json(list: &Bottlenecks, out: &mut dyn Write) -> io::Result<()> {
+    super::document("flowmine-bottlenecks", list, out)
+}

@@ -1,0 +1,269 @@
+//! Process models as pictures (a process tree as a BPMN-like diagram, a Petri net as a graph), as text, JSON, PNML and BPMN 2.0.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use flowmine_draw::graph::{Edge, Graph, Node, Shape as NodeShape};
+use flowmine_draw::legend::{Entry, Sample};
+use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
+use flowmine_draw::text::{count, counted, visible, width, wrap_name, wrap_words};
+use flowmine_process_models::layout::{Kind, Layout, Sizes};
+use flowmine_process_models::{PetriNet, bpmn, pnml};
+use serde_json::{Value, json};
+
+use super::csv::Csv;
+use crate::process_model::{Constraints, ProcessModel};
+
+/// What was measured, in sentences.
+fn facts(model: &ProcessModel) -> Vec<String> {
+    let mut facts = vec![format!(
+        "{}, {}, {}; {}.",
+        counted(model.about.cases, "case", "cases"),
+        model.about.counted(model.about.instances),
+        counted(model.variants, "variant", "variants"),
+        if model.noise > 0.0 {
+            format!("Inductive Miner – infrequent, noise threshold {}", model.noise)
+        } else {
+            "Inductive Miner".to_owned()
+        }
+    )];
+    facts.extend(model.about.facts());
+    let mut measures = format!("Token replay: fitness {:.4}, {:.1} % of cases without a fault", model.fitness, model.fitting_cases * 100.0);
+    if let Some(precision) = model.precision {
+        let _ = write!(measures, "; precision {precision:.4}");
+    }
+    let _ = write!(measures, "; generalisation {:.4}.", model.generalisation);
+    facts.push(measures);
+    if let Some(fitness) = model.alignment_fitness {
+        let mut words = format!("Alignments: fitness {fitness:.4}");
+        if model.not_aligned > 0 {
+            let _ = write!(words, "; {} would take too long and are not in it", counted(model.not_aligned, "case", "cases"));
+        }
+        words.push('.');
+        facts.push(words);
+    }
+    for (number, one, many) in [
+        (model.flowers, "part is a flower: any number of its activities in any order", "parts are flowers: any number of their activities in any order"),
+        (model.passed_over, "fall-through was not tried, for time", "fall-throughs were not tried, for time"),
+        (model.cut_short, "variant was replayed by a shorter search", "variants were replayed by a shorter search"),
+    ] {
+        if number > 0 {
+            facts.push(format!("{}.", counted(number, one, many)));
+        }
+    }
+    facts
+}
+
+const MARGIN: f64 = 24.0;
+
+/// The process tree as a diagram of boxes and gateways, as BPMN draws them.
+pub fn tree_svg(model: &ProcessModel) -> String {
+    let labels: Vec<Vec<String>> = model.tree.labels().iter().map(|name| wrap_name(name, 12.0, 132.0, 3)).collect();
+    let widest = labels.iter().flatten().map(|line| width(line, 12.0)).fold(60.0, f64::max);
+    let sizes = Sizes { task_width: widest.ceil() as i64 + 20, task_height: 54, gateway: 34, event: 24, gap_x: 26, gap_y: 16, margin: 4 };
+    let layout = Layout::of_tree(&model.tree, &sizes);
+    let inner = (layout.width as f64).max(520.0);
+    let mut sheet = Sheet::default();
+    let mut y = MARGIN;
+    for line in wrap_words("Process model", 18.0 * 1.14, inner) {
+        y += 20.0;
+        sheet.text(MARGIN, y, 18.0, TEXT, "font-weight=\"bold\"", &line);
+    }
+    y += 6.0;
+    let facts = facts(model);
+    for fact in &facts {
+        for line in wrap_words(&visible(fact), 12.0, inner) {
+            y += 16.0;
+            sheet.text(MARGIN, y, 12.0, WEAK_TEXT, "", &line);
+        }
+    }
+    y += 18.0;
+    let _ = writeln!(sheet.body, "<g transform=\"translate({} {})\">", Num(MARGIN), Num(y));
+    for edge in &layout.edges {
+        let mut data = String::new();
+        for (at, &(x, y)) in edge.points.iter().enumerate() {
+            let _ = write!(data, "{}{} {}", if at == 0 { "M" } else { "L" }, Num(x as f64), Num(y as f64));
+        }
+        let _ = writeln!(sheet.body, "<path d=\"{data}\" fill=\"none\" stroke=\"#52606d\" stroke-width=\"1.4\"/>");
+        if let [.., (bx, by), (x, y)] = edge.points[..] {
+            let (dx, dy) = ((x - bx).signum() as f64, (y - by).signum() as f64);
+            let (x, y) = (x as f64, y as f64);
+            let (px, py) = (x - 7.0 * dx, y - 7.0 * dy);
+            let data = format!(
+                "M{} {}L{} {}L{} {}Z",
+                Num(x),
+                Num(y),
+                Num(px - 3.5 * dy),
+                Num(py + 3.5 * dx),
+                Num(px + 3.5 * dy),
+                Num(py - 3.5 * dx)
+            );
+            sheet.path(&data, "#52606d", "");
+        }
+    }
+    for shape in &layout.shapes {
+        let frame = Frame { x: shape.x as f64, y: shape.y as f64, w: shape.width as f64, h: shape.height as f64 };
+        let (cx, cy) = (frame.x + frame.w / 2.0, frame.y + frame.h / 2.0);
+        match shape.kind {
+            Kind::Start => sheet.circle((cx, cy), frame.w / 2.0 - 1.0, "#ffffff", "#334155", 1.4),
+            Kind::End => sheet.circle((cx, cy), frame.w / 2.0 - 1.5, "#ffffff", "#334155", 3.0),
+            Kind::Task(activity) => {
+                sheet.rect(frame, 6.0, "#e6f0f8", Some(("#5b6f82", 1.0)));
+                let lines = labels.get(activity as usize).map_or(&[][..], Vec::as_slice);
+                let top = cy - 8.0 * lines.len() as f64 + 12.0;
+                for (at, line) in lines.iter().enumerate() {
+                    sheet.text(cx, top + 16.0 * at as f64, 12.0, TEXT, "text-anchor=\"middle\"", line);
+                }
+            }
+            Kind::XorSplit | Kind::XorJoin | Kind::AndSplit | Kind::AndJoin => {
+                let r = frame.w / 2.0;
+                let data = format!(
+                    "M{} {}L{} {}L{} {}L{} {}Z",
+                    Num(cx),
+                    Num(cy - r),
+                    Num(cx + r),
+                    Num(cy),
+                    Num(cx),
+                    Num(cy + r),
+                    Num(cx - r),
+                    Num(cy)
+                );
+                sheet.path(&data, "#fff7e0", "stroke=\"#334155\" stroke-width=\"1.4\"");
+                let sign = if matches!(shape.kind, Kind::AndSplit | Kind::AndJoin) { "+" } else { "×" };
+                sheet.text(cx, cy + 6.0, 18.0, TEXT, "text-anchor=\"middle\" font-weight=\"bold\"", sign);
+            }
+        }
+    }
+    sheet.body.push_str("</g>\n");
+    y += layout.height as f64 + 26.0;
+    for line in wrap_words("Diamond ×: one of the lines. Diamond +: all lines, side by side. Thin circle: begin; thick circle: end.", 11.0, inner) {
+        sheet.text(MARGIN, y, 11.0, WEAK_TEXT, "", &line);
+        y += 15.0;
+    }
+    sheet.document((inner + 2.0 * MARGIN).ceil(), (y + MARGIN - 10.0).ceil(), "Process model", &facts.join(" "))
+}
+
+/// The Petri net as a graph.
+pub fn net_graph(model: &ProcessModel) -> Graph {
+    let net = &model.net;
+    let mut picture = Graph { name: "petri", title: "Petri net".to_owned(), facts: facts(model), ..Graph::default() };
+    for place in 0..net.places() {
+        let name = match place {
+            PetriNet::SOURCE => "▶",
+            PetriNet::SINK => "■",
+            _ => "",
+        };
+        picture.nodes.push(Node {
+            id: format!("p{place}"),
+            shape: NodeShape::Circle,
+            name: name.to_owned(),
+            fill: "#ffffff".to_owned(),
+            title: vec![format!("place {place}")],
+            ..Node::default()
+        });
+    }
+    let first = picture.nodes.len();
+    for (at, transition) in net.transitions().iter().enumerate() {
+        let (shape, name) = match transition.activity {
+            Some(activity) => (NodeShape::Box, net.label(activity).to_owned()),
+            None => (NodeShape::Bar, String::new()),
+        };
+        let title = if name.is_empty() && shape == NodeShape::Bar { "silent transition".to_owned() } else { visible(&name) };
+        picture.nodes.push(Node { id: format!("t{at}"), shape, name, fill: "#e6f0f8".to_owned(), title: vec![title], ..Node::default() });
+        let line = |from, to| Edge { from, to, colour: "#52606d".to_owned(), width: 1.4, weight: 1, ..Edge::default() };
+        picture.edges.extend(transition.inputs.iter().map(|&place| line(place as usize, first + at)));
+        picture.edges.extend(transition.outputs.iter().map(|&place| line(first + at, place as usize)));
+    }
+    picture.legend = vec![Entry::new("Circle: place; box: activity; bar: silent", Sample::Words, "▶ holds the token at the beginning, ■ at the end")];
+    picture
+}
+
+/// The tree in PM4Py's notation, with a line feed.
+pub fn text(model: &ProcessModel) -> String {
+    format!("{}\n", visible(&model.tree.to_text()))
+}
+
+/// Writes the model and its measures as JSON.
+///
+/// # Errors
+/// What the writer says.
+pub fn json(model: &ProcessModel, out: &mut dyn Write) -> io::Result<()> {
+    let transitions: Vec<Value> = (model.net.transitions().iter())
+        .map(|t| json!({ "activity": t.activity.map(|a| model.net.label(a)), "inputs": t.inputs, "outputs": t.outputs }))
+        .collect();
+    let document = json!({ "format": "flowmine-process-model", "version": 1, "about": model.about, "noise": model.noise,
+        "variants": model.variants, "tree": model.tree.to_flat_json(), "tree_text": model.tree.to_text(),
+        "net": { "places": model.net.places(), "source": PetriNet::SOURCE, "sink": PetriNet::SINK, "transitions": transitions },
+        "flowers": model.flowers, "passed_over": model.passed_over,
+        "token_replay": { "fitness": model.fitness, "fitting_cases": model.fitting_cases, "cut_short": model.cut_short },
+        "precision": model.precision, "generalisation": model.generalisation,
+        "alignments": { "fitness": model.alignment_fitness, "not_aligned_cases": model.not_aligned } });
+    flowmine_draw::json::write(&document, out)
+}
+
+/// The Petri net as PNML (ISO/IEC 15909-2).
+pub fn to_pnml(model: &ProcessModel) -> String {
+    pnml::to_pnml(&model.net, "flowmine")
+}
+
+/// The process as BPMN 2.0 with its diagram.
+pub fn to_bpmn(model: &ProcessModel) -> String {
+    bpmn::to_bpmn(&model.tree, "flowmine")
+}
+
+/// Constraints as lines for a terminal.
+pub fn constraints_text(found: &Constraints) -> String {
+    let mut out = String::new();
+    let name = |at: u32| found.activities.get(at as usize).map_or(String::new(), |name| visible(name));
+    for constraint in &found.constraints {
+        let names = match constraint.b {
+            Some(b) => format!("{}, {}", name(constraint.a), name(b)),
+            None => name(constraint.a),
+        };
+        let _ = writeln!(
+            out,
+            "{}({names})  holds in {} of {} cases",
+            constraint.template.name(),
+            count(constraint.holds),
+            count(constraint.activated)
+        );
+    }
+    if out.is_empty() {
+        out.push_str("no constraint reaches the thresholds\n");
+    }
+    out
+}
+
+/// Writes constraints as a table.
+///
+/// # Errors
+/// What the writer says.
+pub fn constraints_csv(found: &Constraints, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Csv::new(out, &["constraint", "a", "b", "support", "confidence", "activated", "holds", "cases"])?;
+    let name = |at: u32| found.activities.get(at as usize).map_or("", String::as_str);
+    for c in &found.constraints {
+        table.text(c.template.name()).text(name(c.a));
+        match c.b {
+            Some(b) => table.text(name(b)),
+            None => table.number(None::<u64>),
+        };
+        table.number(Some(c.support())).number(Some(c.confidence())).count(c.activated).count(c.holds).count(c.cases);
+        table.end()?;
+    }
+    table.finish()
+}
+
+/// Writes constraints as JSON.
+///
+/// # Errors
+/// What the writer says.
+pub fn constraints_json(found: &Constraints, out: &mut dyn Write) -> io::Result<()> {
+    let name = |at: u32| found.activities.get(at as usize).map_or("", String::as_str);
+    let list: Vec<Value> = (found.constraints.iter())
+        .map(|c| {
+            json!({ "constraint": c.template.name(), "a": name(c.a), "b": c.b.map(name), "support": c.support(), "confidence": c.confidence(),
+                "activated": c.activated, "holds": c.holds, "cases": c.cases })
+        })
+        .collect();
+    flowmine_draw::json::write(&json!({ "format": "flowmine-declare", "version": 1, "about": found.about, "constraints": list }), out)
+}

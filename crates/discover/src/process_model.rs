@@ -1,0 +1,117 @@
+//! Block-structured process models: a process tree by the Inductive Miner, its Petri net, and how well both fit the log.
+//!
+//! In goes a log and its cases; the traces are the activities of a case in the order of their starts. Out comes a [`ProcessModel`].
+//! Definitions, papers and bounds: `flowmine-process-models` and `docs/process-models.md`.
+
+use flowmine_activity_log::{ActivityLog, Cases, variants};
+use flowmine_process_models::{Error, PetriNet, ProcessTree, Variant, Variants, align, declare, inductive, replay};
+
+use crate::about::About;
+
+/// How to discover.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// The share, 0 to 1, of the most frequent edge out of an activity below which an edge is noise; 0 is IM, above it IMf.
+    pub noise: f64,
+    /// Whether alignments are computed; they take up to the third power of a trace's length.
+    pub alignments: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { noise: 0.0, alignments: true }
+    }
+}
+
+/// A model and how well it fits the log that it is of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcessModel {
+    /// What it is of.
+    pub about: About,
+    /// Noise threshold.
+    pub noise: f64,
+    /// Distinct traces.
+    pub variants: u64,
+    /// The process tree.
+    pub tree: ProcessTree,
+    /// Parts of the log that ended in a flower: any number of any of their activities.
+    pub flowers: u64,
+    /// How often a fall-through was not tried because it would have taken too long.
+    pub passed_over: u64,
+    /// Its Petri net.
+    pub net: PetriNet,
+    /// Token-based replay: the log's fitness, 0 to 1.
+    pub fitness: f64,
+    /// The share of cases that fit without a fault.
+    pub fitting_cases: f64,
+    /// Variants of which it is not certain that they do not fit, because a search met its bound.
+    pub cut_short: u64,
+    /// Precision (ETConformance, by token-based replay), 0 to 1; `None` when the log gives no state to judge by.
+    pub precision: Option<f64>,
+    /// Generalisation, 0 to 1.
+    pub generalisation: f64,
+    /// Fitness by alignments over the cases that have one; `None` when there are none.
+    pub alignment_fitness: Option<f64>,
+    /// Cases of which an alignment would take longer than is allowed.
+    pub not_aligned: u64,
+}
+
+/// The variants of a log's cases, as process models take them.
+///
+/// # Errors
+/// Never for a log of this crate: its activities have names.
+pub fn variants_of(log: &ActivityLog, cases: &Cases) -> Result<Variants, Error> {
+    let found = variants(log, cases);
+    let list = found.variants.into_iter().map(|variant| Variant { trace: variant.trace, count: variant.count }).collect();
+    Variants::new(log.activities.iter().map(str::to_owned).collect(), list)
+}
+
+/// Discovers a model and measures it.
+///
+/// # Errors
+/// [`Error`] for a noise threshold outside 0 to 1 and for logs beyond the bounds of `flowmine-process-models`.
+pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<ProcessModel, Error> {
+    let variants = variants_of(log, cases)?;
+    let found = inductive::discover(&variants, inductive::Options { noise: options.noise, ..inductive::Options::default() })?;
+    let net = PetriNet::of_tree(&found.tree);
+    let replayed = replay::replay(&net, &variants, replay::Options::default());
+    let precision = replay::precision(&net, &variants, replay::Options::default());
+    let aligned = if options.alignments { Some(align::align(&found.tree, &variants, align::Options::default())?) } else { None };
+    Ok(ProcessModel {
+        about: About::of(log, cases),
+        noise: options.noise,
+        variants: variants.variants().len() as u64,
+        flowers: found.flowers,
+        passed_over: found.passed_over,
+        fitness: replayed.fitness(),
+        fitting_cases: replayed.fitting,
+        cut_short: replayed.cut_short,
+        precision: Some(precision.precision).filter(|_| precision.followed > 0),
+        generalisation: replayed.generalisation(),
+        alignment_fitness: aligned.as_ref().and_then(align::Alignments::fitness),
+        not_aligned: aligned.as_ref().map_or(0, align::Alignments::undecided),
+        tree: found.tree,
+        net,
+    })
+}
+
+/// Declarative constraints that a log keeps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Constraints {
+    /// What they are of.
+    pub about: About,
+    /// The names of activities.
+    pub activities: Vec<String>,
+    /// The constraints, by template and activities.
+    pub constraints: Vec<declare::Constraint>,
+}
+
+/// Finds constraints.
+///
+/// # Errors
+/// [`Error`] for thresholds outside 0 to 1, or more pairs than the bound allows.
+pub fn constraints(log: &ActivityLog, cases: &Cases, options: &declare::Options) -> Result<Constraints, Error> {
+    let variants = variants_of(log, cases)?;
+    let constraints = declare::discover(&variants, options)?;
+    Ok(Constraints { about: About::of(log, cases), activities: variants.activities().to_vec(), constraints })
+}
