@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use discover::{Discover, EventsArg, Model, ModelFormat, ShowArg, StatisticArg};
+pub use discover::{ColumnArgs, Discover, EventsArg, Model, ModelFormat, ShowArg, SortArg, StatisticArg, TableArg};
 pub use trace::{BackendArg, DetailArg, Doctor, HooksArg, Trace, TraceFilters};
 
 /// Process mining for HPC clusters and scientific workflows.

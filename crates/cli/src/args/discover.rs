@@ -13,6 +13,30 @@ pub enum Model {
     Dfg,
     /// The same for each type of objects of an object-centric log, in one graph.
     Ocdfg,
+    /// The sequences of activities, with shares, times and bytes.
+    Variants,
+    /// A dot for each activity instance: cases over time.
+    DottedChart,
+    /// Each passage from activity to activity, drawn from its beginning to its end.
+    PerformanceSpectrum,
+    /// Instances of an activity that were done together.
+    Batches,
+    /// Where activities spend their time: queued, running; and what became of them.
+    Lifecycle,
+    /// Usual times between activities, and cases that deviate.
+    TemporalProfile,
+    /// A process tree by the Inductive Miner, with fitness, precision and generalisation.
+    Tree,
+    /// The same as a Petri net.
+    Petri,
+    /// The same as BPMN 2.0.
+    Bpmn,
+    /// Constraints that the cases keep, such as response(align, merge).
+    Declare,
+    /// What costs most time, in one ranked list with evidence and advice.
+    Bottlenecks,
+    /// Tables of activities and cases: times, failures, retries, memory and CPUs asked for and used.
+    Summary,
     /// How much of a task's time lies between its first and last access to a file, for each task and file.
     AccessShare,
     /// The reads and writes of one file (--file): offset over time, and by which task.
@@ -36,6 +60,12 @@ pub enum ModelFormat {
     Gml,
     /// Graphs for Cytoscape.
     Cytoscape,
+    /// For a terminal: of bottlenecks, summary, tree, declare.
+    Text,
+    /// Petri nets (ISO/IEC 15909-2), for ProM, PM4Py and others.
+    Pnml,
+    /// BPMN 2.0 with its diagram.
+    Bpmn,
 }
 
 /// Of what the model is made.
@@ -82,6 +112,28 @@ pub enum ShowArg {
     Bytes,
 }
 
+/// The order of cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum SortArg {
+    /// By their first moment.
+    #[default]
+    Start,
+    /// By how long they took.
+    Duration,
+    /// By name.
+    Name,
+}
+
+/// Of which things a table has rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum TableArg {
+    /// Activities, or pairs of them.
+    #[default]
+    Activities,
+    /// Cases, or deviations in them.
+    Cases,
+}
+
 /// `flowmine discover`.
 #[derive(Debug, Args)]
 #[command(after_help = "An activity instance is one execution of an activity: an attempt at a task or job with its submission, start and end, or the \
@@ -94,7 +146,7 @@ pub struct Discover {
     /// The model.
     #[arg(long, value_enum, default_value = "dfg")]
     pub model: Model,
-    /// The format; a picture when not given.
+    /// The format. When not given a picture, text for models that are lists, pnml and bpmn for those models.
     #[arg(long, value_enum)]
     pub format: Option<ModelFormat>,
     /// The file of --model accesses: its path as task_io.path has it, or an id from the list that is shown when several files had that path.
@@ -114,6 +166,28 @@ pub struct Discover {
     /// declares. For jobs also `command` (when not given) and `command-state`.
     #[arg(long, value_name = "KEY[+KEY]")]
     pub activity: Option<String>,
+    /// How rare an edge must be beside the most frequent one out of the same activity to be noise, 0 to 1, for tree, petri and bpmn. 0 keeps every
+    /// trace possible.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub noise: f64,
+    /// The activities of --model performance-spectrum, in their order; those of the most frequent variant when not given.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub segments: Vec<String>,
+    /// So many standard deviations from the mean are still usual, for temporal-profile.
+    #[arg(long, value_name = "N", default_value_t = 6.0)]
+    pub zeta: f64,
+    /// The order of cases, for dotted-chart and summary.
+    #[arg(long, value_enum, default_value_t)]
+    pub sort: SortArg,
+    /// Draw each case from its own beginning, for dotted-chart.
+    #[arg(long)]
+    pub relative: bool,
+    /// Two instances are of one batch if the second starts no later than this after the first ended (900s, 15m), for batches.
+    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = super::duration)]
+    pub batch_gap: std::time::Duration,
+    /// Which table of --model summary and temporal-profile goes into CSV: activities or cases, pairs or deviations.
+    #[arg(long, value_enum, default_value_t)]
+    pub table: TableArg,
     /// Which moment of an observed interval is an event's time.
     #[arg(long, value_enum, default_value_t)]
     pub timestamp: TimestampArg,

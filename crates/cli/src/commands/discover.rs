@@ -1,16 +1,22 @@
 //! `flowmine discover`.
 
+use std::io::Write;
+
 use anyhow::Context;
 use flowmine_activity_log::{ActivityLog, Cases};
-use flowmine_discover::dfg::dfg;
-use flowmine_discover::ocdfg::ocdfg;
-use flowmine_discover::pictures::{self, dfg as dfg_picture, ocdfg as ocdfg_picture};
+use flowmine_discover::pictures::{self as pictures, dfg as dfg_picture, ocdfg as ocdfg_picture, process_model as process_picture};
+use flowmine_discover::{
+    batches, bottlenecks, dfg::dfg, dotted_chart, lifecycle, ocdfg::ocdfg, performance_spectrum, process_model, summary, temporal_profile, variants,
+};
 use flowmine_draw::{Graph, dot, exchange, svg};
+use flowmine_process_models::declare;
 
 use super::{file_access, log};
-use crate::args::{Discover, Model, ModelFormat, ShowArg, StatisticArg};
+use crate::args::{Discover, Model, ModelFormat, ShowArg, SortArg, StatisticArg, TableArg};
 use crate::progress::Stage;
 use crate::{Outcome, output};
+
+use ModelFormat::{Bpmn, Csv, Json, Pnml, Svg, Text};
 
 /// Discovers a model and writes it.
 pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
@@ -19,36 +25,175 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     }
     anyhow::ensure!(args.file.is_none(), "--file chooses the file of --model accesses");
     anyhow::ensure!(args.object_types.is_empty() || args.model == Model::Ocdfg, "--object-types is for --model ocdfg");
+    let format = format(args)?;
     let log::Loaded { log, lossy } = log::load(args)?;
-    let stage = Stage::new("discovering");
-    let format = args.format.unwrap_or(ModelFormat::Svg);
-    let options = options(args);
-    match args.model {
-        Model::Ocdfg => {
-            let found = ocdfg(&log, &args.object_types);
-            if let Some(missing) = args.object_types.iter().find(|name| found.types.iter().all(|of| of.kind != **name)) {
-                let known: Vec<&str> = log.groups.iter().map(|group| group.kind.as_str()).collect();
-                anyhow::bail!("there are no objects of type {missing:?}; there are: {}", known.join(", "));
-            }
-            drop(stage);
-            output::write(args.output.as_deref(), |out| match format {
-                ModelFormat::Json => Ok(ocdfg_picture::json(&found, out)?),
-                ModelFormat::Csv => Ok(ocdfg_picture::csv(&found, out)?),
-                _ => write_graph(&ocdfg_picture::graph(&found, &options), format, out),
-            })?;
-        }
-        Model::Dfg => {
-            let found = dfg(&log, cases(&log)?);
-            drop(stage);
-            output::write(args.output.as_deref(), |out| match format {
-                ModelFormat::Json => Ok(dfg_picture::json(&found, out)?),
-                ModelFormat::Csv => Ok(dfg_picture::csv(&found, out)?),
-                _ => write_graph(&dfg_picture::graph(&found, &options), format, out),
-            })?;
-        }
-        Model::AccessShare | Model::Accesses => {}
-    }
+    let made = {
+        let _stage = Stage::new("discovering");
+        make(args, format, &log)?
+    };
+    output::write(args.output.as_deref(), |out| made(out))?;
     Ok(if lossy { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+/// The formats of a model, the usual one first.
+fn formats(model: Model) -> &'static [ModelFormat] {
+    const GRAPH: &[ModelFormat] = &[Svg, ModelFormat::Dot, Json, Csv, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape];
+    const CHART: &[ModelFormat] = &[Svg, Json, Csv];
+    match model {
+        Model::Dfg | Model::Ocdfg => GRAPH,
+        Model::Tree => &[Svg, Text, Json, Pnml, Bpmn],
+        Model::Petri => &[Pnml, Svg, ModelFormat::Dot, Json, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
+        Model::Bpmn => &[Bpmn, Svg, Json],
+        Model::Declare | Model::Bottlenecks | Model::Summary => &[Text, Csv, Json],
+        _ => CHART,
+    }
+}
+
+fn format(args: &Discover) -> anyhow::Result<ModelFormat> {
+    use clap::ValueEnum;
+    let known = formats(args.model);
+    let name = |format: &ModelFormat| format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+    match args.format {
+        None => Ok(known.first().copied().unwrap_or(Svg)),
+        Some(format) if known.contains(&format) => Ok(format),
+        Some(format) => {
+            let model = args.model.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+            let list: Vec<String> = known.iter().map(name).collect();
+            anyhow::bail!("--model {model} is not written as {}; it is written as {}", name(&format), list.join(", "))
+        }
+    }
+}
+
+/// A model that is ready to be written.
+type Made<'a> = Box<dyn FnOnce(&mut dyn Write) -> anyhow::Result<()> + 'a>;
+
+/// What of a chart is written in which format.
+macro_rules! chart {
+    ($found:expr, $format:expr, $picture:ident) => {{
+        let found = $found;
+        Box::new(move |out: &mut dyn Write| {
+            match $format {
+                Json => pictures::$picture::json(&found, out)?,
+                Csv => pictures::$picture::csv(&found, out)?,
+                _ => out.write_all(pictures::$picture::svg(&found, &pictures::$picture::Drawing::default()).as_bytes())?,
+            }
+            Ok(())
+        })
+    }};
+}
+
+fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> anyhow::Result<Made<'a>> {
+    let options = options(args);
+    if args.model == Model::Ocdfg {
+        let found = ocdfg(log, &args.object_types);
+        if let Some(missing) = args.object_types.iter().find(|name| found.types.iter().all(|of| of.kind != **name)) {
+            let known: Vec<&str> = log.groups.iter().map(|group| group.kind.as_str()).collect();
+            anyhow::bail!("there are no objects of type {missing:?}; there are: {}", known.join(", "));
+        }
+        return Ok(Box::new(move |out| match format {
+            Json => Ok(ocdfg_picture::json(&found, out)?),
+            Csv => Ok(ocdfg_picture::csv(&found, out)?),
+            _ => write_graph(&ocdfg_picture::graph(&found, &options), format, out),
+        }));
+    }
+    let cases = cases(log)?;
+    Ok(match args.model {
+        Model::Dfg => {
+            let found = dfg(log, cases);
+            Box::new(move |out| match format {
+                Json => Ok(dfg_picture::json(&found, out)?),
+                Csv => Ok(dfg_picture::csv(&found, out)?),
+                _ => write_graph(&dfg_picture::graph(&found, &options), format, out),
+            })
+        }
+        Model::Variants => chart!(variants::discover(log, cases, &variants::Options::default()), format, variants),
+        Model::DottedChart => {
+            let options = dotted_chart::Options {
+                sort: match args.sort {
+                    SortArg::Start => dotted_chart::Sort::Start,
+                    SortArg::Duration => dotted_chart::Sort::Duration,
+                    SortArg::Name => dotted_chart::Sort::Name,
+                },
+                time: if args.relative { dotted_chart::Time::Relative } else { dotted_chart::Time::Absolute },
+            };
+            chart!(dotted_chart::discover(log, cases, &options), format, dotted_chart)
+        }
+        Model::PerformanceSpectrum => {
+            let options = performance_spectrum::Options { path: args.segments.clone(), ..performance_spectrum::Options::default() };
+            chart!(performance_spectrum::discover(log, cases, &options)?, format, performance_spectrum)
+        }
+        Model::Batches => {
+            let merge_distance_ns = i64::try_from(args.batch_gap.as_nanos()).unwrap_or(i64::MAX);
+            let options = batches::Options { merge_distance_ns, ..batches::Options::default() };
+            chart!(batches::discover(log, cases, &options), format, batches)
+        }
+        Model::Lifecycle => chart!(lifecycle::discover(log, cases, &lifecycle::Options::default()), format, lifecycle),
+        Model::TemporalProfile => {
+            let options = temporal_profile::Options { zeta: args.zeta, ..temporal_profile::Options::default() };
+            let found = temporal_profile::discover(log, cases, &options);
+            if format == Csv && args.table == TableArg::Cases {
+                return Ok(Box::new(move |out| Ok(pictures::temporal_profile::deviations_csv(&found, out)?)));
+            }
+            chart!(found, format, temporal_profile)
+        }
+        Model::Summary => {
+            let cases_by = match args.sort {
+                SortArg::Start => summary::CasesBy::Start,
+                SortArg::Duration => summary::CasesBy::Duration,
+                SortArg::Name => summary::CasesBy::Name,
+            };
+            let found = summary::discover(log, cases, &summary::Options { cases_by });
+            let by_case = args.table == TableArg::Cases;
+            Box::new(move |out| {
+                match format {
+                    Json => pictures::summary::json(&found, out)?,
+                    Csv if by_case => pictures::summary::cases_csv(&found, out)?,
+                    Csv => pictures::summary::csv(&found, out)?,
+                    _ => out.write_all(pictures::summary::text(&found, &pictures::summary::Drawing::default()).as_bytes())?,
+                }
+                Ok(())
+            })
+        }
+        Model::Bottlenecks => {
+            let found = bottlenecks::discover(log, cases, &bottlenecks::Options::default());
+            Box::new(move |out| {
+                match format {
+                    Json => pictures::bottlenecks::json(&found, out)?,
+                    Csv => pictures::bottlenecks::csv(&found, out)?,
+                    _ => out.write_all(pictures::bottlenecks::text(&found).as_bytes())?,
+                }
+                Ok(())
+            })
+        }
+        Model::Tree | Model::Petri | Model::Bpmn => {
+            let options = process_model::Options { noise: args.noise, ..process_model::Options::default() };
+            let found = process_model::discover(log, cases, &options)?;
+            let of_net = args.model == Model::Petri;
+            Box::new(move |out| {
+                match format {
+                    Json => process_picture::json(&found, out)?,
+                    Text => out.write_all(process_picture::text(&found).as_bytes())?,
+                    Pnml => out.write_all(process_picture::to_pnml(&found).as_bytes())?,
+                    Bpmn => out.write_all(process_picture::to_bpmn(&found).as_bytes())?,
+                    Svg if !of_net => out.write_all(process_picture::tree_svg(&found).as_bytes())?,
+                    _ => write_graph(&process_picture::net_graph(&found), format, out)?,
+                }
+                Ok(())
+            })
+        }
+        Model::Declare => {
+            let found = process_model::constraints(log, cases, &declare::Options::default())?;
+            Box::new(move |out| {
+                match format {
+                    Json => process_picture::constraints_json(&found, out)?,
+                    Csv => process_picture::constraints_csv(&found, out)?,
+                    _ => out.write_all(process_picture::constraints_text(&found).as_bytes())?,
+                }
+                Ok(())
+            })
+        }
+        Model::Ocdfg | Model::AccessShare | Model::Accesses => anyhow::bail!("this model is made elsewhere"),
+    })
 }
 
 fn cases(log: &ActivityLog) -> anyhow::Result<&Cases> {
@@ -56,8 +201,8 @@ fn cases(log: &ActivityLog) -> anyhow::Result<&Cases> {
 }
 
 /// How graphs are drawn.
-pub fn options(args: &Discover) -> pictures::dfg::Options {
-    use pictures::dfg::{Options, Show, Statistic};
+fn options(args: &Discover) -> dfg_picture::Options {
+    use dfg_picture::{Options, Show, Statistic};
     let picture = &args.picture;
     Options {
         time: match picture.time {
@@ -81,14 +226,13 @@ pub fn options(args: &Discover) -> pictures::dfg::Options {
 }
 
 /// Writes a graph as a picture or for other programs.
-pub fn write_graph(graph: &Graph, format: ModelFormat, out: &mut dyn std::io::Write) -> anyhow::Result<()> {
+fn write_graph(graph: &Graph, format: ModelFormat, out: &mut dyn Write) -> anyhow::Result<()> {
     match format {
-        ModelFormat::Svg => out.write_all(svg::svg(graph)?.as_bytes())?,
         ModelFormat::Dot => out.write_all(dot::dot(graph)?.as_bytes())?,
         ModelFormat::Graphml => exchange::graphml(graph, out)?,
         ModelFormat::Gml => exchange::gml(graph, out)?,
         ModelFormat::Cytoscape => exchange::cytoscape(graph, out)?,
-        ModelFormat::Json | ModelFormat::Csv => anyhow::bail!("a graph is not written so"),
+        _ => out.write_all(svg::svg(graph)?.as_bytes())?,
     }
     Ok(())
 }
