@@ -180,7 +180,7 @@ fn what_cannot_be_drawn_is_refused_with_what_can() {
     assert!(refused(&["discover", "--model", "accesses"], &dataset).contains("--file"));
     assert!(refused(&["discover", "--model", "access-share", "--format", "dot"], &dataset).contains("svg, csv or json"));
     assert!(refused(&["discover", "--model", "access-share", "--user", "me"], &dataset).contains("--user"));
-    assert!(refused(&["discover", "--format", "csv"], &dataset).contains("csv is for"));
+    assert!(refused(&["discover", "--format", "pnml"], &dataset).contains("it is written as svg"));
 }
 
 #[test]

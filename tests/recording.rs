@@ -143,7 +143,7 @@ fn the_picture_in_the_readme_is_what_the_program_draws() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = dir.path().join("dataset");
     import(&dataset, true);
-    let drawn = expect(flowmine().args(["discover", "--events", "starts", "--account", "thesis", "--dataset"]).arg(&dataset), 0).stdout;
+    let drawn = expect(flowmine().args(["discover", "--account", "thesis", "--dataset"]).arg(&dataset), 0).stdout;
     assert!(drawn == fs::read(repository("docs/pictures/dfg-thesis.svg")).unwrap(), "stale: run `make docs`");
 }
 

@@ -100,13 +100,13 @@ fn nothing_is_missing() {
     let events = summary["events"].as_u64().unwrap() as usize;
     assert!(events > 500);
     for notion in NOTIONS {
-        let graph = recording.graph(&["--case-notion", notion]);
+        let graph = recording.graph(&["--events", "all", "--case-notion", notion]);
         let file = recording.export("xes", "log", &["--case-notion", notion]);
         let log = dump(&file);
         assert_eq!(graph["cases"], log.traces.iter().filter(|trace| !trace.events.is_empty()).count(), "{notion}");
-        assert_eq!(graph["events"], log.traces.iter().map(|trace| trace.events.len()).sum::<usize>(), "{notion}");
+        assert_eq!(graph["instances"], log.traces.iter().map(|trace| trace.events.len()).sum::<usize>(), "{notion}");
         if !notion.starts_with("object:") {
-            assert_eq!(graph["events"], events, "{notion}");
+            assert_eq!(graph["instances"], events, "{notion}");
         }
     }
     for format in READABLE {

@@ -88,7 +88,7 @@ fn logs_with_cases() {
     for notion in ["dependency", "account-group"] {
         let files: Vec<PathBuf> = formats.iter().map(|format| recording.export(format, "log", &["--case-notion", notion])).collect();
         let all = ask(&python, CASES, &files);
-        let graph = recording.graph(&["--case-notion", notion]);
+        let graph = recording.graph(&["--events", "all", "--case-notion", notion]);
         for (file, format) in files.iter().zip(&formats) {
             let what = format!("{notion} {format}");
             let theirs = &all[file.to_str().unwrap()];
@@ -102,7 +102,7 @@ fn logs_with_cases() {
                 .collect();
             events.sort();
             assert_eq!(theirs["events"], json!(events), "{what}");
-            assert_eq!(json!(events.len()), graph["events"], "{what}");
+            assert_eq!(json!(events.len()), graph["instances"], "{what}");
             assert_eq!(json!(events.iter().map(|e| &e.0).collect::<BTreeSet<_>>().len()), graph["cases"], "{what}");
             assert_eq!(
                 json!(events.iter().map(|e| &e.1).collect::<BTreeSet<_>>().len()),

@@ -3,9 +3,8 @@
 
 use flowmine_correlate::cases::{ALL, AccountGroup};
 use flowmine_correlate::jobs::JobsBuilder;
-use flowmine_correlate::{Classifier, EventLog, Filter, Jobs, Timestamp};
+use flowmine_correlate::{Filter, Jobs, Timestamp};
 use flowmine_logs::job_log::{Finished, JobLogs};
-use flowmine_discover::log::{Which, directly_follows};
 use flowmine_logs::summary::Summary;
 use flowmine_logs::task_log::TracedJobs;
 use flowmine_eventlog::{Counts, ocel, xes};
@@ -343,19 +342,4 @@ fn an_empty_summary_knows_nothing() {
     let summary = Summary::new(&jobs(&[], &[]), &Filter::default(), ALL, (0, 0));
     assert_eq!((summary.share_of_jobs_with_dependencies, summary.cpus.mean, summary.first.clone()), (None, None, None));
     assert!(summary.text().contains("unknown"));
-}
-
-#[test]
-fn directly_follows_counts_every_event_of_the_log() {
-    let jobs = small();
-    for notion in ALL {
-        let log = EventLog::build(&jobs, *notion, &Filter::default());
-        let dfg = directly_follows(&log, Classifier::ActivityState, Which::All).unwrap();
-        let steps: u64 = dfg.edges.iter().map(|e| e.frequency).sum();
-        assert_eq!((dfg.events as usize, dfg.cases as usize), (log.event_count(), log.cases.len()));
-        assert_eq!(steps + dfg.cases, dfg.events);
-    }
-    let log = EventLog::build(&jobs, &AccountGroup, &Filter::default());
-    let dfg = directly_follows(&log, Classifier::Activity, Which::All).unwrap();
-    assert_eq!(dfg.activities.iter().map(|a| a.name.as_str()).collect::<Vec<_>>(), ["step.sh"]);
 }

@@ -119,6 +119,14 @@ fn filter_words(args: &Discover) -> Vec<String> {
 
 /// What `--activity` says, as keys.
 fn keys(activity: &str) -> Vec<String> {
+    match activity {
+        "command" => return Vec::new(),
+        "command-state" => {
+            let state = ["slurm:state", "lifecycle:transition", "state", "lifecycle"].join(&columns::OR.to_string());
+            return vec!["concept:name".to_owned(), state];
+        }
+        _ => {}
+    }
     activity.split('+').map(str::trim).filter(|key| !key.is_empty()).map(str::to_owned).collect()
 }
 
@@ -150,10 +158,8 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
     }
     let log = match source::notion(name, &dataset)? {
         Notion::Jobs(notion) => {
-            match args.activity.as_deref() {
-                Some("command") => options.activity = Vec::new(),
-                Some("command-state") => options.activity = vec!["activity".to_owned(), "state".to_owned()],
-                _ => {}
+            if args.activity.as_deref() == Some("command-state") {
+                options.activity = vec!["activity".to_owned(), "state".to_owned()];
             }
             let jobs = jobs::of(&dataset, args.timestamp)?;
             // Says which names no job has.

@@ -4,12 +4,12 @@
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Flow, Flows, LogBuilder, Measure, NONE, TooLarge, Transition};
 use flowmine_correlate::cases::CaseNotion;
-use flowmine_correlate::{Attempt, EventLog, Filter, Jobs, Lifecycle, Sym};
+use flowmine_correlate::{Attempt, EventLog, Filter, Jobs, Lifecycle, Sym, state};
 use flowmine_schema::tables::DataFlow;
 use flowmine_schema::{Dataset, DatasetError, Projection};
 use rustc_hash::FxHashMap;
 
-use super::{ReadOptions, Unit};
+use super::ReadOptions;
 use crate::task_log::TracedJobs;
 
 /// Attributes of jobs that can be kept, by the names of the table `job_states`.
@@ -106,7 +106,7 @@ pub fn jobs(
             ] {
                 measures.extend(value.get().map(|value| (measure, value.saturating_mul(factor))));
             }
-            if transition.ends() || matches!(transition, Transition::Unknown) || options.unit != Unit::Instances {
+            if state::phase(jobs.text(event.state)).ends_attempt() {
                 let traced = if traced.is_empty() { None } else { traced.of(&jobs.attempt_id(attempt)) };
                 match traced {
                     Some(traced) => {

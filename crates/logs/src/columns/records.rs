@@ -10,7 +10,7 @@ use flowmine_eventlog::read::{self, Finding, Format, Limits, Sink};
 use flowmine_eventlog::{Attribute, CaseHeader, CaseLog, LogError, ObjectLog, Record, Types, Value};
 
 use super::objects::Objects;
-use super::{ReadOptions, Unit};
+use super::{OR, ReadOptions, Unit};
 use crate::log_file::Findings;
 use crate::log_file::as_objects::UNNAMED;
 
@@ -209,7 +209,7 @@ impl Columns {
                 self.label.push('+');
             }
             let start = self.label.len();
-            match (Attribute::find(attributes, key), kind) {
+            match (key.split(OR).find_map(|key| Attribute::find(attributes, key)), kind) {
                 (Some(attribute), _) => put_text(&attribute.value, &mut self.label),
                 (None, Some(kind)) if matches!(key.as_str(), "ocel:activity" | "concept:name") => self.label.push_str(kind),
                 _ => {}
