@@ -16,8 +16,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use flowmine_schema::tables::{DataFlow, TaskIo};
+use flowmine_schema::tables::{DataFlow, TaskIo, TaskTotal};
 use require::require;
+use serde_json::Value;
 use traced::each;
 
 fn repository(path: &str) -> PathBuf {
@@ -85,6 +86,46 @@ fn holds(dataset: &Path, path: &str, size: i64) {
 
     figure_5(dataset, path, size, &tasks);
     figure_4(dataset);
+    side_by_side(dataset);
+}
+
+/// The graph of the run: no line between what ran side by side, bytes on the line along which they went, and all bytes as in the tables.
+fn side_by_side(dataset: &Path) {
+    let graph: Value = serde_json::from_str(&told(&["discover", "--format", "json"], dataset)).unwrap();
+    let list = |key: &str| graph[key].as_array().unwrap();
+    let edge = |from: &str, to: &str| list("edges").iter().find(|edge| edge["from"] == from && edge["to"] == to);
+    for (a, b) in [("FASTQC", "TRIMGALORE"), ("TRIMGALORE", "FASTQC"), ("BBMAP_BBSPLIT", "TRIMGALORE"), ("BBMAP_BBSPLIT", "FASTQC")] {
+        assert!(edge(a, b).is_none_or(|edge| edge["frequency"] == 0), "{a} → {b} in {graph}");
+    }
+    let pair = list("concurrent").iter().find(|pair| pair["a"] == "FASTQC" && pair["b"] == "TRIMGALORE").expect("they ran side by side");
+    assert!(pair["frequency"] == 1 && pair["overlap_s"].as_f64().unwrap() > 0.0, "{pair}");
+
+    let sum = |key: &str, part: &str| -> i64 { list(key).iter().filter_map(|one| one[part]["sum"].as_i64()).sum() };
+    let (mut read, mut written) = (0, 0);
+    each::<TaskTotal<'static>>(dataset, |row| {
+        read += row.read_bytes;
+        written += row.written_bytes;
+    });
+    let others = |key: &str| graph[key].as_i64().unwrap();
+    assert_eq!(sum("activities", "read_bytes") + others("read_bytes_of_others"), read);
+    assert_eq!(sum("activities", "written_bytes") + others("written_bytes_of_others"), written);
+
+    let (mut all, mut from_trim_to_map) = (0, 0);
+    each::<DataFlow<'static>>(dataset, |row| {
+        all += row.read_bytes;
+        let is = |id: &Option<std::borrow::Cow<'_, str>>, rule: &str| id.as_deref().is_some_and(|id| id.ends_with(rule));
+        if is(&row.writer, "/1#1") && is(&row.reader, "/2#1") {
+            from_trim_to_map += row.read_bytes;
+        }
+    });
+    let flow = graph["flow_bytes"].as_object().unwrap();
+    let parts: i64 = ["between", "from_outside", "read_back", "read_by_others"].iter().map(|key| flow[*key].as_i64().unwrap()).sum();
+    assert_eq!((parts, sum("edges", "bytes")), (all, flow["between"].as_i64().unwrap()));
+    let line = edge("TRIMGALORE", "BBMAP_BBSPLIT").expect("one reads what the other wrote");
+    assert_eq!((line["frequency"].as_i64(), line["bytes"]["sum"].as_i64()), (Some(1), Some(from_trim_to_map)));
+    assert!(from_trim_to_map > 0);
+    let svg = told(&["discover"], dataset);
+    assert!(svg.contains("TRIMGALORE → BBMAP_BBSPLIT") && svg.contains("∥ FASTQC"), "{svg}");
 }
 
 fn figure_5(dataset: &Path, path: &str, size: i64, tasks: &BTreeMap<String, (i64, i64)>) {

@@ -13,7 +13,6 @@
 use std::io::{self, Write};
 
 use flowmine_eventlog::csv;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::accesses::{Accesses, Sum, User};

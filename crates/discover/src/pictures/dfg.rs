@@ -13,6 +13,7 @@
 //!   "end_activities": [ { "activity": "merge", "cases": 2 } ],
 //!   "edges": [ { "from": "align", "to": "merge", "frequency": 2, "cases": 2, "wait_s": { … }, "bytes": { … } } ],
 //!   "concurrent": [ { "a": "align", "b": "qc", "frequency": 2, "overlap_s": 12.5 } ],
+//!   "read_bytes_of_others": 0, "written_bytes_of_others": 0,
 //!   "flow_bytes": { "between": 10, "from_outside": 0, "read_back": 0, "read_by_others": 0, "declared": false } }
 //! ```
 //!
@@ -855,7 +856,8 @@ pub fn document(dfg: &Dfg) -> Value {
         "filters": dfg.words.filters, "left_out": dfg.left_out.sentences(), "cases": dfg.cases, "empty_cases": dfg.empty_cases,
         "instances": dfg.instances, "backward_steps": dfg.backward_steps, "steps_without_time": dfg.steps_without_time,
         "activities": activities, "start_activities": terminals(&dfg.starts), "end_activities": terminals(&dfg.ends), "edges": edges,
-        "concurrent": concurrent, "uncounted_overlaps": dfg.uncounted_overlaps, "flow_bytes": flow })
+        "concurrent": concurrent, "uncounted_overlaps": dfg.uncounted_overlaps, "flow_bytes": flow,
+        "read_bytes_of_others": dfg.left_out.read_bytes_of_others, "written_bytes_of_others": dfg.left_out.written_bytes_of_others })
 }
 
 /// Writes the JSON document.
