@@ -41,9 +41,10 @@ const NAMES: f64 = 130.0;
 /// Rows with names are so high, and so many of them have names.
 const ROW: f64 = 14.0;
 const NAMED: usize = 50;
-/// Bars of a row that overlap are so far apart, and so many at most.
-const LANE: f64 = 5.0;
-const MOST_LANES: u16 = 8;
+/// Bars of a row that overlap are so far apart, and so many at most, unless the chart would be higher than this.
+const LANE: f64 = 6.0;
+const MOST_LANES: f64 = 8.0;
+const HIGHEST: f64 = 800.0;
 /// A chart without names is so high.
 const HEIGHT: f64 = 560.0;
 /// Side of a cell.
@@ -101,8 +102,8 @@ pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
     };
     let lanes = if named && !cells { Lanes::of(chart) } else { Lanes::default() };
     let rows = chart.rows.len() as f64;
-    let height =
-        if named { rows * ROW.max(LANE * f64::from(lanes.most) + 4.0) } else { HEIGHT.min(3.0 * rows).max(0.5 * ROW * NAMED as f64) };
+    let tops = lanes.tops(chart.rows.len());
+    let height = if named { tops.last().copied().unwrap_or(ROW) } else { HEIGHT.min(3.0 * rows).max(0.5 * ROW * NAMED as f64) };
     let grid = cells.then(|| Grid::of(chart, &colours, &axis, zero, height));
     if let Some(grid) = &grid {
         page.facts.push(format!(
@@ -124,7 +125,7 @@ pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
         axis::across(sheet, &axis, &ticks, top, bottom);
         if named {
             for (row, name) in chart.rows.iter().enumerate() {
-                let y = top + height / chart.rows.len() as f64 * (row as f64 + 0.5);
+                let y = top + (tops[row] + tops[row + 1]) / 2.0;
                 sheet.line((left, y), (right, y), "#eef1f5", 1.0, "");
                 let short = name_in(name, SMALL, NAMES - 12.0);
                 sheet.text(left - 8.0, y + 4.0, SMALL, TEXT, "text-anchor=\"end\"", &short);
@@ -134,7 +135,7 @@ pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
         }
         match &grid {
             Some(grid) => grid.draw(sheet, &colours, (left, top)),
-            None => dots(sheet, chart, (&colours, &lanes), (&axis, zero), (top, height)),
+            None => dots(sheet, chart, (&colours, &lanes), (&axis, zero), (top, height / rows, &tops)),
         }
         sheet.text((left + right) / 2.0, bottom + 34.0, SMALL, WEAK_TEXT, "text-anchor=\"middle\"", &words);
         bottom + 40.0
@@ -159,15 +160,17 @@ fn dots(
     chart: &DottedChart,
     (colours, lanes): (&Colours, &Lanes),
     (axis, zero): (&Axis, i64),
-    (top, height): (f64, f64),
+    (top, row, tops): (f64, f64, &[f64]),
 ) {
-    let row = height / chart.rows.len().max(1) as f64;
-    let lane = (row - 4.0).max(1.0) / f64::from(lanes.most.max(1));
-    let thick = if lanes.most > 1 { (lane - 1.0).clamp(1.5, 9.0) } else { (row * 0.6).clamp(1.5, 7.0) };
+    let lane = lanes.apart;
+    let thick = if lanes.most > 1 { lane - 1.0 } else { (row * 0.6).clamp(1.5, 7.0) };
     // The rarest last, so that it is not hidden.
     let mut paths: BTreeMap<usize, (String, String)> = BTreeMap::new();
     for (number, dot) in chart.dots.iter().enumerate() {
-        let middle = top + row * (f64::from(dot.row) + 0.5);
+        let middle = match tops.get(dot.row as usize..dot.row as usize + 2) {
+            Some(ends) if !lanes.of.is_empty() => top + (ends[0] + ends[1]) / 2.0,
+            _ => top + row * (f64::from(dot.row) + 0.5),
+        };
         let y = match lanes.of.get(number) {
             Some(&(at, of)) => middle + lane * (f64::from(at) - (f64::from(of) - 1.0) / 2.0),
             None => middle,
@@ -198,12 +201,19 @@ fn dots(
 struct Lanes {
     /// Of each dot its lane, and how many lanes its row has.
     of: Vec<(u16, u16)>,
+    /// How many lanes each row has.
+    rows: Vec<u16>,
     most: u16,
+    /// How far lanes are apart.
+    apart: f64,
 }
 
 impl Lanes {
     fn of(chart: &DottedChart) -> Self {
-        let mut lanes = Self { of: Vec::with_capacity(chart.dots.len()), most: 1 };
+        let rows = chart.rows.len();
+        let apart = if rows <= 12 { LANE + 2.0 } else { LANE };
+        let fit = ((HIGHEST / rows.max(1) as f64 - 4.0) / apart).clamp(1.0, MOST_LANES) as usize;
+        let mut lanes = Self { of: Vec::with_capacity(chart.dots.len()), rows: vec![1; rows], most: 1, apart };
         let mut until: Vec<i64> = Vec::new();
         for row in chart.dots.chunk_by(|a, b| a.row == b.row) {
             until.clear();
@@ -213,7 +223,7 @@ impl Lanes {
                 let free = until.iter().position(|end| *end <= dot.start_ns);
                 let at = match free {
                     Some(at) => at,
-                    None if until.len() < usize::from(MOST_LANES) => {
+                    None if until.len() < fit => {
                         until.push(i64::MIN);
                         until.len() - 1
                     }
@@ -225,8 +235,21 @@ impl Lanes {
             let used = until.len() as u16;
             lanes.of[first..].iter_mut().for_each(|lane| lane.1 = used);
             lanes.most = lanes.most.max(used);
+            if let Some(of) = row.first().and_then(|dot| lanes.rows.get_mut(dot.row as usize)) {
+                *of = used;
+            }
         }
         lanes
+    }
+
+    /// Where each named row begins below the first, and where the last one ends.
+    fn tops(&self, rows: usize) -> Vec<f64> {
+        let mut tops = vec![0.0];
+        for row in 0..rows {
+            let lanes = self.rows.get(row).copied().unwrap_or(1);
+            tops.push(tops[row] + ROW.max(self.apart * f64::from(lanes) + 4.0));
+        }
+        tops
     }
 }
 
