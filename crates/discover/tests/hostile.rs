@@ -201,7 +201,7 @@ fn events() -> impl Strategy<Value = ActivityLog> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn instances_of_any_kind(log in instances()) {

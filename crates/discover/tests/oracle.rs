@@ -13,8 +13,11 @@ struct Oracle {
     rows: Vec<(String, String, i64, i64, String)>,
     profile: Profile,
     distance_s: i64,
-    batches_sorted: Vec<(String, String, String, i64, i64, u64, Vec<String>)>,
+    batches_sorted: Vec<Batch>,
 }
+
+/// Activity, resource, kind, start and end in microseconds, instances, cases.
+type Batch = (String, String, String, i64, i64, u64, Vec<String>);
 
 #[derive(Deserialize)]
 struct Profile {

@@ -40,7 +40,7 @@ def frame(rows):
     df = pd.DataFrame(rows, columns=["case:concept:name", "concept:name", "start_timestamp", "time:timestamp", "org:resource"])
     for column in ["start_timestamp", "time:timestamp"]:
         df[column] = pd.to_datetime(df[column], unit="us", utc=True)
-    df["@@index"] = range(len(df))
+    # No "@@index": PM4Py would take it for the order of events, even where times say otherwise.
     return df
 
 
