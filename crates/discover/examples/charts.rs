@@ -1,4 +1,4 @@
-//! Draws all charts of made-up logs into a directory, to be looked at, and says how much CPU time each took: `charts DIRECTORY [EVENTS]`.
+//! Draws all charts of made-up logs into a directory, to be looked at, and says how much CPU time each took: `charts DIRECTORY [INSTANCES [CASE_LENGTH]]`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -26,12 +26,13 @@ impl Instant {
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, folder, rest @ ..] = &arguments[..] else {
-        eprintln!("usage: charts DIRECTORY [EVENTS]");
+        eprintln!("usage: charts DIRECTORY [INSTANCES [CASE_LENGTH]]");
         return;
     };
     std::fs::create_dir_all(folder).expect("the directory can be made");
-    match rest.first().and_then(|n| n.parse().ok()) {
-        Some(events) => charts(folder, "large", &common::large(events)),
+    let number = |at: usize| rest.get(at).and_then(|n| n.parse().ok());
+    match number(0) {
+        Some(instances) => charts(folder, "large", &common::large(instances, number(1).unwrap_or(10))),
         None => {
             charts(folder, "workflow", &common::workflow(40));
             charts(folder, "small", &common::workflow(3));

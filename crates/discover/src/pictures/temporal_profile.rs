@@ -92,15 +92,16 @@ pub fn svg(profile: &TemporalProfile, drawing: &Drawing) -> String {
         page.legend.push(Entry::new("Yellow corner", Sample::Words, note));
     }
     page.draw(|sheet, top| {
-        let (left, first) = (MARGIN + NAMES, top + HEADS);
+        let size = SMALL.min(cell * 0.85);
+        let heads: Vec<String> = order.iter().map(|&activity| name_in(&profile.activities[activity], size, HEADS - 16.0)).collect();
+        let (left, first) = (MARGIN + NAMES, top + heads.iter().map(|head| width(head, size)).fold(0.0, f64::max).ceil() + 4.0);
         for (at, &activity) in order.iter().enumerate() {
             let name = &profile.activities[activity];
             let middle = cell * (at as f64 + 0.5) + 4.0;
-            let size = SMALL.min(cell * 0.85);
             sheet.text(left - 8.0, first + middle, size, TEXT, "text-anchor=\"end\"", &name_in(name, size, NAMES - 12.0));
             let (x, y) = (left + middle, first - 8.0);
             let turn = format!("transform=\"rotate(-90 {} {})\"", Num(x), Num(y));
-            sheet.text(x, y, size, TEXT, &turn, &name_in(name, size, HEADS - 16.0));
+            sheet.text(x, y, size, TEXT, &turn, &heads[at]);
         }
         let side = cell * n as f64;
         sheet.rect(Frame { x: left, y: first, w: side, h: side }, 0.0, "#f4f6f8", None);
