@@ -425,7 +425,7 @@ fn list<S: serde::Serializer>(chart: &&DottedChart, out: S) -> Result<S::Ok, S::
 }
 
 fn row_name<'a>(chart: &'a DottedChart, dot: &Dot) -> &'a str {
-    chart.rows.get(dot.row as usize).map_or("", String::as_str)
+    chart.rows.get(dot.row)
 }
 
 /// Writes all dots as JSON.
