@@ -1,7 +1,7 @@
 //! What a log is, for those who see only a model of it: a log and its cases in, words and counts out.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases};
-use flowmine_draw::text::{counted, visible};
+use flowmine_draw::text::{counted, visible, wrap_name};
 use serde::Serialize;
 
 /// What a model is of. Names in it are as the log has them, not yet fit to be seen.
@@ -49,13 +49,14 @@ impl About {
 
     /// A number of instances with their word: `12 tasks`.
     pub fn counted(&self, n: u64) -> String {
-        let one = visible(&self.instance);
+        let one = self.word();
         counted(n, &one, &format!("{one}s"))
     }
 
-    /// The word for an instance, fit to be seen.
+    /// The word for an instance, fit to be seen and as short as words are.
     pub fn word(&self) -> String {
-        visible(&self.instance)
+        let head: String = self.instance.chars().take(100).collect();
+        wrap_name(&head, 11.0, 90.0, 1).concat()
     }
 
     /// What every picture says: what a case is, what the activity is, filters, doubts.

@@ -57,7 +57,7 @@ pub struct DottedChart {
     /// How many dots each activity has.
     pub counts: Vec<u64>,
     /// The names of the cases that have a row, in the order of rows.
-    pub rows: Vec<String>,
+    pub rows: Names,
     /// The first moment of each row's case, UTC nanoseconds since 1970.
     pub first_ns: Vec<i64>,
     /// By row, then in the order of starts.
@@ -111,7 +111,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> DottedCh
     for (row, &(_, case)) in order.iter().enumerate() {
         let first = spans[case as usize].map_or(0, |span| span.0);
         let zero = if options.time == Time::Relative { first } else { 0 };
-        chart.rows.push(cases.names.get(case).to_owned());
+        chart.rows.push(cases.names.get(case));
         chart.first_ns.push(first);
         for at in cases.of(case as usize) {
             let (start, end) = (log.start_ns(at), log.end_ns(at));

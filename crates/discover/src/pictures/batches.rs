@@ -31,7 +31,7 @@ impl Default for Drawing {
 
 const NAMES: f64 = 230.0;
 const BARS: f64 = 450.0;
-const STEP: f64 = 30.0;
+const STEP: f64 = 36.0;
 
 fn colour(kind: Kind) -> &'static str {
     match kind {
@@ -133,8 +133,8 @@ pub fn svg(batches: &Batches, drawing: &Drawing) -> String {
         let mut y = top;
         for (name, row) in &mut rows {
             sheet.line((MARGIN, y), (MARGIN + INNER, y), RULE, 1.0, "");
-            sheet.text(MARGIN, y + 19.0, NAME, TEXT, "", &name_in(name, NAME, NAMES - 14.0));
-            let bar = |x: f64, w: f64| Frame { x, y: y + 7.0, w, h: 16.0 };
+            sheet.text(MARGIN, y + 22.0, NAME, TEXT, "", &name_in(name, NAME, NAMES - 14.0));
+            let bar = |x: f64, w: f64| Frame { x, y: y + 10.0, w, h: 16.0 };
             sheet.rect(bar(left, BARS), 0.0, "#e3e8ee", None);
             let mut x = left;
             for (kind, n) in &row.by_kind {
@@ -144,13 +144,13 @@ pub fn svg(batches: &Batches, drawing: &Drawing) -> String {
             }
             let share = row.in_batches() as f64 / row.instances.max(1) as f64;
             let line = format!("{} of {} ({})", count(row.in_batches()), count(row.instances), percent(share));
-            sheet.text(right + 12.0, y + 13.0, SMALL, TEXT, "", &line);
+            sheet.text(right + 12.0, y + 15.0, SMALL, TEXT, "", &line);
             row.sizes.sort_unstable();
             let median = row.sizes.get(row.sizes.len().saturating_sub(1) / 2).copied().unwrap_or(0);
             let most = row.sizes.last().copied().unwrap_or(0);
             let line =
                 format!("{}, median {}, largest {}", counted(row.sizes.len() as u64, "batch", "batches"), count(median), count(most));
-            sheet.text(right + 12.0, y + 26.0, SMALL, WEAK_TEXT, "", &line);
+            sheet.text(right + 12.0, y + 29.0, SMALL, WEAK_TEXT, "", &line);
             y += STEP;
         }
         y

@@ -69,7 +69,7 @@ pub fn ticks(axis: &Axis, zero_ns: i64, most: f64) -> (Ticks, String) {
     let days = [1, 2, 7, 14].map(|days| days * DAY);
     let step = steps.into_iter().chain(days).find(|&step| fits(step));
     let Some(step) = step else {
-        let months = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600].into_iter().find(|&n| fits(n * 30 * DAY)).unwrap_or(1200);
+        let months = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400].into_iter().find(|&n| fits(n * 30 * DAY)).unwrap_or(6000);
         let (year, month, _) = date(low.div_euclid(DAY));
         let first = (year * 12 + month - 1).div_euclid(months) * months;
         let places =
@@ -131,7 +131,7 @@ mod tests {
         let (words, _) = shown(zero, 20.0 * 86_400e9);
         assert_eq!(words, ["2026-11-23", "2026-11-30", "2026-12-07"]);
         let (words, about) = shown(zero, 400.0 * 86_400e9);
-        assert_eq!((words[0].as_str(), about.as_str()), ("2026-12", "date (UTC)"));
+        assert_eq!((words[0].as_str(), about.as_str()), ("2027-01", "date (UTC)"));
         let (words, _) = shown(i64::MIN + 1, 1.8e19);
         assert_eq!(words, ["1700", "1800", "1900", "2000", "2100", "2200"]);
     }

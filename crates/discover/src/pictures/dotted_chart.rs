@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use flowmine_draw::axis::{self, Axis, SMALL, Ticks, percent};
+use flowmine_draw::axis::{self, Axis, SMALL, Ticks};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::scale::blend;
 use flowmine_draw::sheet::{Num, Sheet, TEXT, WEAK_TEXT};
@@ -41,6 +41,10 @@ const NAMES: f64 = 130.0;
 /// Rows with names are so high, and so many of them have names.
 const ROW: f64 = 14.0;
 const NAMED: usize = 50;
+/// Bars of a row that overlap are so far apart, and so many at most, unless the chart would be higher than this.
+const LANE: f64 = 6.0;
+const MOST_LANES: f64 = 8.0;
+const HIGHEST: f64 = 800.0;
 /// A chart without names is so high.
 const HEIGHT: f64 = 560.0;
 /// Side of a cell.
@@ -96,8 +100,10 @@ pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
             (ticks, words)
         }
     };
-    let height =
-        if named { ROW * chart.rows.len() as f64 } else { HEIGHT.min(3.0 * chart.rows.len() as f64).max(ROW * NAMED as f64 * 0.5) };
+    let lanes = if named && !cells { Lanes::of(chart) } else { Lanes::default() };
+    let rows = chart.rows.len() as f64;
+    let tops = lanes.tops(chart.rows.len());
+    let height = if named { tops.last().copied().unwrap_or(ROW) } else { HEIGHT.min(3.0 * rows).max(0.5 * ROW * NAMED as f64) };
     let grid = cells.then(|| Grid::of(chart, &colours, &axis, zero, height));
     if let Some(grid) = &grid {
         page.facts.push(format!(
@@ -108,7 +114,8 @@ pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
         page.legend.push(grid.legend(chart));
     } else {
         let form = if chart.intervals { "Bar: from start to end; dot: one moment" } else { "Dot" };
-        page.legend.push(Entry::new(form, Sample::Words, format!("One {}, in the row of its case.", chart.about.word())));
+        let side = if lanes.most > 1 { " Those at the same time lie side by side, as far as there is room." } else { "" };
+        page.legend.push(Entry::new(form, Sample::Words, format!("One {}, in the row of its case.{side}", chart.about.word())));
     }
     for (heading, entries) in colours.legend(chart) {
         page.legend.push(Entry::new(heading, Sample::Swatches(entries), ""));
@@ -118,7 +125,7 @@ pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
         axis::across(sheet, &axis, &ticks, top, bottom);
         if named {
             for (row, name) in chart.rows.iter().enumerate() {
-                let y = top + ROW * (row as f64 + 0.5);
+                let y = top + (tops[row] + tops[row + 1]) / 2.0;
                 sheet.line((left, y), (right, y), "#eef1f5", 1.0, "");
                 let short = name_in(name, SMALL, NAMES - 12.0);
                 sheet.text(left - 8.0, y + 4.0, SMALL, TEXT, "text-anchor=\"end\"", &short);
@@ -128,7 +135,7 @@ pub fn svg(chart: &DottedChart, drawing: &Drawing) -> String {
         }
         match &grid {
             Some(grid) => grid.draw(sheet, &colours, (left, top)),
-            None => dots(sheet, chart, &colours, &axis, zero, (top, height)),
+            None => dots(sheet, chart, (&colours, &lanes), (&axis, zero), (top, height / rows, &tops)),
         }
         sheet.text((left + right) / 2.0, bottom + 34.0, SMALL, WEAK_TEXT, "text-anchor=\"middle\"", &words);
         bottom + 40.0
@@ -148,13 +155,26 @@ fn place(axis: &Axis, zero: i64, ns: i64) -> f64 {
     axis.at((i128::from(ns) - i128::from(zero)) as f64).clamp(axis.from, axis.to)
 }
 
-fn dots(sheet: &mut Sheet, chart: &DottedChart, colours: &Colours, axis: &Axis, zero: i64, (top, height): (f64, f64)) {
-    let row = height / chart.rows.len().max(1) as f64;
-    let thick = (row * 0.6).clamp(1.5, 7.0);
+fn dots(
+    sheet: &mut Sheet,
+    chart: &DottedChart,
+    (colours, lanes): (&Colours, &Lanes),
+    (axis, zero): (&Axis, i64),
+    (top, row, tops): (f64, f64, &[f64]),
+) {
+    let lane = lanes.apart;
+    let thick = if lanes.most > 1 { lane - 1.0 } else { (row * 0.6).clamp(1.5, 7.0) };
     // The rarest last, so that it is not hidden.
     let mut paths: BTreeMap<usize, (String, String)> = BTreeMap::new();
-    for dot in &chart.dots {
-        let y = top + row * (f64::from(dot.row) + 0.5);
+    for (number, dot) in chart.dots.iter().enumerate() {
+        let middle = match tops.get(dot.row as usize..dot.row as usize + 2) {
+            Some(ends) if !lanes.of.is_empty() => top + (ends[0] + ends[1]) / 2.0,
+            _ => top + row * (f64::from(dot.row) + 0.5),
+        };
+        let y = match lanes.of.get(number) {
+            Some(&(at, of)) => middle + lane * (f64::from(at) - (f64::from(of) - 1.0) / 2.0),
+            None => middle,
+        };
         let x = place(axis, zero, dot.start_ns);
         let (points, bars) = paths.entry(colours.draw_order(dot.activity)).or_default();
         let end = dot.end_ns.map(|end| place(axis, zero, end)).filter(|end| (end - x).abs() > 1.0);
@@ -173,6 +193,63 @@ fn dots(sheet: &mut Sheet, chart: &DottedChart, colours: &Colours, axis: &Axis, 
                 sheet.path(&data, "none", &extra);
             }
         }
+    }
+}
+
+/// Where bars of a row overlap in time, one below the other.
+#[derive(Default)]
+struct Lanes {
+    /// Of each dot its lane, and how many lanes its row has.
+    of: Vec<(u16, u16)>,
+    /// How many lanes each row has.
+    rows: Vec<u16>,
+    most: u16,
+    /// How far lanes are apart.
+    apart: f64,
+}
+
+impl Lanes {
+    fn of(chart: &DottedChart) -> Self {
+        let rows = chart.rows.len();
+        let apart = if rows <= 12 { LANE + 2.0 } else { LANE };
+        let fit = ((HIGHEST / rows.max(1) as f64 - 4.0) / apart).clamp(1.0, MOST_LANES) as usize;
+        let mut lanes = Self { of: Vec::with_capacity(chart.dots.len()), rows: vec![1; rows], most: 1, apart };
+        let mut until: Vec<i64> = Vec::new();
+        for row in chart.dots.chunk_by(|a, b| a.row == b.row) {
+            until.clear();
+            let first = lanes.of.len();
+            for dot in row {
+                // The first lane that is free; where there are too many the one that is free first.
+                let free = until.iter().position(|end| *end <= dot.start_ns);
+                let at = match free {
+                    Some(at) => at,
+                    None if until.len() < fit => {
+                        until.push(i64::MIN);
+                        until.len() - 1
+                    }
+                    None => until.iter().enumerate().min_by_key(|(_, end)| **end).map_or(0, |(at, _)| at),
+                };
+                until[at] = dot.end_ns.unwrap_or(dot.start_ns).max(until[at]);
+                lanes.of.push((at as u16, 1));
+            }
+            let used = until.len() as u16;
+            lanes.of[first..].iter_mut().for_each(|lane| lane.1 = used);
+            lanes.most = lanes.most.max(used);
+            if let Some(of) = row.first().and_then(|dot| lanes.rows.get_mut(dot.row as usize)) {
+                *of = used;
+            }
+        }
+        lanes
+    }
+
+    /// Where each named row begins below the first, and where the last one ends.
+    fn tops(&self, rows: usize) -> Vec<f64> {
+        let mut tops = vec![0.0];
+        for row in 0..rows {
+            let lanes = self.rows.get(row).copied().unwrap_or(1);
+            tops.push(tops[row] + ROW.max(self.apart * f64::from(lanes) + 4.0));
+        }
+        tops
     }
 }
 
@@ -311,9 +388,7 @@ impl Grid {
             }
         }
         let cells = self.cells.len() as f64;
-        let mean = chart.dots.len() as f64 / cells.max(1.0);
-        let share = self.cells.values().filter(|cell| cell.1 == 1).count() as f64 / cells.max(1.0);
-        let note = format!("{mean:.1} on average; {} of the cells hold one.", percent(share));
+        let note = format!("{:.1} on average.", chart.dots.len() as f64 / cells.max(1.0));
         Entry::new(format!("Depth: {}s in a cell", chart.about.word()), Sample::Swatches(entries), note)
     }
 }
@@ -350,7 +425,7 @@ fn list<S: serde::Serializer>(chart: &&DottedChart, out: S) -> Result<S::Ok, S::
 }
 
 fn row_name<'a>(chart: &'a DottedChart, dot: &Dot) -> &'a str {
-    chart.rows.get(dot.row as usize).map_or("", String::as_str)
+    chart.rows.get(dot.row)
 }
 
 /// Writes all dots as JSON.

@@ -77,13 +77,13 @@ fn cut(text: &str) -> String {
 
 /// A name on one line of this room, shortened in its middle.
 pub fn name_in(text: &str, size: f64, room: f64) -> String {
-    // A name of megabytes need not be measured whole.
+    // A name of megabytes need not be measured whole: no line has room for so much of its front or its end.
+    const ENDS: usize = 200;
     let short = |text: &str| wrap_name(text, size, room, 1).pop().unwrap_or_default();
-    let mut shown = match text.char_indices().nth(4000) {
-        Some((end, _)) => {
-            let tail = text.char_indices().rev().nth(100).map_or(end, |(at, _)| at);
-            short(&format!("{}{}", &text[..end], &text[tail..]))
-        }
+    let front = text.char_indices().nth(ENDS).map(|(at, _)| at);
+    let back = text.char_indices().rev().nth(ENDS).map(|(at, _)| at);
+    let mut shown = match front.zip(back).filter(|(front, back)| front < back) {
+        Some((front, back)) => short(&format!("{}{}", &text[..front], &text[back..])),
         None => short(text),
     };
     if width(&shown, size) > room {

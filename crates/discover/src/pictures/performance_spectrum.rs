@@ -56,7 +56,10 @@ pub fn svg(spectrum: &PerformanceSpectrum, drawing: &Drawing) -> String {
     }
     let overlapping: u64 = shown.iter().map(|segment| segment.overlapping).sum();
     if overlapping > 0 {
-        page.facts.push(format!("{} before it began, since the activities overlap.", counted(overlapping, "passage ends", "passages end")));
+        page.facts.push(format!(
+            "{}, since the activities overlap.",
+            counted(overlapping, "passage ends before it begins", "passages end before they begin")
+        ));
     }
     page.facts.extend(spectrum.about.facts());
     let without: u64 = shown.iter().map(|segment| segment.without_time).sum();
@@ -84,11 +87,11 @@ pub fn svg(spectrum: &PerformanceSpectrum, drawing: &Drawing) -> String {
     if merged {
         let width = lines.part * span * 1.01 / (axis.to - axis.from);
         page.facts.push(format!(
-            "Too much for single lines: passages of about equal length that begin and finish in the same parts of the time ({} each) are one line.",
+            "Too much for single lines: the time is cut into parts of {}; passages of one quarter with equal parts are one line, or part of a bar.",
             duration(width)
         ));
     }
-    page.legend = legend(shown.len() == 1, lines.most, merged, shown);
+    page.legend = legend(&lines, shown);
     page.draw(|sheet, top| {
         let top = top + 4.0;
         let bottom = top + HEIGHT * shown.len() as f64;
@@ -101,7 +104,7 @@ pub fn svg(spectrum: &PerformanceSpectrum, drawing: &Drawing) -> String {
         }
         for (at, segment) in shown.iter().enumerate() {
             let y = top + HEIGHT * at as f64;
-            draw(sheet, &lines.of[at], lines.most, (y, y + HEIGHT));
+            draw(sheet, &lines, &lines.of[at], (y, y + HEIGHT));
             let mut said = vec![counted(segment.count, "passage", "passages")];
             if let (Some(q1), Some(median), Some(q3)) = (segment.q1_ns, segment.median_ns, segment.q3_ns) {
                 said.extend([format!("¼ {}", duration(q1)), format!("½ {}", duration(median)), format!("¾ {}", duration(q3))]);
@@ -115,12 +118,16 @@ pub fn svg(spectrum: &PerformanceSpectrum, drawing: &Drawing) -> String {
     })
 }
 
-/// From, to (in tenths of pixels) and quarter: how many passages.
+/// Quarter, from, to (in tenths of pixels): how many passages.
 type Merged = BTreeMap<(usize, i64, i64), u64>;
 
 struct Lines {
     of: Vec<Merged>,
+    merged: bool,
+    /// The most passages in a line.
     most: u64,
+    /// The most passages in a bar.
+    highest: u64,
     /// Pixels that a part of the time has.
     part: f64,
 }
@@ -145,36 +152,77 @@ fn lines(segments: &[Segment], axis: &Axis, zero: i64, merged: bool) -> Lines {
             .collect();
         let drawn: usize = of.iter().map(BTreeMap::len).sum();
         if drawn <= MOST_MERGED || part > 100.0 {
-            let most = of.iter().flat_map(BTreeMap::values).copied().max().unwrap_or(1);
-            return Lines { of, most, part };
+            let mut found = Lines { of, merged, most: 0, highest: 0, part };
+            for lines in &found.of {
+                let mut bars: BTreeMap<i64, u64> = BTreeMap::new();
+                for (&(_, from, to), &n) in lines {
+                    if merged && from == to {
+                        *bars.entry(from).or_default() += n;
+                    } else {
+                        found.most = found.most.max(n);
+                    }
+                }
+                found.highest = found.highest.max(bars.values().copied().max().unwrap_or(0));
+            }
+            return found;
         }
         part *= 1.5;
     }
 }
 
-/// Widths of merged lines.
-const WIDTHS: [f64; 4] = [0.7, 1.6, 3.0, 5.0];
+const LEVELS: usize = 4;
 
 fn level(n: u64, most: u64) -> usize {
     let share = if most > 1 { (n as f64).ln() / (most as f64).ln() } else { 0.0 };
-    ((share * WIDTHS.len() as f64) as usize).min(WIDTHS.len() - 1)
+    ((share * LEVELS as f64) as usize).min(LEVELS - 1)
 }
 
-fn draw(sheet: &mut Sheet, lines: &Merged, most: u64, (top, bottom): (f64, f64)) {
+/// Width of a line: all widths only where numbers differ by a factor of 30 or more.
+fn line_width(level: usize, most: u64) -> f64 {
+    let range = ((most as f64).ln() / 30f64.ln()).min(1.0);
+    if most > 1 { 0.8 + 4.0 * range * level as f64 / (LEVELS - 1) as f64 } else { 1.2 }
+}
+
+/// Whether it is part of a bar: a passage that begins and finishes in the same part of the time.
+fn is_bar(lines: &Lines, from: i64, to: i64) -> bool {
+    lines.merged && from == to
+}
+
+fn draw(sheet: &mut Sheet, lines: &Lines, of: &Merged, (top, bottom): (f64, f64)) {
+    let mut bars: BTreeMap<i64, [u64; 4]> = BTreeMap::new();
     let mut paths: BTreeMap<(usize, usize), String> = BTreeMap::new();
-    for (&(quarter, from, to), &n) in lines {
-        let data = paths.entry((quarter, level(n, most))).or_default();
+    for (&(quarter, from, to), &n) in of {
+        if is_bar(lines, from, to) {
+            bars.entry(from).or_default()[quarter] += n;
+            continue;
+        }
+        let data = paths.entry((quarter, level(n, lines.most))).or_default();
         let _ = write!(data, "M{} {}L{} {}", Num(from as f64 / 10.0), Num(top), Num(to as f64 / 10.0), Num(bottom));
     }
-    let opacity = if lines.len() > 300 { 0.6 } else { 0.85 };
+    let opacity = if of.len() > 300 { 0.6 } else { 0.85 };
+    let mut stacks = [const { String::new() }; 4];
+    let scale = (bottom - top - 10.0) / lines.highest.max(1) as f64;
+    for (middle, counts) in bars {
+        let (x, mut y) = (middle as f64 / 10.0 - lines.part / 2.0 + 0.5, bottom);
+        for (data, n) in stacks.iter_mut().zip(counts).filter(|(_, n)| *n > 0) {
+            let h = n as f64 * scale;
+            let w = Num((lines.part - 1.0).max(1.0));
+            let _ = write!(data, "M{} {}h{w}v-{}h-{w}z", Num(x), Num(y), Num(h));
+            y -= h;
+        }
+    }
+    for (data, colour) in stacks.iter().zip(QUARTERS).filter(|(data, _)| !data.is_empty()) {
+        sheet.path(data, colour, "");
+    }
     for ((quarter, level), data) in paths {
-        let width = if most > 1 { WIDTHS[level] } else { 1.2 };
-        let extra = format!("stroke=\"{}\" stroke-width=\"{}\" stroke-opacity=\"{}\"", QUARTERS[quarter], Num(width), Num(opacity));
+        let width = Num(line_width(level, lines.most));
+        let extra = format!("stroke=\"{}\" stroke-width=\"{width}\" stroke-opacity=\"{}\"", QUARTERS[quarter], Num(opacity));
         sheet.path(&data, "none", &extra);
     }
 }
 
-fn legend(one: bool, most: u64, merged: bool, segments: &[Segment]) -> Vec<Entry> {
+fn legend(lines: &Lines, segments: &[Segment]) -> Vec<Entry> {
+    let (one, most, merged) = (segments.len() == 1, lines.most, lines.merged);
     let names = ["shortest quarter", "second quarter", "third quarter", "longest quarter"];
     let bounds = |quarter: usize| {
         let segment = segments.first()?;
@@ -196,11 +244,15 @@ fn legend(one: bool, most: u64, merged: bool, segments: &[Segment]) -> Vec<Entry
         ),
         Entry::new("Beside it", Sample::Words, "How many passages, and in what time a quarter, half and three quarters of them are done."),
     ];
+    if lines.highest > 0 {
+        let note = format!("Passages that begin and finish in one part of the time, by quarter. The highest is {}.", count(lines.highest));
+        entries.push(Entry::new("Bar: many passages", Sample::Words, note));
+    }
     if most > 1 {
-        let step = |level: usize| (most as f64).powf(level as f64 / WIDTHS.len() as f64).ceil() as u64;
-        let widths: Vec<(f64, String)> = (0..WIDTHS.len())
-            .filter(|&at| level(step(at).max(1), most) == at)
-            .map(|at| (WIDTHS[at], format!("{} or more", count(step(at).max(1)))))
+        let step = |level: usize| (most as f64).powf(level as f64 / LEVELS as f64).ceil().max(1.0) as u64;
+        let widths: Vec<(f64, String)> = (0..LEVELS)
+            .filter(|&at| level(step(at), most) == at)
+            .map(|at| (line_width(at, most), format!("{} or more", count(step(at)))))
             .collect();
         let heading = if merged { "Width: passages in a line" } else { "Width: equal passages" };
         entries.push(Entry::new(heading, Sample::Widths(widths), ""));

@@ -40,6 +40,7 @@ const LEAST: f64 = 12.0;
 pub fn svg(profile: &TemporalProfile, drawing: &Drawing) -> String {
     let n = profile.activities.len().min(drawing.activities.clamp(1, 60));
     let inside = |pair: &&Pair| (pair.from as usize) < n && (pair.to as usize) < n;
+    let order = order(profile, n);
     let shown: Vec<&Pair> = profile.pairs.iter().filter(inside).collect();
     let mut page = Page { title: "Temporal profile: time between activities of a case".to_owned(), ..Page::default() };
     page.facts.push(format!(
@@ -91,26 +92,48 @@ pub fn svg(profile: &TemporalProfile, drawing: &Drawing) -> String {
         page.legend.push(Entry::new("Yellow corner", Sample::Words, note));
     }
     page.draw(|sheet, top| {
-        let (left, first) = (MARGIN + NAMES, top + HEADS);
-        for (at, name) in profile.activities.iter().take(n).enumerate() {
+        let size = SMALL.min(cell * 0.85);
+        let heads: Vec<String> = order.iter().map(|&activity| name_in(&profile.activities[activity], size, HEADS - 16.0)).collect();
+        let (left, first) = (MARGIN + NAMES, top + heads.iter().map(|head| width(head, size)).fold(0.0, f64::max).ceil() + 4.0);
+        for (at, &activity) in order.iter().enumerate() {
+            let name = &profile.activities[activity];
             let middle = cell * (at as f64 + 0.5) + 4.0;
-            let size = SMALL.min(cell * 0.85);
             sheet.text(left - 8.0, first + middle, size, TEXT, "text-anchor=\"end\"", &name_in(name, size, NAMES - 12.0));
             let (x, y) = (left + middle, first - 8.0);
             let turn = format!("transform=\"rotate(-90 {} {})\"", Num(x), Num(y));
-            sheet.text(x, y, size, TEXT, &turn, &name_in(name, size, HEADS - 16.0));
+            sheet.text(x, y, size, TEXT, &turn, &heads[at]);
         }
         let side = cell * n as f64;
         sheet.rect(Frame { x: left, y: first, w: side, h: side }, 0.0, "#f4f6f8", None);
+        let mut place = vec![0.0; n];
+        order.iter().enumerate().for_each(|(at, &activity)| place[activity] = cell * at as f64);
         for pair in &shown {
-            draw(sheet, profile, pair, &scale, (left, first, cell));
+            draw(sheet, profile, pair, &scale, (left + place[pair.to as usize], first + place[pair.from as usize], cell));
         }
         deviations(sheet, profile, drawing.deviations.min(100), first + side + 12.0)
     })
 }
 
-fn draw(sheet: &mut Sheet, profile: &TemporalProfile, pair: &Pair, scale: &TimeScale, (left, top, cell): (f64, f64, f64)) {
-    let (x, y) = (left + cell * f64::from(pair.to), top + cell * f64::from(pair.from));
+/// Activities in the order in which they usually come: by how many others they come before more often than after.
+fn order(profile: &TemporalProfile, n: usize) -> Vec<usize> {
+    let mut counts = vec![0u64; n * n];
+    for pair in &profile.pairs {
+        let (from, to) = (pair.from as usize, pair.to as usize);
+        if from < n && to < n {
+            counts[from * n + to] = pair.count;
+        }
+    }
+    let score = |a: usize| {
+        let others = (0..n).map(|b| (counts[a * n + b] as f64, counts[b * n + a] as f64)).filter(|(before, after)| before + after > 0.0);
+        others.map(|(before, after)| (before - after) / (before + after)).sum::<f64>()
+    };
+    let scores: Vec<f64> = (0..n).map(score).collect();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then_with(|| profile.activities[a].cmp(&profile.activities[b])));
+    order
+}
+
+fn draw(sheet: &mut Sheet, profile: &TemporalProfile, pair: &Pair, scale: &TimeScale, (x, y, cell): (f64, f64, f64)) {
     let fill = scale.colour(pair.mean_ns);
     let name = |at: u32| profile.activities.get(at as usize).map_or_else(String::new, |name| name_in(name, SMALL, 300.0));
     sheet.body.push_str("<g>");

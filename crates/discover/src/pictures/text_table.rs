@@ -148,7 +148,7 @@ mod tests {
             column("time", "mean", true, &["1s", "", "12s"]),
             column("time", "sum", true, &["10s", "2s"]),
         ]);
-        let wanted = "           time ────\nname       mean  sum\na            1s  10s\n日本              2s\nx\\x1b[2J    12s\n";
+        let wanted = "          time ────\nname      mean  sum\na           1s  10s\n日本             2s\nx\\x1b[2J   12s\n";
         assert_eq!(table, wanted);
     }
 

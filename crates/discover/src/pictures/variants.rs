@@ -145,6 +145,7 @@ fn row(
     let lines = trace(sheet, model, colours, &variant.trace, MARGIN + SHARES + GAP, top + 2.0);
     let x = MARGIN + SHARES + TRACES + 2.0 * GAP;
     let mut said = match variant.mean_ns.zip(variant.median_ns) {
+        Some((mean, _)) if variant.timed_cases == 1 => vec![format!("time {}", duration(mean))],
         Some((mean, median)) => vec![format!("mean {}", duration(mean)), format!("median {}", duration(median))],
         None => vec!["time not known".to_owned()],
     };
@@ -253,33 +254,21 @@ impl Colours {
 }
 
 fn legend(colours: &Colours, has_bytes: bool) -> Vec<Entry> {
-    let mut looks = vec![(PALETTE[0].to_owned(), "each of the most frequent".to_owned())];
-    let mut note = "Equal activities look equal.".to_owned();
+    let mut look = "Equal activities look equal".to_owned();
     if colours.used > PALETTE.len() {
-        note = "Those after the nine most frequent have a coloured border".to_owned();
-        if colours.used > 2 * PALETTE.len() {
-            looks.push((OTHER.to_owned(), "border of all others".to_owned()));
-            note.push_str(", those after the first eighteen a grey one");
-        }
-        note.push('.');
+        look.push_str("; those after the nine most frequent have a border instead");
     }
-    let per_case = if has_bytes {
-        "Time from a case's first to its last moment, and the bytes of its instances."
-    } else {
-        "Time from a case's first to its last moment."
-    };
+    if colours.used > 2 * PALETTE.len() {
+        look.push_str(", those after eighteen a grey one");
+    }
+    let bytes = if has_bytes { ", and the bytes of its instances" } else { "" };
+    let shares = [("#2b7bba", "of this variant"), ("#a8cce8", "with those above it")];
+    let shares = shares.map(|(colour, words)| (colour.to_owned(), words.to_owned())).to_vec();
     vec![
-        Entry::new(
-            "Bar: share of the cases",
-            Sample::Swatches(vec![
-                ("#2b7bba".to_owned(), "of this variant".to_owned()),
-                ("#a8cce8".to_owned(), "with those above it".to_owned()),
-            ]),
-            "",
-        ),
+        Entry::new("Bar: share of the cases", Sample::Swatches(shares), ""),
         Entry::new("Arrow: an activity", Sample::Words, "×3 stands for three in a row; long names are cut in their middle."),
-        Entry::new("Colour: which activity", Sample::Swatches(looks), note),
-        Entry::new("Per case", Sample::Words, per_case),
+        Entry::new("Colour: which activity", Sample::Words, look + "."),
+        Entry::new("Per case", Sample::Words, format!("Time from a case's first to its last moment{bytes}.")),
     ]
 }
 

@@ -51,7 +51,11 @@ pub fn picture(svg: &str) -> Vec<String> {
                         }
                     };
                     for (x, y) in corners {
-                        assert!(x >= -0.5 && x <= size.0 + 0.5 && y >= 0.0 && y <= size.1 + 0.5, "{words:?} at {x} {y} in {size:?}");
+                        assert!(
+                            x >= -0.5 && x <= size.0 + 0.5 && y >= 0.0 && y <= size.1 + 0.5,
+                            "{:?} at {x} {y} in {size:?}",
+                            words.chars().take(80).collect::<String>()
+                        );
                     }
                     said.push(words.clone());
                 }

@@ -133,19 +133,19 @@ pub fn workflow(cases: u64) -> ActivityLog {
     log
 }
 
-/// A log of so many events in cases of ten, of 24 activities, with bytes.
-pub fn large(instances: u64) -> ActivityLog {
+/// A log of so many instances in cases of this length, of 24 activities, with bytes.
+pub fn large(instances: u64, length: u64) -> ActivityLog {
     let mut random = Random(3);
     let mut builder = LogBuilder::new(&[]);
     let names: Vec<u32> = (0..24).map(|n| builder.activity(&format!("activity {n:02}"))).collect();
     let nodes: Vec<u32> = (0..50).map(|n| builder.resource(&format!("node{n:02}"))).collect();
-    for case in 0..instances / 10 {
+    for case in 0..instances / length {
         let mut now = 1_790_000_000_000_000_000 + case as i64 * 60_000_000_000;
-        for at in 0..10 {
+        for at in 0..length {
             let start = now + random.below(100_000_000_000) as i64;
             let end = start + random.below(900_000_000_000) as i64;
             let row = InstanceRow {
-                activity: names[(at * 2 + random.below(4) * u64::from(random.below(4) == 0)) as usize],
+                activity: names[(at % 10 * 2 + random.below(4) * u64::from(random.below(4) == 0)) as usize],
                 ready_ns: now,
                 start_ns: start,
                 end_ns: end,
