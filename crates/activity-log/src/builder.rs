@@ -202,8 +202,10 @@ struct Moment {
 }
 
 const READY: u8 = 0;
-const START: u8 = 1;
-const END: u8 = 2;
+/// Ready, and the first that is known of the time in which it ran.
+const READY_FROM: u8 = 1;
+const START: u8 = 2;
+const END: u8 = 3;
 
 impl LogBuilder {
     /// A builder for a log that keeps these attributes.
@@ -368,10 +370,13 @@ impl LogBuilder {
                     Some(at) => {
                         if self.log.instances.end[at as usize] == NONE {
                             self.log.instances.end[at as usize] = event;
+                        } else if matches!(row.transition, Transition::Complete | Transition::Failed) {
+                            // It ran, from some time on after it was ready: it stands from there.
+                            self.log.instances.end[at as usize] = event;
+                            self.log.left_out.start_unknown += 1;
                         } else {
                             self.log.instances.start[at as usize] = event;
                             self.log.instances.end[at as usize] = event;
-                            self.lone_ends += u64::from(row.transition == Transition::Complete);
                         }
                         at
                     }
@@ -417,32 +422,37 @@ impl LogBuilder {
         }
         let at = self.add_instance(row.activity, NONE);
         let number = at - self.first as u32;
-        let instant = start == UNKNOWN || end == UNKNOWN || start >= end;
+        // It ran, from some time on after it was ready: it stands from there.
+        let from_ready = start == UNKNOWN && ready != UNKNOWN && end != UNKNOWN && !matches!(row.status, Status::Aborted | Status::Cached);
+        let instant = if from_ready { ready >= end } else { start == UNKNOWN || end == UNKNOWN || start >= end };
+        self.log.left_out.start_unknown += u64::from(from_ready);
         let mut moment = |time_ns: i64, sort_ns: i64, class: u8, kind: u8| {
             self.moments.push(Moment { sort: (sort_ns, class, number, kind), time_ns });
         };
         if ready != UNKNOWN {
             // Ready before everything that starts at that time; what is ready after its start stays where it says.
-            let first = if start != UNKNOWN { start } else { end };
+            let first = if start != UNKNOWN && !from_ready { start } else { end };
             let with_it = first == ready && instant;
-            moment(ready, ready, if with_it { 1 } else { 2 }, READY);
+            moment(ready, ready, if with_it { 1 } else { 2 }, if from_ready { READY_FROM } else { READY });
         }
         if start != UNKNOWN {
             moment(start, start, if instant { 1 } else { 2 }, START);
         }
         if end != UNKNOWN {
             // An end before the start is shown as it is, but cannot come first.
-            let sort_ns = if start == UNKNOWN { end } else { end.max(start) };
+            let sort_ns = if from_ready { end.max(ready) } else if start == UNKNOWN { end } else { end.max(start) };
             moment(end, sort_ns, if instant { 1 } else { 0 }, END);
         }
         let place = at as usize;
         self.resource.set(place, row.resource.unwrap_or(NONE));
-        self.status.set(place, row.status);
+        // What started and has no end was running when the log ended, unless somebody says otherwise.
+        let open = start != UNKNOWN && end == UNKNOWN && row.status == Status::Unknown;
+        self.status.set(place, if open { Status::Unfinished } else { row.status });
         self.attempt.set(place, row.attempt);
         self.set(place, row.measures, row.bytes_from, row.attributes);
         self.log.left_out.without_end += u64::from(start != UNKNOWN && end == UNKNOWN);
         self.starts += u64::from(start != UNKNOWN);
-        self.lone_ends += u64::from(start == UNKNOWN && end != UNKNOWN && row.status != Status::Cached);
+        self.lone_ends += u64::from(start == UNKNOWN && end != UNKNOWN && !from_ready && row.status != Status::Cached);
         Ok(true)
     }
 
@@ -460,6 +470,11 @@ impl LogBuilder {
                     if instances.start[at] == NONE {
                         instances.end[at] = event;
                     }
+                }
+                READY_FROM => {
+                    self.ready.set(at, event);
+                    instances.start[at] = event;
+                    instances.end[at] = event;
                 }
                 START => {
                     instances.start[at] = event;
@@ -713,6 +728,13 @@ mod tests {
     }
 
     #[test]
+    fn an_end_without_start_stands_from_when_it_was_ready() {
+        let log = paired(&[("a", 1, "schedule"), ("b", 2, "schedule"), ("a", 3, "complete"), ("b", 4, "withdraw")]);
+        assert_eq!(spans(&log), [("a", Some(1), Some(3)), ("b", Some(4), Some(4))]);
+        assert_eq!((log.service_ns(0), log.queue_ns(0), log.queue_ns(1), log.left_out.start_unknown), (None, None, None, 1));
+    }
+
+    #[test]
     fn an_event_without_time_keeps_its_place() {
         let log = paired(&[("a", 1, "complete"), ("b", UNKNOWN, "complete"), ("c", 3, "complete")]);
         assert_eq!(spans(&log), [("a", Some(1), Some(1)), ("b", None, None), ("c", Some(3), Some(3))]);
@@ -769,8 +791,11 @@ mod tests {
         builder.end_case("c").expect("one");
         let log = builder.finish();
         let moments: Vec<Option<i64>> = (0..4).map(|at| log.start_ns(at)).collect();
-        assert_eq!(moments, [Some(1), Some(2), Some(3), Some(5)]);
-        assert!((0..4).all(|at| log.is_moment(at)));
-        assert_eq!((log.queue_ns(0), log.ready_ns(3)), (None, Some(4)));
+        assert_eq!(moments, [Some(1), Some(2), Some(3), Some(4)]);
+        assert!((0..3).all(|at| log.is_moment(at)));
+        // From when it was ready to its end: how long it ran and queued is not known.
+        assert_eq!((log.ready_ns(3), log.end_ns(3), log.queue_ns(3), log.service_ns(3)), (Some(4), Some(5), None, None));
+        assert!(!log.start_is_known(3) && log.start_is_known(0));
+        assert_eq!((log.queue_ns(0), log.left_out.start_unknown), (None, 1));
     }
 }

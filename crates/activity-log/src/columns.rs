@@ -47,7 +47,7 @@ pub struct Instances {
     pub activity: Vec<u32>,
     /// The event at which it was ready to run (submitted, scheduled), or [`NONE`]. Optional.
     pub ready: Vec<u32>,
-    /// The event at which it started. Equal to `end` where only one moment is known.
+    /// The event at which it started. Equal to `end` where only one moment is known, and to `ready` where only its end and when it was ready are.
     pub start: Vec<u32>,
     /// The event at which it ended.
     pub end: Vec<u32>,
@@ -254,6 +254,10 @@ pub struct LeftOut {
     pub bad_numbers: u64,
     /// Things of which the source knows nothing that could stand in a log: tasks without any time.
     pub without_moment: u64,
+    /// Instances of which the end is told and not the start; they stand from when they were ready, and how long they ran is not known.
+    pub start_unknown: u64,
+    /// Instances whose start nobody tells and a trace shows: that of their first process.
+    pub start_traced: u64,
     /// Bytes read in the dataset that belong to no instance of the log.
     pub read_bytes_of_others: u64,
     /// Bytes written, likewise.
@@ -280,6 +284,16 @@ impl LeftOut {
             words(self.unnamed, "event has no activity", "events have no activity"),
             words(self.without_case, "record belongs to no case and is left out", "records belong to no case and are left out"),
             words(self.bad_numbers, "number is out of range and counts as unknown", "numbers are out of range and count as unknown"),
+            words(
+                self.start_unknown,
+                "instance has no known start and stands from when it was ready",
+                "instances have no known start and stand from when they were ready",
+            ),
+            words(
+                self.start_traced,
+                "start is that of the first process traced, since the engine tells none",
+                "starts are those of the first process traced, since the engine tells none",
+            ),
             words(self.without_moment, "task has no known time and is left out", "tasks have no known time and are left out"),
         ]
         .into_iter()
@@ -328,7 +342,7 @@ impl ActivityLog {
         self.events.time_ns.get(event as usize).copied().filter(|&ns| ns != UNKNOWN)
     }
 
-    /// When an instance started, or its only moment.
+    /// When an instance started, or its only moment; where its start is not known ([`ActivityLog::start_is_known`]), when it was ready.
     pub fn start_ns(&self, instance: u32) -> Option<i64> {
         self.time_ns(self.instances.start[instance as usize])
     }
@@ -348,18 +362,25 @@ impl ActivityLog {
         self.instances.start[instance as usize] == self.instances.end[instance as usize]
     }
 
+    /// Whether the first moment of an instance is its start, and not when it was ready.
+    pub fn start_is_known(&self, instance: u32) -> bool {
+        self.is_moment(instance) || self.instances.ready.get(instance as usize) != self.instances.start.get(instance as usize)
+    }
+
     /// From start to end; `None` where only one moment or no time is known.
     pub fn service_ns(&self, instance: u32) -> Option<i64> {
-        if self.is_moment(instance) {
+        if self.is_moment(instance) || !self.start_is_known(instance) {
             return None;
         }
         Some(self.end_ns(instance)?.saturating_sub(self.start_ns(instance)?))
     }
 
-    /// From when it was ready to when it started; `None` where one of them is not known.
+    /// From when it was ready to when it started; `None` where one of them is not known. What never started has not queued for a start.
     pub fn queue_ns(&self, instance: u32) -> Option<i64> {
         let ready = self.ready_ns(instance)?;
-        if self.instances.ready[instance as usize] == self.instances.start[instance as usize] {
+        let is_end = self.is_moment(instance) && self.status(instance) != Status::Unfinished;
+        let is_ready = self.instances.ready[instance as usize] == self.instances.start[instance as usize];
+        if is_end || is_ready {
             return None;
         }
         Some(self.start_ns(instance)?.saturating_sub(ready))

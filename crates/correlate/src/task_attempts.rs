@@ -47,6 +47,8 @@ pub struct Traced {
     pub read_time_ns: i64,
     /// Time spent in writes.
     pub write_time_ns: i64,
+    /// When the first process started, or the task as its engine says.
+    pub started_ns: Option<i64>,
     /// When the first read or write began.
     pub first_ns: Option<i64>,
     /// When the last one ended.
@@ -80,6 +82,7 @@ impl Traced {
         ] {
             *sum = sum.saturating_add(more);
         }
+        self.started_ns = [self.started_ns, row.started_ns].into_iter().flatten().min();
         self.first_ns = [self.first_ns, row.first_ns].into_iter().flatten().min();
         self.last_ns = self.last_ns.max(row.last_ns);
     }

@@ -400,7 +400,7 @@ impl Search<'_> {
         for case in 0..self.cases.len() {
             let mut latest: Option<(i64, u32)> = None;
             for at in self.cases.of(case) {
-                if let (Some((ended, before)), Some(start)) = (latest, log.start_ns(at)) {
+                if let (Some((ended, before)), Some(start)) = (latest, log.start_ns(at).filter(|_| log.start_is_known(at))) {
                     let queued = log.queue_ns(at).unwrap_or(0).max(0);
                     let wait = i128::from(start) - i128::from(ended) - i128::from(queued);
                     if wait > 0 {

@@ -47,7 +47,7 @@ pub struct Dfg {
     pub instances: u64,
     /// Steps in which the later instance carries the earlier time.
     pub backward_steps: u64,
-    /// Steps of which a time is not known.
+    /// Steps of which the end of the first or the start of the second is not known.
     pub steps_without_time: u64,
     /// Instances that started while instances of more than a thousand activities ran; what they were concurrent to is not in `concurrent`.
     pub uncounted_overlaps: u64,
@@ -284,7 +284,7 @@ impl<'l> Walk<'l> {
         let instances = &self.log.instances;
         let end = self.log.events.time_ns[instances.end[a as usize] as usize];
         let start = self.log.events.time_ns[instances.start[b as usize] as usize];
-        if end == UNKNOWN || start == UNKNOWN {
+        if end == UNKNOWN || start == UNKNOWN || !self.log.start_is_known(b) {
             self.steps_without_time += 1;
         } else {
             // Two times further apart than 292 years do not fit; such a time is a fault of the log already.

@@ -135,7 +135,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<P
         for at in cases.of(case).filter(|&at| on_path[log.instances.activity[at as usize] as usize]) {
             if before != NONE {
                 let pair = (log.instances.activity[before as usize], log.instances.activity[at as usize]);
-                let times = log.end_ns(before).zip(log.start_ns(at));
+                let times = log.end_ns(before).zip(log.start_ns(at).filter(|_| log.start_is_known(at)));
                 for (segment, _) in segments.iter_mut().zip(&pairs).filter(|(_, wanted)| **wanted == pair) {
                     match times {
                         Some((start_ns, finish_ns)) => segment.passages.push(Passage { start_ns, finish_ns, case: case as u32 }),

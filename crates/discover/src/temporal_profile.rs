@@ -143,7 +143,7 @@ impl Walk {
         self.waiting.clear();
         for at in members {
             let number = number_of[log.instances.activity[at as usize] as usize];
-            match log.start_ns(at).zip(log.end_ns(at)) {
+            match log.start_ns(at).filter(|_| log.start_is_known(at)).zip(log.end_ns(at)) {
                 None => without_time += 1,
                 Some(_) if number == NONE => left_out += 1,
                 Some((start, end)) => self.members.push((start, end, at, number)),

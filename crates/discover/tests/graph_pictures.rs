@@ -189,7 +189,10 @@ fn the_legend_has_the_numbers_of_the_picture() {
     assert!(has("120 cases, 512 events, 4 activities, 9 directly-follows pairs."));
     // Every edge has its label, and exactly the marked ones have the mark.
     let marked = parsed.texts.iter().filter(|t| t.starts_with("▲ Σ ")).count();
-    assert_eq!(marked, 3);
+    // Those with a twentieth of all waiting or more, three at most.
+    let sums: Vec<i128> = dfg.edges.iter().map(|e| e.wait_ns.expect("times are known").sum).collect();
+    let dear = sums.iter().filter(|&&sum| sum * 20 >= sums.iter().sum::<i128>()).count();
+    assert_eq!(marked, dear.min(3));
     for e in &dfg.edges {
         let label = format!("{} · {}", e.frequency, duration(median(e)));
         assert!(parsed.texts.contains(&label), "{label}");
@@ -212,7 +215,6 @@ fn a_chain_of_thirty_is_drawn_in_full() {
 #[test]
 fn filters_and_what_an_activity_is_are_named() {
     let mut dfg = samples::fifteen();
-    dfg.words.filters = vec!["account = bio".into(), "from 2026-01-01".into()];
     dfg.words.activity = "command+state".into();
     let parsed = check_svg(&draw(&dfg));
     assert!(parsed.texts.iter().any(|t| t == "Filtered: account = bio; from 2026-01-01"));

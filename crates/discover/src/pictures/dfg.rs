@@ -310,7 +310,7 @@ impl<'a> View<'a> {
             times: TimeScale::of(waits.iter().copied()),
             byte_colours: TimeScale::of(flow.iter().copied()),
             concurrent,
-            instance: if dfg.words.instance.is_empty() { "event".to_owned() } else { dfg.words.instance.clone() },
+            instance: if dfg.words.instance.is_empty() { "event".to_owned() } else { visible(&dfg.words.instance) },
             dfg,
             options,
             chosen,
@@ -498,7 +498,7 @@ impl<'a> View<'a> {
                 note.push(format!("ran: {} from start to end", self.options.time.name()));
             }
             if matches!(show, Show::All | Show::Time) && some(|a| a.queue_ns.is_some_and(|q| q.max > 0)) {
-                let ready = if self.dfg.words.ready.is_empty() { "ready" } else { &self.dfg.words.ready };
+                let ready = if self.dfg.words.ready.is_empty() { "ready".to_owned() } else { visible(&self.dfg.words.ready) };
                 note.push(format!("queued: {} from {ready} to start", self.options.time.name()));
             }
             if matches!(show, Show::All | Show::Bytes) && some(|a| a.read_bytes.is_some() || a.written_bytes.is_some()) {

@@ -148,8 +148,7 @@ pub fn fifteen() -> Dfg {
         log.traces.push(trace);
     }
     let mut dfg = log.dfg("one case for each account and group");
-    dfg.filters = vec!["account = bio".to_owned(), "from 2026-01-01".to_owned()];
-    dfg.abstraction = "array tasks count as one job".to_owned();
+    dfg.words.filters = vec!["account = bio".to_owned(), "from 2026-01-01".to_owned()];
     dfg
 }
 
@@ -203,7 +202,7 @@ pub fn hostile() -> Dfg {
         log.traces.push((0..names.len() as u32).map(|k| ((i * k) % names.len() as u32, i64::from(k) * S)).take(6).collect());
     }
     let mut dfg = log.dfg("a \"notion\" & more");
-    dfg.filters = vec!["user = </text><script>".to_owned()];
+    dfg.words.filters = vec!["user = </text><script>".to_owned()];
     dfg
 }
 

@@ -103,13 +103,23 @@ pub fn tasks(from: &Tasks<'_>, options: &ReadOptions) -> Result<ActivityLog, Tas
     let mut builder = LogBuilder::new(&options.keep);
     let mut cases = Interner::default();
     let mut attempts: Vec<Attempt> = Vec::new();
-    let mut without_moment = 0;
+    let (mut without_moment, mut start_traced) = (0, 0);
     let (mut read, mut written) = (0i128, 0i128);
     let with_transition = options.activity.iter().any(|key| key == "lifecycle:transition");
     let has_flow = from.dataset.row_count::<DataFlow<'static>>()? > 0;
     task_attempts::for_each::<TaskLogError>(from.dataset, from.rules, |attempt| {
         let row = &attempt.row;
-        let all: Vec<Moment> = moments(row).collect();
+        let mut all: Vec<Moment> = moments(row).collect();
+        let traced_start = attempt.traced.as_ref().and_then(|traced| traced.started_ns);
+        if let (None, Some(time_ns), Unit::Instances) = (row.started_ns, traced_start, options.unit) {
+            // Between what came before it and its end, or it is not the task's.
+            let after = all.iter().filter(|moment| moment.number < 2).all(|moment| moment.time_ns <= time_ns);
+            if after && row.finished_ns.is_some_and(|end| time_ns <= end) && !row.cached {
+                let moment = Moment { number: 2, kind: "task started", lifecycle: "start", time_ns, precision_ns: None, is_last: false };
+                all.insert(all.iter().position(|moment| moment.number > 2).unwrap_or(all.len()), moment);
+                start_traced += 1;
+            }
+        }
         without_moment += u64::from(all.is_empty());
         let wanted: Vec<Moment> = all.into_iter().filter(|moment| from.wants(moment.time_ns)).collect();
         if wanted.is_empty() {
@@ -152,6 +162,7 @@ pub fn tasks(from: &Tasks<'_>, options: &ReadOptions) -> Result<ActivityLog, Tas
         Ok(())
     })?;
     builder.left_out().without_moment = without_moment;
+    builder.left_out().start_traced = start_traced;
     let instance_of = put_cases(&mut builder, &attempts, &cases, options, with_transition)?;
     let mut log = builder.finish();
     log.words.instance = options.unit.word("task");
