@@ -1,0 +1,1 @@
+//! Tables as logs, in several forms.
