@@ -42,7 +42,11 @@ pub fn assemble(mut columns: Columns, keys: Vec<String>) -> Result<(ActivityLog,
     let used = |what: fn(Transition) -> bool| {
         transitions.as_ref().is_some_and(|(codes, of)| {
             let mut used = vec![false; of.len()];
-            codes.iter().filter_map(|&code| used.get_mut(code as usize)).for_each(|used| *used = true);
+            for &code in codes {
+                if let Some(used) = used.get_mut(code as usize) {
+                    *used = true;
+                }
+            }
             of.iter().zip(used).any(|(&transition, used)| used && what(transition))
         })
     };
@@ -224,7 +228,7 @@ fn moved<T: Copy + Default + Send + Sync>(column: Vec<T>, rows: Option<&[u32]>) 
     thread::scope(|scope| {
         for (to, from) in out.chunks_mut(share).zip(rows.chunks(share)) {
             let column = &column;
-            let work = move || to.iter_mut().zip(from).for_each(|(to, &from)| *to = column[from as usize]);
+            let mut work = move || to.iter_mut().zip(from).for_each(|(to, &from)| *to = column[from as usize]);
             if from.len() == rows.len() { work() } else { drop(scope.spawn(work)) }
         }
     });
