@@ -29,12 +29,12 @@ use polars_parquet::parquet::CowBuffer;
 use polars_parquet::parquet::compression::{Compression, DecompressionContext};
 use polars_parquet::parquet::encoding::Encoding;
 use polars_parquet::parquet::metadata::ColumnChunkMetadata;
+use polars_parquet::parquet::metadata::FileMetadata;
 use polars_parquet::parquet::page::{CompressedPage, Page, split_buffer};
 use polars_parquet::parquet::read::{BasicDecompressor, PageReader, decompress, read_metadata};
 use polars_parquet::parquet::schema::types::{
     IntegerType, PhysicalType, PrimitiveConvertedType, PrimitiveLogicalType, PrimitiveType, TimeUnit,
 };
-use polars_parquet::parquet::metadata::FileMetadata;
 use polars_parquet::read::column_iter_to_arrays;
 use rustc_hash::FxHashMap;
 
@@ -160,6 +160,8 @@ pub struct Texts {
     ends: Vec<usize>,
     /// How many of them were not UTF-8.
     pub not_utf8: u64,
+    /// Whether it is known that no two are the same.
+    pub are_distinct: bool,
 }
 
 impl Texts {
@@ -190,6 +192,8 @@ impl Texts {
             Ok(text) => self.push(text),
             Err(_) => {
                 self.not_utf8 += 1;
+                // What was different may be the same now.
+                self.are_distinct = false;
                 self.push(&String::from_utf8_lossy(bytes));
             }
         }
@@ -218,9 +222,15 @@ impl std::fmt::Debug for ForeignFile {
 enum Stored {
     Bytes,
     /// Of 32 or 64 bits.
-    Int { wide: bool, signed: bool },
+    Int {
+        wide: bool,
+        signed: bool,
+    },
     /// Nanoseconds in a unit, of 32 or 64 bits.
-    Time { wide: bool, unit: i64 },
+    Time {
+        wide: bool,
+        unit: i64,
+    },
     Int96,
     Float,
     Double,
@@ -297,10 +307,9 @@ fn stored(of: &PrimitiveType) -> Option<Stored> {
         PhysicalType::FixedLenByteArray(_) => None,
         PhysicalType::Int32 | PhysicalType::Int64 => {
             let wide = of.physical_type == PhysicalType::Int64;
-            let signed = !matches!(
-                new,
-                Some(New::Integer(IntegerType::UInt8 | IntegerType::UInt16 | IntegerType::UInt32 | IntegerType::UInt64))
-            ) && !matches!(old, Some(Old::Uint8 | Old::Uint16 | Old::Uint32 | Old::Uint64));
+            let signed =
+                !matches!(new, Some(New::Integer(IntegerType::UInt8 | IntegerType::UInt16 | IntegerType::UInt32 | IntegerType::UInt64)))
+                    && !matches!(old, Some(Old::Uint8 | Old::Uint16 | Old::Uint32 | Old::Uint64));
             match (new, old) {
                 (Some(New::Timestamp { unit: of, .. }), _) => Some(Stored::Time { wide, unit: unit(of) }),
                 (None, Some(Old::TimestampMillis)) => Some(Stored::Time { wide, unit: 1_000_000 }),
@@ -327,8 +336,7 @@ impl ForeignFile {
     pub fn open(file: File) -> Result<Self, ForeignError> {
         let length = file.metadata()?.len();
         let mut reader = &file;
-        let metadata =
-            trusting(|| read_metadata(&mut reader).map_err(|error| error.to_string())).map_err(ForeignError::File)?;
+        let metadata = trusting(|| read_metadata(&mut reader).map_err(|error| error.to_string())).map_err(ForeignError::File)?;
         let mut columns = Vec::new();
         let mut leaves = Vec::new();
         let descriptors = metadata.schema_descr.columns();
@@ -467,7 +475,9 @@ impl ForeignFile {
             done
         });
         done.sort_by_key(|&(column, group, ..)| (column, group));
-        done.into_iter().map(|(column, group, at, result)| Ok((column, group, result.map_err(|message| self.wrong(at, message))?))).collect()
+        done.into_iter()
+            .map(|(column, group, at, result)| Ok((column, group, result.map_err(|message| self.wrong(at, message))?)))
+            .collect()
     }
 }
 
@@ -652,7 +662,7 @@ struct TextSink<'a> {
     codes: &'a mut [u32],
     at: usize,
     texts: Texts,
-    /// By their hash, those of `texts` that did not come from a dictionary.
+    /// `texts` by their hashes, once one comes that is not from the dictionary.
     seen: HashTable<(u64, u32)>,
     keys: FxHashMap<Key, u32>,
     last: Option<(Key, u32)>,
@@ -677,6 +687,26 @@ impl<'a> TextSink<'a> {
             places.fill(NO_TEXT);
         }
         self.at = end;
+    }
+
+    /// Makes ready for texts that do not come from the dictionary, which may hold them too.
+    fn besides_dictionary(&mut self) {
+        let texts = &self.texts;
+        if self.seen.is_empty() && !texts.is_empty() {
+            let mut are_distinct = true;
+            self.seen.reserve(2 * texts.len(), |&(of, _)| of);
+            for at in 0..texts.len() {
+                let text = texts.get(at);
+                let key = hash(text.as_bytes());
+                match self.seen.find(key, |&(of, at)| of == key && texts.get(at as usize) == text) {
+                    Some(_) => are_distinct = false,
+                    None => _ = self.seen.insert_unique(key, (key, at as u32), |&(of, _)| of),
+                }
+            }
+            self.texts.are_distinct = are_distinct;
+        } else if texts.is_empty() {
+            self.texts.are_distinct = true;
+        }
     }
 
     fn intern(&mut self, bytes: &[u8]) -> u32 {
@@ -770,7 +800,9 @@ impl NumberSink<'_> {
         match bits {
             None => self.put(NO_NUMBER),
             Some(bits) => match (stored, bits as i64) {
-                (Stored::Time { wide: true, unit: 1 } | Stored::Int { wide: true, signed: true }, value) if value != NO_NUMBER => self.put(value),
+                (Stored::Time { wide: true, unit: 1 } | Stored::Int { wide: true, signed: true }, value) if value != NO_NUMBER => {
+                    self.put(value)
+                }
                 _ => self.key(Key::of(stored, bits)),
             },
         }
@@ -815,10 +847,21 @@ struct Chunk<'a> {
 
 /// A page of values, unpacked.
 enum Unpacked<'a> {
-    Dictionary { bytes: &'a [u8], count: usize },
-    Plain { bytes: &'a [u8], there: Option<&'a [bool]>, count: usize },
+    Dictionary {
+        bytes: &'a [u8],
+        count: usize,
+    },
+    Plain {
+        bytes: &'a [u8],
+        there: Option<&'a [bool]>,
+        count: usize,
+    },
     /// Places in the dictionary.
-    Places { places: &'a [u32], there: Option<&'a [bool]>, count: usize },
+    Places {
+        places: &'a [u32],
+        there: Option<&'a [bool]>,
+        count: usize,
+    },
 }
 
 impl Chunk<'_> {
@@ -908,6 +951,7 @@ impl Chunk<'_> {
                 }
                 Unpacked::Plain { bytes, there, count } => {
                     let mut values = Lengths(bytes);
+                    sink.besides_dictionary();
                     for row in 0..count {
                         if is_there(there, row) {
                             let code = sink.intern(values.next().ok_or(DAMAGED)?);

@@ -251,8 +251,9 @@ fn fill(log: &mut ActivityLog, columns: Columns, rows: Option<&[u32]>) {
         }
     }
     for (measure, column) in columns.measures {
+        let column = moved(column, rows);
         if column.iter().any(|&value| value != UNKNOWN) {
-            log.instances.measures.push((measure, moved(column, rows)));
+            log.instances.measures.push((measure, column));
         }
     }
     if has_bytes(&log.instances.measures) {
@@ -277,7 +278,11 @@ fn has_bytes(measures: &[(Measure, Vec<i64>)]) -> bool {
 }
 
 fn check(rows: usize, events_of_each: usize) -> Result<(), TooLarge> {
-    if rows.checked_mul(events_of_each).is_some_and(|events| events < NONE as usize - 4) { Ok(()) } else { Err(TooLarge { what: "events" }) }
+    if rows.checked_mul(events_of_each).is_some_and(|events| events < NONE as usize - 4) {
+        Ok(())
+    } else {
+        Err(TooLarge { what: "events" })
+    }
 }
 
 /// Each row is an instance of one moment.
@@ -326,7 +331,8 @@ fn paired(mut columns: Columns, codes: &[u32], of: &[Transition], mut by_case: B
             let instance = columns.instance.as_ref().map(|column| (column, column.codes[row])).filter(|&(_, code)| code != NONE);
             let instance = instance.map(|(column, code)| builder.instance_id(column.names.get(code)));
             measures.clear();
-            measures.extend(columns.measures.iter().map(|(measure, column)| (*measure, column[row])).filter(|&(_, value)| value != UNKNOWN));
+            measures
+                .extend(columns.measures.iter().map(|(measure, column)| (*measure, column[row])).filter(|&(_, value)| value != UNKNOWN));
             attributes.clear();
             for (at, (_, column)) in columns.attributes.iter().enumerate() {
                 let code = column.codes[row];

@@ -20,17 +20,8 @@ const MOMENT: &[&str] = &[
     "start",
     "start_time",
 ];
-const END: &[&str] = &[
-    "time:timestamp",
-    "complete",
-    "complete_timestamp",
-    "end",
-    "end_timestamp",
-    "end_time",
-    "timestamp",
-    "time",
-    "datetime",
-];
+const END: &[&str] =
+    &["time:timestamp", "complete", "complete_timestamp", "end", "end_timestamp", "end_time", "timestamp", "time", "datetime"];
 const START: &[&str] = &["start_timestamp", "start", "start_time"];
 const LIFECYCLE: &[&str] = &["lifecycle:transition", "lifecycle_id", "lifecycle"];
 const RESOURCE: &[&str] = &["org:resource", "resource_id", "resource"];
@@ -87,7 +78,8 @@ pub fn looks_like_a_log<'a>(names: impl Iterator<Item = &'a str>) -> bool {
 /// Names as they are shown, not too many of them.
 pub fn shown(names: &[String]) -> String {
     const SHOWN: usize = 40;
-    let mut text = names.iter().take(SHOWN).map(|name| format!("{:?}", name.chars().take(80).collect::<String>())).collect::<Vec<_>>().join(", ");
+    let mut text =
+        names.iter().take(SHOWN).map(|name| format!("{:?}", name.chars().take(80).collect::<String>())).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN {
         text.push_str(&format!(" and {} more", names.len() - SHOWN));
     }

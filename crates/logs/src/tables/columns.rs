@@ -89,16 +89,16 @@ impl<'a> Taking<'a> {
     }
 
     /// Times or numbers, with a note of those that could not be read.
-    fn numbers(&mut self, column: usize, what: &str) -> (Vec<i64>, Faults) {
+    fn numbers(&mut self, column: usize, one: &str, many: &str) -> (Vec<i64>, Faults) {
         let Some(Got::Numbers(values, faults)) = self.columns.next() else { return Default::default() };
         let name = self.names.get(column).map(String::as_str).unwrap_or_default();
-        let (one, many) = (format!("value of {name:?} is no {what}"), format!("values of {name:?} are no {what}s"));
+        let (one, many) = (format!("value of {name:?} is no {one}"), format!("values of {name:?} are no {many}"));
         self.notes.extend(faults.sentence(&one, &many));
         (values, faults)
     }
 
     pub fn times(&mut self, column: usize) -> Result<Vec<i64>, TableError> {
-        let (times, faults) = self.numbers(column, "time");
+        let (times, faults) = self.numbers(column, "time", "times");
         match faults.first.first() {
             Some(first) if times.iter().all(|&time| time == UNKNOWN) => Err(TableError::Refused(format!(
                 "no value of the column {:?} can be read as a time ({first}): name another with --timestamp-column",
@@ -110,7 +110,7 @@ impl<'a> Taking<'a> {
 
     /// Whole numbers, and how many could not be read.
     pub fn whole(&mut self, column: usize) -> (Vec<i64>, u64) {
-        let (values, faults) = self.numbers(column, "number of that kind");
+        let (values, faults) = self.numbers(column, "whole number below 2⁶³", "whole numbers below 2⁶³");
         (values, faults.count)
     }
 }

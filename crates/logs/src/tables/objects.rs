@@ -47,11 +47,8 @@ pub fn choose(names: &[String], options: &TableOptions) -> Result<Option<Choice>
     if options.case_column.is_some() {
         return Ok(None);
     }
-    let lists: Vec<(String, usize)> = names
-        .iter()
-        .enumerate()
-        .filter_map(|(at, name)| Some((name.strip_prefix(KIND_OF_LIST)?.to_owned(), at)))
-        .collect();
+    let lists: Vec<(String, usize)> =
+        names.iter().enumerate().filter_map(|(at, name)| Some((name.strip_prefix(KIND_OF_LIST)?.to_owned(), at))).collect();
     let objects = match (place(EVENT), place(OBJECT), place(KIND)) {
         (Some(_), Some(object), Some(kind)) => Of::Rows(object, kind),
         _ if !lists.is_empty() => Of::Lists(lists),
@@ -191,7 +188,10 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<Re
     log.groups = group(relations, order.as_deref(), log.events.time_ns.len(), &mut log.left_out.without_case);
     log.words.instance = "event".to_owned();
     let mut notes = std::mem::take(&mut taking.notes);
-    notes.extend(contradictions.sentence("relation has another type for its object than the first", "relations have another type for their object than the first"));
+    notes.extend(contradictions.sentence(
+        "relation has another type for its object than the first",
+        "relations have another type for their object than the first",
+    ));
     Ok(ReadTable { log, notes, bad_rows: taking.bad_rows })
 }
 
@@ -317,8 +317,7 @@ fn group(relations: Relations, order: Option<&[u32]>, events: usize, in_none: &m
         last_event = event;
     });
     *in_none += events as u64 - with_object;
-    let mut groups: Vec<Cases> =
-        kinds.iter().map(|kind| Cases { kind: kind.to_owned(), offsets: vec![0], ..Cases::default() }).collect();
+    let mut groups: Vec<Cases> = kinds.iter().map(|kind| Cases { kind: kind.to_owned(), offsets: vec![0], ..Cases::default() }).collect();
     let mut ends = vec![0u32; groups.len()];
     for (object, &kind) in kind_of.iter().enumerate() {
         let (group, end) = (&mut groups[kind as usize], &mut ends[kind as usize]);

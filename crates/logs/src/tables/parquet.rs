@@ -1,10 +1,14 @@
 //! Columns of a Parquet file as those of a table.
 
 use std::fs::File;
+use std::hash::{BuildHasher, BuildHasherDefault};
+use std::ops::Range;
 use std::thread;
 
-use flowmine_activity_log::{Interner, NONE, UNKNOWN};
+use flowmine_activity_log::{NONE, Names, UNKNOWN};
 use flowmine_schema::foreign_parquet::{As, Data, ForeignFile, NO_NUMBER, NO_TEXT, Texts};
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
 
 use super::columns::{Coded, Faults, Got, Read, Source, Want, result_of};
 use super::{TableError, values};
@@ -72,12 +76,31 @@ fn in_one_each(columns: Vec<Data>) -> (Vec<Got>, u64) {
     })
 }
 
-fn in_one(mut codes: Vec<u32>, groups: Vec<(std::ops::Range<usize>, Texts)>) -> (Coded, u64) {
-    let mut names = Interner::default();
-    let mut replaced = 0;
+fn in_one(mut codes: Vec<u32>, groups: Vec<(Range<usize>, Texts)>) -> (Coded, u64) {
+    let replaced = groups.iter().map(|(_, texts)| texts.not_utf8).sum();
+    if let [(_, texts)] = &groups[..]
+        && texts.are_distinct
+        && texts.not_utf8 == 0
+    {
+        return (Coded { codes, names: (0..texts.len()).map(|at| texts.get(at)).collect() }, replaced);
+    }
+    // With the hashes, which have not to be computed again when the table grows.
+    let mut table: HashTable<(u64, u32)> = HashTable::new();
+    let mut names = Names::default();
     for (rows, texts) in groups {
-        replaced += texts.not_utf8;
-        let of: Vec<u32> = (0..texts.len()).map(|at| names.intern(texts.get(at))).collect();
+        let of = (0..texts.len()).map(|at| {
+            let text = texts.get(at);
+            let key = hash(text);
+            match table.find(key, |&(of, number)| of == key && names.get(number) == text) {
+                Some(&(_, number)) => number,
+                None => {
+                    let number = names.push(text);
+                    table.insert_unique(key, (key, number), |&(of, _)| of);
+                    number
+                }
+            }
+        });
+        let of: Vec<u32> = of.collect();
         // So it is for the first group, unless the file says a text twice.
         if of.iter().enumerate().any(|(at, &number)| at as u32 != number) {
             for code in codes.get_mut(rows).unwrap_or_default() {
@@ -85,5 +108,9 @@ fn in_one(mut codes: Vec<u32>, groups: Vec<(std::ops::Range<usize>, Texts)>) -> 
             }
         }
     }
-    (Coded { codes, names: names.into_names() }, replaced)
+    (Coded { codes, names }, replaced)
+}
+
+fn hash(text: &str) -> u64 {
+    BuildHasherDefault::<FxHasher>::default().hash_one(text)
 }
