@@ -117,7 +117,7 @@ fn text(text: &str, counts: &mut Counts, out: &mut Vec<u8>) {
 }
 
 /// Whether a spreadsheet would compute it, behind any number of apostrophes.
-fn is_formula(text: &str) -> bool {
+pub fn is_formula(text: &str) -> bool {
     let text = text.trim_start_matches('\'');
     match text.as_bytes().first() {
         Some(b'=' | b'@' | b'\t' | b'\r' | b'\n') => true,

@@ -9,4 +9,5 @@ pub mod flat_parquet;
 pub mod job_log;
 pub mod log_file;
 pub mod summary;
+pub mod tables;
 pub mod task_log;

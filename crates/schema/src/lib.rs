@@ -10,6 +10,7 @@
 pub mod column_file;
 pub mod dataset;
 pub mod diagnostic;
+pub mod foreign_parquet;
 pub mod parquet;
 mod parquet_writer;
 pub mod row;

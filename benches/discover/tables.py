@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""From a Parquet log to a directly-follows graph with counts, mean, median, p95 and bytes: flowmine beside DuckDB, polars and PM4Py.
+
+    python tables.py make  FOLDER [--events 1000000 ...]   writes the logs (seeded)
+    python tables.py run   FOLDER [--flowmine PATH] [--tools duckdb,polars,pm4py,flowmine] [--repeat 3]
+    python tables.py read  FOLDER                          only reading the five columns: polars' lazy scan, pyarrow, DuckDB
+
+Each measurement is a process of its own; printed are seconds of wall, seconds of CPU (user and system) and peak memory in MB, the best of
+the repetitions by wall. Needs pyarrow, numpy, and the tools that are to be measured.
+
+A log has 20 events a case on average, 100 activities, text case ids, times in nanoseconds, bytes read and written. `grouped` has the
+events of a case together, `interleaved` all events by time. `relations` is PM4Py's table of an object-centric log: 3 objects an event.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+COLUMNS = ["case:concept:name", "concept:name", "time:timestamp", "io:read_bytes", "io:written_bytes"]
+
+
+def make(folder, events):
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    os.makedirs(folder, exist_ok=True)
+    for count in events:
+        random = np.random.default_rng(count)
+        cases = count // 20
+        case = np.sort(random.integers(0, cases, count))
+        first = random.integers(0, 86_400 * 30, cases) * 1_000_000_000
+        step = random.exponential(600e9, count).astype(np.int64)
+        # Times within a case: running sums that begin anew with each case.
+        total = np.cumsum(step)
+        begins = np.searchsorted(case, np.arange(cases))
+        before = np.where(begins > 0, total[np.minimum(begins, count - 1) - 1], 0)
+        times = 1_790_000_000_000_000_000 + first[case] + total - before[case]
+        # A walk over activities, so that there are paths that are often taken.
+        activity = (random.geometric(0.15, count) + np.arange(count) % 25) % 100
+        read = random.integers(0, 1 << 32, count)
+        written = random.integers(0, 1 << 30, count)
+        names = np.array([f"activity {n:02}" for n in range(100)])
+        for kind in ["grouped", "interleaved"]:
+            order = np.arange(count) if kind == "grouped" else np.argsort(times, kind="stable")
+            table = pa.table({
+                COLUMNS[0]: pa.array([f"case-{n}" for n in case[order]]),
+                COLUMNS[1]: pa.DictionaryArray.from_arrays(pa.array(activity[order]), pa.array(names)).cast(pa.string()),
+                COLUMNS[2]: pa.array(times[order], pa.timestamp("ns", tz="UTC")),
+                COLUMNS[3]: pa.array(read[order]),
+                COLUMNS[4]: pa.array(written[order]),
+            })
+            pq.write_table(table, f"{folder}/{kind}-{count}.parquet")
+        if count <= 1_000_000:
+            relations(folder, count, random, np, pa, pq)
+
+
+def relations(folder, count, random, np, pa, pq):
+    times = np.sort(1_790_000_000_000_000_000 + random.integers(0, 86_400 * 30 * 10**9, count))
+    activity = random.integers(0, 30, count)
+    event = np.repeat(np.arange(count), 3)
+    kind = np.tile(np.arange(3), count)
+    objects = np.empty(3 * count, np.int64)
+    for at, number in enumerate([count // 10, count // 5, count // 50]):
+        objects[at::3] = random.integers(0, max(number, 1), count)
+    kinds = ["order", "item", "package"]
+    table = pa.table({
+        "ocel:eid": pa.array([f"e{n}" for n in event]),
+        "ocel:activity": pa.array([f"activity {n}" for n in activity[event]]),
+        "ocel:timestamp": pa.array(times[event], pa.timestamp("ns", tz="UTC")),
+        "ocel:oid": pa.array([f"{kinds[k]}-{n}" for k, n in zip(kind, objects)]),
+        "ocel:type": pa.array([kinds[k] for k in kind]),
+    })
+    pq.write_table(table, f"{folder}/relations-{count}.parquet")
+
+
+SQL = """
+with f as (
+  select "case:concept:name" as c, "concept:name" as a, "time:timestamp" as t, "io:read_bytes" as r, "io:written_bytes" as w,
+         lead("concept:name") over s as b, lead("time:timestamp") over s as u
+  from read_parquet('{}') window s as (partition by "case:concept:name" order by "time:timestamp"))
+select 'edge', a, b, count(*), avg(d), median(d), quantile_cont(d, 0.95), min(d), max(d), stddev(d), null, null
+from (select *, epoch_ns(u) - epoch_ns(t) as d from f where b is not null) group by a, b
+union all
+select 'node', a, null, count(*), count(distinct c), null, null, null, null, null, sum(r), sum(w) from f group by a
+"""
+
+
+def duckdb(path):
+    import duckdb
+
+    return len(duckdb.sql(SQL.format(path)).fetchall())
+
+
+def polars(path):
+    import polars as pl
+
+    case, activity, moment, read, written = COLUMNS
+    rows = pl.scan_parquet(path).select(COLUMNS).sort([case, moment], maintain_order=True)
+    follows = rows.with_columns(
+        pl.col(activity).shift(-1).alias("b"), pl.col(case).shift(-1).alias("d"), pl.col(moment).shift(-1).alias("u")
+    ).filter(pl.col("d") == pl.col(case))
+    wait = (pl.col("u") - pl.col(moment)).dt.total_nanoseconds()
+    edges = follows.group_by(activity, "b").agg(
+        pl.len(), wait.mean().alias("mean"), wait.median().alias("median"), wait.quantile(0.95).alias("p95"),
+        wait.min().alias("min"), wait.max().alias("max"), wait.std().alias("std"),
+    )
+    nodes = rows.group_by(activity).agg(pl.len(), pl.col(case).n_unique(), pl.col(read).sum(), pl.col(written).sum())
+    edges, nodes = pl.collect_all([edges, nodes])
+    return len(edges) + len(nodes)
+
+
+def pm4py(path):
+    import pandas
+    import pm4py
+
+    frame = pandas.read_parquet(path, columns=COLUMNS)
+    graph, _, _ = pm4py.discover_performance_dfg(frame)
+    nodes = frame.groupby(COLUMNS[1])[COLUMNS[3:]].sum()
+    return len(graph) + len(nodes)
+
+
+def read_polars(path):
+    import polars as pl
+
+    return pl.scan_parquet(path).select(COLUMNS).collect().height
+
+
+def read_pyarrow(path):
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path, columns=COLUMNS).num_rows
+
+
+def read_duckdb(path):
+    import duckdb
+
+    columns = ", ".join(f'"{name}"' for name in COLUMNS)
+    return len(duckdb.sql(f"select {columns} from read_parquet('{path}')").fetchnumpy()[COLUMNS[0]])
+
+
+def measured(command, repeat):
+    """Wall, CPU and peak memory of a command, the best of some runs."""
+    best = None
+    for _ in range(repeat):
+        start = time.monotonic()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - start
+        if status:
+            return None
+        one = (wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+        best = min(best, one) if best else one
+    return best
+
+
+def tell(what, path, figures):
+    name = os.path.basename(path)
+    if figures is None:
+        print(f"{name:30} {what:16} failed", flush=True)
+    else:
+        print(f"{name:30} {what:16} {figures[0]:7.2f} s wall {figures[1]:7.2f} s CPU {figures[2]:7.0f} MB", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["make", "run", "read", "one"])
+    parser.add_argument("folder")
+    parser.add_argument("tool", nargs="?")
+    parser.add_argument("--events", type=int, nargs="+", default=[1_000_000])
+    parser.add_argument("--tools", default="duckdb,polars,pm4py,flowmine")
+    parser.add_argument("--flowmine", default="flowmine")
+    parser.add_argument("--repeat", type=int, default=3)
+    args = parser.parse_args()
+    if args.what == "make":
+        return make(args.folder, args.events)
+    if args.what == "one":
+        # In a process of its own: this one.
+        return globals()[args.tool](args.folder)
+    logs = sorted(f"{args.folder}/{name}" for name in os.listdir(args.folder) if name.endswith(".parquet"))
+    for path in logs:
+        if "relations" in path:
+            if "flowmine" in args.tools and args.what == "run":
+                command = [args.flowmine, "discover", "--log", path, "--model", "ocdfg", "--format", "json", "-o", "/dev/null"]
+                tell("flowmine ocdfg", path, measured(command, args.repeat))
+            continue
+        tools = args.tools.split(",") if args.what == "run" else ["read_polars", "read_pyarrow", "read_duckdb"]
+        for tool in tools:
+            if tool == "flowmine":
+                command = [args.flowmine, "discover", "--log", path, "--format", "json", "-o", "/dev/null"]
+            else:
+                command = [sys.executable, __file__, "one", path, tool]
+            tell(tool, path, measured(command, args.repeat))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+//! Which column is what: the names of a table's columns and options in, places out.
+
+use flowmine_activity_log::Measure;
+
+use super::{TableError, TableOptions};
+
+const CASE: &[&str] = &["case:concept:name", "case_id", "caseid", "case", "case_name", "trace_id"];
+const ACTIVITY: &[&str] = &["concept:name", "activity_id", "activity", "activity_name", "task"];
+const MOMENT: &[&str] = &[
+    "time:timestamp",
+    "timestamp",
+    "complete",
+    "complete_timestamp",
+    "end",
+    "end_timestamp",
+    "end_time",
+    "time",
+    "datetime",
+    "start_timestamp",
+    "start",
+    "start_time",
+];
+const END: &[&str] =
+    &["time:timestamp", "complete", "complete_timestamp", "end", "end_timestamp", "end_time", "timestamp", "time", "datetime"];
+const START: &[&str] = &["start_timestamp", "start", "start_time"];
+const LIFECYCLE: &[&str] = &["lifecycle:transition", "lifecycle_id", "lifecycle"];
+const RESOURCE: &[&str] = &["org:resource", "resource_id", "resource"];
+const INSTANCE: &[&str] = &["concept:instance", "activity_instance_id"];
+const READ_BYTES: &[&str] = &["io:read_bytes", "read_bytes", "bytes_read"];
+const WRITTEN_BYTES: &[&str] = &["io:written_bytes", "written_bytes", "bytes_written", "write_bytes"];
+
+/// Numbers of our own tables under their exact names, with what makes their unit of them.
+const OURS: [(&str, Measure, i64); 11] = [
+    ("io:unique_read_bytes", Measure::UniqueReadBytes, 1),
+    ("io:read_operations", Measure::ReadCalls, 1),
+    ("io:write_operations", Measure::WriteCalls, 1),
+    ("task:cpus", Measure::Cpus, 1),
+    ("slurm:cpus", Measure::Cpus, 1),
+    ("task:memory_bytes", Measure::MemoryBytes, 1),
+    ("slurm:memory_bytes", Measure::MemoryBytes, 1),
+    ("task:peak_rss_bytes", Measure::PeakMemoryBytes, 1),
+    ("slurm:time_limit_s", Measure::TimeLimitNs, 1_000_000_000),
+    ("task:time_s", Measure::TimeLimitNs, 1_000_000_000),
+    ("io:io_time_ns", Measure::IoTimeNs, 1),
+];
+
+/// The places of the columns of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    pub case: usize,
+    /// One or several, whose values are joined.
+    pub activity: Vec<usize>,
+    pub time: usize,
+    /// Where an instance has a start of its own.
+    pub start: Option<usize>,
+    /// Whether the start was asked for by name.
+    pub start_is_asked: bool,
+    pub lifecycle: Option<usize>,
+    pub resource: Option<usize>,
+    pub instance: Option<usize>,
+    /// With what the value is multiplied.
+    pub measures: Vec<(Measure, usize, i64)>,
+    pub attributes: Vec<(String, usize)>,
+}
+
+/// A name as it is compared.
+fn plain(name: &str) -> String {
+    name.trim().chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+}
+
+/// Whether a list of names has those of a case and of an activity.
+pub fn looks_like_a_log<'a>(names: impl Iterator<Item = &'a str>) -> bool {
+    let names: Vec<String> = names.map(plain).collect();
+    [CASE, ACTIVITY].iter().all(|list| list.iter().any(|name| names.contains(&plain(name))))
+        || ["ocel_oid", "ocel_eid", "ocel_activity"].iter().filter(|name| names.iter().any(|other| other == *name)).count() >= 2
+}
+
+/// Names as they are shown, not too many of them.
+pub fn shown(names: &[String]) -> String {
+    const SHOWN: usize = 40;
+    let mut text =
+        names.iter().take(SHOWN).map(|name| format!("{:?}", name.chars().take(80).collect::<String>())).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    if names.is_empty() { "none at all".to_owned() } else { text }
+}
+
+/// The names of a table, to look for columns in.
+pub struct Chooser<'a> {
+    names: &'a [String],
+    plain: Vec<String>,
+}
+
+impl<'a> Chooser<'a> {
+    pub fn new(names: &'a [String]) -> Self {
+        Self { names, plain: names.iter().map(|name| plain(name)).collect() }
+    }
+
+    /// A column by the name that was asked for, which has to be there.
+    pub fn named(&self, what: &'static str, name: &str) -> Result<usize, TableError> {
+        let exact = self.names.iter().position(|other| other == name);
+        let found = exact.or_else(|| self.plain.iter().position(|other| *other == plain(name)));
+        found.ok_or_else(|| TableError::NoSuchColumn { what, column: name.to_owned(), columns: shown(self.names) })
+    }
+
+    /// The first of the usual names that is there; one that is written exactly so goes before one that is not.
+    pub fn usual(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|name| {
+            let exact = self.names.iter().position(|other| other == name);
+            exact.or_else(|| self.plain.iter().position(|other| *other == plain(name)))
+        })
+    }
+
+    fn optional(&self, what: &'static str, asked: Option<&String>, names: &[&str]) -> Result<Option<usize>, TableError> {
+        match asked.map(String::as_str) {
+            Some("") => Ok(None),
+            Some(name) => self.named(what, name).map(Some),
+            None => Ok(self.usual(names)),
+        }
+    }
+
+    fn needed(&self, what: &'static str, option: &'static str, asked: Option<&String>, names: &[&str]) -> Result<usize, TableError> {
+        let found = self.optional(what, asked, names)?;
+        found.ok_or_else(|| TableError::NoColumn { what, option, columns: shown(self.names) })
+    }
+}
+
+/// The columns of a log among those of a table.
+pub fn choose(names: &[String], options: &TableOptions) -> Result<Choice, TableError> {
+    let of = Chooser::new(names);
+    let case = of.needed("case", "--case-column", options.case_column.as_ref(), CASE)?;
+    let activity = match &options.activity_column {
+        // A name with a plus in it is possible.
+        Some(name) if !names.contains(name) && name.contains('+') => {
+            name.split('+').map(|name| of.named("activity", name)).collect::<Result<_, _>>()?
+        }
+        asked => vec![of.needed("activity", "--activity-column", asked.as_ref(), ACTIVITY)?],
+    };
+    let start = of.optional("start", options.start_column.as_ref(), START)?;
+    let start_is_asked = options.start_column.is_some();
+    let end = match &options.timestamp_column {
+        None if start.is_some() => of.usual(END),
+        _ => None,
+    };
+    let time = match end {
+        Some(end) => end,
+        None => of.needed("time", "--timestamp-column", options.timestamp_column.as_ref(), MOMENT)?,
+    };
+    let mut measures = Vec::new();
+    for (measure, what, asked, usual) in [
+        (Measure::ReadBytes, "bytes read", &options.read_bytes_column, READ_BYTES),
+        (Measure::WrittenBytes, "bytes written", &options.written_bytes_column, WRITTEN_BYTES),
+    ] {
+        measures.extend(of.optional(what, asked.as_ref(), usual)?.map(|at| (measure, at, 1)));
+    }
+    for (name, measure, factor) in OURS {
+        let there = names.iter().position(|other| other == name);
+        if !measures.iter().any(|(of, ..)| *of == measure) {
+            measures.extend(there.map(|at| (measure, at, factor)));
+        }
+    }
+    measures.sort_by_key(|(measure, ..)| *measure);
+    let attributes = options.keep.iter().map(|name| Ok((name.clone(), of.named("attribute to keep", name)?)));
+    Ok(Choice {
+        case,
+        activity,
+        time,
+        start: start.filter(|&start| start != time),
+        start_is_asked,
+        lifecycle: of.optional("lifecycle", options.lifecycle_column.as_ref(), LIFECYCLE)?,
+        resource: of.optional("resource", options.resource_column.as_ref(), RESOURCE)?,
+        instance: of.optional("instance", options.instance_column.as_ref(), INSTANCE)?,
+        measures,
+        attributes: attributes.collect::<Result<_, TableError>>()?,
+    })
+}

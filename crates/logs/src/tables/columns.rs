@@ -1,0 +1,241 @@
+//! The columns of a table as they are read, whatever the format: texts by number, times and numbers, a value for each row.
+
+use std::thread;
+
+use flowmine_activity_log::{Interner, Measure, NONE, Names, UNKNOWN};
+
+use super::choose::Choice;
+use super::{FAULTS_TOLD, TableError};
+
+/// A column of texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Coded {
+    /// Of each row the number of its text, or [`NONE`].
+    pub codes: Vec<u32>,
+    /// The texts, each once.
+    pub names: Names,
+}
+
+/// The columns of a log, in the order of the rows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Columns {
+    pub case: Coded,
+    pub activity: Coded,
+    /// The only time, or when it ended; unknown as in the log.
+    pub time: Vec<i64>,
+    pub start: Option<Vec<i64>>,
+    pub start_is_asked: bool,
+    pub lifecycle: Option<Coded>,
+    pub resource: Option<Coded>,
+    pub instance: Option<Coded>,
+    pub measures: Vec<(Measure, Vec<i64>)>,
+    pub attributes: Vec<(String, Coded)>,
+    /// Numbers that could not be read.
+    pub bad_numbers: u64,
+}
+
+/// As what a column is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Want {
+    Texts,
+    Times,
+    Numbers,
+}
+
+/// A column that was read.
+#[derive(Debug)]
+pub enum Got {
+    Texts(Coded),
+    /// Times or numbers, and which could not be read.
+    Numbers(Vec<i64>, Faults),
+}
+
+/// What was read of a table.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// As many as were wanted, in their order.
+    pub columns: Vec<Got>,
+    pub notes: Vec<String>,
+    pub bad_rows: u64,
+}
+
+/// A table of some format.
+pub trait Source {
+    /// The names of its columns.
+    fn names(&self) -> &[String];
+
+    /// Reads columns, all of the same length.
+    fn read(self, wanted: &[(usize, Want)]) -> Result<Read, TableError>;
+}
+
+/// Columns that were read, taken one after the other.
+pub struct Taking<'a> {
+    columns: std::vec::IntoIter<Got>,
+    pub names: &'a [String],
+    pub notes: Vec<String>,
+    pub bad_rows: u64,
+}
+
+impl<'a> Taking<'a> {
+    pub fn new(read: Read, names: &'a [String]) -> Self {
+        Self { columns: read.columns.into_iter(), names, notes: read.notes, bad_rows: read.bad_rows }
+    }
+
+    pub fn texts(&mut self) -> Coded {
+        match self.columns.next() {
+            Some(Got::Texts(column)) => column,
+            _ => Coded::default(),
+        }
+    }
+
+    /// Times or numbers, with a note of those that could not be read.
+    fn numbers(&mut self, column: usize, one: &str, many: &str) -> (Vec<i64>, Faults) {
+        let Some(Got::Numbers(values, faults)) = self.columns.next() else { return Default::default() };
+        let name = self.names.get(column).map(String::as_str).unwrap_or_default();
+        let (one, many) = (format!("value of {name:?} is no {one}"), format!("values of {name:?} are no {many}"));
+        self.notes.extend(faults.sentence(&one, &many));
+        (values, faults)
+    }
+
+    pub fn times(&mut self, column: usize) -> Result<Vec<i64>, TableError> {
+        let (times, faults) = self.numbers(column, "time", "times");
+        match faults.first.first() {
+            Some(first) if times.iter().all(|&time| time == UNKNOWN) => Err(TableError::Refused(format!(
+                "no value of the column {:?} can be read as a time ({first}): name another with --timestamp-column",
+                self.names.get(column).map(String::as_str).unwrap_or_default()
+            ))),
+            _ => Ok(times),
+        }
+    }
+
+    /// Whole numbers, and how many could not be read.
+    pub fn whole(&mut self, column: usize) -> (Vec<i64>, u64) {
+        let (values, faults) = self.numbers(column, "whole number below 2⁶³", "whole numbers below 2⁶³");
+        (values, faults.count)
+    }
+}
+
+/// The columns of a log out of those of a table.
+pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<(Columns, Vec<String>, u64), TableError> {
+    let mut wanted = vec![(choice.case, Want::Texts)];
+    wanted.extend(choice.activity.iter().map(|&at| (at, Want::Texts)));
+    // Without a lifecycle nothing has to be paired.
+    let instance = choice.instance.filter(|_| choice.lifecycle.is_some());
+    wanted.extend([choice.lifecycle, choice.resource, instance].iter().flatten().map(|&at| (at, Want::Texts)));
+    wanted.extend(choice.attributes.iter().map(|&(_, at)| (at, Want::Texts)));
+    wanted.push((choice.time, Want::Times));
+    wanted.extend(choice.start.map(|at| (at, Want::Times)));
+    wanted.extend(choice.measures.iter().map(|&(_, at, _)| (at, Want::Numbers)));
+    let mut taking = Taking::new(source.read(&wanted)?, names);
+    let case = taking.texts();
+    let activity = joined(choice.activity.iter().map(|_| taking.texts()).collect());
+    let lifecycle = choice.lifecycle.map(|_| taking.texts());
+    let resource = choice.resource.map(|_| taking.texts());
+    let instance = instance.map(|_| taking.texts());
+    let attributes = choice.attributes.iter().map(|(key, _)| (key.clone(), taking.texts())).collect();
+    let time = taking.times(choice.time)?;
+    let start = choice.start.map(|at| taking.times(at)).transpose()?;
+    let mut bad_numbers = 0;
+    let mut measures = Vec::new();
+    for &(measure, at, factor) in &choice.measures {
+        let (mut values, bad) = taking.whole(at);
+        bad_numbers += bad;
+        if factor != 1 {
+            values.iter_mut().filter(|value| **value != UNKNOWN).for_each(|value| *value = value.saturating_mul(factor));
+        }
+        measures.push((measure, values));
+    }
+    let start_is_asked = choice.start_is_asked;
+    let columns = Columns { case, activity, time, start, start_is_asked, lifecycle, resource, instance, measures, attributes, bad_numbers };
+    Ok((columns, taking.notes, taking.bad_rows))
+}
+
+/// What a thread did. Its panic is ours.
+pub fn result_of<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Faults of one sort: how many, and the first few with their places.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Faults {
+    pub count: u64,
+    pub first: Vec<String>,
+}
+
+impl Faults {
+    pub fn note(&mut self, place: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.first.len() < FAULTS_TOLD {
+            self.first.push(place());
+        }
+    }
+
+    /// A sentence, if there are any: `3 values are no times: line 4 …; …`.
+    pub fn sentence(&self, one: &str, many: &str) -> Option<String> {
+        let told = self.first.join("; ");
+        let more = if self.count > self.first.len() as u64 { "; …" } else { "" };
+        match self.count {
+            0 => None,
+            1 => Some(format!("1 {one}: {told}")),
+            count => Some(format!("{count} {many}: {told}{more}")),
+        }
+    }
+}
+
+/// How many threads share out work.
+pub fn threads() -> usize {
+    thread::available_parallelism().map_or(1, std::num::NonZero::get).clamp(1, 16)
+}
+
+/// Several columns of texts as one: of each row the texts that there are, joined by `+`.
+pub fn joined(mut columns: Vec<Coded>) -> Coded {
+    if columns.len() < 2 {
+        return columns.pop().unwrap_or_default();
+    }
+    let rows = columns[0].codes.len();
+    let mut names = Interner::default();
+    let mut seen: rustc_hash::FxHashMap<Vec<u32>, u32> = rustc_hash::FxHashMap::default();
+    let (mut key, mut text) = (Vec::new(), String::new());
+    let codes = (0..rows).map(|row| {
+        key.clear();
+        key.extend(columns.iter().map(|column| column.codes[row]));
+        if let Some(&code) = seen.get(&key) {
+            return code;
+        }
+        text.clear();
+        for (column, &code) in columns.iter().zip(&key).filter(|&(_, &code)| code != NONE) {
+            if !text.is_empty() {
+                text.push('+');
+            }
+            text.push_str(column.names.get(code));
+        }
+        let code = if key.iter().all(|&code| code == NONE) { NONE } else { names.intern(&text) };
+        seen.insert(key.clone(), code);
+        code
+    });
+    let codes = codes.collect();
+    Coded { codes, names: names.into_names() }
+}
+
+/// Numbers the texts of a column in the order in which its rows have them; those that no row has are gone.
+pub fn in_order_of_rows(column: &mut Coded) {
+    let mut next = 0u32;
+    let mut number = vec![NONE; column.names.len()];
+    let mut order = Vec::new();
+    for code in &mut column.codes {
+        if *code == NONE {
+            continue;
+        }
+        let of = &mut number[*code as usize];
+        if *of == NONE {
+            *of = next;
+            next += 1;
+            order.push(*code);
+        }
+        *code = *of;
+    }
+    let as_it_is = order.len() == column.names.len() && order.iter().enumerate().all(|(at, &code)| at as u32 == code);
+    if !as_it_is {
+        column.names = order.iter().map(|&code| column.names.get(code)).collect();
+    }
+}

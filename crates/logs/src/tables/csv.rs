@@ -1,0 +1,403 @@
+//! CSV as a table: bytes in, plain or packed as gz; columns out.
+//!
+//! - The first line names the columns. The delimiter is that of comma, semicolon, tab and bar which stands most often in it outside quotes.
+//! - Fields as in RFC 4180: in quotes where they hold a delimiter, a quote (written twice) or a line break. Lines end with LF or CR LF. Text behind a closing quote
+//!   belongs to the field. A byte order mark is skipped; UTF-16 is refused.
+//! - An empty field without quotes is missing; so are `NA`, `NaN`, `NaT`, `null`, `None` where a time or number is read.
+//! - Text that our own export made harmless for spreadsheets (an apostrophe before `=`, `+`, `-`, `@`) is as it was.
+//! - Text that is not UTF-8 has U+FFFD in place of what is not.
+//!
+//! A row with fewer fields than there are columns misses the last ones. Rows with more (other than empty ones), of more than [`LONGEST_ROW`], or
+//! with a quote that is not closed to the end of the file or for so long are counted and told, and reading goes on in the next line.
+
+use std::cell::Cell;
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::Path;
+use std::rc::Rc;
+
+use flate2::bufread::MultiGzDecoder;
+use flowmine_activity_log::{Interner, NONE, TooLarge, UNKNOWN};
+use flowmine_eventlog::csv::is_formula;
+use flowmine_schema::foreign_parquet::{FEW_ROWS, ROWS_PER_BYTE};
+use memchr::{memchr, memchr2};
+
+use super::columns::{Coded, Faults, Got, Read, Source, Want};
+use super::{TableError, choose, values};
+
+/// How many bytes a row may have.
+pub const LONGEST_ROW: usize = 16 << 20;
+
+const BLOCK: usize = 1 << 18;
+
+const DELIMITERS: [u8; 4] = *b",;\t|";
+
+/// Whether a file's name says that it is CSV.
+pub fn is_named_so(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.ends_with(".csv") || name.ends_with(".tsv")
+}
+
+/// Whether a file that begins so is CSV of a log: its first line has the usual names.
+pub fn looks_so(head: &[u8]) -> bool {
+    let mut unpacked = Vec::new();
+    let head = if head.starts_with(GZ) {
+        // What is cut off gives an error behind what there is.
+        let _ = MultiGzDecoder::new(head).take(1 << 16).read_to_end(&mut unpacked);
+        &unpacked
+    } else {
+        head
+    };
+    let head = head.strip_prefix(MARK).unwrap_or(head);
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    let delimiter = char::from(delimiter(line.as_bytes()));
+    choose::looks_like_a_log(line.split(delimiter).map(|name| name.trim_matches(|c| matches!(c, '"' | '\r'))))
+}
+
+const GZ: &[u8] = &[0x1f, 0x8b];
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+fn delimiter(line: &[u8]) -> u8 {
+    let mut counts = [0; DELIMITERS.len()];
+    let mut quoted = false;
+    for byte in line {
+        quoted ^= *byte == b'"';
+        if let Some(at) = DELIMITERS.iter().position(|delimiter| !quoted && delimiter == byte) {
+            counts[at] += 1;
+        }
+    }
+    let most = counts.iter().max().copied().unwrap_or_default();
+    counts.iter().position(|&count| count == most).map_or(b',', |at| DELIMITERS[at])
+}
+
+/// Counts what is read, to know how much the input was before it was unpacked.
+struct Counted<R> {
+    source: R,
+    bytes: Rc<Cell<u64>>,
+}
+
+impl<R: io::Read> io::Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.bytes.set(self.bytes.get() + read as u64);
+        Ok(read)
+    }
+}
+
+/// A field of a row: where it stands.
+#[derive(Debug, Clone, Copy)]
+struct Field {
+    start: usize,
+    end: usize,
+    quoted: bool,
+    /// It was put together in the scratch, because it had quotes in it.
+    aside: bool,
+}
+
+/// How a row ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Row {
+    /// It is whole, and ends before this place.
+    Whole(usize),
+    /// The buffer ends before the row does.
+    More,
+}
+
+/// A CSV table.
+pub struct CsvTable<'r> {
+    source: Box<dyn BufRead + 'r>,
+    /// Bytes read before they were unpacked.
+    packed: Rc<Cell<u64>>,
+    names: Vec<String>,
+    delimiter: u8,
+    buffer: Vec<u8>,
+    /// What of the buffer has not been taken.
+    start: usize,
+    is_end: bool,
+    /// Of the row that comes next, from 1.
+    line: u64,
+    /// Where the row began that was cut last.
+    line_of_row: u64,
+    fields: Vec<Field>,
+    scratch: Vec<u8>,
+}
+
+impl<'r> CsvTable<'r> {
+    /// Reads the names of the columns.
+    pub fn open(source: impl io::Read + 'r) -> Result<Self, TableError> {
+        let packed = Rc::new(Cell::new(0));
+        let mut source = BufReader::with_capacity(BLOCK, Counted { source, bytes: Rc::clone(&packed) });
+        let source: Box<dyn BufRead + 'r> = if source.fill_buf()?.starts_with(GZ) {
+            Box::new(BufReader::with_capacity(BLOCK, MultiGzDecoder::new(source)))
+        } else {
+            Box::new(source)
+        };
+        let mut table = Self {
+            source,
+            packed,
+            names: Vec::new(),
+            delimiter: b',',
+            buffer: Vec::new(),
+            start: 0,
+            is_end: false,
+            line: 1,
+            line_of_row: 1,
+            fields: Vec::new(),
+            scratch: Vec::new(),
+        };
+        while table.buffer.len() < BLOCK && !table.is_end {
+            table.more()?;
+        }
+        if table.buffer.starts_with(b"PAR1") {
+            return Err(TableError::Refused("this is Parquet, which cannot be read from a pipe: give the file by its name".to_owned()));
+        }
+        if table.buffer.starts_with(&[0xff, 0xfe]) || table.buffer.starts_with(&[0xfe, 0xff]) {
+            return Err(TableError::Refused("the table is in UTF-16: store it as UTF-8".to_owned()));
+        }
+        if table.buffer.starts_with(MARK) {
+            table.start = MARK.len();
+        }
+        let rest = &table.buffer[table.start..];
+        table.delimiter = delimiter(&rest[..memchr(b'\n', rest).unwrap_or(rest.len())]);
+        let mut faults = Faults::default();
+        if !table.next(&mut faults)? {
+            return Err(TableError::Refused("the table is empty: not even columns have names".to_owned()));
+        }
+        if faults.count > 0 {
+            return Err(TableError::Refused("the names of the columns have no end: is this CSV?".to_owned()));
+        }
+        table.names = (0..table.fields.len()).map(|at| String::from_utf8_lossy(table.field(at).0).into_owned()).collect();
+        Ok(table)
+    }
+
+    /// Reads on, behind what has not been taken.
+    fn more(&mut self) -> io::Result<()> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        // As much again as there is: a long row is looked at a few times only.
+        let wanted = self.buffer.len().max(BLOCK) as u64;
+        let read = self.source.by_ref().take(wanted).read_to_end(&mut self.buffer)?;
+        self.is_end = (read as u64) < wanted;
+        Ok(())
+    }
+
+    fn field(&self, at: usize) -> (&[u8], bool) {
+        let Some(field) = self.fields.get(at) else { return (&[], false) };
+        let of = if field.aside { &self.scratch } else { &self.buffer };
+        (&of[field.start..field.end], field.quoted)
+    }
+
+    /// The next row, its fields into `fields`. `false` at the end. Lines that are no rows are noted.
+    fn next(&mut self, bad: &mut Faults) -> io::Result<bool> {
+        loop {
+            match self.row() {
+                Row::Whole(end) if self.start == end => return Ok(false),
+                Row::Whole(end) => {
+                    let (start, line) = (std::mem::replace(&mut self.start, end), self.line);
+                    let ended = memchr::memchr_iter(b'\n', &self.buffer[start..end]).count() as u64;
+                    self.line_of_row = line;
+                    self.line = line + ended.max(1);
+                    // A line without anything is no row.
+                    if self.fields.len() > 1 || self.fields.first().is_some_and(|field| field.quoted || field.start < field.end) {
+                        return Ok(true);
+                    }
+                }
+                Row::More if self.is_end => {
+                    let line = self.line;
+                    bad.note(|| format!("line {line}: a quote is not closed"));
+                    self.skip_line()?;
+                }
+                Row::More if self.buffer.len() - self.start > LONGEST_ROW => {
+                    let line = self.line;
+                    bad.note(|| format!("line {line}: more than {LONGEST_ROW} bytes; perhaps a quote is not closed"));
+                    self.skip_line()?;
+                }
+                Row::More => self.more()?,
+            }
+        }
+    }
+
+    /// Goes behind the next line break.
+    fn skip_line(&mut self) -> io::Result<()> {
+        loop {
+            match memchr(b'\n', &self.buffer[self.start..]) {
+                Some(at) => {
+                    self.start += at + 1;
+                    self.line += 1;
+                    return Ok(());
+                }
+                None => {
+                    self.start = self.buffer.len();
+                    if self.is_end {
+                        return Ok(());
+                    }
+                    self.more()?;
+                }
+            }
+        }
+    }
+
+    /// Cuts the row that comes next into fields.
+    fn row(&mut self) -> Row {
+        self.fields.clear();
+        self.scratch.clear();
+        let buffer = &self.buffer[..];
+        let mut at = self.start;
+        loop {
+            let field;
+            if buffer.get(at) == Some(&b'"') {
+                let mut from = at + 1;
+                let first = self.scratch.len();
+                let mut aside = false;
+                let close = loop {
+                    let Some(quote) = memchr(b'"', &buffer[from..]).map(|quote| from + quote) else { return Row::More };
+                    match buffer.get(quote + 1) {
+                        Some(b'"') => {
+                            self.scratch.extend_from_slice(&buffer[from..=quote]);
+                            aside = true;
+                            from = quote + 2;
+                        }
+                        None if !self.is_end => return Row::More,
+                        _ => break quote,
+                    }
+                };
+                at = close + 1;
+                let Some(end) = self.end_of_field(at) else { return Row::More };
+                let behind = trimmed(buffer, at, end);
+                if aside || behind > at {
+                    self.scratch.extend_from_slice(&buffer[from..close]);
+                    self.scratch.extend_from_slice(&buffer[at..behind]);
+                    field = Field { start: first, end: self.scratch.len(), quoted: true, aside: true };
+                } else {
+                    field = Field { start: from, end: close, quoted: true, aside: false };
+                }
+                at = end;
+            } else {
+                let Some(end) = self.end_of_field(at) else { return Row::More };
+                field = Field { start: at, end: trimmed(buffer, at, end), quoted: false, aside: false };
+                at = end;
+            }
+            self.fields.push(field);
+            match buffer.get(at) {
+                Some(&byte) if byte == self.delimiter => at += 1,
+                Some(_) => return Row::Whole(at + 1),
+                None => return Row::Whole(at),
+            }
+        }
+    }
+
+    /// Where a field without quotes ends that begins here or before.
+    fn end_of_field(&self, from: usize) -> Option<usize> {
+        match memchr2(self.delimiter, b'\n', &self.buffer[from..]) {
+            Some(at) => Some(from + at),
+            None => self.is_end.then_some(self.buffer.len()),
+        }
+    }
+}
+
+/// The end of a field without the CR of its line's end.
+fn trimmed(buffer: &[u8], start: usize, end: usize) -> usize {
+    let is_line_end = buffer.get(end).is_none_or(|&byte| byte == b'\n');
+    if is_line_end && end > start && buffer[end - 1] == b'\r' { end - 1 } else { end }
+}
+
+/// A column that is being read.
+struct Reading {
+    field: usize,
+    want: Want,
+    names: Interner,
+    codes: Vec<u32>,
+    values: Vec<i64>,
+    faults: Faults,
+}
+
+impl Reading {
+    fn put(&mut self, (bytes, quoted): (&[u8], bool), line: u64, not_utf8: &mut Faults) {
+        let lossy;
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(_) => {
+                not_utf8.note(|| format!("line {line}, column {}", self.field + 1));
+                lossy = String::from_utf8_lossy(bytes);
+                &lossy
+            }
+        };
+        let parse = match self.want {
+            Want::Texts => {
+                let code = if text.is_empty() && !quoted {
+                    NONE
+                } else {
+                    let text = text.strip_prefix('\'').filter(|_| is_formula(text)).unwrap_or(text);
+                    match self.codes.last() {
+                        Some(&last) if last != NONE && self.names.names().get(last) == text => last,
+                        _ => self.names.intern(text),
+                    }
+                };
+                return self.codes.push(code);
+            }
+            Want::Times => values::time,
+            Want::Numbers => values::number,
+        };
+        let value = if values::is_missing(text.trim_ascii()) { Some(UNKNOWN) } else { parse(text) };
+        if value.is_none() {
+            let field = self.field + 1;
+            self.faults.note(|| format!("line {line}, column {field} has {:?}", text.chars().take(60).collect::<String>()));
+        }
+        self.values.push(value.unwrap_or(UNKNOWN));
+    }
+}
+
+impl Source for CsvTable<'_> {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn read(mut self, wanted: &[(usize, Want)]) -> Result<Read, TableError> {
+        let reading = |&(field, want): &(usize, Want)| Reading {
+            field,
+            want,
+            names: Interner::default(),
+            codes: Vec::new(),
+            values: Vec::new(),
+            faults: Faults::default(),
+        };
+        let mut columns: Vec<Reading> = wanted.iter().map(reading).collect();
+        let (mut bad, mut short, mut not_utf8) = (Faults::default(), Faults::default(), Faults::default());
+        let mut rows = 0u64;
+        loop {
+            if !self.next(&mut bad)? {
+                break;
+            }
+            let (fields, of) = (self.fields.len(), self.names.len());
+            let line = self.line_of_row;
+            if fields > of && (of..fields).any(|at| !self.field(at).0.is_empty()) {
+                bad.note(|| format!("line {line}: {fields} fields for {of} columns"));
+                continue;
+            }
+            if fields < of {
+                short.note(|| format!("line {line}"));
+            }
+            rows += 1;
+            if rows > FEW_ROWS && rows / ROWS_PER_BYTE > self.packed.get() {
+                let message = format!("{} bytes give more than {rows} rows: it is made to fill the memory", self.packed.get());
+                return Err(TableError::Refused(message));
+            }
+            if rows >= u64::from(NONE) - 16 {
+                return Err(TooLarge { what: "rows" }.into());
+            }
+            for column in &mut columns {
+                column.put(self.field(column.field), line, &mut not_utf8);
+            }
+        }
+        let mut notes: Vec<String> = Vec::new();
+        notes.extend(bad.sentence("line is no row and is left out", "lines are no rows and are left out"));
+        notes.extend(short.sentence("row has fewer fields than there are columns", "rows have fewer fields than there are columns"));
+        notes.extend(not_utf8.sentence("text is not UTF-8", "texts are not UTF-8"));
+        let columns = columns.into_iter().map(|column| match column.want {
+            Want::Texts => Got::Texts(Coded { codes: column.codes, names: column.names.into_names() }),
+            Want::Times | Want::Numbers => Got::Numbers(column.values, column.faults),
+        });
+        Ok(Read { columns: columns.collect(), notes, bad_rows: bad.count })
+    }
+}

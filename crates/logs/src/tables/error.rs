@@ -1,0 +1,57 @@
+//! Why a table is no log.
+
+use flowmine_activity_log::TooLarge;
+use flowmine_schema::foreign_parquet::ForeignError;
+
+/// Why a table could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// From the operating system.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// From the format.
+    #[error(transparent)]
+    Parquet(#[from] ForeignError),
+    /// There is more than can be counted.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+    /// A column that a log needs is not there.
+    #[error("no column is the {what}: name one with {option}. The columns are {columns}")]
+    NoColumn {
+        /// What is missing.
+        what: &'static str,
+        /// The option that names it.
+        option: &'static str,
+        /// The columns of the file.
+        columns: String,
+    },
+    /// A column was asked for that is not there.
+    #[error("there is no column {column:?} (asked for as the {what}). The columns are {columns}")]
+    NoSuchColumn {
+        /// What it was to be.
+        what: &'static str,
+        /// Its name.
+        column: String,
+        /// The columns of the file.
+        columns: String,
+    },
+    /// What else is wrong with it.
+    #[error("{0}")]
+    Refused(String),
+    /// Which file it is.
+    #[error("{file}: {error}")]
+    In {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        #[source]
+        error: Box<TableError>,
+    },
+}
+
+impl TableError {
+    /// The same, with the file.
+    pub(super) fn of(self, file: &str) -> Self {
+        Self::In { file: file.to_owned(), error: Box::new(self) }
+    }
+}

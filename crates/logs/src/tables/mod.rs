@@ -1,0 +1,155 @@
+//! Flat tables as logs: CSV and Parquet files with an event or an activity instance in each row, in; an [`ActivityLog`], out.
+//!
+//! # Which column is what
+//! A column is named by an option of [`TableOptions`], or it is the first of these that the file has. Letter case does not count, and any
+//! character that is neither letter nor digit counts as `_`: `Case ID`, `case_id` and `CASE.ID` are one name.
+//!
+//! | what | names, the first that is there counts | from |
+//! |---|---|---|
+//! | case | `case:concept:name`, `case_id`, `caseid`, `case`, `case_name`, `trace_id` | PM4Py and ours; bupaR, Disco |
+//! | activity | `concept:name`, `activity_id`, `activity`, `activity_name`, `task` | PM4Py and ours; bupaR |
+//! | time | `time:timestamp`, `timestamp`, `complete`, `complete_timestamp`, `end`, `end_timestamp`, `end_time`, `time`, `datetime`, then those of the start | PM4Py and ours; bupaR; Disco |
+//! | time, where there is a start | the same with `timestamp` after the ends | |
+//! | start | `start_timestamp`, `start`, `start_time` | PM4Py, Disco; bupaR |
+//! | lifecycle | `lifecycle:transition`, `lifecycle_id`, `lifecycle` | PM4Py and ours; bupaR |
+//! | resource | `org:resource`, `resource_id`, `resource` | PM4Py and ours; bupaR, Disco |
+//! | instance | `concept:instance`, `activity_instance_id` | PM4Py and ours; bupaR |
+//! | bytes read | `io:read_bytes`, `read_bytes`, `bytes_read` | ours |
+//! | bytes written | `io:written_bytes`, `written_bytes`, `bytes_written`, `write_bytes` | ours |
+//!
+//! Where one of case, activity and time is missing the file is refused with its columns and the option that names one. The other numbers
+//! that our own tables have (`io:unique_read_bytes`, `task:cpus`, …) are read where they stand under these names.
+//!
+//! # What a row is
+//! - **With a start and a time** it is an instance with both; of one that has only one of them a moment is known. One with none is left out and
+//!   counted. At equal times ends come before starts ([`flowmine_activity_log::LogBuilder::instance`]).
+//! - **With a lifecycle** it is an event; events are paired to instances as XES says ([`flowmine_activity_log::LogBuilder::event`]). A lifecycle
+//!   that tells starts goes before a start column that was not asked for.
+//! - **Else** it is an event and an instance of its own.
+//!
+//! # Order
+//! The rows of a case need not stand together. Cases come in the order of their first rows. Within a case events are put in the order of
+//! their times, and at equal times of their rows, as PM4Py does. A row without a time keeps its place among the rows of its case: those with
+//! a time are put in order on the other places.
+//!
+//! # What is missing or wrong
+//! Nothing vanishes: rows without a case are left out and counted, those without an activity get [`UNNAMED`] and are counted, times that
+//! cannot be read are unknown and counted, and so are numbers below zero, above 2⁶³ − 1 or with a fraction. What is wrong is reported with its place, the first few
+//! each. Not refused is a file for its rows; refused is one without a time that can be read.
+//!
+//! # Memory
+//! For each row 4 bytes for each text column, 8 for each time or number, 8 for the instance's events, and another 4 where the rows have to
+//! be put in order; while columns are put in order, one is there twice. Names are kept once each. At most 2³² − 16 rows.
+
+mod assemble;
+mod choose;
+mod columns;
+mod csv;
+mod error;
+mod objects;
+mod parquet;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flowmine_activity_log::ActivityLog;
+
+use columns::Source;
+pub use error::TableError;
+
+/// The activity of a row that has none.
+pub const UNNAMED: &str = "(unnamed)";
+
+/// How many faults of one sort are told with their places.
+pub const FAULTS_TOLD: usize = 3;
+
+/// Which columns of a table are what. What is `None` is looked for under the usual names; an empty name says that there is no such column.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableOptions {
+    /// The case of a row.
+    pub case_column: Option<String>,
+    /// The activity; with `+` between them several columns, whose values are joined by `+`.
+    pub activity_column: Option<String>,
+    /// When it happened; where there is a start, when it ended.
+    pub timestamp_column: Option<String>,
+    /// When it started.
+    pub start_column: Option<String>,
+    /// The transition of the standard lifecycle of XES.
+    pub lifecycle_column: Option<String>,
+    /// Who or what did it.
+    pub resource_column: Option<String>,
+    /// Which events are one instance.
+    pub instance_column: Option<String>,
+    /// Bytes read.
+    pub read_bytes_column: Option<String>,
+    /// Bytes written.
+    pub written_bytes_column: Option<String>,
+    /// Columns to keep as attributes of instances.
+    pub keep: Vec<String>,
+}
+
+/// A table as a log.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReadTable {
+    /// The log.
+    pub log: ActivityLog,
+    /// What was odd about the table, in sentences, with places.
+    pub notes: Vec<String>,
+    /// Rows that could not be read and are left out, because they have more fields than the table has columns, are too long, or end in the midst
+    /// of a text. They are in the notes too.
+    pub bad_rows: u64,
+}
+
+/// The first bytes of a Parquet file.
+const PARQUET_MAGIC: &[u8] = b"PAR1";
+
+/// Whether a file is a table that [`read`] reads: Parquet by its first bytes, CSV by its name (`.csv`, `.tsv`, packed as `.gz` too) or by
+/// names of columns in its first line. `head` is how the file begins, the more the better, up to a few kilobytes.
+pub fn is_table(path: Option<&Path>, head: &[u8]) -> bool {
+    head.starts_with(PARQUET_MAGIC) || path.is_some_and(csv::is_named_so) || csv::looks_so(head)
+}
+
+/// Reads a Parquet or CSV file.
+///
+/// # Errors
+/// When it cannot be read, has not the columns that a log needs, or is too large.
+pub fn read(path: &Path, options: &TableOptions) -> Result<ReadTable, TableError> {
+    let name = path.display().to_string();
+    let in_file = |error: TableError| error.of(&name);
+    let mut file = File::open(path).map_err(|error| in_file(error.into()))?;
+    let mut head = [0; 4];
+    let is_parquet = file.metadata().is_ok_and(|data| data.is_file()) && {
+        use std::os::unix::fs::FileExt;
+        file.read_exact_at(&mut head, 0).is_ok() && head == PARQUET_MAGIC
+    };
+    let read = if is_parquet {
+        parquet::ParquetTable::open(file).and_then(|table| log_of(table, options))
+    } else {
+        csv::CsvTable::open(&mut file).and_then(|table| log_of(table, options))
+    };
+    read.map_err(in_file)
+}
+
+/// Reads a table from standard input or whatever else can be read but not sought in: CSV, as it is or packed as gz.
+///
+/// # Errors
+/// Those of [`read`]; Parquet is refused, because it is read from its end.
+pub fn read_csv(source: impl Read, options: &TableOptions) -> Result<ReadTable, TableError> {
+    csv::CsvTable::open(source).and_then(|table| log_of(table, options)).map_err(|error| error.of("the input"))
+}
+
+fn log_of(table: impl Source, options: &TableOptions) -> Result<ReadTable, TableError> {
+    let names = table.names().to_vec();
+    if let Some(choice) = objects::choose(&names, options)? {
+        return objects::read(table, &choice, &names);
+    }
+    let choice = choose::choose(&names, options)?;
+    let (columns, mut notes, bad_rows) = columns::read(table, &choice, &names)?;
+    let (log, more) = assemble::assemble(columns, options.keep.clone())?;
+    notes.extend(more);
+    Ok(ReadTable { log, notes, bad_rows })
+}
