@@ -137,7 +137,7 @@ fn ranks(graph: &Graph, against: &[bool]) -> Vec<usize> {
     for (e, edge) in graph.edges.iter().enumerate().filter(|(_, e)| e.from != e.to) {
         let (tail, head) = if against[e] { (edge.to, edge.from) } else { (edge.from, edge.to) };
         // An edge against the flow may be long; what follows the flow should not be.
-        let weight = if against[e] { 1 } else { 2 * magnitude(edge.weight) };
+        let weight = 2 * magnitude(edge.weight);
         constraints.push(Constraint { tail, head, length: 1, weight });
     }
     let with = |position: Position| (0..n).filter(move |&v| graph.nodes[v].position == position);

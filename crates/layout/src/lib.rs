@@ -187,10 +187,15 @@ pub fn layout(graph: &Graph, spacing: &Spacing) -> Result<Layout, LayoutError> {
     if graph.nodes.is_empty() {
         return Ok(Layout::default());
     }
+    let t = std::time::Instant::now();
     let against = acyclic::against_flow(graph);
+    if std::env::var_os("T").is_some() { eprintln!("acyclic {:?}", t.elapsed()); }
     let mut layered = layers::assign(graph, &against, spacing);
+    if std::env::var_os("T").is_some() { eprintln!("layers {:?} {} layers {} items", t.elapsed(), layered.layers.len(), layered.items.len()); }
     order::reduce_crossings(&mut layered);
+    if std::env::var_os("T").is_some() { eprintln!("order {:?}", t.elapsed()); }
     let columns = place::columns(graph, &layered, spacing);
+    if std::env::var_os("T").is_some() { eprintln!("place {:?}", t.elapsed()); }
     Ok(route::draw(graph, &against, &layered, &columns, spacing))
 }
 
