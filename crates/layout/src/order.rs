@@ -5,6 +5,7 @@
 //! seen is kept; of equally good ones the first, so that the result is always the same.
 
 use super::layers::{Layered, Segment};
+use std::collections::VecDeque;
 
 /// Sweeps for one starting order.
 const SWEEPS: usize = 24;
@@ -23,11 +24,13 @@ pub(super) fn reduce_crossings(layered: &mut Layered) {
         _ => 0,
     };
     let mut best: Option<(u64, Vec<Vec<usize>>)> = None;
-    for start in 0..2 + shuffles {
+    for start in 0..4 + shuffles {
         let mut sweep = Sweep::new(layered);
         match start {
-            0 => sweep.by_search(true),
-            1 => sweep.by_search(false),
+            0 => sweep.by_search(true, false),
+            1 => sweep.by_search(false, false),
+            2 => sweep.by_search(true, true),
+            3 => sweep.by_search(false, true),
             seed => sweep.shuffle(seed as u64),
         }
         let (crossings, order) = sweep.run();
@@ -39,10 +42,14 @@ pub(super) fn reduce_crossings(layered: &mut Layered) {
             }
         }
     }
+    if std::env::var_os("T").is_some() { eprintln!("crossings {:?}", best.as_ref().map(|b| b.0)); }
     if let Some((_, order)) = best {
         layered.layers = order;
     }
 }
+
+/// Rounds of exchanges after one sweep.
+const EXCHANGES: usize = 12;
 
 struct Sweep<'a> {
     layered: &'a Layered,
@@ -70,8 +77,8 @@ impl<'a> Sweep<'a> {
         if above { &item.up } else { &item.down }
     }
 
-    /// Orders items as a depth-first search finds them, from the top or from the bottom.
-    fn by_search(&mut self, from_top: bool) {
+    /// Orders items as a search finds them, from the top or from the bottom, in depth or in breadth.
+    fn by_search(&mut self, from_top: bool, in_breadth: bool) {
         let mut found = vec![false; self.place.len()];
         let mut order: Vec<Vec<usize>> = vec![Vec::new(); self.layers.len()];
         let mut roots: Vec<usize> = self.layers.iter().flatten().copied().collect();
@@ -79,13 +86,20 @@ impl<'a> Sweep<'a> {
             roots.reverse();
         }
         for root in roots {
-            let mut stack = vec![root];
-            while let Some(v) = stack.pop() {
+            let mut waiting = VecDeque::from([root]);
+            while let Some(v) = if in_breadth { waiting.pop_front() } else { waiting.pop_back() } {
                 if std::mem::replace(&mut found[v], true) {
                     continue;
                 }
                 order[self.layered.items[v].layer].push(v);
-                stack.extend(self.neighbours(v, !from_top).iter().rev().map(|s| s.other).filter(|&w| !found[w]));
+                let next = self.neighbours(v, !from_top).iter().map(|s| s.other).filter(|&w| !found[w]);
+                if in_breadth {
+                    waiting.extend(next);
+                } else {
+                    let at = waiting.len();
+                    waiting.extend(next);
+                    waiting.make_contiguous()[at..].reverse();
+                }
             }
         }
         self.layers = order;
@@ -108,7 +122,7 @@ impl<'a> Sweep<'a> {
     }
 
     fn run(mut self) -> (u64, Vec<Vec<usize>>) {
-        self.exchange();
+        self.exchange(false);
         let mut least = self.crossings();
         let mut best = self.layers.clone();
         let mut idle = 0;
@@ -117,7 +131,7 @@ impl<'a> Sweep<'a> {
                 break;
             }
             self.medians(round % 2 == 0, round % 4 >= 2);
-            self.exchange();
+            self.exchange(round % 4 >= 2);
             let now = self.crossings();
             if now < least {
                 least = now;
@@ -173,19 +187,33 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Exchanges neighbours in a layer while that removes crossings.
-    fn exchange(&mut self) {
-        for _ in 0..12 {
+    /// Exchanges neighbours in a layer while that removes crossings. With `also_equal`, neighbours that cross as often either way are
+    /// exchanged too, once: that leads out of places where nothing alone helps.
+    fn exchange(&mut self, also_equal: bool) {
+        let count = self.layers.len();
+        let mut due = vec![true; count];
+        for round in 0..EXCHANGES {
+            let equal = also_equal && round == 0;
             let mut better = false;
-            for l in 0..self.layers.len() {
+            for l in 0..count {
+                if !std::mem::replace(&mut due[l], false) {
+                    continue;
+                }
+                let mut changed = false;
                 for i in 1..self.layers[l].len() {
                     let (v, w) = (self.layers[l][i - 1], self.layers[l][i]);
                     let (now, exchanged) = self.pair_crossings(v, w);
-                    if exchanged < now {
+                    if exchanged < now || equal && exchanged == now && now > 0 {
                         self.layers[l].swap(i - 1, i);
                         self.place[v] = i;
                         self.place[w] = i - 1;
-                        better = true;
+                        changed = true;
+                    }
+                }
+                if changed {
+                    better = true;
+                    for near in l.saturating_sub(1)..=(l + 1).min(count - 1) {
+                        due[near] = true;
                     }
                 }
             }

@@ -21,8 +21,9 @@ const BOXES_APART: f64 = 7.0;
 const STEEPEST_END: f64 = 1.5;
 
 pub(super) fn draw(graph: &Graph, against: &[bool], layered: &Layered, columns: &Columns, spacing: &Spacing) -> Layout {
-    let bands = Bands::new(graph, against, layered, columns, spacing);
     let corridors = Corridors::new(graph, layered, columns);
+    let stubs = Stubs::new(graph, against);
+    let bands = Bands::new(&stubs, layered, columns, spacing);
     let mut out = Layout {
         width: columns.width as f64,
         height: bands.bottom.last().copied().unwrap_or(0.0),
@@ -39,7 +40,7 @@ pub(super) fn draw(graph: &Graph, against: &[bool], layered: &Layered, columns: 
         let route = if edge.from == edge.to {
             loop_route(graph, e, out.nodes[edge.from], &mut reached[edge.from])
         } else {
-            chain_route(graph, e, against[e], layered, columns, &bands, &corridors)
+            chain_route(graph, e, against[e], layered, columns, &bands, &corridors, &stubs)
         };
         out.edges.push(rounded(route));
     }
@@ -56,7 +57,8 @@ struct Bands {
 }
 
 impl Bands {
-    fn new(graph: &Graph, against: &[bool], layered: &Layered, columns: &Columns, spacing: &Spacing) -> Self {
+    fn new(stubs: &Stubs, layered: &Layered, columns: &Columns, spacing: &Spacing) -> Self {
+        let node = |i: usize| if let Kind::Node(v) = layered.items[i].kind { v } else { 0 };
         let count = layered.layers.len();
         let mut gap = vec![0f64; count];
         for (e, chain) in layered.chains.iter().enumerate() {
@@ -64,11 +66,11 @@ impl Bands {
                 let last = k + 2 == chain.len();
                 let upper = columns.x[pair[0]] + if k == 0 { columns.ports[e].0 } else { 0 };
                 let lower = columns.x[pair[1]] + if last { columns.ports[e].1 } else { 0 };
-                let has_head = if against[e] { k == 0 } else { last };
-                let head = if has_head { graph.edges[e].head } else { 0.0 };
+                let above = if last { stubs.above[node(pair[1])] } else { 0.0 };
+                let below = if k == 0 { stubs.below[node(pair[0])] } else { 0.0 };
                 let sideways = (SIDEWAYS_SHARE * (upper - lower).abs() as f64).min(SIDEWAYS_MOST);
                 let layer = layered.items[pair[1]].layer;
-                gap[layer] = gap[layer].max(spacing.between_layers + head + sideways);
+                gap[layer] = gap[layer].max(spacing.between_layers + above + below + sideways);
             }
         }
         let (mut top, mut bottom) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -135,6 +137,23 @@ impl Corridors {
     }
 }
 
+/// The straight pieces at the borders of nodes, as long as the longest arrowhead there: if each line had its own, neighbours would cross.
+struct Stubs {
+    above: Vec<f64>,
+    below: Vec<f64>,
+}
+
+impl Stubs {
+    fn new(graph: &Graph, against: &[bool]) -> Self {
+        let mut stubs = Self { above: vec![0.0; graph.nodes.len()], below: vec![0.0; graph.nodes.len()] };
+        for (edge, &up) in graph.edges.iter().zip(against).filter(|(e, _)| e.from != e.to) {
+            let side = if up { &mut stubs.below } else { &mut stubs.above };
+            side[edge.to] = edge.head.max(side[edge.to]);
+        }
+        stubs
+    }
+}
+
 /// The shortest way through all gates, from top to bottom: where it passes each gate.
 fn shortest(start: Point, gates: &[Gate], end: Point) -> Vec<f64> {
     let mut out = Vec::with_capacity(gates.len());
@@ -186,11 +205,10 @@ fn shortest(start: Point, gates: &[Gate], end: Point) -> Vec<f64> {
 }
 
 /// From top to bottom, then turned round when the edge runs upwards.
-fn chain_route(graph: &Graph, e: usize, against: bool, layered: &Layered, columns: &Columns, bands: &Bands, corridors: &Corridors) -> Route {
-    let edge = &graph.edges[e];
-    let chain = &layered.chains[e];
+fn chain_route(graph: &Graph, e: usize, against: bool, layered: &Layered, columns: &Columns, bands: &Bands, corridors: &Corridors, stubs: &Stubs) -> Route {
+    let (edge, chain) = (&graph.edges[e], &layered.chains[e]);
     let (upper, lower) = if against { (edge.to, edge.from) } else { (edge.from, edge.to) };
-    let (head_above, head_below) = if against { (edge.head, 0.0) } else { (0.0, edge.head) };
+    let (head_above, head_below) = (stubs.below[upper], stubs.above[lower]);
     let (first, last) = (chain[0], chain[chain.len() - 1]);
     let mut label = None;
     let begin = Point {
