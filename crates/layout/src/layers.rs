@@ -5,7 +5,7 @@
 //! in the narrowest layer, so that the picture does not grow wide where it already is.
 
 use super::simplex::{self, Constraint};
-use super::{Graph, Position, Spacing};
+use super::{Graph, LayoutError, MOST_ITEMS, Position, Spacing};
 
 /// The graph with an item for everything that needs room in a layer.
 pub(super) struct Layered {
@@ -52,9 +52,13 @@ pub(super) fn loop_reach(breadth: f64, head: f64) -> f64 {
     14.0 + head.max(breadth)
 }
 
-pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Layered {
+pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Result<Layered, LayoutError> {
     let n = graph.nodes.len();
     let rank = ranks(graph, against);
+    let passed = graph.edges.iter().map(|e| (2 * rank[e.from].abs_diff(rank[e.to])).saturating_sub(1)).sum();
+    if passed > MOST_ITEMS {
+        return Err(LayoutError::TooLarge { nodes: n, edges: graph.edges.len(), passed });
+    }
     let deepest = rank.iter().copied().max().unwrap_or(0);
     let mut layered = Layered { items: Vec::new(), layers: vec![Vec::new(); 2 * deepest + 1], chains: vec![Vec::new(); graph.edges.len()] };
     for (v, node) in graph.nodes.iter().enumerate() {
@@ -123,7 +127,7 @@ pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Laye
         layered.chains[e] = chain;
     }
     debug_assert!(layered.items.len() >= n);
-    layered
+    Ok(layered)
 }
 
 /// Weights of edges differ by orders of magnitude; layers and columns listen to the order of magnitude.
@@ -136,9 +140,7 @@ fn ranks(graph: &Graph, against: &[bool]) -> Vec<usize> {
     let mut constraints: Vec<Constraint> = Vec::new();
     for (e, edge) in graph.edges.iter().enumerate().filter(|(_, e)| e.from != e.to) {
         let (tail, head) = if against[e] { (edge.to, edge.from) } else { (edge.from, edge.to) };
-        // An edge against the flow may be long; what follows the flow should not be.
-        let weight = 2 * magnitude(edge.weight);
-        constraints.push(Constraint { tail, head, length: 1, weight });
+        constraints.push(Constraint { tail, head, length: 1, weight: magnitude(edge.weight) });
     }
     let with = |position: Position| (0..n).filter(move |&v| graph.nodes[v].position == position);
     for top in with(Position::Top) {

@@ -14,7 +14,7 @@ const SWEEPS: usize = 24;
 const MOST_STARTS: usize = 16;
 
 /// Sweeps times items, for all starting orders together: what fits into some tenths of a second.
-const WORK: usize = 400_000;
+const WORK: usize = 300_000;
 
 /// Sweeps without a better order after which a starting order is given up.
 const PATIENCE: usize = 8;
@@ -50,7 +50,10 @@ pub(super) fn reduce_crossings(layered: &mut Layered) {
 }
 
 /// Rounds of exchanges after one sweep.
-const EXCHANGES: usize = 8;
+const EXCHANGES: usize = 9;
+
+/// With more items than this, the first rounds have to do.
+const LARGE: usize = 8_000;
 
 struct Sweep<'a> {
     layered: &'a Layered,
@@ -193,7 +196,8 @@ impl<'a> Sweep<'a> {
     fn exchange(&mut self, also_equal: bool) {
         let count = self.layers.len();
         let mut due = vec![true; count];
-        for round in 0..EXCHANGES {
+        let rounds = if self.place.len() > LARGE { EXCHANGES / 3 } else { EXCHANGES };
+        for round in 0..rounds {
             let equal = also_equal && round == 0;
             let mut better = false;
             for l in 0..count {

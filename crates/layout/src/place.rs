@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 /// Above this many items, places are good and no longer the best.
 const MOST_EXACT: usize = 1500;
 
-/// Sweeps for places that are not the best, half of them downwards; in the last six both sides count.
-const RELAXATIONS: usize = 14;
+/// Sweeps for places that are not the best, half of them downwards; in the last four both sides count.
+const RELAXATIONS: usize = 12;
 
 /// Where items are, and where on a node each edge begins and ends.
 pub(super) struct Columns {
@@ -101,7 +101,7 @@ fn relaxed(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spa
     };
     for round in 0..RELAXATIONS {
         let down = round % 2 == 0;
-        let both = round + 6 >= RELAXATIONS;
+        let both = round + 4 >= RELAXATIONS;
         for step in 0..layered.layers.len() {
             let l = if down { step } else { layered.layers.len() - 1 - step };
             let layer = &layered.layers[l];
