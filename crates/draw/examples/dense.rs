@@ -1,8 +1,9 @@
 //! The picture of a log with 24 activities, 125 lines and counts from 1 to 38,004: `cargo run -p flowmine-draw --example dense > dense.svg`.
+//! With `graphml`, `gml`, `cytoscape` or `dot` behind it, in that format.
 
 use flowmine_draw::legend::{Entry, Sample, terminals};
 use flowmine_draw::scale::{TimeScale, WidthScale, box_colour};
-use flowmine_draw::{Edge, Graph, Mark, Node, Shape, count, duration};
+use flowmine_draw::{Edge, exchange, Graph, Mark, Node, Shape, count, duration};
 
 #[path = "../../layout/tests/twenty/mod.rs"]
 mod twenty;
@@ -30,6 +31,7 @@ fn main() {
             name: NAMES[v].into(),
             lines: vec![format!("{} times", count(seen[v]))],
             fill: box_colour(most, seen[v]),
+            data: vec![("occurrences", seen[v].into())],
             ..Node::default()
         },
     });
@@ -43,6 +45,7 @@ fn main() {
             width: if labelled { widths.width(e.weight) } else { 1.8 },
             dashed: !labelled,
             mark: if e.weight == 38_004 { Mark::Halo } else { Mark::None },
+            data: vec![("occurrences", e.weight.into()), ("mean_waiting_ns", time(e).into())],
             weight: if labelled { e.weight } else { 500 },
             ..Edge::default()
         }
@@ -57,7 +60,14 @@ fn main() {
         name: "dense",
         ..Graph::default()
     };
-    match flowmine_draw::svg::svg(&picture) {
+    let drawn = match std::env::args().nth(1).as_deref() {
+        Some("graphml") => exchange::graphml(&picture),
+        Some("gml") => exchange::gml(&picture),
+        Some("cytoscape") => exchange::cytoscape(&picture),
+        Some("dot") => flowmine_draw::dot::dot(&picture),
+        _ => flowmine_draw::svg::svg(&picture),
+    };
+    match drawn {
         Ok(svg) => print!("{svg}"),
         Err(problem) => eprintln!("{problem}"),
     }

@@ -5,7 +5,7 @@
 //! in the narrowest layer, so that the picture does not grow wide where it already is.
 
 use super::simplex::{self, Constraint};
-use super::{Graph, LayoutError, MOST_ITEMS, Position, Spacing};
+use super::{Edge, Graph, LayoutError, MOST_ITEMS, Position, Spacing};
 
 /// The graph with an item for everything that needs room in a layer.
 pub(super) struct Layered {
@@ -14,6 +14,8 @@ pub(super) struct Layered {
     pub layers: Vec<Vec<usize>>,
     /// The items of each edge from top to bottom: its upper node, what it passes, its lower node. Empty for loops.
     pub chains: Vec<Vec<usize>>,
+    /// For each edge, whether it is a step of a main path.
+    pub main: Vec<bool>,
 }
 
 pub(super) struct Item {
@@ -54,13 +56,14 @@ pub(super) fn loop_reach(breadth: f64, head: f64) -> f64 {
 
 pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Result<Layered, LayoutError> {
     let n = graph.nodes.len();
+    let main = main_steps(graph, against);
     let rank = ranks(graph, against);
     let passed = graph.edges.iter().map(|e| (2 * rank[e.from].abs_diff(rank[e.to])).saturating_sub(1)).sum();
     if passed > MOST_ITEMS {
         return Err(LayoutError::TooLarge { nodes: n, edges: graph.edges.len(), passed });
     }
     let deepest = rank.iter().copied().max().unwrap_or(0);
-    let mut layered = Layered { items: Vec::new(), layers: vec![Vec::new(); 2 * deepest + 1], chains: vec![Vec::new(); graph.edges.len()] };
+    let mut layered = Layered { items: Vec::new(), layers: vec![Vec::new(); 2 * deepest + 1], chains: vec![Vec::new(); graph.edges.len()], main };
     for (v, node) in graph.nodes.iter().enumerate() {
         let half = node.width / 2.0;
         layered.items.push(Item {
@@ -133,6 +136,20 @@ pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Resu
 /// Weights of edges differ by orders of magnitude; layers and columns listen to the order of magnitude.
 pub(super) fn magnitude(weight: u64) -> i64 {
     i64::from(weight.max(1).ilog2()) + 1
+}
+
+/// The steps of main paths: edges that carry three quarters of what leaves their source and of what arrives at their target, the edges against the
+/// flow aside. The eye follows them, so they should be straight before others.
+fn main_steps(graph: &Graph, against: &[bool]) -> Vec<bool> {
+    let mut leaving = vec![0u128; graph.nodes.len()];
+    let mut arriving = leaving.clone();
+    let follows = |e: usize| !against[e] && graph.edges[e].from != graph.edges[e].to;
+    for (_, edge) in graph.edges.iter().enumerate().filter(|(e, _)| follows(*e)) {
+        leaving[edge.from] += u128::from(edge.weight);
+        arriving[edge.to] += u128::from(edge.weight);
+    }
+    let most = |e: usize, edge: &Edge| follows(e) && 4 * u128::from(edge.weight) >= 3 * leaving[edge.from].max(arriving[edge.to]);
+    graph.edges.iter().enumerate().map(|(e, edge)| most(e, edge)).collect()
 }
 
 fn ranks(graph: &Graph, against: &[bool]) -> Vec<usize> {

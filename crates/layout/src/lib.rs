@@ -152,7 +152,7 @@ impl Route {
 }
 
 /// Why a graph cannot be laid out.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub enum LayoutError {
     /// An edge has an end that does not exist.
     #[error("edge {edge} names node {node}, but there are only {nodes} nodes")]

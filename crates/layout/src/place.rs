@@ -9,6 +9,9 @@ use super::simplex::{self, Constraint};
 use super::{Graph, Spacing};
 use std::collections::BTreeMap;
 
+/// How much more bends cost on a main path.
+const MAIN_STIFFNESS: i64 = 2;
+
 /// Above this many items, places are good and no longer the best.
 const MOST_EXACT: usize = 1500;
 
@@ -35,10 +38,12 @@ pub(super) fn columns(graph: &Graph, layered: &Layered, spacing: &Spacing) -> Co
     Columns { x, ports, width }
 }
 
-/// What a bend between two items costs: most within a long edge.
-fn stiffness(graph: &Graph, items: &[Item], edge: usize, pair: [usize; 2]) -> i64 {
+/// What a bend between two items costs: most within a long edge, and on a main path.
+fn stiffness(graph: &Graph, layered: &Layered, edge: usize, pair: [usize; 2]) -> i64 {
+    let items = &layered.items;
     let ends = pair.iter().filter(|&&i| matches!(items[i].kind, Kind::Node(_))).count();
-    [8, 2, 1][ends] * magnitude(graph.edges[edge].weight).min(8)
+    let main = if layered.main[edge] { MAIN_STIFFNESS } else { 1 };
+    [8, 2, 1][ends] * magnitude(graph.edges[edge].weight).min(8) * main
 }
 
 /// The distance between the centre lines of two neighbours in a layer.
@@ -69,7 +74,7 @@ fn exact(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spaci
             }
             let upper_port = if k == 0 { ports[e].0 } else { 0 };
             let lower_port = if k + 2 == chain.len() { ports[e].1 } else { 0 };
-            let weight = stiffness(graph, items, e, [pair[0], pair[1]]);
+            let weight = stiffness(graph, layered, e, [pair[0], pair[1]]);
             // The auxiliary node is left of both ends; the sum of both distances is the bend.
             constraints.push(Constraint { tail: next, head: upper, length: -upper_port, weight });
             constraints.push(Constraint { tail: next, head: lower, length: -lower_port, weight });
@@ -97,7 +102,7 @@ fn relaxed(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spa
     let wish = |at: &[i64], i: usize, other: usize, edge: usize| {
         let chain = &layered.chains[edge];
         let port = |i: usize| if chain.first() == Some(&i) { ports[edge].0 } else if chain.last() == Some(&i) { ports[edge].1 } else { 0 };
-        (at[other] + port(other) - port(i), stiffness(graph, items, edge, [i, other]))
+        (at[other] + port(other) - port(i), stiffness(graph, layered, edge, [i, other]))
     };
     for round in 0..RELAXATIONS {
         let down = round % 2 == 0;
@@ -321,7 +326,7 @@ mod tests {
                 .collect();
             let graph = Graph { nodes: vec![node.clone(); 60], edges };
             let spacing = Spacing::default();
-            let mut layered = layers::assign(&graph, &acyclic::against_flow(&graph), &spacing);
+            let mut layered = layers::assign(&graph, &acyclic::against_flow(&graph), &spacing).expect("the graph is small");
             order::reduce_crossings(&mut layered);
             let (columns, names) = (columns(&graph, &layered, &spacing), straight_runs(&graph, &layered));
             assert!(names.1 < layered.items.len(), "something is kept straight");
