@@ -3,15 +3,36 @@
 
 use flowmine_draw::legend::{Entry, Sample, terminals};
 use flowmine_draw::scale::{TimeScale, WidthScale, box_colour};
-use flowmine_draw::{Edge, exchange, Graph, Mark, Node, Shape, count, duration};
+use flowmine_draw::{Edge, Graph, Mark, Node, Shape, count, duration, exchange};
 
 #[path = "../../layout/tests/twenty/mod.rs"]
 mod twenty;
 
 const NAMES: [&str; 24] = [
-    "Submit application", "Partly submitted", "Pre-accept", "Decline", "Cancel", "Complete application", "Accept", "Select offer", "Fix incoming lead",
-    "Check for fraud", "Create offer", "Finalise", "Send offer", "Return offer", "Cancel offer", "Call after offers", "Validate", "Register", "Approve",
-    "Activate", "Call missing files", "Decline offer", "Change contract", "Close",
+    "Submit application",
+    "Partly submitted",
+    "Pre-accept",
+    "Decline",
+    "Cancel",
+    "Complete application",
+    "Accept",
+    "Select offer",
+    "Fix incoming lead",
+    "Check for fraud",
+    "Create offer",
+    "Finalise",
+    "Send offer",
+    "Return offer",
+    "Cancel offer",
+    "Call after offers",
+    "Validate",
+    "Register",
+    "Approve",
+    "Activate",
+    "Call missing files",
+    "Decline offer",
+    "Change contract",
+    "Close",
 ];
 
 fn main() {

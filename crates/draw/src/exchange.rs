@@ -268,7 +268,8 @@ pub fn cytoscape(picture: &Graph) -> Result<String, LayoutError> {
         .collect();
     let edges: Vec<Value> = (picture.edges.iter().enumerate())
         .map(|(at, edge)| {
-            let map = [("id".to_owned(), json!(format!("e{at}"))), ("source".to_owned(), id(edge.from)), ("target".to_owned(), id(edge.to))];
+            let map =
+                [("id".to_owned(), json!(format!("e{at}"))), ("source".to_owned(), id(edge.from)), ("target".to_owned(), id(edge.to))];
             data(map.into_iter().collect(), of_edge(edge))
         })
         .collect();

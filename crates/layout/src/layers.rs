@@ -63,7 +63,8 @@ pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Resu
         return Err(LayoutError::TooLarge { nodes: n, edges: graph.edges.len(), passed });
     }
     let deepest = rank.iter().copied().max().unwrap_or(0);
-    let mut layered = Layered { items: Vec::new(), layers: vec![Vec::new(); 2 * deepest + 1], chains: vec![Vec::new(); graph.edges.len()], main };
+    let mut layered =
+        Layered { items: Vec::new(), layers: vec![Vec::new(); 2 * deepest + 1], chains: vec![Vec::new(); graph.edges.len()], main };
     for (v, node) in graph.nodes.iter().enumerate() {
         let half = node.width / 2.0;
         layered.items.push(Item {

@@ -302,4 +302,3 @@ fn pairs_in_order(a: &[usize], b: &[usize]) -> u64 {
         })
         .sum()
 }
-

@@ -101,7 +101,15 @@ fn relaxed(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spa
     }
     let wish = |at: &[i64], i: usize, other: usize, edge: usize| {
         let chain = &layered.chains[edge];
-        let port = |i: usize| if chain.first() == Some(&i) { ports[edge].0 } else if chain.last() == Some(&i) { ports[edge].1 } else { 0 };
+        let port = |i: usize| {
+            if chain.first() == Some(&i) {
+                ports[edge].0
+            } else if chain.last() == Some(&i) {
+                ports[edge].1
+            } else {
+                0
+            }
+        };
         (at[other] + port(other) - port(i), stiffness(graph, layered, edge, [i, other]))
     };
     for round in 0..RELAXATIONS {
@@ -296,7 +304,7 @@ mod tests {
             item(1, Vec::new(), to(0, 0)),
             item(1, Vec::new(), to(1, 1)),
         ];
-        (graph, Layered { items, layers: vec![vec![0, 1], vec![3, 2]], chains: vec![vec![0, 2], vec![1, 3]] })
+        (graph, Layered { items, layers: vec![vec![0, 1], vec![3, 2]], chains: vec![vec![0, 2], vec![1, 3]], main: vec![false; 2] })
     }
 
     #[test]

@@ -114,7 +114,8 @@ impl Corridors {
             Kind::Label => items[i].left / 2.0,
             Kind::Pass => 0.0,
         };
-        let mut corridors = Self { low: (0..items.len()).map(|i| at(i) - own(i)).collect(), high: (0..items.len()).map(|i| at(i) + own(i)).collect() };
+        let mut corridors =
+            Self { low: (0..items.len()).map(|i| at(i) - own(i)).collect(), high: (0..items.len()).map(|i| at(i) + own(i)).collect() };
         for layer in &layered.layers {
             for (k, &i) in layer.iter().enumerate().filter(|&(_, &i)| items[i].kind == Kind::Pass) {
                 let stray = |room: f64, other: usize| {
@@ -205,7 +206,16 @@ fn shortest(start: Point, gates: &[Gate], end: Point) -> Vec<f64> {
 }
 
 /// From top to bottom, then turned round when the edge runs upwards.
-fn chain_route(graph: &Graph, e: usize, against: bool, layered: &Layered, columns: &Columns, bands: &Bands, corridors: &Corridors, stubs: &Stubs) -> Route {
+fn chain_route(
+    graph: &Graph,
+    e: usize,
+    against: bool,
+    layered: &Layered,
+    columns: &Columns,
+    bands: &Bands,
+    corridors: &Corridors,
+    stubs: &Stubs,
+) -> Route {
     let (edge, chain) = (&graph.edges[e], &layered.chains[e]);
     let (upper, lower) = if against { (edge.to, edge.from) } else { (edge.from, edge.to) };
     let (head_above, head_below) = (stubs.below[upper], stubs.above[lower]);
@@ -262,7 +272,8 @@ fn chain_route(graph: &Graph, e: usize, against: bool, layered: &Layered, column
 
 /// A smooth line through points of growing `y`; it never leaves the range of `x` between two neighbours, and is vertical where it has to be.
 fn smooth(points: &[Point], vertical_begin: bool, vertical_end: bool) -> Vec<(Point, Piece)> {
-    let steps: Vec<(f64, f64)> = points.windows(2).map(|p| ((p[1].y - p[0].y).max(1e-9), (p[1].x - p[0].x) / (p[1].y - p[0].y).max(1e-9))).collect();
+    let steps: Vec<(f64, f64)> =
+        points.windows(2).map(|p| ((p[1].y - p[0].y).max(1e-9), (p[1].x - p[0].x) / (p[1].y - p[0].y).max(1e-9))).collect();
     let n = points.len();
     let mut slopes = vec![0.0; n];
     for i in 0..n {
@@ -284,11 +295,7 @@ fn smooth(points: &[Point], vertical_begin: bool, vertical_end: bool) -> Vec<(Po
             Piece::Line(b)
         } else {
             let third = h / 3.0;
-            Piece::Curve(
-                Point { x: a.x + slopes[i] * third, y: a.y + third },
-                Point { x: b.x - slopes[i + 1] * third, y: b.y - third },
-                b,
-            )
+            Piece::Curve(Point { x: a.x + slopes[i] * third, y: a.y + third }, Point { x: b.x - slopes[i + 1] * third, y: b.y - third }, b)
         };
         out.push((a, piece));
     }

@@ -32,7 +32,12 @@ impl Dice {
 fn boxes(n: usize, dice: &mut Dice) -> Graph {
     let node = |dice: &mut Dice| {
         let letters = 4 + dice.below(21);
-        Node { width: (24.0 + 7.8 * letters as f64).max(72.0).ceil(), height: 13.0 + 16.0 + 14.0 * dice.below(3) as f64, inset: 8.0, position: Position::Free }
+        Node {
+            width: (24.0 + 7.8 * letters as f64).max(72.0).ceil(),
+            height: 13.0 + 16.0 + 14.0 * dice.below(3) as f64,
+            inset: 8.0,
+            position: Position::Free,
+        }
     };
     Graph { nodes: (0..n).map(|_| node(dice)).collect(), edges: Vec::new() }
 }
@@ -246,7 +251,14 @@ pub fn twenty() -> Vec<(&'static str, Graph)> {
         ("series-parallel, 80", series_parallel(80, 13)),
         ("sparse without cycles, 100", sparse(100, 130, 0, 14)),
         ("chain with skips and loops, 100", follows(100, 150, 3, 15)),
-        ("six workflows side by side", beside((0..6).map(|i| if i % 2 == 0 { series_parallel(20 + i, 16 + i as u64) } else { follows(18, 30, 3, 16 + i as u64) }).collect())),
+        (
+            "six workflows side by side",
+            beside(
+                (0..6)
+                    .map(|i| if i % 2 == 0 { series_parallel(20 + i, 16 + i as u64) } else { follows(18, 30, 3, 16 + i as u64) })
+                    .collect(),
+            ),
+        ),
         ("sparse with cycles, 150", sparse(150, 190, 3, 22)),
         ("series-parallel, 200", series_parallel(200, 23)),
         ("sparse with cycles, 300", sparse(300, 370, 2, 24)),
