@@ -6,6 +6,7 @@ use flowmine_draw::scale::{TimeScale, WidthScale, box_colour};
 use flowmine_draw::{Edge, Graph, Mark, Node, Shape, count, duration, exchange};
 
 #[path = "../../layout/tests/twenty/mod.rs"]
+#[allow(dead_code, reason = "one of twenty is drawn")]
 mod twenty;
 
 const NAMES: [&str; 24] = [

@@ -327,21 +327,19 @@ mod tests {
                 Event::Start(tag) | Event::Empty(tag) => {
                     let attributes = tag.attributes().map(|a| {
                         let a = a.expect("an attribute");
-                        let value = std::str::from_utf8(&a.value).expect("UTF-8");
-                        let value = quick_xml::escape::unescape(value).expect("known entities").into_owned();
-                        (String::from_utf8_lossy(a.key.as_ref()).into_owned(), value)
+                        let value = quick_xml::escape::unescape(&a.value).expect("known entities").into_owned();
+                        (a.key.as_ref().to_owned(), value)
                     });
-                    out.push((String::from_utf8_lossy(tag.name().as_ref()).into_owned(), attributes.collect(), String::new()));
+                    out.push((tag.name().as_ref().to_owned(), attributes.collect(), String::new()));
                 }
                 Event::Text(words) => {
-                    let words = std::str::from_utf8(&words).expect("UTF-8").to_owned();
+                    let words = (*words).to_owned();
                     if let Some(last) = out.last_mut().filter(|_| !words.trim().is_empty()) {
                         last.2.push_str(&words);
                     }
                 }
                 Event::GeneralRef(name) => {
-                    let name = std::str::from_utf8(&name).expect("UTF-8").to_owned();
-                    let words = quick_xml::escape::unescape(&format!("&{name};")).expect("known entities").into_owned();
+                    let words = quick_xml::escape::unescape(&format!("&{};", &*name)).expect("known entities").into_owned();
                     out.last_mut().expect("inside an element").2.push_str(&words);
                 }
                 Event::Eof => return out,

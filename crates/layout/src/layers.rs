@@ -14,7 +14,7 @@ pub(super) struct Layered {
     pub layers: Vec<Vec<usize>>,
     /// The items of each edge from top to bottom: its upper node, what it passes, its lower node. Empty for loops.
     pub chains: Vec<Vec<usize>>,
-    /// For each edge, whether it is a step of a main path.
+    /// For each edge, whether it is a step of the main path.
     pub main: Vec<bool>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn loop_reach(breadth: f64, head: f64) -> f64 {
 
 pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Result<Layered, LayoutError> {
     let n = graph.nodes.len();
-    let main = main_steps(graph, against);
+    let main = main_path(graph, against);
     let rank = ranks(graph, against);
     let passed = graph.edges.iter().map(|e| (2 * rank[e.from].abs_diff(rank[e.to])).saturating_sub(1)).sum();
     if passed > MOST_ITEMS {
@@ -139,18 +139,43 @@ pub(super) fn magnitude(weight: u64) -> i64 {
     i64::from(weight.max(1).ilog2()) + 1
 }
 
-/// The steps of main paths: edges that carry three quarters of what leaves their source and of what arrives at their target, the edges against the
-/// flow aside. The eye follows them, so they should be straight before others.
-fn main_steps(graph: &Graph, against: &[bool]) -> Vec<bool> {
-    let mut leaving = vec![0u128; graph.nodes.len()];
-    let mut arriving = leaving.clone();
+/// The steps of the main path: from the heaviest edge on, downwards and upwards, the heaviest edge as long as it carries at least half of what leaves or
+/// arrives there, edges against the flow aside. The eye follows it, so it should be straight before all others.
+fn main_path(graph: &Graph, against: &[bool]) -> Vec<bool> {
+    let n = graph.nodes.len();
     let follows = |e: usize| !against[e] && graph.edges[e].from != graph.edges[e].to;
-    for (_, edge) in graph.edges.iter().enumerate().filter(|(e, _)| follows(*e)) {
-        leaving[edge.from] += u128::from(edge.weight);
-        arriving[edge.to] += u128::from(edge.weight);
+    let mut main = vec![false; graph.edges.len()];
+    // Of each node, the sum and the heaviest of what leaves, and of what arrives.
+    let mut sides: [Vec<(u128, Option<usize>)>; 2] = [vec![(0, None); n], vec![(0, None); n]];
+    let heavier = |e: usize, than: Option<usize>| than.is_none_or(|than| graph.edges[e].weight > graph.edges[than].weight);
+    let mut heaviest: Option<usize> = None;
+    for (e, edge) in graph.edges.iter().enumerate().filter(|(e, _)| follows(*e)) {
+        for (side, v) in sides.iter_mut().zip([edge.from, edge.to]) {
+            side[v].0 += u128::from(edge.weight);
+            if heavier(e, side[v].1) {
+                side[v].1 = Some(e);
+            }
+        }
+        if heavier(e, heaviest) {
+            heaviest = Some(e);
+        }
     }
-    let most = |e: usize, edge: &Edge| follows(e) && 4 * u128::from(edge.weight) >= 3 * leaving[edge.from].max(arriving[edge.to]);
-    graph.edges.iter().enumerate().map(|(e, edge)| most(e, edge)).collect()
+    let Some(first) = heaviest else { return main };
+    main[first] = true;
+    let [leaving, arriving] = &sides;
+    let walk = |main: &mut Vec<bool>, side: &[(u128, Option<usize>)], mut at: usize, end: fn(&Edge) -> usize| {
+        // Edges that follow the flow have no cycles, so this ends.
+        while let (sum, Some(e)) = side[at] {
+            if 2 * u128::from(graph.edges[e].weight) < sum {
+                return;
+            }
+            main[e] = true;
+            at = end(&graph.edges[e]);
+        }
+    };
+    walk(&mut main, leaving, graph.edges[first].to, |e| e.to);
+    walk(&mut main, arriving, graph.edges[first].from, |e| e.from);
+    main
 }
 
 fn ranks(graph: &Graph, against: &[bool]) -> Vec<usize> {

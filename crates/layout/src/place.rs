@@ -9,8 +9,8 @@ use super::simplex::{self, Constraint};
 use super::{Graph, Spacing};
 use std::collections::BTreeMap;
 
-/// How much more bends cost on a main path.
-const MAIN_STIFFNESS: i64 = 2;
+/// How much more bends cost on the main path: a little where there are few lines; in a dense picture it would be lost otherwise.
+const MAIN_STIFFNESS: [i64; 2] = [2, 60];
 
 /// Above this many items, places are good and no longer the best.
 const MOST_EXACT: usize = 1500;
@@ -38,11 +38,17 @@ pub(super) fn columns(graph: &Graph, layered: &Layered, spacing: &Spacing) -> Co
     Columns { x, ports, width }
 }
 
-/// What a bend between two items costs: most within a long edge, and on a main path.
+/// What a bend between two items costs: most within a long edge, and on the main path.
 fn stiffness(graph: &Graph, layered: &Layered, edge: usize, pair: [usize; 2]) -> i64 {
     let items = &layered.items;
     let ends = pair.iter().filter(|&&i| matches!(items[i].kind, Kind::Node(_))).count();
-    let main = if layered.main[edge] { MAIN_STIFFNESS } else { 1 };
+    let main = if !layered.main[edge] {
+        1
+    } else if graph.edges.len() > 2 * graph.nodes.len() {
+        MAIN_STIFFNESS[1]
+    } else {
+        MAIN_STIFFNESS[0]
+    };
     [8, 2, 1][ends] * magnitude(graph.edges[edge].weight).min(8) * main
 }
 

@@ -273,6 +273,15 @@ fn the_main_path_is_straight() {
     assert!(aside < down, "{aside} aside on {down} down");
 }
 
+/// Hard for every layout: with lines over up to a hundred layers. How long it takes is measured by `examples/against_dot.rs`.
+#[test]
+fn a_thousand_nodes_and_three_thousand_lines_are_drawn() {
+    let graph = twenty::thousand();
+    assert_eq!((graph.nodes.len(), graph.edges.len()), (1000, 3000));
+    let drawn = layout(&graph, &Spacing::default()).expect("the graph is within the limits");
+    assert!(drawn.edges.iter().zip(&graph.edges).all(|(route, edge)| route.label.is_some() == edge.label.is_some()));
+}
+
 #[test]
 fn what_nobody_could_read_is_refused() {
     let many = Graph { nodes: vec![node(); 100_000], edges: Vec::new() };
