@@ -5,15 +5,20 @@ use crate::text::{count, width};
 
 /// Size of the words at ticks.
 pub const SMALL: f64 = 11.0;
+/// Colour of grid lines.
 pub const GRID: &str = "#e3e8ee";
 const LINE: &str = "#9aa5b1";
 
 /// A range of numbers, drawn between two places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axis {
+    /// The number at one end, in the unit of what is drawn.
     pub low: f64,
+    /// The number at the other end.
     pub high: f64,
+    /// Where the lower number is, in pixels.
     pub from: f64,
+    /// Where the higher number is, in pixels.
     pub to: f64,
 }
 
@@ -27,7 +32,9 @@ impl Axis {
 /// Ticks of an axis: places among its numbers and words, and the unit of these.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ticks {
+    /// The number at each tick, in the unit of the axis, and the words beside it.
     pub at: Vec<(f64, String)>,
+    /// The unit of the words, such as `min`.
     pub unit: &'static str,
 }
 

@@ -1,7 +1,8 @@
 //! Pictures: graphs and charts with their words, colours and legends in; SVG, DOT, GraphML, GML and Cytoscape's JSON out.
 //!
 //! [`graph`] is a picture of a graph before anything has a place: boxes and lines with what stands on them, and a legend. [`svg`] lays it out
-//! (`flowmine-layout`) and draws it; [`dot`] says the same to Graphviz; [`exchange`] gives it to other programs with all its numbers. Charts are
+//! (`flowmine-layout`) and draws it; [`dot`] says the same to Graphviz; [`exchange`] gives it to other programs with all its numbers. With the feature `png`, `png` makes pixels
+//! of an SVG text for slides. Charts are
 //! drawn on a [`sheet`] with an [`axis`] each way.
 //!
 //! Nothing here knows logs or models. Names may hold anything: what is invisible or special is shown as an escape (`\n`, `\x1b`,
@@ -13,6 +14,8 @@ pub mod exchange;
 pub mod graph;
 pub mod json;
 pub mod legend;
+#[cfg(feature = "png")]
+pub mod png;
 pub mod scale;
 pub mod sheet;
 pub mod svg;

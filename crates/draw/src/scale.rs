@@ -7,7 +7,9 @@ use crate::text::{count, duration};
 /// differences get a smaller part of that range, so that 3 beside 2 does not look like 3,000 beside 2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WidthScale {
+    /// The least count.
     pub least: u64,
+    /// The highest count.
     pub most: u64,
 }
 
@@ -16,6 +18,7 @@ const THICKEST: f64 = 8.0;
 const FULL_RANGE: f64 = 30.0;
 
 impl WidthScale {
+    /// The scale from the least to the highest of these counts; from 0 to 0 when there is none.
     pub fn of(counts: impl Iterator<Item = u64>) -> Self {
         let (least, most) = counts.fold((u64::MAX, 0), |(a, b), n| (a.min(n), b.max(n)));
         Self { least: least.min(most), most }
@@ -71,7 +74,9 @@ fn ln(n: u64) -> f64 {
 /// Times that differ little get colours that differ little.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeScale {
+    /// The shortest time in nanoseconds.
     pub least: f64,
+    /// The longest time in nanoseconds.
     pub most: f64,
     knee: f64,
 }
@@ -82,6 +87,7 @@ const ALL_COLOURS: f64 = 1.1;
 const TIME_STOPS: [[u8; 3]; 5] = [[0x5a, 0xa2, 0xd0], [0x5f, 0x7f, 0xc2], [0x7a, 0x50, 0xa3], [0x94, 0x2b, 0x73], [0x86, 0x0d, 0x22]];
 
 impl TimeScale {
+    /// The scale from the shortest to the longest of these times, in nanoseconds; from 0 to 0 when there is none.
     pub fn of(times: impl Iterator<Item = f64> + Clone) -> Self {
         let least = times.clone().fold(f64::INFINITY, f64::min);
         let most = times.clone().fold(f64::NEG_INFINITY, f64::max);

@@ -3,25 +3,34 @@
 use crate::text::xml;
 use std::fmt::Write;
 
+/// Colour of names and numbers.
 pub const TEXT: &str = "#1b2733";
+/// Colour of notes.
 pub const WEAK_TEXT: &str = "#52606d";
+/// Colour of the lines at which cases begin and end.
 pub const CASE_LINE: &str = "#7b8794";
+/// Colour around what is marked.
 pub const HALO: &str = "#ffd766";
 
 const FONTS: &str = "'Helvetica Neue', Helvetica, Arial, 'Noto Sans', 'DejaVu Sans', sans-serif";
 
-/// Left, top, width and height.
+/// Where a rectangle is, in pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
+    /// Left.
     pub x: f64,
+    /// Top.
     pub y: f64,
+    /// Width.
     pub w: f64,
+    /// Height.
     pub h: f64,
 }
 
 /// SVG text that grows.
 #[derive(Default)]
 pub struct Sheet {
+    /// The elements so far.
     pub body: String,
 }
 
@@ -117,6 +126,7 @@ impl Sheet {
         out
     }
 
+    /// What those see who point at the element that is open; escaped here.
     pub fn title(&mut self, lines: &[String]) {
         let _ = writeln!(self.body, "<title>{}</title>", xml(&lines.join("\n")));
     }

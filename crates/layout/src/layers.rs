@@ -5,7 +5,7 @@
 //! in the narrowest layer, so that the picture does not grow wide where it already is.
 
 use super::simplex::{self, Constraint};
-use super::{Graph, Position, Spacing};
+use super::{Edge, Graph, LayoutError, MOST_ITEMS, Position, Spacing};
 
 /// The graph with an item for everything that needs room in a layer.
 pub(super) struct Layered {
@@ -14,6 +14,8 @@ pub(super) struct Layered {
     pub layers: Vec<Vec<usize>>,
     /// The items of each edge from top to bottom: its upper node, what it passes, its lower node. Empty for loops.
     pub chains: Vec<Vec<usize>>,
+    /// For each edge, whether it is a step of the main path.
+    pub main: Vec<bool>,
 }
 
 pub(super) struct Item {
@@ -52,11 +54,17 @@ pub(super) fn loop_reach(breadth: f64, head: f64) -> f64 {
     14.0 + head.max(breadth)
 }
 
-pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Layered {
+pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Result<Layered, LayoutError> {
     let n = graph.nodes.len();
+    let main = main_path(graph, against);
     let rank = ranks(graph, against);
+    let passed = graph.edges.iter().map(|e| (2 * rank[e.from].abs_diff(rank[e.to])).saturating_sub(1)).sum();
+    if passed > MOST_ITEMS {
+        return Err(LayoutError::TooLarge { nodes: n, edges: graph.edges.len(), passed });
+    }
     let deepest = rank.iter().copied().max().unwrap_or(0);
-    let mut layered = Layered { items: Vec::new(), layers: vec![Vec::new(); 2 * deepest + 1], chains: vec![Vec::new(); graph.edges.len()] };
+    let mut layered =
+        Layered { items: Vec::new(), layers: vec![Vec::new(); 2 * deepest + 1], chains: vec![Vec::new(); graph.edges.len()], main };
     for (v, node) in graph.nodes.iter().enumerate() {
         let half = node.width / 2.0;
         layered.items.push(Item {
@@ -123,7 +131,7 @@ pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Laye
         layered.chains[e] = chain;
     }
     debug_assert!(layered.items.len() >= n);
-    layered
+    Ok(layered)
 }
 
 /// Weights of edges differ by orders of magnitude; layers and columns listen to the order of magnitude.
@@ -131,14 +139,51 @@ pub(super) fn magnitude(weight: u64) -> i64 {
     i64::from(weight.max(1).ilog2()) + 1
 }
 
+/// The steps of the main path: from the heaviest edge on, downwards and upwards, the heaviest edge as long as it carries at least half of what leaves or
+/// arrives there, edges against the flow aside. The eye follows it, so it should be straight before all others.
+fn main_path(graph: &Graph, against: &[bool]) -> Vec<bool> {
+    let n = graph.nodes.len();
+    let follows = |e: usize| !against[e] && graph.edges[e].from != graph.edges[e].to;
+    let mut main = vec![false; graph.edges.len()];
+    // Of each node, the sum and the heaviest of what leaves, and of what arrives.
+    let mut sides: [Vec<(u128, Option<usize>)>; 2] = [vec![(0, None); n], vec![(0, None); n]];
+    let heavier = |e: usize, than: Option<usize>| than.is_none_or(|than| graph.edges[e].weight > graph.edges[than].weight);
+    let mut heaviest: Option<usize> = None;
+    for (e, edge) in graph.edges.iter().enumerate().filter(|(e, _)| follows(*e)) {
+        for (side, v) in sides.iter_mut().zip([edge.from, edge.to]) {
+            side[v].0 += u128::from(edge.weight);
+            if heavier(e, side[v].1) {
+                side[v].1 = Some(e);
+            }
+        }
+        if heavier(e, heaviest) {
+            heaviest = Some(e);
+        }
+    }
+    let Some(first) = heaviest else { return main };
+    main[first] = true;
+    let [leaving, arriving] = &sides;
+    let walk = |main: &mut Vec<bool>, side: &[(u128, Option<usize>)], mut at: usize, end: fn(&Edge) -> usize| {
+        // Edges that follow the flow have no cycles, so this ends.
+        while let (sum, Some(e)) = side[at] {
+            if 2 * u128::from(graph.edges[e].weight) < sum {
+                return;
+            }
+            main[e] = true;
+            at = end(&graph.edges[e]);
+        }
+    };
+    walk(&mut main, leaving, graph.edges[first].to, |e| e.to);
+    walk(&mut main, arriving, graph.edges[first].from, |e| e.from);
+    main
+}
+
 fn ranks(graph: &Graph, against: &[bool]) -> Vec<usize> {
     let n = graph.nodes.len();
     let mut constraints: Vec<Constraint> = Vec::new();
     for (e, edge) in graph.edges.iter().enumerate().filter(|(_, e)| e.from != e.to) {
         let (tail, head) = if against[e] { (edge.to, edge.from) } else { (edge.from, edge.to) };
-        // An edge against the flow may be long; what follows the flow should not be.
-        let weight = if against[e] { 1 } else { 2 * magnitude(edge.weight) };
-        constraints.push(Constraint { tail, head, length: 1, weight });
+        constraints.push(Constraint { tail, head, length: 1, weight: magnitude(edge.weight) });
     }
     let with = |position: Position| (0..n).filter(move |&v| graph.nodes[v].position == position);
     for top in with(Position::Top) {

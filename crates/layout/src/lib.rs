@@ -9,12 +9,12 @@
 //! 4. `place` finds horizontal positions that keep long and heavy edges straight, and `route` draws.
 //!
 //! The flow is from top to bottom; `y` grows downwards. What holds for every result: nodes, labels and the columns
-//! in which edges pass a layer keep a distance from each other; curves bend only between layers, so that no edge
-//! runs through a node or a foreign label; a route begins on the border of its source and ends on the border of its
+//! in which edges pass a layer keep a distance from each other; lines stay in their columns and what
+//! is free beside them, so that no edge runs through a node or a foreign label; a route begins on the border of its source and ends on the border of its
 //! target; loops stand to the right of their node. The same graph gives the same numbers, rounded to 1/100.
 //!
-//! What is refused: an edge to a node that does not exist, and sizes that are not finite or negative
-//! ([`LayoutError`]). Parallel edges, loops, isolated nodes, parts without connection and empty graphs are fine.
+//! What is refused ([`LayoutError`]): an edge to a node that does not exist, sizes that are not finite or negative, and more
+//! than [`MOST_NODES`] nodes, [`MOST_EDGES`] edges or [`MOST_ITEMS`] passed layers. Parallel edges, loops, isolated nodes, parts without connection and empty graphs are fine.
 
 mod acyclic;
 mod layers;
@@ -120,7 +120,7 @@ pub struct Route {
     pub start: Point,
     /// Pieces, each beginning where the one before it ended; the last ends on the border of the target.
     pub pieces: Vec<Piece>,
-    /// Centre of the label; on the line, or right beside it for a loop.
+    /// Centre of the label; the line enters it above and leaves it below, or it is right beside the line of a loop.
     pub label: Option<Point>,
     /// Whether it runs upwards, against the flow.
     pub against_flow: bool,
@@ -152,7 +152,7 @@ impl Route {
 }
 
 /// Why a graph cannot be laid out.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub enum LayoutError {
     /// An edge has an end that does not exist.
     #[error("edge {edge} names node {node}, but there are only {nodes} nodes")]
@@ -163,6 +163,19 @@ pub enum LayoutError {
         node: usize,
         /// How many nodes there are.
         nodes: usize,
+    },
+    /// More than can be laid out in reasonable time and memory, and than anybody could read.
+    #[error(
+        "{nodes} nodes and {edges} edges, which pass {passed} layers in all, are too many to lay out (at most {MOST_NODES}, {MOST_EDGES} and \
+         {MOST_ITEMS}); leave out rare ones"
+    )]
+    TooLarge {
+        /// How many nodes there are.
+        nodes: usize,
+        /// How many edges there are.
+        edges: usize,
+        /// Layers that edges pass, added up; 0 if it did not come to that.
+        passed: usize,
     },
     /// A node has no size that could be drawn.
     #[error("node {node} has a size that is negative, not finite or above 100000; give it a width and height to draw")]
@@ -178,23 +191,36 @@ pub enum LayoutError {
     },
 }
 
+/// Most nodes that are laid out.
+pub const MOST_NODES: usize = 10_000;
+
+/// Most edges that are laid out.
+pub const MOST_EDGES: usize = 30_000;
+
+/// Most layers that all edges together may pass: long edges cost as much as many short ones.
+pub const MOST_ITEMS: usize = 300_000;
+
 /// Lays a graph out.
 ///
 /// # Errors
-/// [`LayoutError`] when the graph is not one.
+/// [`LayoutError`] when the graph is not one, and when it is larger than [`MOST_NODES`], [`MOST_EDGES`] or [`MOST_ITEMS`] say.
 pub fn layout(graph: &Graph, spacing: &Spacing) -> Result<Layout, LayoutError> {
     check(graph)?;
     if graph.nodes.is_empty() {
         return Ok(Layout::default());
     }
     let against = acyclic::against_flow(graph);
-    let mut layered = layers::assign(graph, &against, spacing);
+    let mut layered = layers::assign(graph, &against, spacing)?;
     order::reduce_crossings(&mut layered);
     let columns = place::columns(graph, &layered, spacing);
     Ok(route::draw(graph, &against, &layered, &columns, spacing))
 }
 
 fn check(graph: &Graph) -> Result<(), LayoutError> {
+    let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
+    if nodes > MOST_NODES || edges > MOST_EDGES {
+        return Err(LayoutError::TooLarge { nodes, edges, passed: 0 });
+    }
     let drawable = |length: f64| (0.0..=100_000.0).contains(&length);
     for (node, n) in graph.nodes.iter().enumerate() {
         if ![n.width, n.height, n.inset].into_iter().all(drawable) {

@@ -5,32 +5,37 @@
 //! seen is kept; of equally good ones the first, so that the result is always the same.
 
 use super::layers::{Layered, Segment};
+use std::collections::VecDeque;
 
 /// Sweeps for one starting order.
 const SWEEPS: usize = 24;
+
+/// Starting orders of a small graph.
+const MOST_STARTS: usize = 16;
+
+/// Sweeps times items, for all starting orders together: what fits into some tenths of a second.
+const WORK: usize = 300_000;
 
 /// Sweeps without a better order after which a starting order is given up.
 const PATIENCE: usize = 8;
 
 /// Sorts every layer.
 pub(super) fn reduce_crossings(layered: &mut Layered) {
-    let items = layered.items.len();
-    // Small graphs are cheap and a needless crossing in them is seen at once: try harder.
-    let shuffles = match items {
-        0..=200 => 12,
-        201..=800 => 5,
-        801..=3000 => 1,
-        _ => 0,
-    };
+    // A needless crossing in a small graph is seen at once, and there trying again costs nothing.
+    let sweeps = WORK / layered.items.len().max(1);
+    let starts = (sweeps / SWEEPS).clamp(1, MOST_STARTS);
+    let sweeps = sweeps.clamp(4, SWEEPS);
     let mut best: Option<(u64, Vec<Vec<usize>>)> = None;
-    for start in 0..2 + shuffles {
+    for start in 0..starts {
         let mut sweep = Sweep::new(layered);
         match start {
-            0 => sweep.by_search(true),
-            1 => sweep.by_search(false),
+            0 => sweep.by_search(true, false),
+            1 => sweep.by_search(false, false),
+            2 => sweep.by_search(true, true),
+            3 => sweep.by_search(false, true),
             seed => sweep.shuffle(seed as u64),
         }
-        let (crossings, order) = sweep.run();
+        let (crossings, order) = sweep.run(sweeps);
         if best.as_ref().is_none_or(|(least, _)| crossings < *least) {
             let done = crossings == 0;
             best = Some((crossings, order));
@@ -43,6 +48,12 @@ pub(super) fn reduce_crossings(layered: &mut Layered) {
         layered.layers = order;
     }
 }
+
+/// Rounds of exchanges after one sweep.
+const EXCHANGES: usize = 9;
+
+/// With more items than this, the first rounds have to do.
+const LARGE: usize = 8_000;
 
 struct Sweep<'a> {
     layered: &'a Layered,
@@ -70,8 +81,8 @@ impl<'a> Sweep<'a> {
         if above { &item.up } else { &item.down }
     }
 
-    /// Orders items as a depth-first search finds them, from the top or from the bottom.
-    fn by_search(&mut self, from_top: bool) {
+    /// Orders items as a search finds them, from the top or from the bottom, in depth or in breadth.
+    fn by_search(&mut self, from_top: bool, in_breadth: bool) {
         let mut found = vec![false; self.place.len()];
         let mut order: Vec<Vec<usize>> = vec![Vec::new(); self.layers.len()];
         let mut roots: Vec<usize> = self.layers.iter().flatten().copied().collect();
@@ -79,13 +90,20 @@ impl<'a> Sweep<'a> {
             roots.reverse();
         }
         for root in roots {
-            let mut stack = vec![root];
-            while let Some(v) = stack.pop() {
+            let mut waiting = VecDeque::from([root]);
+            while let Some(v) = if in_breadth { waiting.pop_front() } else { waiting.pop_back() } {
                 if std::mem::replace(&mut found[v], true) {
                     continue;
                 }
                 order[self.layered.items[v].layer].push(v);
-                stack.extend(self.neighbours(v, !from_top).iter().rev().map(|s| s.other).filter(|&w| !found[w]));
+                let next = self.neighbours(v, !from_top).iter().map(|s| s.other).filter(|&w| !found[w]);
+                if in_breadth {
+                    waiting.extend(next);
+                } else {
+                    let at = waiting.len();
+                    waiting.extend(next);
+                    waiting.make_contiguous()[at..].reverse();
+                }
             }
         }
         self.layers = order;
@@ -107,17 +125,17 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn run(mut self) -> (u64, Vec<Vec<usize>>) {
-        self.exchange();
+    fn run(mut self, sweeps: usize) -> (u64, Vec<Vec<usize>>) {
+        self.exchange(false);
         let mut least = self.crossings();
         let mut best = self.layers.clone();
         let mut idle = 0;
-        for round in 0..SWEEPS {
+        for round in 0..sweeps {
             if least == 0 || idle >= PATIENCE {
                 break;
             }
             self.medians(round % 2 == 0, round % 4 >= 2);
-            self.exchange();
+            self.exchange(round % 4 >= 2);
             let now = self.crossings();
             if now < least {
                 least = now;
@@ -173,19 +191,34 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Exchanges neighbours in a layer while that removes crossings.
-    fn exchange(&mut self) {
-        for _ in 0..12 {
+    /// Exchanges neighbours in a layer while that removes crossings. With `also_equal`, neighbours that cross as often either way are
+    /// exchanged too, once: that leads out of places where nothing alone helps.
+    fn exchange(&mut self, also_equal: bool) {
+        let count = self.layers.len();
+        let mut due = vec![true; count];
+        let rounds = if self.place.len() > LARGE { EXCHANGES / 3 } else { EXCHANGES };
+        for round in 0..rounds {
+            let equal = also_equal && round == 0;
             let mut better = false;
-            for l in 0..self.layers.len() {
+            for l in 0..count {
+                if !std::mem::replace(&mut due[l], false) {
+                    continue;
+                }
+                let mut changed = false;
                 for i in 1..self.layers[l].len() {
                     let (v, w) = (self.layers[l][i - 1], self.layers[l][i]);
                     let (now, exchanged) = self.pair_crossings(v, w);
-                    if exchanged < now {
+                    if exchanged < now || equal && exchanged == now && now > 0 {
                         self.layers[l].swap(i - 1, i);
                         self.place[v] = i;
                         self.place[w] = i - 1;
-                        better = true;
+                        changed = true;
+                    }
+                }
+                if changed {
+                    better = true;
+                    for near in l.saturating_sub(1)..=(l + 1).min(count - 1) {
+                        due[near] = true;
                     }
                 }
             }
@@ -199,8 +232,20 @@ impl<'a> Sweep<'a> {
     fn pair_crossings(&self, v: usize, w: usize) -> (u64, u64) {
         let (mut now, mut exchanged) = (0, 0);
         for above in [true, false] {
-            for a in self.neighbours(v, above) {
-                for b in self.neighbours(w, above) {
+            let (of_v, of_w) = (self.neighbours(v, above), self.neighbours(w, above));
+            if of_v.len().saturating_mul(of_w.len()) > 64 {
+                let places = |list: &[Segment]| {
+                    let mut places: Vec<usize> = list.iter().map(|s| self.place[s.other]).collect();
+                    places.sort_unstable();
+                    places
+                };
+                let (of_v, of_w) = (places(of_v), places(of_w));
+                now += pairs_in_order(&of_w, &of_v);
+                exchanged += pairs_in_order(&of_v, &of_w);
+                continue;
+            }
+            for a in of_v {
+                for b in of_w {
                     let (a, b) = (self.place[a.other], self.place[b.other]);
                     now += u64::from(a > b);
                     exchanged += u64::from(a < b);
@@ -243,4 +288,17 @@ impl<'a> Sweep<'a> {
         }
         total
     }
+}
+
+/// How many pairs have their first in `a`, their second in `b` and the first before the second; both are sorted.
+fn pairs_in_order(a: &[usize], b: &[usize]) -> u64 {
+    let mut before = 0;
+    b.iter()
+        .map(|second| {
+            while a.get(before).is_some_and(|first| first < second) {
+                before += 1;
+            }
+            before as u64
+        })
+        .sum()
 }

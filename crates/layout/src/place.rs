@@ -9,6 +9,15 @@ use super::simplex::{self, Constraint};
 use super::{Graph, Spacing};
 use std::collections::BTreeMap;
 
+/// How much more bends cost on the main path: a little where there are few lines; in a dense picture it would be lost otherwise.
+const MAIN_STIFFNESS: [i64; 2] = [2, 60];
+
+/// Above this many items, places are good and no longer the best.
+const MOST_EXACT: usize = 1500;
+
+/// Sweeps for places that are not the best, half of them downwards; in the last four both sides count.
+const RELAXATIONS: usize = 12;
+
 /// Where items are, and where on a node each edge begins and ends.
 pub(super) struct Columns {
     /// Of each item, relative to the leftmost border.
@@ -21,12 +30,41 @@ pub(super) struct Columns {
 pub(super) fn columns(graph: &Graph, layered: &Layered, spacing: &Spacing) -> Columns {
     let ports = ports(layered);
     let items = &layered.items;
+    let at = if items.len() <= MOST_EXACT { exact(graph, layered, &ports, spacing) } else { relaxed(graph, layered, &ports, spacing) };
+    let border = |v: usize| at[v] - items[v].left.ceil() as i64;
+    let leftmost = (0..items.len()).map(border).min().unwrap_or(0);
+    let x: Vec<i64> = at.iter().map(|at| at - leftmost).collect();
+    let width = (0..items.len()).map(|v| x[v] + items[v].right.ceil() as i64).max().unwrap_or(0);
+    Columns { x, ports, width }
+}
+
+/// What a bend between two items costs: most within a long edge, and on the main path.
+fn stiffness(graph: &Graph, layered: &Layered, edge: usize, pair: [usize; 2]) -> i64 {
+    let items = &layered.items;
+    let ends = pair.iter().filter(|&&i| matches!(items[i].kind, Kind::Node(_))).count();
+    let main = if !layered.main[edge] {
+        1
+    } else if graph.edges.len() > 2 * graph.nodes.len() {
+        MAIN_STIFFNESS[1]
+    } else {
+        MAIN_STIFFNESS[0]
+    };
+    [8, 2, 1][ends] * magnitude(graph.edges[edge].weight).min(8) * main
+}
+
+/// The distance between the centre lines of two neighbours in a layer.
+fn distance(a: &Item, b: &Item, spacing: &Spacing) -> i64 {
+    (a.right + b.left + gap(a, b, spacing)).ceil() as i64
+}
+
+/// The least sum of all bends.
+fn exact(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spacing) -> Vec<i64> {
+    let items = &layered.items;
     let (column, count) = straight_runs(graph, layered);
     let mut distances: BTreeMap<(usize, usize), i64> = BTreeMap::new();
     for layer in &layered.layers {
         for pair in layer.windows(2) {
-            let (a, b) = (&items[pair[0]], &items[pair[1]]);
-            let length = (a.right + b.left + gap(a, b, spacing)).ceil() as i64;
+            let length = distance(&items[pair[0]], &items[pair[1]], spacing);
             let least = distances.entry((column[pair[0]], column[pair[1]])).or_insert(length);
             *least = length.max(*least);
         }
@@ -42,8 +80,7 @@ pub(super) fn columns(graph: &Graph, layered: &Layered, spacing: &Spacing) -> Co
             }
             let upper_port = if k == 0 { ports[e].0 } else { 0 };
             let lower_port = if k + 2 == chain.len() { ports[e].1 } else { 0 };
-            let ends = pair.iter().filter(|&&i| matches!(items[i].kind, Kind::Node(_))).count();
-            let weight = [8, 2, 1][ends] * magnitude(graph.edges[e].weight).min(8);
+            let weight = stiffness(graph, layered, e, [pair[0], pair[1]]);
             // The auxiliary node is left of both ends; the sum of both distances is the bend.
             constraints.push(Constraint { tail: next, head: upper, length: -upper_port, weight });
             constraints.push(Constraint { tail: next, head: lower, length: -lower_port, weight });
@@ -51,11 +88,111 @@ pub(super) fn columns(graph: &Graph, layered: &Layered, spacing: &Spacing) -> Co
         }
     }
     let solution = simplex::solve(next, &constraints, true);
-    let border = |v: usize| solution[column[v]] - items[v].left.ceil() as i64;
-    let leftmost = (0..items.len()).map(border).min().unwrap_or(0);
-    let x: Vec<i64> = (0..items.len()).map(|v| solution[column[v]] - leftmost).collect();
-    let width = (0..items.len()).map(|v| x[v] + items[v].right.ceil() as i64).max().unwrap_or(0);
-    Columns { x, ports, width }
+    column.into_iter().map(|c| solution[c]).collect()
+}
+
+/// A small sum of bends, in a time that grows little faster than the picture: layer after layer, downwards and upwards, every item goes as near
+/// as its neighbours in the layer let it to the weighted median of where its edges want it.
+fn relaxed(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spacing) -> Vec<i64> {
+    let items = &layered.items;
+    let mut at = vec![0i64; items.len()];
+    // Each layer as narrow as it can be, centred.
+    for layer in &layered.layers {
+        let mut x = 0;
+        for (k, &i) in layer.iter().enumerate() {
+            x += k.checked_sub(1).map_or(0, |before| distance(&items[layer[before]], &items[i], spacing));
+            at[i] = x;
+        }
+        layer.iter().for_each(|&i| at[i] -= x / 2);
+    }
+    let wish = |at: &[i64], i: usize, other: usize, edge: usize| {
+        let chain = &layered.chains[edge];
+        let port = |i: usize| {
+            if chain.first() == Some(&i) {
+                ports[edge].0
+            } else if chain.last() == Some(&i) {
+                ports[edge].1
+            } else {
+                0
+            }
+        };
+        (at[other] + port(other) - port(i), stiffness(graph, layered, edge, [i, other]))
+    };
+    for round in 0..RELAXATIONS {
+        let down = round % 2 == 0;
+        let both = round + 4 >= RELAXATIONS;
+        for step in 0..layered.layers.len() {
+            let l = if down { step } else { layered.layers.len() - 1 - step };
+            let layer = &layered.layers[l];
+            let mut offset = 0;
+            let mut blocks = Blocks::default();
+            for (k, &i) in layer.iter().enumerate() {
+                offset += k.checked_sub(1).map_or(0, |before| distance(&items[layer[before]], &items[i], spacing));
+                let mut wishes: Vec<(i64, i64)> = Vec::new();
+                if down || both {
+                    wishes.extend(items[i].up.iter().map(|s| wish(&at, i, s.other, s.edge)));
+                }
+                if !down || both {
+                    wishes.extend(items[i].down.iter().map(|s| wish(&at, i, s.other, s.edge)));
+                }
+                if wishes.is_empty() {
+                    wishes.push((at[i], 1));
+                }
+                wishes.iter_mut().for_each(|w| w.0 -= offset);
+                blocks.push(i, offset, wishes);
+            }
+            for block in blocks.0 {
+                for (i, offset) in block.members {
+                    at[i] = block.median + offset;
+                }
+            }
+        }
+    }
+    at
+}
+
+/// Items that touch their neighbours move together, to the median of all their wishes (pool adjacent violators).
+#[derive(Default)]
+struct Blocks(Vec<Block>);
+
+struct Block {
+    members: Vec<(usize, i64)>,
+    /// Places and weights, sorted.
+    wishes: Vec<(i64, i64)>,
+    median: i64,
+}
+
+impl Blocks {
+    fn push(&mut self, item: usize, offset: i64, mut wishes: Vec<(i64, i64)>) {
+        wishes.sort_unstable();
+        let median = weighted_median(&wishes);
+        let mut last = Block { members: vec![(item, offset)], wishes, median };
+        while let Some(before) = self.0.pop_if(|before| before.median > last.median) {
+            let mut merged = before;
+            merged.members.append(&mut last.members);
+            merged.wishes.append(&mut last.wishes);
+            // Two sorted runs: this sort merges them.
+            merged.wishes.sort();
+            merged.median = weighted_median(&merged.wishes);
+            last = merged;
+        }
+        self.0.push(last);
+    }
+}
+
+fn weighted_median(wishes: &[(i64, i64)]) -> i64 {
+    let total: i64 = wishes.iter().map(|w| w.1).sum();
+    let mut sum = 0;
+    for (k, &(place, weight)) in wishes.iter().enumerate() {
+        sum += weight;
+        if 2 * sum == total {
+            return wishes.get(k + 1).map_or(place, |next| i64::midpoint(place, next.0));
+        }
+        if 2 * sum > total {
+            return place;
+        }
+    }
+    0
 }
 
 /// A column for each item, and how many columns there are. What an edge passes lies in one column for a few layers
@@ -173,7 +310,7 @@ mod tests {
             item(1, Vec::new(), to(0, 0)),
             item(1, Vec::new(), to(1, 1)),
         ];
-        (graph, Layered { items, layers: vec![vec![0, 1], vec![3, 2]], chains: vec![vec![0, 2], vec![1, 3]] })
+        (graph, Layered { items, layers: vec![vec![0, 1], vec![3, 2]], chains: vec![vec![0, 2], vec![1, 3]], main: vec![false; 2] })
     }
 
     #[test]
@@ -203,7 +340,7 @@ mod tests {
                 .collect();
             let graph = Graph { nodes: vec![node.clone(); 60], edges };
             let spacing = Spacing::default();
-            let mut layered = layers::assign(&graph, &acyclic::against_flow(&graph), &spacing);
+            let mut layered = layers::assign(&graph, &acyclic::against_flow(&graph), &spacing).expect("the graph is small");
             order::reduce_crossings(&mut layered);
             let (columns, names) = (columns(&graph, &layered, &spacing), straight_runs(&graph, &layered));
             assert!(names.1 < layered.items.len(), "something is kept straight");

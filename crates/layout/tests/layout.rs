@@ -4,6 +4,8 @@
 use flowmine_layout::{Edge, Graph, Layout, LayoutError, Node, Piece, Point, Position, Route, Spacing, layout};
 use proptest::prelude::*;
 
+mod twenty;
+
 #[derive(Debug, Clone, Copy)]
 struct Rect {
     left: f64,
@@ -240,6 +242,53 @@ fn a_tangle_keeps_its_distances() {
             .collect();
         draw(&graph(60, &edges));
     }
+}
+
+/// The graphs that are measured beside Graphviz.
+#[test]
+fn nothing_overlaps_in_twenty_graphs_of_all_kinds() {
+    let all = twenty::twenty();
+    assert_eq!(all.len(), 20);
+    for (name, graph) in all {
+        let drawn = draw(&graph);
+        assert_eq!(drawn, layout(&graph, &Spacing::default()).expect("the graph is one"), "{name}: not the same twice");
+    }
+}
+
+/// Large pictures get their places in another way than small ones.
+#[test]
+fn distances_hold_in_large_pictures_too() {
+    draw(&twenty::follows(120, 420, 60, 31));
+}
+
+/// What most cases do is one line downwards.
+#[test]
+fn the_main_path_is_straight() {
+    let graph = twenty::dense();
+    let drawn = draw(&graph);
+    // The first eight lines are the main path.
+    let aside: f64 = drawn.edges[..8].iter().map(|route| points(route).windows(2).map(|p| (p[0].x - p[1].x).abs()).sum::<f64>()).sum();
+    let down: f64 = drawn.edges[..8].iter().map(|route| route.end().y - route.start.y).sum();
+    assert!(drawn.edges[..8].iter().all(|route| !route.against_flow));
+    assert!(aside < down, "{aside} aside on {down} down");
+}
+
+/// Hard for every layout: with lines over up to a hundred layers. How long it takes is measured by `examples/against_dot.rs`.
+#[test]
+fn a_thousand_nodes_and_three_thousand_lines_are_drawn() {
+    let graph = twenty::thousand();
+    assert_eq!((graph.nodes.len(), graph.edges.len()), (1000, 3000));
+    let drawn = layout(&graph, &Spacing::default()).expect("the graph is within the limits");
+    assert!(drawn.edges.iter().zip(&graph.edges).all(|(route, edge)| route.label.is_some() == edge.label.is_some()));
+}
+
+#[test]
+fn what_nobody_could_read_is_refused() {
+    let many = Graph { nodes: vec![node(); 100_000], edges: Vec::new() };
+    assert_eq!(layout(&many, &Spacing::default()), Err(LayoutError::TooLarge { nodes: 100_000, edges: 0, passed: 0 }));
+    let edges: Vec<(usize, usize, u64)> = (0..999).map(|i| (i, i + 1, 9)).chain((0..500).map(|i| (i, i + 499, 1))).collect();
+    let long = layout(&graph(1000, &edges), &Spacing::default());
+    assert!(matches!(long, Err(LayoutError::TooLarge { passed, .. }) if passed > 300_000), "{long:?}");
 }
 
 #[test]
