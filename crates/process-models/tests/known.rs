@@ -22,7 +22,16 @@ fn the_trees_of_the_books_logs() {
     assert_eq!(tree(&l5, 0.0), "->( 'a', +( *( 'b', ->( 'c', 'd' ) ), 'e' ), 'f' )");
     assert_eq!(tree(&[("ac", 2), ("abc", 3), ("abbc", 2), ("abbbbc", 1)], 0.0), "->( 'a', *( tau, 'b' ), 'c' )");
     assert_eq!(tree(&[("abd", 3), ("abcbd", 2), ("abcbcbd", 1)], 0.0), "->( 'a', *( 'b', 'c' ), 'd' )");
-    let claims = [("abdeg", 455), ("acdeg", 100), ("adbeh", 191), ("abdeh", 177), ("adcefbdeh", 14), ("acdefdbeg", 9)];
+    let claims = [
+        ("abdeg", 455),
+        ("acdeg", 100),
+        ("adbeh", 191),
+        ("abdeh", 177),
+        ("adcefbdeh", 14),
+        ("acdefdbeg", 9),
+        ("adcefcdefbdeh", 2),
+        ("acdefbdefdbeg", 1),
+    ];
     assert_eq!(tree(&claims, 0.0), "->( 'a', *( ->( +( X( 'b', 'c' ), 'd' ), 'e' ), 'f' ), X( 'g', 'h' ) )");
 }
 
@@ -30,13 +39,12 @@ fn the_trees_of_the_books_logs() {
 fn each_fall_through() {
     assert_eq!(tree(&[("", 3)], 0.0), "tau");
     assert_eq!(tree(&[("a", 3), ("", 2)], 0.0), "X( tau, 'a' )");
-    // Once per trace, then a strict tau loop.
-    assert_eq!(tree(&[("aba", 1), ("aab", 1), ("baa", 1)], 0.0), "+( *( 'a', tau ), 'b' )");
+    // Once per trace; a tau loop.
+    assert_eq!(tree(&[("a", 1), ("bacb", 1)], 0.0), "+( 'a', X( tau, *( 'b', 'c' ) ) )");
     assert_eq!(tree(&[("ab", 5), ("abab", 2)], 0.0), "*( ->( 'a', 'b' ), tau )");
     let chaos = [("abcabbca", 1), ("bcaacb", 1), ("cbabca", 1), ("aabbcc", 1), ("ccbbaa", 1)];
-    let found = discover(&log(&chaos), Options::default()).unwrap();
-    assert_eq!(found.passed_over, 0);
-    let once = log(&[("aba", 1), ("aab", 1), ("baa", 1)]);
+    assert_eq!(tree(&chaos, 0.0), "+( *( 'a', tau ), *( 'b', tau ), *( 'c', tau ) )");
+    let once = log(&[("a", 1), ("bacb", 1)]);
     let cut_short = discover(&once, Options { max_steps: 0, ..Options::default() }).unwrap();
     assert!(cut_short.passed_over > 0);
     assert_eq!(replay(&PetriNet::of_tree(&cut_short.tree), &once, Default::default()).fitness(), 1.0);
@@ -44,7 +52,10 @@ fn each_fall_through() {
 
 #[test]
 fn noise_is_what_is_below_the_threshold() {
-    // The one way from a to c is half as frequent as that to b: at one half it still counts, as the paper has it. PM4Py drops it.
+    // Of the two ways out of b, a and the end, the first is half as frequent: at one half it still counts, as the paper has
+    // it. PM4Py drops it and finds ->( 'a', *( 'b', tau ) ). No smaller log shows the difference.
+    assert_eq!(tree(&[("ab", 1), ("bab", 1)], 0.5), "+( 'a', *( 'b', tau ) )");
+    assert_eq!(tree(&[("ab", 1), ("bab", 1)], 0.51), "->( 'a', *( 'b', tau ) )");
     assert_eq!(tree(&[("", 1), ("ab", 20)], 0.0), "X( tau, ->( 'a', 'b' ) )");
     assert_eq!(tree(&[("", 1), ("ab", 20)], 0.1), "->( 'a', 'b' )");
     let swapped = [("abc", 10), ("bac", 1)];
@@ -173,22 +184,59 @@ fn big_and_deep_inputs_are_bounded() {
     assert!(PetriNet::of_tree(&deep).transitions().len() >= 100_000);
 }
 
+/// Logs of many variants: walks that skip ahead, the same with events exchanged, and chance.
+fn many(activities: u32, variants: usize, length: usize, kind: &str) -> Variants {
+    let mut seed = 42u64;
+    let mut dice = |n: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % n
+    };
+    let mut trace = || -> Vec<u32> {
+        if kind == "chance" {
+            return (0..length).map(|_| dice(activities as usize) as u32).collect();
+        }
+        let (mut at, mut trace) = (0, Vec::new());
+        while at < activities as usize && trace.len() < length {
+            trace.push(at as u32);
+            at += 1 + dice(2 * activities as usize / length);
+        }
+        if kind == "exchanged" {
+            for _ in 0..dice(4) {
+                let (i, j) = (dice(trace.len()), dice(trace.len()));
+                trace.swap(i, j);
+            }
+        }
+        trace
+    };
+    let list = (0..variants).map(|_| Variant { trace: trace(), count: 1 }).collect();
+    Variants::new((0..activities).map(|i| format!("activity {i:06}")).collect(), list).unwrap()
+}
+
 #[test]
-fn brute() {
-    let mut words: Vec<String> = vec![];
-    let mut layer = vec![String::new()];
-    for _ in 0..3 { layer = layer.iter().flat_map(|w| "abc".chars().map(move |c| format!("{w}{c}"))).collect(); words.extend(layer.clone()); }
-    let mut best = 99;
-    for (i, x) in words.iter().enumerate() { for y in &words[i+1..] { for (m, n) in [(1, 1), (1, 2), (2, 1)] {
-        let l = [(x.as_str(), m), (y.as_str(), n)];
-        let (a, b) = (tree(&l, 0.5), tree(&l, 0.5000001));
-        let size = x.len() * m as usize + y.len() * n as usize;
-        if a != b && size < best { best = size; println!("{l:?} {a} | {b}"); }
-    } for z in words.iter().skip_while(|z| *z != y).skip(1) {
-        for (m, n, o) in [(1,1,1),(2,1,1),(1,2,1),(1,1,2)] {
-        let l = [(x.as_str(), m), (y.as_str(), n), (z.as_str(), o)];
-        let size = x.len() * m as usize + y.len() * n as usize + z.len() * o as usize;
-        if size < best { let (a, b) = (tree(&l, 0.5), tree(&l, 0.5000001)); if a != b { best = size; println!("{l:?} {a} | {b}"); } }
-    } } } }
-    panic!();
+#[ignore = "measures; run with --release --nocapture"]
+fn speed() {
+    for (kind, activities, variants, length) in [
+        ("ahead", 1_000, 100_000, 20),
+        ("exchanged", 1_000, 100_000, 20),
+        ("chance", 1_000, 100_000, 20),
+        ("chance", 100_000, 100_000, 20),
+        ("exchanged", 100_000, 20_000, 50),
+        ("ahead", 30, 100_000, 20),
+        ("exchanged", 30, 100_000, 20),
+    ] {
+        let log = many(activities, variants, length, kind);
+        let clock = std::time::Instant::now();
+        let lap = |what: &str| println!("  {what}: {:.2} s so far", clock.elapsed().as_secs_f64());
+        println!("{kind}: {} variants, {activities} activities", log.variants().len());
+        let found = discover(&log, Options::default()).unwrap();
+        lap(&format!("discover, {} nodes, {} flowers, {} passed over", found.tree.nodes().len(), found.flowers, found.passed_over));
+        let net = PetriNet::of_tree(&found.tree);
+        let bytes = pnml::to_pnml(&net, "net").len() + bpmn::to_bpmn(&found.tree, "process").len();
+        lap(&format!("net of {} transitions, {} silent, written in {bytes} bytes", net.transitions().len(), net.silent()));
+        let replayed = replay(&net, &log, Default::default());
+        lap(&format!("replay, fitness {}, cut short {}", replayed.fitness(), replayed.cut_short));
+        lap(&format!("precision, {:?}", precision(&net, &log, Default::default())));
+        let aligned = align::align(&found.tree, &log, Default::default()).unwrap();
+        lap(&format!("alignments, fitness {:?}, undecided {}", aligned.fitness(), aligned.undecided()));
+    }
 }

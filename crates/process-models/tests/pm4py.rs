@@ -27,13 +27,11 @@ fn logs() -> Vec<Log> {
         });
         Variants::from_names(traces).unwrap()
     };
-    let log = |entry: &serde_json::Value| {
-        Log {
-            name: entry["name"].as_str().unwrap().to_owned(),
-            variants: variants(&entry["variants"]),
-            probe: variants(&entry["probe"]),
-            trees: entry["trees"].as_object().unwrap().iter().map(|(k, v)| (k.parse().unwrap(), v.as_str().unwrap().to_owned())).collect(),
-        }
+    let log = |entry: &serde_json::Value| Log {
+        name: entry["name"].as_str().unwrap().to_owned(),
+        variants: variants(&entry["variants"]),
+        probe: variants(&entry["probe"]),
+        trees: entry["trees"].as_object().unwrap().iter().map(|(k, v)| (k.parse().unwrap(), v.as_str().unwrap().to_owned())).collect(),
     };
     entries.iter().map(log).collect()
 }
@@ -133,18 +131,21 @@ fn same_language(a: &ProcessTree, b: &ProcessTree) -> bool {
 
 #[test]
 fn the_trees_have_the_languages_of_pm4pys() {
-    let mut differ = Vec::new();
+    let (mut differ, mut flowers) = (Vec::new(), 0);
     let logs = logs();
     assert!(logs.len() >= 50);
     for log in &logs {
         for (noise, expected) in &log.trees {
-            let ours = discover(&log.variants, Options { noise: *noise, ..Options::default() }).unwrap().tree;
+            let found = discover(&log.variants, Options { noise: *noise, ..Options::default() }).unwrap();
+            flowers += found.flowers;
+            let ours = found.tree;
             let theirs = read(expected);
             if same_language(&ours, &theirs) == AT_THE_THRESHOLD.contains(&(log.name.as_str(), *noise)) {
                 differ.push(format!("{} at {noise}:\n  ours   {}\n  PM4Py  {}", log.name, ours.to_text(), theirs.canonical().to_text()));
             }
         }
     }
+    assert!(flowers > 0, "no log is so wild that it ends in a flower");
     assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
 }
 
@@ -223,7 +224,11 @@ fn measures_are_pm4pys() {
         }
         // PM4Py's cost counts silent steps as well, each a ten thousandth.
         let log_fitness = alignments.fitness().unwrap();
-        assert!((log_fitness - number("aligned_fitness")).abs() < 2e-3 || log.variants.cases() == log.variants.variants()[0].count, "{}", log.name);
+        assert!(
+            (log_fitness - number("aligned_fitness")).abs() < 2e-3 || log.variants.cases() == log.variants.variants()[0].count,
+            "{}",
+            log.name
+        );
         let constraints = declare::discover(&log.variants, &declare::Options::default()).unwrap();
         let names = log.variants.activities();
         let mut lines: Vec<String> = constraints
@@ -240,5 +245,8 @@ fn measures_are_pm4pys() {
     for (what, found) in [("fitting", &fitting), ("damaged", &damaged), ("precision", &precise), ("aligned", &aligned)] {
         eprintln!("{what}: {} of {} differ\n  {}", found.differ.len(), found.all, found.differ.join("\n  "));
     }
-    assert!(aligned.differ.is_empty());
+    assert!(aligned.differ.is_empty() && fitting.differ.is_empty());
+    // PM4Py fires silent transitions in vain and loses cases that fit: docs/process-models.md.
+    assert!(damaged.differ.len() <= 16 && damaged.all == 192);
+    assert!(precise.differ.len() <= 5 && precise.all == 100);
 }

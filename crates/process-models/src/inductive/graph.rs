@@ -117,8 +117,7 @@ impl Graph {
         // Tarjan's numbers go against the order of the edges.
         let n = components;
         let place = |a: u32| n - 1 - component[a as usize] as usize;
-        let mut between: Vec<(usize, usize)> =
-            self.edges.iter().map(|&(a, b, _)| (place(a), place(b))).filter(|(a, b)| a != b).collect();
+        let mut between: Vec<(usize, usize)> = self.edges.iter().map(|&(a, b, _)| (place(a), place(b))).filter(|(a, b)| a != b).collect();
         between.sort_unstable();
         between.dedup();
         // A division after place i needs each part before it to reach each after it. It is enough that the last ones before
