@@ -1,4 +1,5 @@
 //! Logs whose models are known from the literature, and inputs at the edge.
+#![allow(clippy::unwrap_used)]
 
 use flowmine_process_models::inductive::{Options, discover};
 use flowmine_process_models::layout::{Layout, Sizes};
@@ -44,6 +45,11 @@ fn each_fall_through() {
     assert_eq!(tree(&[("ab", 5), ("abab", 2)], 0.0), "*( ->( 'a', 'b' ), tau )");
     let chaos = [("abcabbca", 1), ("bcaacb", 1), ("cbabca", 1), ("aabbcc", 1), ("ccbbaa", 1)];
     assert_eq!(tree(&chaos, 0.0), "+( *( 'a', tau ), *( 'b', tau ), *( 'c', tau ) )");
+    // A ring in which no activity is missed, and no start comes again.
+    let ring = log(&["aw", "bw", "bx", "cx", "cy", "dy", "dz", "az"].map(|t| (t, 1)));
+    let found = discover(&ring, Options::default()).unwrap();
+    assert_eq!(found.tree.to_text(), "*( tau, X( 'a', 'b', 'c', 'd', 'w', 'x', 'y', 'z' ) )");
+    assert_eq!((found.flowers, found.passed_over), (1, 0));
     let once = log(&[("a", 1), ("bacb", 1)]);
     let cut_short = discover(&once, Options { max_steps: 0, ..Options::default() }).unwrap();
     assert!(cut_short.passed_over > 0);

@@ -1,4 +1,5 @@
 //! Compared with what PM4Py 2.7.23.11 said of the same logs; `fixtures/make.py` made the expectations.
+#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 
@@ -131,21 +132,18 @@ fn same_language(a: &ProcessTree, b: &ProcessTree) -> bool {
 
 #[test]
 fn the_trees_have_the_languages_of_pm4pys() {
-    let (mut differ, mut flowers) = (Vec::new(), 0);
+    let mut differ = Vec::new();
     let logs = logs();
     assert!(logs.len() >= 50);
     for log in &logs {
         for (noise, expected) in &log.trees {
-            let found = discover(&log.variants, Options { noise: *noise, ..Options::default() }).unwrap();
-            flowers += found.flowers;
-            let ours = found.tree;
+            let ours = discover(&log.variants, Options { noise: *noise, ..Options::default() }).unwrap().tree;
             let theirs = read(expected);
             if same_language(&ours, &theirs) == AT_THE_THRESHOLD.contains(&(log.name.as_str(), *noise)) {
                 differ.push(format!("{} at {noise}:\n  ours   {}\n  PM4Py  {}", log.name, ours.to_text(), theirs.canonical().to_text()));
             }
         }
     }
-    assert!(flowers > 0, "no log is so wild that it ends in a flower");
     assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
 }
 
