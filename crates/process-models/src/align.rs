@@ -163,11 +163,8 @@ impl<'a> Aligner<'a> {
                 _ => {}
             }
         }
-        let labels: FxHashMap<&str, u32> = (0u32..)
-            .zip(tree.labels())
-            .filter(|(i, _)| leaf[*i as usize] != usize::MAX)
-            .map(|(i, label)| (label.as_str(), i))
-            .collect();
+        let labels: FxHashMap<&str, u32> =
+            (0u32..).zip(tree.labels()).filter(|(i, _)| leaf[*i as usize] != usize::MAX).map(|(i, label)| (label.as_str(), i)).collect();
         let label = variants.activities().iter().map(|a| labels.get(a.as_str()).copied().unwrap_or(ABSENT)).collect();
         Ok(Aligner { tree, shortest, parent, by_length, label, leaf })
     }

@@ -114,7 +114,7 @@ pub struct Options {
     pub min_support: f64,
     /// The least share of these in which it holds.
     pub min_confidence: f64,
-    /// The most pairs of activities that occur in a case together, or could, that are looked at.
+    /// The most ordered pairs of activities of the log that are looked at.
     pub max_pairs: u64,
 }
 
@@ -153,34 +153,34 @@ pub fn discover(variants: &Variants, options: &Options) -> Result<Vec<Constraint
     let n = variants.activities().len();
     let cases = variants.cases();
     let (mut present, mut once, mut first) = (vec![0u64; n], vec![0u64; n], vec![0u64; n]);
+    for variant in variants.variants() {
+        variant.trace.iter().for_each(|&a| present[a as usize] = 1);
+    }
+    let occurring: Vec<u32> = (0u32..).take(n).filter(|&a| present[a as usize] > 0).collect();
+    if (occurring.len() as u64).saturating_mul(occurring.len() as u64) > options.max_pairs {
+        return Err(Error::TooLarge { what: "pairs of activities", limit: options.max_pairs });
+    }
+    present.fill(0);
     let mut pairs: FxHashMap<(u32, u32), Pair> = FxHashMap::default();
     for variant in variants.variants() {
         let mut at: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for (i, &a) in variant.trace.iter().enumerate() {
             at.entry(a).or_default().push(i);
         }
-        let mut occurring: Vec<(u32, Vec<usize>)> = at.into_iter().collect();
-        occurring.sort_unstable();
+        let mut here: Vec<(u32, Vec<usize>)> = at.into_iter().collect();
+        here.sort_unstable();
         if let Some(&a) = variant.trace.first() {
             first[a as usize] += variant.count;
         }
-        for (a, places) in &occurring {
+        for (a, places) in &here {
             present[*a as usize] += variant.count;
             once[*a as usize] += if places.len() == 1 { variant.count } else { 0 };
-            for (b, other) in &occurring {
+            for (b, other) in &here {
                 if a != b {
                     pairs.entry((*a, *b)).or_default().add(places, other, &variant.trace, *a, *b, variant.count);
                 }
             }
         }
-        if pairs.len() as u64 > options.max_pairs {
-            return Err(Error::TooLarge { what: "pairs of activities", limit: options.max_pairs });
-        }
-    }
-    let occurring: Vec<u32> = (0u32..).take(n).filter(|&a| present[a as usize] > 0).collect();
-    let all_pairs = (occurring.len() as u64).saturating_mul(occurring.len() as u64);
-    if all_pairs > options.max_pairs {
-        return Err(Error::TooLarge { what: "pairs of activities", limit: options.max_pairs });
     }
     let mut out = Vec::new();
     let mut give = |template: Template, a: u32, b: Option<u32>, activated: u64, holds: u64| {

@@ -133,12 +133,7 @@ impl Layout {
         drawing.open.push(Open { from: 0, points: vec![(sizes.margin + sizes.event, y)] });
         drawing.draw(tree, inner, y);
         drawing.close(1, &[(end, y)]);
-        Layout {
-            width: end + sizes.event + sizes.margin,
-            height: y + below + sizes.margin,
-            shapes: drawing.shapes,
-            edges: drawing.edges,
-        }
+        Layout { width: end + sizes.event + sizes.margin, height: y + below + sizes.margin, shapes: drawing.shapes, edges: drawing.edges }
     }
 }
 
@@ -177,11 +172,7 @@ fn rooms(tree: &ProcessTree, sizes: &Sizes) -> Vec<Room> {
                         std::cmp::Ordering::Greater => room.below += r.above + r.below + sizes.gap_y,
                     }
                 }
-                Room {
-                    width: room.width + 2 * (sizes.gateway + sizes.gap_x),
-                    above: room.above.max(half),
-                    below: room.below.max(half),
-                }
+                Room { width: room.width + 2 * (sizes.gateway + sizes.gap_x), above: room.above.max(half), below: room.below.max(half) }
             }
             Node::Loop { body, redo } => {
                 let (b, r) = (rooms[*body], rooms[*redo]);
@@ -294,7 +285,8 @@ impl Drawing<'_> {
                 let entry = self.beside(split, y, backwards);
                 self.close(split, &entry);
                 let axis = (children.len() - 1) / 2;
-                let mut row = y - children[..axis].iter().map(|&c| self.rooms[c].above + self.rooms[c].below + sizes.gap_y).sum::<i64>()
+                let mut row = y
+                    - children[..axis].iter().map(|&c| self.rooms[c].above + self.rooms[c].below + sizes.gap_y).sum::<i64>()
                     - self.rooms[children[axis]].above;
                 let mut steps = Vec::with_capacity(3 * children.len() + 1);
                 for &child in children {

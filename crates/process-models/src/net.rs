@@ -199,7 +199,7 @@ fn reduce(places: u32, transitions: Vec<Transition>) -> (u32, Vec<Transition>) {
             && p != PetriNet::SOURCE
             && takes[p as usize].as_slice() == [t]
             && (silent.outputs.len() == 1 || gives[p as usize].len() == 1)
-            && gives[p as usize].iter().all(|&g| outputs_of(&kept, g).is_some_and(|o| silent.outputs.iter().all(|q| !o.contains(q))))
+            && gives[p as usize].iter().all(|&g| outputs_of(&kept, g).is_some_and(|o| may_join(o, &silent.outputs)))
         {
             let givers = std::mem::take(&mut gives[p as usize]);
             for &q in &silent.outputs {
@@ -223,7 +223,7 @@ fn reduce(places: u32, transitions: Vec<Transition>) -> (u32, Vec<Transition>) {
             && q != PetriNet::SINK
             && gives[q as usize].as_slice() == [t]
             && (silent.inputs.len() == 1 || takes[q as usize].len() == 1)
-            && takes[q as usize].iter().all(|&g| inputs_of(&kept, g).is_some_and(|i| silent.inputs.iter().all(|p| !i.contains(p))))
+            && takes[q as usize].iter().all(|&g| inputs_of(&kept, g).is_some_and(|i| may_join(i, &silent.inputs)))
         {
             let takers = std::mem::take(&mut takes[q as usize]);
             for &p in &silent.inputs {
@@ -258,6 +258,11 @@ fn reduce(places: u32, transitions: Vec<Transition>) -> (u32, Vec<Transition>) {
         transition.outputs.sort_unstable();
     }
     (next, out)
+}
+
+/// Whether a transition can have these places besides its own: none of them twice, and not so many that joining is slow.
+fn may_join(own: &[u32], more: &[u32]) -> bool {
+    own.len() + more.len() <= 1_000 && more.iter().all(|p| !own.contains(p))
 }
 
 fn outputs_of(kept: &[Option<Transition>], t: u32) -> Option<&[u32]> {

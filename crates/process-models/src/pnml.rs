@@ -39,10 +39,7 @@ pub fn to_pnml(net: &PetriNet, name: &str) -> String {
         let inputs = transition.inputs.iter().map(|p| (format!("p{p}"), format!("t{t}")));
         let outputs = transition.outputs.iter().map(|p| (format!("t{t}"), format!("p{p}")));
         for (from, to) in inputs.chain(outputs) {
-            let _ = writeln!(
-                arcs,
-                "<arc id=\"a{arc}\" source=\"{from}\" target=\"{to}\"><inscription><text>1</text></inscription></arc>"
-            );
+            let _ = writeln!(arcs, "<arc id=\"a{arc}\" source=\"{from}\" target=\"{to}\"><inscription><text>1</text></inscription></arc>");
             arc += 1;
         }
     }

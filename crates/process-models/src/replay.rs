@@ -10,6 +10,7 @@
 //! over, as in PM4Py and process_mining. Where this takes a wrong turn a search for a run of the net that is exactly the case
 //! is made, so that a case in the net's language has nothing missing and nothing remaining (PM4Py has no such search).
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -106,6 +107,9 @@ impl Replay {
 /// A marking: the places that hold tokens and how many, ascending.
 type Marking = Vec<(u32, u32)>;
 
+/// A marking, and places that are to have tokens.
+type Question = (Marking, Vec<u32>);
+
 /// A net made ready for replay.
 struct Player<'a> {
     net: &'a PetriNet,
@@ -116,6 +120,8 @@ struct Player<'a> {
     /// How many states the searches may still look at.
     states_left: usize,
     max_each: usize,
+    /// Ways that were found, or found not to be, from a marking to places.
+    known_ways: RefCell<FxHashMap<Question, Option<Vec<u32>>>>,
 }
 
 /// A case while it is replayed.
@@ -137,7 +143,14 @@ impl<'a> Player<'a> {
             }
         }
         let of_activity = variants.activities().iter().map(|a| of_label.get(a.as_str()).cloned().unwrap_or_default()).collect();
-        Player { net, silent_from, of_activity, states_left: options.max_states, max_each: options.max_states_each }
+        Player {
+            net,
+            silent_from,
+            of_activity,
+            states_left: options.max_states,
+            max_each: options.max_states_each,
+            known_ways: RefCell::default(),
+        }
     }
 
     fn begin(&self) -> Case {
@@ -214,6 +227,21 @@ impl<'a> Player<'a> {
     /// (Knuth's generalisation of Dijkstra's algorithm); in the net of a tree the ways to several places of one transition
     /// use different tokens. The way is then fired to see that it is one.
     fn way(&self, marking: &Marking, places: &[u32]) -> Option<Vec<u32>> {
+        let key = (marking.clone(), places.to_vec());
+        if let Some(way) = self.known_ways.borrow().get(&key) {
+            return way.clone();
+        }
+        let way = self.search_way(marking, places);
+        let mut known = self.known_ways.borrow_mut();
+        // Markings of a big net may be many: forget rather than fill the memory.
+        if known.len() >= 1 << 16 {
+            known.clear();
+        }
+        known.insert(key, way.clone());
+        way
+    }
+
+    fn search_way(&self, marking: &Marking, places: &[u32]) -> Option<Vec<u32>> {
         let mut done: FxHashMap<u32, Option<u32>> = FxHashMap::default();
         let mut needs: FxHashMap<u32, (usize, u64)> = FxHashMap::default();
         // (cost, transition that fills, place)

@@ -1,4 +1,5 @@
 //! What must hold of any log and any tree.
+#![allow(clippy::unwrap_used)]
 
 use flowmine_process_models::inductive::discover;
 use flowmine_process_models::layout::{Kind, Layout, Sizes};

@@ -117,8 +117,7 @@ impl Graph {
         // Tarjan's numbers go against the order of the edges.
         let n = components;
         let place = |a: u32| n - 1 - component[a as usize] as usize;
-        let mut between: Vec<(usize, usize)> =
-            self.edges.iter().map(|&(a, b, _)| (place(a), place(b))).filter(|(a, b)| a != b).collect();
+        let mut between: Vec<(usize, usize)> = self.edges.iter().map(|&(a, b, _)| (place(a), place(b))).filter(|(a, b)| a != b).collect();
         between.sort_unstable();
         between.dedup();
         // A division after place i needs each part before it to reach each after it. It is enough that the last ones before
@@ -170,8 +169,8 @@ impl Graph {
         // where a case ends in it.
         let none = groups as i64 + 1;
         let (mut from, mut to) = (vec![none; groups], vec![-2i64; groups]);
-        for a in 0..self.len() {
-            let g = group[a] as usize;
+        for (a, &g) in group.iter().enumerate() {
+            let g = g as usize;
             if self.starts[a] > 0 {
                 from[g] = -1;
             }
@@ -312,8 +311,8 @@ impl Graph {
         }
         // Smallest first; one without a start or an end joins the one before it (the first one the one after it).
         let (mut size, mut start, mut end) = (vec![0usize; groups], vec![false; groups], vec![false; groups]);
-        for a in 0..n {
-            let g = group[a] as usize;
+        for (a, &g) in group.iter().enumerate() {
+            let g = g as usize;
             size[g] += 1;
             start[g] |= self.starts[a] > 0;
             end[g] |= self.ends[a] > 0;

@@ -35,7 +35,7 @@ pub struct Options {
 impl Default for Options {
     /// IM, and at most a few seconds for fall-throughs.
     fn default() -> Self {
-        Options { noise: 0.0, max_steps: 1_000_000_000 }
+        Options { noise: 0.0, max_steps: 100_000_000 }
     }
 }
 
