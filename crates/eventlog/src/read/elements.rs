@@ -168,6 +168,20 @@ impl<'r> Elements<'r> {
         })
     }
 
+    /// What lies ready of the file and can be dealt with without the parser, where so many levels more can be opened and the names of elements
+    /// have no prefix. What is taken of it has to be whole elements.
+    pub(crate) fn ready(&mut self, levels: usize) -> Option<&[u8]> {
+        if self.empty || self.root_prefix.is_some() || self.open + levels > self.limits.depth {
+            return None;
+        }
+        Some(self.reader.get_mut().ready())
+    }
+
+    /// Goes on behind what was taken of it. Gives the place where that begins, behind white space.
+    pub(crate) fn pass(&mut self, start: usize, end: usize) -> Position {
+        self.reader.get_mut().pass(start, end)
+    }
+
     /// The error for what came last.
     pub(crate) fn refuse(&mut self, message: String) -> LogError {
         self.place().refuse(message)
