@@ -121,7 +121,7 @@ fn unusual(text: &str) -> Result<i64, NotATime> {
 
 /// Reads `2026-11-20T14:02:50`, then a fraction of up to nine digits or none, then `Z`, an offset or nothing. What is not of this form, is no time
 /// of an ordinary day or does not fit is left to the rest of [`parse`].
-fn usual(text: &[u8]) -> Option<i64> {
+pub(crate) fn usual(text: &[u8]) -> Option<i64> {
     let number = |at: usize, digits: usize| {
         let digits = text.get(at..at + digits)?;
         digits.iter().try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0')))

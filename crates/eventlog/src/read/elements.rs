@@ -5,6 +5,7 @@
 //! before its outermost element does. Comments and processing instructions are passed over.
 
 use std::borrow::Cow;
+use std::io::BufRead;
 
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
@@ -177,9 +178,11 @@ impl<'r> Elements<'r> {
         Some(self.reader.get_mut().ready())
     }
 
-    /// Goes on behind what was taken of it. Gives the place where that begins, behind white space.
-    pub(crate) fn pass(&mut self, start: usize, end: usize) -> Position {
-        self.reader.get_mut().pass(start, end)
+    /// Goes on behind the bytes that were taken of it.
+    pub(crate) fn pass(&mut self, taken: usize) {
+        let input = self.reader.get_mut();
+        input.consume(taken);
+        input.token_done();
     }
 
     /// The error for what came last.

@@ -261,15 +261,6 @@ impl<'r> Input<'r> {
         self.buffer.get(self.start..end).unwrap_or_default()
     }
 
-    /// Consumes what [`Input::ready`] gave up to `end`. A token begins behind it. Gives the place of `start` in it.
-    pub(crate) fn pass(&mut self, start: usize, end: usize) -> Position {
-        self.consume(start);
-        let begin = self.position();
-        self.consume(end.saturating_sub(start));
-        self.token_done();
-        begin
-    }
-
     /// Why reading from this input failed: the refusal of the input itself if there was one, else `otherwise` at the beginning of the
     /// current token.
     pub fn explain(&mut self, otherwise: impl std::fmt::Display) -> LogError {

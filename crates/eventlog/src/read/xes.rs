@@ -287,13 +287,20 @@ impl<'s> Reader<'s> {
         self.emit_head()?;
         let taken = plain_event::take(bytes, &mut self.flat, &mut self.text);
         let small = self.text.len() + self.flat.len() * ATTRIBUTE_BYTES <= self.limits.record_bytes;
-        let Some(taken) = taken.filter(|_| small) else {
+        let Some(end) = taken.filter(|_| small) else {
             self.clear();
             return Ok(false);
         };
-        self.place = elements.pass(taken.start, taken.end);
-        self.owner = self.place;
-        self.emit_event()?;
+        let attributes: Vec<Attribute<'_>> = self.flat.iter().filter_map(|one| plain_event::attribute(one, &self.text)).collect();
+        // A finding needs the place, which is not worked out here.
+        if first_duplicate(&attributes).is_some() {
+            drop(attributes);
+            self.clear();
+            return Ok(false);
+        }
+        elements.pass(end);
+        self.sink.record(&Record::CaseEvent(attributes))?;
+        self.clear();
         Ok(true)
     }
 
