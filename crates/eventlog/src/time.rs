@@ -89,13 +89,23 @@ pub enum NotATime {
 }
 
 /// Reads RFC 3339 with any offset, also written `+0100` or `+01`; the same with a space instead of `T`; without a zone it is UTC; a date alone is its
-/// midnight.
+/// midnight, and the hour 24 the midnight at the end of the day.
 ///
 /// # Errors
 /// When the text is no time or one that does not fit.
 pub fn parse(text: &str) -> Result<i64, NotATime> {
     let text = text.trim_ascii();
-    usual(text.as_bytes()).map_or_else(|| unusual(text), Ok)
+    if let Some(ns) = usual(text.as_bytes()) {
+        return Ok(ns);
+    }
+    // In XML Schema (dateTime, 3.3.7) a day can end with 24:00:00, which is the next one's midnight.
+    if let (Some(day), Some(after)) = (text.get(..11), text.get(11..).and_then(|rest| rest.strip_prefix("24:00:00")))
+        && !after.trim_start_matches(['.', '0']).starts_with(|next: char| next.is_ascii_digit())
+    {
+        let midnight = parse(&format!("{day}00:00:00{after}"))?;
+        return midnight.checked_add(DAY_S * 1_000_000_000).ok_or(NotATime::Range);
+    }
+    unusual(text)
 }
 
 /// Reads what [`parse`] reads, in whatever form.
@@ -223,6 +233,10 @@ mod tests {
             " 2026-11-20T13:02:50.500 ",
         ] {
             assert_eq!(parse(text), time, "{text}");
+        }
+        assert_eq!(parse("2026-11-19T24:00:00.000+01:00"), parse("2026-11-20T00:00:00+01:00"));
+        for text in ["2026-11-19T24:00:01", "2026-11-19T24:00:00.5", "2026-11-19T25:00:00", "2026-11-31T24:00:00"] {
+            assert_eq!(parse(text), Err(NotATime::Form), "{text}");
         }
         assert_eq!(parse("9999-12-31T00:00:00Z"), Err(NotATime::Range));
         assert_eq!(parse("soon"), Err(NotATime::Form));

@@ -138,11 +138,8 @@ impl<'r> Input<'r> {
         let (known, magic) = magic(&mut file)?;
         let gz = magic[..known] == GZ;
         let whole = Cursor::new(magic).take(known as u64).chain(file);
-        let source: Box<dyn Read> = if gz {
-            Box::new(Unpacked::new(MultiGzDecoder::new(BufReader::with_capacity(CHUNK_BYTES, whole)))?)
-        } else {
-            Box::new(whole)
-        };
+        let source: Box<dyn Read> =
+            if gz { Box::new(Unpacked::new(MultiGzDecoder::new(BufReader::with_capacity(CHUNK_BYTES, whole)))?) } else { Box::new(whole) };
         Ok(Input::of_text(source, gz, most))
     }
 

@@ -59,7 +59,13 @@ impl Inferred {
     ///
     /// # Errors
     /// Why there are too many of them.
-    pub(crate) fn note(&mut self, of_events: bool, kind: &str, attribute: Option<(&str, ValueType)>, limits: &Limits) -> Result<(), String> {
+    pub(crate) fn note(
+        &mut self,
+        of_events: bool,
+        kind: &str,
+        attribute: Option<(&str, ValueType)>,
+        limits: &Limits,
+    ) -> Result<(), String> {
         let types = if of_events { &mut self.events } else { &mut self.objects };
         let mut bytes = 0;
         // Asked first, so that no name is copied for nothing.

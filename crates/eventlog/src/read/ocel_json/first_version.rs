@@ -23,7 +23,9 @@ use crate::record::{Event, Object, Record, Relation};
 const SECTIONS: [&str; 2] = ["ocel:events", "ocel:objects"];
 
 /// What says something about the log as a whole, which nothing here keeps.
-const GLOBALS: [&str; 4] = ["ocel:global-log", "ocel:global-event", "ocel:global-object", "ocel:version"];
+// PM4Py writes types as well, which the values show, and how objects changed, which it only knows of OCEL 2.0.
+const GLOBALS: [&str; 6] =
+    ["ocel:global-log", "ocel:global-event", "ocel:global-object", "ocel:version", "ocel:eventTypes", "ocel:objectTypes"];
 
 impl Reader<'_> {
     /// Reads the file on from behind its first key of OCEL 1.0.
@@ -43,12 +45,12 @@ impl Reader<'_> {
                     if super::SECTIONS.contains(&key.as_str()) {
                         return Err(place.refuse("keys of OCEL 1.0 and of OCEL 2.0 in one file"));
                     }
-                    if !GLOBALS.contains(&key.as_str()) {
+                    let mut cursor = document.item()?;
+                    let nothing = matches!(cursor.skip()?, "[]" | "{}");
+                    cursor.end()?;
+                    if !GLOBALS.contains(&key.as_str()) && !nothing {
                         self.odd(Severity::Warning, "unknown_key", place, format!("{} is not known here and left out", shown(&key)));
                     }
-                    let mut cursor = document.item()?;
-                    cursor.skip()?;
-                    cursor.end()?;
                 }
             }
             if !document.more(false, b'}')? {

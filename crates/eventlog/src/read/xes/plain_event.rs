@@ -149,7 +149,8 @@ impl<'b> Scan<'b> {
                 }
                 Some(b'&') => {
                     let rest = self.rest();
-                    let entities: [(&[u8], u8); 5] = [(b"&amp;", b'&'), (b"&lt;", b'<'), (b"&gt;", b'>'), (b"&quot;", b'"'), (b"&apos;", b'\'')];
+                    let entities: [(&[u8], u8); 5] =
+                        [(b"&amp;", b'&'), (b"&lt;", b'<'), (b"&gt;", b'>'), (b"&quot;", b'"'), (b"&apos;", b'\'')];
                     let (name, character) = entities.into_iter().find(|(name, _)| rest.starts_with(name))?;
                     text.push(character);
                     self.at += name.len();
