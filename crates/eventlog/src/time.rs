@@ -164,7 +164,7 @@ pub(crate) fn usual(text: &[u8]) -> Option<i64> {
     }
     let offset_s = match text.get(at..)? {
         [] | [b'Z'] => 0,
-        [sign @ (b'+' | b'-'), zone @ ..] if matches!(zone, [_, _, b':', _, _] | [_, _, _, _]) => {
+        [sign @ (b'+' | b'-'), _, _, b':', _, _] | [sign @ (b'+' | b'-'), _, _, _, _] => {
             let (hours, minutes) = (number(at + 1, 2)?, number(text.len() - 2, 2)?);
             if hours > 23 || minutes > 59 {
                 return None;
