@@ -2,7 +2,7 @@
 //!
 //! In goes an [`Input`]; out come types, [`Record::Object`]s and [`Record::Event`]s in the order of the file, whose keys can stand in any
 //! order. Values are read as the type that is declared for them, which may stand behind them in the file: [`types`] finds the types
-//! first, where a file can be read twice. A file whose keys begin with `ocel:` is OCEL 1.0, of which [`first_version`] knows. Refused is what
+//! first, where a file can be read twice. A file whose keys begin with `ocel:` is OCEL 1.0, of which a module of its own knows. Refused is what
 //! is no JSON, larger than the [`Limits`], or of both versions at once.
 //!
 //! Findings. Left out: `unknown_key`, `null_value`, `missing_id`, `missing_type`, `missing_time` (of events), `missing_object`, `missing_name`,
