@@ -89,12 +89,27 @@ pub enum NotATime {
 }
 
 /// Reads RFC 3339 with any offset, also written `+0100` or `+01`; the same with a space instead of `T`; without a zone it is UTC; a date alone is its
-/// midnight.
+/// midnight, and the hour 24 the midnight at the end of the day.
 ///
 /// # Errors
 /// When the text is no time or one that does not fit.
 pub fn parse(text: &str) -> Result<i64, NotATime> {
     let text = text.trim_ascii();
+    if let Some(ns) = usual(text.as_bytes()) {
+        return Ok(ns);
+    }
+    // In XML Schema (dateTime, 3.3.7) a day can end with 24:00:00, which is the next one's midnight.
+    if let (Some(day), Some(after)) = (text.get(..11), text.get(11..).and_then(|rest| rest.strip_prefix("24:00:00")))
+        && !after.trim_start_matches(['.', '0']).starts_with(|next: char| next.is_ascii_digit())
+    {
+        let midnight = parse(&format!("{day}00:00:00{after}"))?;
+        return midnight.checked_add(DAY_S * 1_000_000_000).ok_or(NotATime::Range);
+    }
+    unusual(text)
+}
+
+/// Reads what [`parse`] reads, in whatever form.
+fn unusual(text: &str) -> Result<i64, NotATime> {
     let in_range = |ns: Option<i64>| ns.ok_or(NotATime::Range);
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return in_range(time.timestamp_nanos_opt());
@@ -114,6 +129,64 @@ pub fn parse(text: &str) -> Result<i64, NotATime> {
     in_range(date.and_hms_opt(0, 0, 0).and_then(|time| time.and_utc().timestamp_nanos_opt()))
 }
 
+/// Reads `2026-11-20T14:02:50`, then a fraction of up to nine digits or none, then `Z`, an offset or nothing. What is not of this form, is no time
+/// of an ordinary day or does not fit is left to the rest of [`parse`].
+pub(crate) fn usual(text: &[u8]) -> Option<i64> {
+    let number = |at: usize, digits: usize| {
+        let digits = text.get(at..at + digits)?;
+        digits.iter().try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0')))
+    };
+    let is = |at: usize, byte: u8| text.get(at) == Some(&byte);
+    if !(is(4, b'-') && is(7, b'-') && (is(10, b'T') || is(10, b' ')) && is(13, b':') && is(16, b':')) {
+        return None;
+    }
+    let (year, month, day) = (number(0, 4)?, number(5, 2)?, number(8, 2)?);
+    let (hour, minute, second) = (number(11, 2)?, number(14, 2)?, number(17, 2)?);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + i64::from(leap),
+        1..=12 => 31,
+        _ => 0,
+    };
+    if day < 1 || day > days || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let mut at = 19;
+    let mut fraction = 0;
+    if is(at, b'.') {
+        let digits = text.get(at + 1..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 || digits > 9 {
+            return None;
+        }
+        fraction = number(at + 1, digits)? * 10_i64.pow(9 - digits as u32);
+        at += 1 + digits;
+    }
+    let offset_s = match text.get(at..)? {
+        [] | [b'Z'] => 0,
+        [sign @ (b'+' | b'-'), _, _, b':', _, _] | [sign @ (b'+' | b'-'), _, _, _, _] => {
+            let (hours, minutes) = (number(at + 1, 2)?, number(text.len() - 2, 2)?);
+            if hours > 23 || minutes > 59 {
+                return None;
+            }
+            (hours * 3600 + minutes * 60) * if *sign == b'-' { -1 } else { 1 }
+        }
+        _ => return None,
+    };
+    let seconds = days_since_1970(year, month, day) * DAY_S + hour * 3600 + minute * 60 + second - offset_s;
+    seconds.checked_mul(1_000_000_000)?.checked_add(fraction)
+}
+
+/// The day since 1970 of a date of the Gregorian calendar: what [`civil`] undoes.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let shifted = if month > 2 { month - 3 } else { month + 9 };
+    let day_of_year = (153 * shifted + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +204,22 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// The short way says what the long way says, or nothing.
+        #[test]
+        fn the_usual_form_is_read_as_the_others(text in "[0-3][0-9][0-9]{2}-[01][0-9]-[0-3][0-9][T ][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9]{0,10})?(Z|[+-][0-2][0-9]:?[0-6][0-9]|[+-][0-9]{2})?") {
+            if let Some(ns) = usual(text.as_bytes()) {
+                prop_assert_eq!(unusual(&text), Ok(ns));
+            }
+        }
+
+        #[test]
+        fn days_go_both_ways(day in -200_000..200_000_i64) {
+            let (year, month, date) = civil(day);
+            prop_assert_eq!(days_since_1970(year, month, date), day);
+        }
+    }
+
     #[test]
     fn forms_of_others() {
         let time = Ok(1_795_179_770_500_000_000);
@@ -144,6 +233,10 @@ mod tests {
             " 2026-11-20T13:02:50.500 ",
         ] {
             assert_eq!(parse(text), time, "{text}");
+        }
+        assert_eq!(parse("2026-11-19T24:00:00.000+01:00"), parse("2026-11-20T00:00:00+01:00"));
+        for text in ["2026-11-19T24:00:01", "2026-11-19T24:00:00.5", "2026-11-19T25:00:00", "2026-11-31T24:00:00"] {
+            assert_eq!(parse(text), Err(NotATime::Form), "{text}");
         }
         assert_eq!(parse("9999-12-31T00:00:00Z"), Err(NotATime::Range));
         assert_eq!(parse("soon"), Err(NotATime::Form));

@@ -5,6 +5,7 @@
 //! before its outermost element does. Comments and processing instructions are passed over.
 
 use std::borrow::Cow;
+use std::io::BufRead;
 
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
@@ -166,6 +167,22 @@ impl<'r> Elements<'r> {
                 Node::Eof
             }
         })
+    }
+
+    /// What lies ready of the file and can be dealt with without the parser, where so many levels more can be opened and the names of elements
+    /// have no prefix. What is taken of it has to be whole elements.
+    pub(crate) fn ready(&mut self, levels: usize) -> Option<&[u8]> {
+        if self.empty || self.root_prefix.is_some() || self.open + levels > self.limits.depth {
+            return None;
+        }
+        Some(self.reader.get_mut().ready())
+    }
+
+    /// Goes on behind the bytes that were taken of it.
+    pub(crate) fn pass(&mut self, taken: usize) {
+        let input = self.reader.get_mut();
+        input.consume(taken);
+        input.token_done();
     }
 
     /// The error for what came last.

@@ -6,12 +6,14 @@
 //!
 //! Parsers see a refusal as an [`io::Error`]; [`Input::explain`] gives the [`LogError`] behind it.
 
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
 use crate::error::LogError;
 use crate::read::Limits;
+use crate::read::unpack::Unpacked;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -79,7 +81,19 @@ impl<'r> Input<'r> {
     /// # Errors
     /// From the operating system; when the text is in UTF-16 or says that it is in an encoding other than UTF-8 or US-ASCII.
     pub fn xml(source: impl Read + 'r, limits: &Limits) -> Result<Self, LogError> {
-        let mut input = Self::new(Box::new(source), limits.text_bytes)?;
+        Self::new(Box::new(source), limits.text_bytes)?.begun_xml()
+    }
+
+    /// The same of a file; gz is unpacked in a thread of its own.
+    ///
+    /// # Errors
+    /// As [`Input::xml`].
+    pub fn xml_file(file: File, limits: &Limits) -> Result<Input<'static>, LogError> {
+        Input::of_file(file, limits.text_bytes)?.begun_xml()
+    }
+
+    fn begun_xml(mut self) -> Result<Self, LogError> {
+        let input = &mut self;
         input.begin()?;
         if let Some((at, name)) = declared_encoding(&input.buffer[input.start..input.end])
             && !["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|known| name.eq_ignore_ascii_case(known))
@@ -87,7 +101,7 @@ impl<'r> Input<'r> {
             let place = input.place.behind(&input.buffer[input.start..input.start + at]);
             return Err(place.refuse(other_encoding(&name)));
         }
-        Ok(input)
+        Ok(self)
     }
 
     /// An input for JSON, whose parsers take whole records: between two calls of [`Input::token_done`] at most [`Limits::record_bytes`] can be
@@ -101,22 +115,36 @@ impl<'r> Input<'r> {
         Ok(input)
     }
 
+    /// As [`Input::records`] of a file; gz is unpacked in a thread of its own.
+    ///
+    /// # Errors
+    /// As [`Input::records`].
+    pub fn records_file(file: File, limits: &Limits) -> Result<Input<'static>, LogError> {
+        let mut input = Input::of_file(file, limits.record_bytes)?;
+        input.begin()?;
+        Ok(input)
+    }
+
     fn new(mut source: Box<dyn Read + 'r>, most: usize) -> Result<Self, LogError> {
-        let mut magic = [0; 2];
-        let mut known = 0;
-        while known < magic.len() {
-            match source.read(&mut magic[known..]) {
-                Ok(0) => break,
-                Ok(n) => known += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        let gz = magic[..known] == [0x1f, 0x8b];
+        let (known, magic) = magic(&mut source)?;
+        let gz = magic[..known] == GZ;
         let whole = Cursor::new(magic).take(known as u64).chain(source);
         let source: Box<dyn Read + 'r> =
             if gz { Box::new(MultiGzDecoder::new(BufReader::with_capacity(CHUNK_BYTES, whole))) } else { Box::new(whole) };
-        Ok(Self {
+        Ok(Self::of_text(source, gz, most))
+    }
+
+    fn of_file(mut file: File, most: usize) -> Result<Input<'static>, LogError> {
+        let (known, magic) = magic(&mut file)?;
+        let gz = magic[..known] == GZ;
+        let whole = Cursor::new(magic).take(known as u64).chain(file);
+        let source: Box<dyn Read> =
+            if gz { Box::new(Unpacked::new(MultiGzDecoder::new(BufReader::with_capacity(CHUNK_BYTES, whole)))?) } else { Box::new(whole) };
+        Ok(Input::of_text(source, gz, most))
+    }
+
+    fn of_text(source: Box<dyn Read + 'r>, gz: bool, most: usize) -> Self {
+        Self {
             source,
             gz,
             buffer: vec![0; CHUNK_BYTES],
@@ -133,7 +161,7 @@ impl<'r> Input<'r> {
             stop: None,
             failure: None,
             failed: false,
-        })
+        }
     }
 
     /// Reads the first bytes: what encoding they are in, and past the byte order mark.
@@ -223,6 +251,13 @@ impl<'r> Input<'r> {
         }
     }
 
+    /// What lies ready, not more than a token can have.
+    pub(crate) fn ready(&self) -> &[u8] {
+        let most = usize::try_from(self.most).unwrap_or(usize::MAX);
+        let end = if self.failed { self.start } else { self.end.min(self.start.saturating_add(most)) };
+        self.buffer.get(self.start..end).unwrap_or_default()
+    }
+
     /// Why reading from this input failed: the refusal of the input itself if there was one, else `otherwise` at the beginning of the
     /// current token.
     pub fn explain(&mut self, otherwise: impl std::fmt::Display) -> LogError {
@@ -299,6 +334,23 @@ impl<'r> Input<'r> {
         self.failure = Some(error);
         refused()
     }
+}
+
+const GZ: [u8; 2] = [0x1f, 0x8b];
+
+/// The first two bytes, and how many of them there are.
+fn magic(source: &mut dyn Read) -> io::Result<(usize, [u8; 2])> {
+    let mut magic = [0; 2];
+    let mut known = 0;
+    while known < magic.len() {
+        match source.read(&mut magic[known..]) {
+            Ok(0) => break,
+            Ok(n) => known += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((known, magic))
 }
 
 fn refused() -> io::Error {

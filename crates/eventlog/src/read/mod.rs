@@ -9,6 +9,7 @@ mod json;
 pub mod ocel_json;
 pub mod ocel_sqlite;
 pub mod ocel_xml;
+mod unpack;
 mod values;
 pub mod xes;
 
@@ -46,9 +47,9 @@ impl Default for Limits {
 pub enum Format {
     /// XES, plain or gz.
     Xes,
-    /// OCEL 2.0 JSON, plain or gz.
+    /// OCEL JSON, 2.0 or 1.0, plain or gz.
     OcelJson,
-    /// OCEL 2.0 XML, plain or gz.
+    /// OCEL XML, 2.0 or 1.0, plain or gz.
     OcelXml,
     /// OCEL 2.0 SQLite.
     OcelSqlite,
@@ -113,12 +114,12 @@ pub trait Sink {
 pub fn read_file(path: &Path, limits: &Limits, sink: &mut dyn Sink) -> Result<Format, LogError> {
     let format = detect(path)?;
     match format {
-        Format::Xes => xes::read(Input::xml(File::open(path)?, limits)?, limits, sink)?,
-        Format::OcelXml => ocel_xml::read(Input::xml(File::open(path)?, limits)?, limits, sink)?,
+        Format::Xes => xes::read(Input::xml_file(File::open(path)?, limits)?, limits, sink)?,
+        Format::OcelXml => ocel_xml::read(Input::xml_file(File::open(path)?, limits)?, limits, sink)?,
         Format::OcelJson => {
             // Keys have no order in JSON, and the types say how to read the rest. What is wrong is said when all is read.
-            let types = ocel_json::types(Input::records(File::open(path)?, limits)?, limits).ok();
-            ocel_json::read(Input::records(File::open(path)?, limits)?, limits, types, sink)?;
+            let types = ocel_json::types(Input::records_file(File::open(path)?, limits)?, limits).ok();
+            ocel_json::read(Input::records_file(File::open(path)?, limits)?, limits, types, sink)?;
         }
         Format::OcelSqlite => ocel_sqlite::read(path, limits, sink)?,
     }
@@ -188,7 +189,7 @@ fn told_text(source: impl Read) -> Result<Result<Format, String>, LogError> {
                     1 => tag.any(|key, value| key.contains("xes.") || value.contains("xes-standard")).then_some(Format::Xes),
                     2 => match name {
                         "object-types" | "event-types" | "objects" | "events" => Some(Format::OcelXml),
-                        // OCEL 1.0, of which the other reader knows.
+                        // OCEL 1.0.
                         "global" if tag.any(|key, value| key == "scope" && !matches!(value, "event" | "trace")) => Some(Format::OcelXml),
                         "extension" | "classifier" | "trace" | "event" => Some(Format::Xes),
                         _ => None,
@@ -211,7 +212,7 @@ fn told_text(source: impl Read) -> Result<Result<Format, String>, LogError> {
 
 pub(crate) fn no_log(why: String) -> LogError {
     Position::START.refuse(format!(
-        "this is no log that can be read: {why}. What can be read: XES and OCEL 2.0 JSON or XML, each also in gz, and OCEL 2.0 SQLite"
+        "this is no log that can be read: {why}. What can be read: XES and OCEL 2.0 or 1.0 in JSON or XML, each also in gz, and OCEL 2.0 in SQLite"
     ))
 }
 

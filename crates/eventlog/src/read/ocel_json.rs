@@ -1,13 +1,16 @@
-//! OCEL 2.0 JSON in, objects and events out.
+//! OCEL JSON in, 2.0 or 1.0, objects and events out.
 //!
 //! In goes an [`Input`]; out come types, [`Record::Object`]s and [`Record::Event`]s in the order of the file, whose keys can stand in any
 //! order. Values are read as the type that is declared for them, which may stand behind them in the file: [`types`] finds the types
-//! first, where a file can be read twice. Refused is what is no JSON, larger than the [`Limits`], or OCEL 1.0.
+//! first, where a file can be read twice. A file whose keys begin with `ocel:` is OCEL 1.0, of which a module of its own knows. Refused is what
+//! is no JSON, larger than the [`Limits`], or of both versions at once.
 //!
 //! Findings. Left out: `unknown_key`, `null_value`, `missing_id`, `missing_type`, `missing_time` (of events), `missing_object`, `missing_name`,
 //! `wrong_type`. Kept as text: `not_a_time`, `time_range`, `not_a_number`, `number_range`, `not_a_boolean`, `nested_value`. Kept: `missing_section`,
 //! `missing_qualifier`, `missing_value_time`, `duplicate_key`, `duplicate_type`, `unknown_value_type`, `number_as_text`, `whole_float`,
 //! `value_type`, `not_finite`.
+
+mod first_version;
 
 use std::borrow::Cow;
 
@@ -16,7 +19,7 @@ use crate::error::LogError;
 use crate::log::{TypeDef, Types};
 use crate::read::input::{Input, Position};
 use crate::read::json::{Cursor, Document, Kind};
-use crate::read::values::{self, Declared};
+use crate::read::values::{self, Declared, Inferred};
 use crate::read::{Limits, Severity, Sink, found, shown};
 use crate::record::{Event, Object, Record, Relation};
 
@@ -49,6 +52,7 @@ pub fn types(input: Input<'_>, limits: &Limits) -> Result<Types, LogError> {
         told: false,
         only_types: true,
         seen: [false; 4],
+        inferred: None,
     };
     reader.document(&mut Document::new(input, limits))?;
     Ok(sink.0)
@@ -70,7 +74,8 @@ pub fn read(input: Input<'_>, limits: &Limits, known: Option<Types>, sink: &mut 
         }
         sink.types(types)?;
     }
-    let mut reader = Reader { limits: *limits, sink, declared, met: Declared::default(), told, only_types: false, seen: [false; 4] };
+    let (met, seen) = (Declared::default(), [false; 4]);
+    let mut reader = Reader { limits: *limits, sink, declared, met, told, only_types: false, seen, inferred: None };
     reader.document(&mut Document::new(input, limits))
 }
 
@@ -87,6 +92,8 @@ struct Reader<'s> {
     only_types: bool,
     /// Which sections there were.
     seen: [bool; 4],
+    /// The types that the values of a file of OCEL 1.0 have; none in OCEL 2.0.
+    inferred: Option<Inferred>,
 }
 
 /// The members of an event or object.
@@ -114,7 +121,10 @@ impl Reader<'_> {
             let key = cursor.string()?.into_owned();
             document.expect(b':')?;
             if key.starts_with("ocel:") {
-                return Err(place.refuse("this is OCEL 1.0, which is not read; convert it to OCEL 2.0, with PM4Py for example"));
+                if self.seen.contains(&true) {
+                    return Err(place.refuse("keys of OCEL 1.0 and of OCEL 2.0 in one file"));
+                }
+                return self.first_version(document, key, place);
             }
             let Some(section) = SECTIONS.iter().position(|known| *known == key) else {
                 self.odd(Severity::Warning, "unknown_key", place, format!("{} is not known here and left out", shown(&key)));
@@ -460,6 +470,10 @@ impl Reader<'_> {
             ),
         };
         if let Some((severity, rule, message)) = oddity {
+            // OCEL 1.0 declares nothing.
+            let inferred = self.inferred.is_some() && rule == "value_type";
+            let (severity, message) =
+                if inferred { (Severity::Note, "the file has values of several types for it; read as text") } else { (severity, message) };
             self.odd(severity, rule, place, format!("the attribute {}: {message}", shown(name)));
         }
         Ok(Some(value))

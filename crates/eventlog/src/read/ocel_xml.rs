@@ -1,22 +1,29 @@
-//! OCEL 2.0 XML in, objects and events out.
+//! OCEL XML in, 2.0 or 1.0, objects and events out.
 //!
 //! In goes an [`Input`]; out come types, [`Record::Object`]s and [`Record::Event`]s in the order of the file. Types stand first, as the
 //! schema wants; values that stand before their type are kept as text. Relations are read from `<relationship>`, as the standard's example and the
-//! tools write them, and from `<object>`, as the schema has them. Refused is what is not well-formed XML, larger than the [`Limits`], or OCEL 1.0.
+//! tools write them, and from `<object>`, as the schema has them. Refused is what is not well-formed XML or larger than the [`Limits`].
 //!
-//! Findings. Left out: `unknown_element`, `missing_id`, `missing_type`, `missing_time` (of events), `missing_object`, `missing_name`, `text`.
+//! OCEL 1.0 (`.xmlocel`) has the elements of XES in its events and objects: `<string key="id">`, `<list key="omap">`. Values are of the type that
+//! their element says; the types come after the records, as the values show them. Relations have no qualifier, except where PM4Py wrote one.
+//!
+//! Findings. Left out: `unknown_element`, `missing_id`, `missing_type`, `missing_time` (of events), `missing_object`, `missing_name`,
+//! `missing_value` (1.0), `text`.
 //! Kept as text: `not_a_time`, `time_range`, `not_a_number`, `number_range`, `not_a_boolean`. Kept: `missing_section`, `missing_qualifier`,
-//! `missing_value_time`, `duplicate_key`, `duplicate_type`, `unknown_value_type`, `late_types`, `xml_character`, `document_type`.
+//! `missing_value_time`, `duplicate_key`, `duplicate_type`, `unknown_value_type`, `late_types`, `xml_character`, `document_type`. In OCEL 1.0 an
+//! id that stands there twice is a `duplicate_key`, too: both records are kept.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::attribute::{Attribute, ValueType};
 use crate::error::LogError;
+use crate::id_hash::IdHash;
 use crate::log::{TypeDef, Types};
 use crate::read::elements::{Elements, Node, Tag, has_forbidden};
 use crate::read::input::{Input, Position};
-use crate::read::values::{self, Declared};
+use crate::read::values::{self, Declared, Inferred};
 use crate::read::{Limits, Severity, Sink, found, printable, shown};
 use crate::record::{Event, Object, Record, Relation};
 
@@ -69,6 +76,12 @@ enum Open {
     },
     Value,
     Relations,
+    /// What OCEL 1.0 says of the log as a whole.
+    Global,
+    /// The values of a record of OCEL 1.0.
+    FirstValues,
+    /// The relations of a record of OCEL 1.0.
+    FirstRelations,
     /// Without content that means something.
     Leaf,
     Skipped,
@@ -79,7 +92,17 @@ struct FlatValue {
     name: Range<usize>,
     text: Range<usize>,
     since_ns: Option<i64>,
+    /// In OCEL 1.0, what its element says.
+    of: Option<ValueType>,
     place: Position,
+}
+
+/// What is known of a file of OCEL 1.0.
+#[derive(Default)]
+struct First {
+    inferred: Inferred,
+    events: HashSet<IdHash>,
+    objects: HashSet<IdHash>,
 }
 
 struct Reader<'s> {
@@ -101,6 +124,8 @@ struct Reader<'s> {
     relations: Vec<(Range<usize>, Range<usize>)>,
     /// Where the record begins.
     owner: Position,
+    /// None in OCEL 2.0.
+    first: Option<First>,
 }
 
 const SECTIONS: [&str; 4] = ["event-types", "object-types", "events", "objects"];
@@ -123,6 +148,7 @@ impl<'s> Reader<'s> {
             values: Vec::new(),
             relations: Vec::new(),
             owner: Position::START,
+            first: None,
         }
     }
 
@@ -138,9 +164,14 @@ impl<'s> Reader<'s> {
                 return Err(self.place.refuse(format!("the outermost element is <{}>, not the <log> of OCEL", printable(tag.name(), 60))));
             }
             (Some(Open::Skipped), _) => Open::Skipped,
-            (Some(Open::Log), "global") | (Some(Open::Record { .. }), "string" | "date" | "list") => {
-                return Err(self.place.refuse("this is OCEL 1.0, which is not read; convert it to OCEL 2.0, with PM4Py for example"));
+            (Some(Open::Log), "global") if self.first_version() => Open::Global,
+            (Some(Open::Global), _) => Open::Skipped,
+            (Some(Open::Record { of_events }), "list") if self.first_version() => self.first_list(tag, of_events)?,
+            (Some(Open::Record { of_events }), name) if first_value_type(name).is_some() && self.first_version() => {
+                self.first_part(tag, of_events)?
             }
+            (Some(Open::FirstValues), name) if let Some(of) = first_value_type(name) => self.first_value(tag, of)?,
+            (Some(Open::FirstRelations), "string" | "id") => self.first_relation(tag)?,
             (Some(Open::Log), "event-types") => self.section(0),
             (Some(Open::Log), "object-types") => self.section(1),
             (Some(Open::Log), "events") => self.section(2),
@@ -182,8 +213,12 @@ impl<'s> Reader<'s> {
             }
             Some(Open::Record { of_events }) => self.emit(of_events)?,
             Some(Open::Log) => {
-                for (section, _) in SECTIONS.iter().zip(self.seen).filter(|(_, seen)| !seen) {
+                let sections = if self.first.is_some() { 2 } else { 0 };
+                for (section, _) in SECTIONS.iter().zip(self.seen).skip(sections).filter(|(_, seen)| !seen) {
                     self.odd(Severity::Error, "missing_section", format!("there is no <{section}>"));
+                }
+                if let Some(first) = self.first.take() {
+                    self.sink.types(first.inferred.into_types())?;
                 }
             }
             _ => {}
@@ -317,7 +352,7 @@ impl<'s> Reader<'s> {
         };
         let name = self.keep(&name);
         let text = name.end..name.end;
-        self.values.push(FlatValue { name, text, since_ns, place: self.place });
+        self.values.push(FlatValue { name, text, since_ns, of: None, place: self.place });
         self.check_size()?;
         Ok(Open::Value)
     }
@@ -351,9 +386,91 @@ impl<'s> Reader<'s> {
         Ok(Open::Leaf)
     }
 
+    /// Whether this is a file of OCEL 1.0, as what was met just now says, where nothing before says otherwise.
+    fn first_version(&mut self) -> bool {
+        // Types are declared in OCEL 2.0 only.
+        if self.first.is_none() && !self.seen[0] && !self.seen[1] {
+            self.first = Some(First::default());
+        }
+        self.first.is_some()
+    }
+
+    /// The id, the type or the time of a record of OCEL 1.0.
+    fn first_part(&mut self, tag: &Tag<'_>, of_events: bool) -> Result<Open, LogError> {
+        let [key, value] = self.read(tag, ["key", "value"])?;
+        let key = key.unwrap_or_default();
+        let value = value.unwrap_or_default();
+        let twice = match key.strip_prefix("ocel:").unwrap_or(&key) {
+            "id" | "eid" | "oid" => {
+                let id = self.keep(&value);
+                self.id.replace(id).is_some()
+            }
+            "activity" | "type" => {
+                let kind = self.keep(&value);
+                self.kind.replace(kind).is_some()
+            }
+            "timestamp" if of_events => {
+                let time_ns = self.time(&value, "the time of an event");
+                std::mem::replace(&mut self.time_ns, time_ns).is_some()
+            }
+            _ => {
+                self.odd(Severity::Warning, "unknown_element", format!("{} is not known here and left out", shown(&key)));
+                false
+            }
+        };
+        if twice {
+            self.odd(Severity::Error, "duplicate_key", format!("a second {} in one record; the last one is read", shown(&key)));
+        }
+        self.check_size()?;
+        Ok(Open::Leaf)
+    }
+
+    fn first_list(&mut self, tag: &Tag<'_>, of_events: bool) -> Result<Open, LogError> {
+        let [key] = self.read(tag, ["key"])?;
+        let key = key.unwrap_or_default();
+        Ok(match key.strip_prefix("ocel:").unwrap_or(&key) {
+            "omap" if of_events => Open::FirstRelations,
+            "o2o" if !of_events => Open::FirstRelations,
+            "vmap" if of_events => Open::FirstValues,
+            "ovmap" if !of_events => Open::FirstValues,
+            _ => {
+                self.odd(Severity::Warning, "unknown_element", format!("{} is not known here and left out", shown(&key)));
+                Open::Skipped
+            }
+        })
+    }
+
+    fn first_value(&mut self, tag: &Tag<'_>, of: ValueType) -> Result<Open, LogError> {
+        let [name, value] = self.read(tag, ["key", "value"])?;
+        let Some(name) = name else {
+            self.odd(Severity::Error, "missing_name", "an attribute without a key is left out".into());
+            return Ok(Open::Skipped);
+        };
+        let Some(value) = value else {
+            self.odd(Severity::Error, "missing_value", format!("the attribute {} has no value and is left out", shown(&name)));
+            return Ok(Open::Skipped);
+        };
+        let (name, text) = (self.keep(&name), self.keep(&value));
+        self.values.push(FlatValue { name, text, since_ns: None, of: Some(of), place: self.place });
+        self.check_size()?;
+        Ok(Open::Leaf)
+    }
+
+    fn first_relation(&mut self, tag: &Tag<'_>) -> Result<Open, LogError> {
+        let [object, qualifier] = self.read(tag, ["value", "qualifier"])?;
+        let Some(object) = object else {
+            self.odd(Severity::Error, "missing_object", "a relation without an object is left out".into());
+            return Ok(Open::Skipped);
+        };
+        let relation = (self.keep(&object), self.keep(&qualifier.unwrap_or_default()));
+        self.relations.push(relation);
+        self.check_size()?;
+        Ok(Open::Leaf)
+    }
+
     fn emit(&mut self, of_events: bool) -> Result<(), LogError> {
         let (what, owner) = (if of_events { "event" } else { "object" }, self.owner);
-        let (text, sink, declared) = (&self.text, &mut *self.sink, &self.declared);
+        let (text, sink, declared, first) = (&self.text, &mut *self.sink, &self.declared, &mut self.first);
         let slice = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
         let mut missing = |rule, attribute| {
             let message = format!("an {what} without a usable {attribute} is left out");
@@ -374,12 +491,24 @@ impl<'s> Reader<'s> {
         let mut attributes = Vec::with_capacity(self.values.len());
         for flat in &self.values {
             let name = slice(&flat.name);
-            let declared = declared.of(of_events, kind, name);
+            let declared = flat.of.or_else(|| declared.of(of_events, kind, name));
             let (value, oddity) = values::from_text(slice(&flat.text).into(), declared);
             if let Some((severity, rule, message)) = oddity {
                 sink.finding(found(severity, rule, flat.place, format!("the attribute {}: {message}", shown(name))));
             }
+            if let Some(first) = first {
+                let known = Some((name, value.kind()));
+                first.inferred.note(of_events, kind, known, &self.limits).map_err(|message| flat.place.refuse(message))?;
+            }
             attributes.push(Attribute { key: name.into(), value, since_ns: flat.since_ns, children: Vec::new() });
+        }
+        if let Some(first) = first {
+            first.inferred.note(of_events, kind, None, &self.limits).map_err(|message| owner.refuse(message))?;
+            let ids = if of_events { &mut first.events } else { &mut first.objects };
+            if !ids.insert(IdHash::of(id)) {
+                let message = format!("a second {what} with the id {}; both are kept", shown(id));
+                sink.finding(found(Severity::Error, "duplicate_key", owner, message));
+            }
         }
         let relation = |(object, qualifier): &(_, _)| Relation { object: slice(object).into(), qualifier: slice(qualifier).into() };
         let relations = self.relations.iter().map(relation).collect();
@@ -393,4 +522,16 @@ impl<'s> Reader<'s> {
         }
         sink.record(&Record::Event(Event { id, kind, time_ns, attributes, relations }))
     }
+}
+
+/// The type of the values that an element of OCEL 1.0 has.
+fn first_value_type(element: &str) -> Option<ValueType> {
+    Some(match element {
+        "string" | "id" => ValueType::String,
+        "date" => ValueType::Time,
+        "int" => ValueType::Integer,
+        "float" => ValueType::Float,
+        "boolean" => ValueType::Boolean,
+        _ => return None,
+    })
 }

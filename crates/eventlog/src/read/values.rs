@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::attribute::{Attribute, Value, ValueType};
-use crate::log::TypeDef;
+use crate::log::{TypeDef, Types};
 use crate::read::input::Position;
-use crate::read::{Finding, Severity, found, shown};
+use crate::read::{Finding, Limits, Severity, found, shown};
 use crate::time::{self, NotATime};
 
 /// What is odd about a value: how bad, the rule, and what was done.
@@ -44,6 +44,84 @@ impl Declared {
         let types = if of_events { &self.events } else { &self.objects };
         types.get(kind)?.get(attribute).copied()
     }
+}
+
+/// The types of a file that declares none (OCEL 1.0), as the values show them.
+#[derive(Debug, Default)]
+pub(crate) struct Inferred {
+    events: BTreeMap<String, BTreeMap<String, ValueType>>,
+    objects: BTreeMap<String, BTreeMap<String, ValueType>>,
+    bytes: usize,
+}
+
+impl Inferred {
+    /// Notes a type, and an attribute of it with the type of a value that it has.
+    ///
+    /// # Errors
+    /// Why there are too many of them.
+    pub(crate) fn note(
+        &mut self,
+        of_events: bool,
+        kind: &str,
+        attribute: Option<(&str, ValueType)>,
+        limits: &Limits,
+    ) -> Result<(), String> {
+        let types = if of_events { &mut self.events } else { &mut self.objects };
+        let mut bytes = 0;
+        // Asked first, so that no name is copied for nothing.
+        if !types.contains_key(kind) {
+            types.insert(kind.to_owned(), BTreeMap::new());
+            bytes += EACH_BYTES + kind.len();
+        }
+        let count = types.len();
+        let Some(attributes) = types.get_mut(kind) else { return Ok(()) };
+        if let Some((name, of)) = attribute {
+            match attributes.get_mut(name) {
+                Some(known) => *known = common(*known, of),
+                None => {
+                    attributes.insert(name.to_owned(), of);
+                    bytes += EACH_BYTES + name.len();
+                }
+            }
+        }
+        self.bytes += bytes;
+        let (most, size) = (limits.definitions, limits.record_bytes);
+        if count > most || attributes.len() > most || self.bytes > size {
+            return Err(format!("more than {most} types, or attributes of one, or types that take more than {size} bytes"));
+        }
+        Ok(())
+    }
+
+    /// The types, in the order of their names.
+    pub(crate) fn into_types(self) -> Types {
+        let all = |types: BTreeMap<String, BTreeMap<String, ValueType>>| {
+            types.into_iter().map(|(name, attributes)| TypeDef { name, attributes: attributes.into_iter().collect() }).collect()
+        };
+        Types { events: all(self.events), objects: all(self.objects) }
+    }
+}
+
+/// The type that values of two types can both be read as.
+fn common(one: ValueType, other: ValueType) -> ValueType {
+    use ValueType::{Float, Integer, String};
+    match (one, other) {
+        _ if one == other => one,
+        (Integer | Float, Integer | Float) => Float,
+        _ => String,
+    }
+}
+
+/// Whether a text says a day and a time of day: that is a time also where nothing declares it one.
+pub(crate) fn looks_like_a_time(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let at = |at: usize, of: &[u8]| bytes.get(at).is_some_and(|byte| of.contains(byte));
+    bytes.len() >= 16
+        && bytes.iter().take(4).all(u8::is_ascii_digit)
+        && at(4, b"-")
+        && at(7, b"-")
+        && at(10, b"T ")
+        && at(13, b":")
+        && time::parse(text).is_ok()
 }
 
 /// What a type or attribute takes in memory besides its name, about.

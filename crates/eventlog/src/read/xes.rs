@@ -9,6 +9,8 @@
 //! `not_a_time`, `time_range`, `not_a_number`, `number_range` and `not_a_boolean` (kept as text); `missing_key`, `missing_name`,
 //! `duplicate_key`, `unusual_boolean`, `event_without_trace`, `xml_character`, `text`, `document_type`.
 
+mod plain_event;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -30,9 +32,15 @@ pub fn read(input: Input<'_>, limits: &Limits, sink: &mut dyn Sink) -> Result<()
     let mut elements = Elements::new(input, limits);
     let mut reader = Reader::new(*limits, sink);
     let mut buffer = Vec::new();
+    // Whether an event could begin: behind text the parser may be in the middle of something.
+    let mut between = false;
     loop {
+        if between && reader.plain_event(&mut elements)? {
+            continue;
+        }
         let node = elements.next(true, &mut buffer)?;
         reader.place = elements.place();
+        between = matches!(node, Node::Start(_) | Node::End);
         match node {
             Node::Start(tag) => reader.start(&tag)?,
             Node::End => reader.end()?,
@@ -168,9 +176,7 @@ impl<'s> Reader<'s> {
                 Open::Event
             }
             (Some(Open::Log), "events" | "objects" | "event-types" | "object-types") => {
-                return Err(self
-                    .place
-                    .refuse("this is OCEL and no XES; OCEL 1.0 is not read and has to be converted to OCEL 2.0, with PM4Py for example"));
+                return Err(self.place.refuse("this is OCEL and no XES"));
             }
             (Some(Open::Log), "extension") => self.extension(tag)?,
             (Some(Open::Log), "classifier") => self.classifier(tag)?,
@@ -265,6 +271,37 @@ impl<'s> Reader<'s> {
         self.sink.record(&Record::CaseEvent(attributes))?;
         self.clear();
         Ok(())
+    }
+
+    /// Takes the next event as a whole where it is one of the usual form; the elements then go on behind it.
+    fn plain_event(&mut self, elements: &mut Elements<'_>) -> Result<bool, LogError> {
+        const LEVELS: usize = 2;
+        if !matches!(self.open.last(), Some(Open::Trace)) {
+            return Ok(false);
+        }
+        let Some(bytes) = elements.ready(LEVELS) else { return Ok(false) };
+        // Asked first: the head of the trace is still in `flat` and `text`.
+        if !plain_event::begins(bytes) {
+            return Ok(false);
+        }
+        self.emit_head()?;
+        let taken = plain_event::take(bytes, &mut self.flat, &mut self.text);
+        let small = self.text.len() + self.flat.len() * ATTRIBUTE_BYTES <= self.limits.record_bytes;
+        let Some(end) = taken.filter(|_| small) else {
+            self.clear();
+            return Ok(false);
+        };
+        let attributes: Vec<Attribute<'_>> = self.flat.iter().filter_map(|one| plain_event::attribute(one, &self.text)).collect();
+        // A finding needs the place, which is not worked out here.
+        if first_duplicate(&attributes).is_some() {
+            drop(attributes);
+            self.clear();
+            return Ok(false);
+        }
+        elements.pass(end);
+        self.sink.record(&Record::CaseEvent(attributes))?;
+        self.clear();
+        Ok(true)
     }
 
     fn take_for_header(&mut self) -> Vec<Attribute<'static>> {

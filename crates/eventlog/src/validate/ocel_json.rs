@@ -122,7 +122,11 @@ impl Walk<'_, '_, '_> {
                     self.json.at,
                     || path_text(path),
                     || {
-                        let advice = if key.starts_with("ocel:") { "; it is of OCEL 1, another format" } else { "" };
+                        let advice = if key.starts_with("ocel:") {
+                            "; it is of OCEL 1.0, which is read, but what is checked is OCEL 2.0"
+                        } else {
+                            ""
+                        };
                         format!("the schema has no member {} here; it means nothing (shown once){advice}", shown(key))
                     },
                 );
