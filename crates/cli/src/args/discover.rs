@@ -48,6 +48,8 @@ pub enum Model {
 pub enum ModelFormat {
     /// A picture.
     Svg,
+    /// The same as pixels, for slides.
+    Png,
     /// For Graphviz.
     Dot,
     /// Everything, for programs.
@@ -218,6 +220,9 @@ pub struct PictureArgs {
     /// What boxes and lines tell.
     #[arg(long, value_enum, default_value_t)]
     pub show: ShowArg,
+    /// How many pixels of a PNG are one of the SVG.
+    #[arg(long, value_name = "N", default_value_t = 2.0)]
+    pub scale: f32,
     /// Show the most frequent lines until they stand for this percentage of all steps. When not given: all lines of a small graph, 80 of a larger one.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub coverage: Option<f64>,
@@ -230,7 +235,7 @@ pub struct PictureArgs {
 }
 
 /// Which columns of a table (CSV, Parquet) are what. Without these the names of PM4Py, bupaR and flowmine are looked for.
-#[derive(Debug, Args, Clone, Default)]
+#[derive(Debug, Args, Clone, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Columns of tables")]
 pub struct ColumnArgs {
     /// The case.
@@ -260,6 +265,13 @@ pub struct ColumnArgs {
     /// Bytes written.
     #[arg(long, value_name = "NAME")]
     pub written_bytes_column: Option<String>,
+}
+
+impl ColumnArgs {
+    /// Whether a column is named.
+    pub fn is_some(&self) -> bool {
+        *self != Self::default()
+    }
 }
 
 /// Which part of a log a model is made of.

@@ -16,7 +16,7 @@ use crate::args::{Discover, Model, ModelFormat, ShowArg, SortArg, StatisticArg, 
 use crate::progress::Stage;
 use crate::{Outcome, output};
 
-use ModelFormat::{Bpmn, Csv, Json, Pnml, Svg, Text};
+use ModelFormat::{Bpmn, Csv, Json, Png, Pnml, Svg, Text};
 
 /// Discovers a model and writes it.
 pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
@@ -26,24 +26,34 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     anyhow::ensure!(args.file.is_none(), "--file chooses the file of --model accesses");
     anyhow::ensure!(args.object_types.is_empty() || args.model == Model::Ocdfg, "--object-types is for --model ocdfg");
     let format = format(args)?;
+    // A PNG is the SVG, drawn.
+    let (png, format) = (format == Png, if format == Png { Svg } else { format });
     let log::Loaded { log, lossy } = log::load(args)?;
     let made = {
         let _stage = Stage::new("discovering");
         make(args, format, &log)?
     };
-    output::write(args.output.as_deref(), |out| made(out))?;
+    output::write(args.output.as_deref(), |out| {
+        if !png {
+            return made(out);
+        }
+        let mut svg = Vec::new();
+        made(&mut svg)?;
+        let svg = String::from_utf8(svg).context("the picture is no text")?;
+        Ok(out.write_all(&flowmine_draw::png::png(&svg, args.picture.scale)?)?)
+    })?;
     Ok(if lossy { Outcome::WithLosses } else { Outcome::Clean })
 }
 
 /// The formats of a model, the usual one first.
 fn formats(model: Model) -> &'static [ModelFormat] {
-    const GRAPH: &[ModelFormat] = &[Svg, ModelFormat::Dot, Json, Csv, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape];
-    const CHART: &[ModelFormat] = &[Svg, Json, Csv];
+    const GRAPH: &[ModelFormat] = &[Svg, Png, ModelFormat::Dot, Json, Csv, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape];
+    const CHART: &[ModelFormat] = &[Svg, Png, Json, Csv];
     match model {
         Model::Dfg | Model::Ocdfg => GRAPH,
-        Model::Tree => &[Svg, Text, Json, Pnml, Bpmn],
-        Model::Petri => &[Pnml, Svg, ModelFormat::Dot, Json, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
-        Model::Bpmn => &[Bpmn, Svg, Json],
+        Model::Tree => &[Svg, Png, Text, Json, Pnml, Bpmn],
+        Model::Petri => &[Pnml, Svg, Png, ModelFormat::Dot, Json, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
+        Model::Bpmn => &[Bpmn, Svg, Png, Json],
         Model::Declare | Model::Bottlenecks | Model::Summary => &[Text, Csv, Json],
         _ => CHART,
     }
@@ -229,9 +239,9 @@ fn options(args: &Discover) -> dfg_picture::Options {
 fn write_graph(graph: &Graph, format: ModelFormat, out: &mut dyn Write) -> anyhow::Result<()> {
     match format {
         ModelFormat::Dot => out.write_all(dot::dot(graph)?.as_bytes())?,
-        ModelFormat::Graphml => exchange::graphml(graph, out)?,
-        ModelFormat::Gml => exchange::gml(graph, out)?,
-        ModelFormat::Cytoscape => exchange::cytoscape(graph, out)?,
+        ModelFormat::Graphml => out.write_all(exchange::graphml(graph)?.as_bytes())?,
+        ModelFormat::Gml => out.write_all(exchange::gml(graph)?.as_bytes())?,
+        ModelFormat::Cytoscape => out.write_all(exchange::cytoscape(graph)?.as_bytes())?,
         _ => out.write_all(svg::svg(graph)?.as_bytes())?,
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! The log of `discover`, in columns: from a dataset, a log file, a table or standard input.
 
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use flowmine_correlate::row_rules::RowRules;
 use flowmine_eventlog::read::Severity;
 use flowmine_logs::columns::{self, ReadOptions, Unit};
 use flowmine_logs::log_file::{self, Content, FileObjectLog, LogRules};
+use flowmine_logs::tables::{self, TableOptions};
 use flowmine_logs::task_log::{self, Tasks};
 use flowmine_schema::Dataset;
 
@@ -253,6 +255,14 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
     );
     let _stage = Stage::new("reading the log");
     let name = args.case_notion.as_deref();
+    if spooled.is_some() || is_regular(&path) {
+        let mut head = vec![0; 4096];
+        let length = File::open(&path).and_then(|mut file| file.read(&mut head)).with_context(|| shown.clone())?;
+        if tables::is_table(spooled.is_none().then_some(path.as_path()), &head[..length]) {
+            return table(args, &path, &shown, &options);
+        }
+    }
+    anyhow::ensure!(!args.columns.is_some(), "{shown}: --case-column and the like are for tables (CSV, Parquet), and this is none");
     let kind = name.and_then(|name| name.strip_prefix("object:"));
     if let (Some(name), None) = (name, kind) {
         anyhow::bail!("a log file has no case notion {name:?}: leave --case-notion out, or say object:TYPE");
@@ -283,6 +293,56 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
         }
     }
     Ok(Loaded { log, lossy })
+}
+
+fn is_regular(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|data| data.is_file())
+}
+
+/// A table as a log.
+fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> anyhow::Result<Loaded> {
+    let columns = &args.columns;
+    // No such column: each row is then an event by itself.
+    let none = || (options.unit == Unit::Events).then(String::new);
+    anyhow::ensure!(
+        matches!(options.unit, Unit::Instances | Unit::Events),
+        "--events starts and ends choose by the lifecycle of events; of a table choose rows with --where COLUMN=VALUE"
+    );
+    let joined = |list: &[String]| (!list.is_empty()).then(|| list.join("+"));
+    let wanted = TableOptions {
+        case_column: columns.case_column.clone(),
+        activity_column: joined(&columns.activity_column).or_else(|| joined(&options.activity)),
+        timestamp_column: columns.timestamp_column.clone(),
+        start_column: columns.start_column.clone().or_else(none),
+        lifecycle_column: columns.lifecycle_column.clone().or_else(none),
+        resource_column: columns.resource_column.clone(),
+        instance_column: columns.instance_column.clone(),
+        read_bytes_column: columns.read_bytes_column.clone(),
+        written_bytes_column: columns.written_bytes_column.clone(),
+        keep: options.keep.clone(),
+    };
+    let read = tables::read(path, &wanted).map_err(|error| match path.display().to_string() {
+        name if name == shown => anyhow::Error::from(error),
+        name => anyhow::anyhow!("{}", error.to_string().replace(&name, shown)),
+    })?;
+    for note in &read.notes {
+        messages::warning(note);
+    }
+    let mut log = read.log;
+    let kind = args.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));
+    if log.groups.iter().any(|group| !group.kind.is_empty()) {
+        let known = || log.groups.iter().map(|group| group.kind.clone()).collect::<Vec<_>>();
+        if let Some(kind) = case_type(args, kind, known)? {
+            log.groups.retain(|group| group.kind == kind);
+            log.words.notion = format!("objects of type {kind}");
+        }
+    } else {
+        anyhow::ensure!(args.case_notion.is_none(), "a table with cases has no objects: leave --case-notion out");
+    }
+    if log.words.instance.is_empty() {
+        log.words.instance = if log.has_intervals() { "instance" } else { "event" }.to_owned();
+    }
+    Ok(Loaded { log, lossy: read.bad_rows > 0 })
 }
 
 /// Standard input as a file: formats are told by their content, and some are read twice.
