@@ -34,6 +34,7 @@ demo: build
 	@cp -r fixtures/demonstration/dataset $(OUT)/demonstration
 	$(BIN) import makeflow fixtures/demonstration/rnaseq.makeflow.makeflowlog --dataset $(OUT)/demonstration
 	$(BIN) correlate --dataset $(OUT)/demonstration
+	$(BIN) discover --dataset $(OUT)/demonstration -o $(OUT)/dfg-demonstration.svg
 	$(BIN) discover --dataset $(OUT)/demonstration --model access-share -o $(OUT)/access-share.svg
 	$(BIN) discover --dataset $(OUT)/demonstration --model accesses --file /var/tmp/flow/demo/WT_REP1_2_val_2.fq.gz -o $(OUT)/accesses.svg
 
@@ -90,8 +91,8 @@ bench: build $(VENV)/ready $(PEER)
 
 # The README's pictures, from the demo's datasets, and the manual pages.
 docs: demo
-	$(BIN) discover --dataset $(OUT)/dataset --events starts --account thesis -o docs/pictures/dfg-thesis.svg
-	cp $(OUT)/access-share.svg $(OUT)/accesses.svg docs/pictures/
+	$(BIN) discover --dataset $(OUT)/dataset --account thesis -o docs/pictures/dfg-thesis.svg
+	cp $(OUT)/dfg-demonstration.svg $(OUT)/access-share.svg $(OUT)/accesses.svg docs/pictures/
 	$(BIN) man --dir $(OUT)/man
 
 clean:

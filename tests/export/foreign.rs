@@ -152,6 +152,13 @@ fn a_graph_of_an_exported_log_is_the_graph_of_the_dataset() {
                     assert_eq!(of_dataset["edges"], of_file["edges"], "{what}");
                     assert_eq!(of_dataset["activities"], of_file["activities"], "{what}");
                 }
+                if !notion.starts_with("object:") && matches!(events, "instances" | "all") {
+                    for format in ["csv", "parquet"] {
+                        let table = recording.export(format, "ours", &["--case-notion", notion]);
+                        let of_table = graph(flowmine().args(["discover", "--log"]).arg(&table).args(options));
+                        assert_eq!(facts(&of_dataset), facts(&of_table), "{what} {format}");
+                    }
+                }
                 if notion.starts_with("object:") && activity == "command" {
                     for file in &ocel {
                         let of_file = graph(flowmine().args(["discover", "--log"]).arg(file).args(["--case-notion", notion]).args(options));

@@ -301,7 +301,7 @@ fn is_regular(path: &Path) -> bool {
 
 /// A table as a log.
 fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> anyhow::Result<Loaded> {
-    let columns = &args.columns;
+    let typed = &args.columns;
     // No such column: each row is then an event by itself.
     let none = || (options.unit == Unit::Events).then(String::new);
     anyhow::ensure!(
@@ -310,15 +310,19 @@ fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> an
     );
     let joined = |list: &[String]| (!list.is_empty()).then(|| list.join("+"));
     let wanted = TableOptions {
-        case_column: columns.case_column.clone(),
-        activity_column: joined(&columns.activity_column).or_else(|| joined(&options.activity)),
-        timestamp_column: columns.timestamp_column.clone(),
-        start_column: columns.start_column.clone().or_else(none),
-        lifecycle_column: columns.lifecycle_column.clone().or_else(none),
-        resource_column: columns.resource_column.clone(),
-        instance_column: columns.instance_column.clone(),
-        read_bytes_column: columns.read_bytes_column.clone(),
-        written_bytes_column: columns.written_bytes_column.clone(),
+        case_column: typed.case_column.clone(),
+        activity_column: joined(&typed.activity_column).or_else(|| {
+            // Of several names the first is that of our own tables.
+            let keys = options.activity.iter().filter_map(|key| key.split(columns::OR).next().map(str::to_owned));
+            joined(&keys.collect::<Vec<_>>())
+        }),
+        timestamp_column: typed.timestamp_column.clone(),
+        start_column: typed.start_column.clone().or_else(none),
+        lifecycle_column: typed.lifecycle_column.clone().or_else(none),
+        resource_column: typed.resource_column.clone(),
+        instance_column: typed.instance_column.clone(),
+        read_bytes_column: typed.read_bytes_column.clone(),
+        written_bytes_column: typed.written_bytes_column.clone(),
         keep: options.keep.clone(),
     };
     let read = tables::read(path, &wanted).map_err(|error| match path.display().to_string() {
