@@ -22,7 +22,8 @@ use crate::graph::{Datum, Edge, Graph, Mark, Node, Shape};
 use crate::text::{visible, xml};
 
 /// Names that the formats or this module use themselves.
-const TAKEN: [&str; 12] = ["id", "name", "label", "shape", "colour", "title", "width", "dashed", "marked", "source", "target", "graphics"];
+const TAKEN: [&str; 14] =
+    ["id", "value", "key", "name", "label", "shape", "colour", "title", "width", "dashed", "marked", "source", "target", "graphics"];
 
 /// A name and a value, in the order in which they are written.
 type Fields = Vec<(String, Datum)>;
@@ -262,7 +263,8 @@ pub fn cytoscape(picture: &Graph) -> Result<String, LayoutError> {
     let id = |node: usize| json!(visible(&picture.nodes[node].id));
     let nodes: Vec<Value> = (picture.nodes.iter().enumerate())
         .map(|(at, node)| {
-            let map = [("id".to_owned(), id(at)), ("name".to_owned(), json!(visible(&node.name)))];
+            // networkx takes the id from `value`, and tells parallel edges apart by `key`.
+            let map = [("id".to_owned(), id(at)), ("value".to_owned(), id(at)), ("name".to_owned(), json!(visible(&node.name)))];
             data(map.into_iter().collect(), of_node(node))
         })
         .collect();

@@ -102,7 +102,7 @@ mod tests {
         assert!(none.expect_err("there is no font").to_string().contains("fonts-dejavu-core"));
         assert_eq!(png(WORDS, f32::NAN).map_err(|problem| matches!(problem, PngError::Scale(_))), Err(true));
         if png(WORDS, 1.0).is_ok() {
-            let huge = WORDS.replace("200", "200000");
+            let huge = WORDS.replace("\"200\"", "\"200000\"");
             assert_eq!(png(&huge, 4.0), Err(PngError::TooLarge { width: 800_000, height: 200 }));
             assert!(matches!(png("<svg", 1.0), Err(PngError::NotSvg(_))));
         }

@@ -217,9 +217,7 @@ impl<'a> Sweep<'a> {
                 }
                 if changed {
                     better = true;
-                    for near in l.saturating_sub(1)..=(l + 1).min(count - 1) {
-                        due[near] = true;
-                    }
+                    due[l.saturating_sub(1)..=(l + 1).min(count - 1)].fill(true);
                 }
             }
             if !better {

@@ -21,9 +21,9 @@ const BOXES_APART: f64 = 7.0;
 const STEEPEST_END: f64 = 1.5;
 
 pub(super) fn draw(graph: &Graph, against: &[bool], layered: &Layered, columns: &Columns, spacing: &Spacing) -> Layout {
-    let corridors = Corridors::new(graph, layered, columns);
     let stubs = Stubs::new(graph, against);
-    let bands = Bands::new(&stubs, layered, columns, spacing);
+    let limits = Limits { bands: Bands::new(&stubs, layered, columns, spacing), corridors: Corridors::new(graph, layered, columns), stubs };
+    let bands = &limits.bands;
     let mut out = Layout {
         width: columns.width as f64,
         height: bands.bottom.last().copied().unwrap_or(0.0),
@@ -40,7 +40,7 @@ pub(super) fn draw(graph: &Graph, against: &[bool], layered: &Layered, columns: 
         let route = if edge.from == edge.to {
             loop_route(graph, e, out.nodes[edge.from], &mut reached[edge.from])
         } else {
-            chain_route(graph, e, against[e], layered, columns, &bands, &corridors, &stubs)
+            chain_route(graph, e, against[e], layered, columns, &limits)
         };
         out.edges.push(rounded(route));
     }
@@ -49,6 +49,13 @@ pub(super) fn draw(graph: &Graph, against: &[bool], layered: &Layered, columns: 
         *node = round_point(*node);
     }
     out
+}
+
+/// Where lines may be.
+struct Limits {
+    bands: Bands,
+    corridors: Corridors,
+    stubs: Stubs,
 }
 
 struct Bands {
@@ -206,16 +213,8 @@ fn shortest(start: Point, gates: &[Gate], end: Point) -> Vec<f64> {
 }
 
 /// From top to bottom, then turned round when the edge runs upwards.
-fn chain_route(
-    graph: &Graph,
-    e: usize,
-    against: bool,
-    layered: &Layered,
-    columns: &Columns,
-    bands: &Bands,
-    corridors: &Corridors,
-    stubs: &Stubs,
-) -> Route {
+fn chain_route(graph: &Graph, e: usize, against: bool, layered: &Layered, columns: &Columns, limits: &Limits) -> Route {
+    let Limits { bands, corridors, stubs } = limits;
     let (edge, chain) = (&graph.edges[e], &layered.chains[e]);
     let (upper, lower) = if against { (edge.to, edge.from) } else { (edge.from, edge.to) };
     let (head_above, head_below) = (stubs.below[upper], stubs.above[lower]);
