@@ -10,9 +10,9 @@ use std::path::Path;
 use flowmine_correlate::cases;
 use flowmine_correlate::row_rules::RowRules;
 use flowmine_correlate::{Filter, Timestamp, parts};
+use flowmine_eventlog::{ocel, xes};
 use flowmine_logs::job_log::JobLogs;
 use flowmine_logs::task_log::TracedJobs;
-use flowmine_eventlog::{ocel, xes};
 use flowmine_schema::Dataset;
 use flowmine_schema::tables::JobState;
 

@@ -492,7 +492,10 @@ fn pm4py_reads_the_same() {
         assert_eq!((theirs["relations"].as_u64(), theirs["bytes"].as_u64()), (Some(relations as u64), Some(3862)));
     }
     assert_eq!((said["events"].as_u64(), said["cases"].as_u64(), &said["bytes"]), (Some(10), Some(1), &serde_json::json!([2512, 1094])));
-    let graph = expect(flowmine().args(["discover", "--events", "all", "--case-notion", "task-run", "--format", "json", "--dataset"]).arg(&world.dataset), 0);
+    let graph = expect(
+        flowmine().args(["discover", "--events", "all", "--case-notion", "task-run", "--format", "json", "--dataset"]).arg(&world.dataset),
+        0,
+    );
     let graph: Json = serde_json::from_slice(&graph.stdout).unwrap();
     let edges: BTreeSet<String> =
         graph["edges"].as_array().unwrap().iter().map(|e| format!("{} {} {}", e["from"], e["to"], e["frequency"])).collect();

@@ -122,7 +122,8 @@ fn conversions_between_all_formats_lose_nothing() {
 /// Edges and activities with what is counted about them, without the words of title and notion.
 fn facts(graph: &Value) -> BTreeMap<String, Value> {
     let words = ["title", "case_notion", "filters", "instance", "left_out"];
-    let mut facts: BTreeMap<String, Value> = graph.as_object().unwrap().clone().into_iter().filter(|(key, _)| !words.contains(&key.as_str())).collect();
+    let mut facts: BTreeMap<String, Value> =
+        graph.as_object().unwrap().clone().into_iter().filter(|(key, _)| !words.contains(&key.as_str())).collect();
     // A dataset knows who counted bytes; of a file it is the file that says so.
     for activity in facts.get_mut("activities").and_then(Value::as_array_mut).unwrap() {
         activity.as_object_mut().unwrap().remove("bytes_from");

@@ -440,7 +440,13 @@ impl LogBuilder {
         }
         if end != UNKNOWN {
             // An end before the start is shown as it is, but cannot come first.
-            let sort_ns = if from_ready { end.max(ready) } else if start == UNKNOWN { end } else { end.max(start) };
+            let sort_ns = if from_ready {
+                end.max(ready)
+            } else if start == UNKNOWN {
+                end
+            } else {
+                end.max(start)
+            };
             moment(end, sort_ns, if instant { 1 } else { 0 }, END);
         }
         let place = at as usize;

@@ -299,7 +299,8 @@ impl LeftOut {
         .into_iter()
         .chain([
             (self.read_bytes_of_others > 0).then(|| format!("{} bytes read belong to nothing in the log", self.read_bytes_of_others)),
-            (self.written_bytes_of_others > 0).then(|| format!("{} bytes written belong to nothing in the log", self.written_bytes_of_others)),
+            (self.written_bytes_of_others > 0)
+                .then(|| format!("{} bytes written belong to nothing in the log", self.written_bytes_of_others)),
         ])
         .flatten()
         .collect()

@@ -114,17 +114,29 @@ impl Kind {
     /// One sentence on what to do.
     pub fn advice(self) -> &'static str {
         match self {
-            Self::Queue => "Ask for less (time, memory, CPUs) so that it fits into gaps, use another partition, or submit short tasks together as one job.",
-            Self::Activity => "This is where the time goes: give it more CPUs if it can use them, split its input, or look for a quicker program.",
-            Self::Wait => "Nothing ran although the step before had ended: submit the next step with a dependency instead of by hand, or let the engine poll more often.",
+            Self::Queue => {
+                "Ask for less (time, memory, CPUs) so that it fits into gaps, use another partition, or submit short tasks together as one job."
+            }
+            Self::Activity => {
+                "This is where the time goes: give it more CPUs if it can use them, split its input, or look for a quicker program."
+            }
+            Self::Wait => {
+                "Nothing ran although the step before had ended: submit the next step with a dependency instead of by hand, or let the engine poll more often."
+            }
             Self::IoTime => "Much of its time goes into reads and writes: put its files on node-local or faster storage, or compress them.",
             Self::ReRead => "The same bytes are read more than once: keep them in memory, or copy the file to node-local storage first.",
-            Self::TinyRequests => "Many small reads or writes: use larger buffers (1 MiB), fewer and larger files, or a library that collects requests.",
-            Self::LowRate => "It moves its bytes much slower than others on the same storage: look for small requests, compression on one CPU, or a busy file system.",
+            Self::TinyRequests => {
+                "Many small reads or writes: use larger buffers (1 MiB), fewer and larger files, or a library that collects requests."
+            }
+            Self::LowRate => {
+                "It moves its bytes much slower than others on the same storage: look for small requests, compression on one CPU, or a busy file system."
+            }
             Self::Straggler => "A few are much slower than their like: compare their inputs and hosts, and split what is large.",
             Self::Failed => "Attempts ended without a result: look at their errors first, then at memory and time limits.",
             Self::IdleCpus => "It asks for CPUs that it does not use: ask for fewer, and more of them run at once.",
-            Self::TimeLimit => "Its time limit is far above what it needs: a limit closer to the longest run lets the scheduler fit it into gaps.",
+            Self::TimeLimit => {
+                "Its time limit is far above what it needs: a limit closer to the longest run lets the scheduler fit it into gaps."
+            }
         }
     }
 }
@@ -242,8 +254,12 @@ impl Search<'_> {
             all.iter().filter_map(|&at| Some((at, i128::from(log.queue_ns(at)?)))).filter(|(_, ns)| *ns > 0).collect();
         let sum = |of: &[(u32, i128)]| -> i128 { of.iter().map(|(_, ns)| ns).sum() };
         if !queue.is_empty() {
-            let found = format!("{} waited {} in the queue, {} on average", counted(queue.len(), "instance"), duration(sum(&queue)),
-                duration(sum(&queue) / queue.len() as i128));
+            let found = format!(
+                "{} waited {} in the queue, {} on average",
+                counted(queue.len(), "instance"),
+                duration(sum(&queue)),
+                duration(sum(&queue) / queue.len() as i128)
+            );
             self.add(Kind::Queue, activity, &queue, found);
         }
         let service: Vec<(u32, i128)> =
@@ -254,12 +270,16 @@ impl Search<'_> {
         let total = sum(&service);
         let mut times: Vec<i64> = service.iter().map(|&(_, ns)| whole(ns)).collect();
         let median = percentile(&mut times, 0.5);
-        let found = format!("{} ran {}, half of them {} or less", counted(service.len(), "instance"), duration(total), duration(median as i128));
+        let found =
+            format!("{} ran {}, half of them {} or less", counted(service.len(), "instance"), duration(total), duration(median as i128));
         self.add(Kind::Activity, activity, &service, found);
 
         if service.len() >= options.straggler_instances {
-            let slow: Vec<(u32, i128)> =
-                service.iter().filter(|(_, ns)| *ns as f64 > options.straggler_factor * median).map(|&(at, ns)| (at, ns - median as i128)).collect();
+            let slow: Vec<(u32, i128)> = service
+                .iter()
+                .filter(|(_, ns)| *ns as f64 > options.straggler_factor * median)
+                .map(|&(at, ns)| (at, ns - median as i128))
+                .collect();
             // Where every tenth is slow, that is how the activity is.
             if !slow.is_empty() && slow.len() * 10 <= service.len().max(10) {
                 let found = format!(
@@ -287,8 +307,12 @@ impl Search<'_> {
         let io: Vec<(u32, i128)> = service.iter().filter_map(|&(at, _)| Some((at, measure(Measure::IoTimeNs, at)?))).collect();
         let io_total: i128 = io.iter().map(|(_, ns)| ns).sum();
         if io_total > 0 && io_total as f64 >= options.io_share * total as f64 {
-            let found = format!("reads and writes took {} of {} ({:.0} %; of several threads more than the time that passed)", duration(io_total),
-                duration(total), io_total as f64 / total as f64 * 100.0);
+            let found = format!(
+                "reads and writes took {} of {} ({:.0} %; of several threads more than the time that passed)",
+                duration(io_total),
+                duration(total),
+                io_total as f64 / total as f64 * 100.0
+            );
             self.add(Kind::IoTime, activity, &io, found);
         }
         let again: Vec<(u32, i128)> = service
@@ -305,7 +329,11 @@ impl Search<'_> {
                     Some((at, (measure(Measure::IoTimeNs, at)? as f64 * bytes as f64 / all as f64) as i128))
                 })
                 .collect();
-            let found = format!("{} of {} read had been read before", flowmine_draw::axis::bytes(whole(again_total)), flowmine_draw::axis::bytes(whole(read)));
+            let found = format!(
+                "{} of {} read had been read before",
+                flowmine_draw::axis::bytes(whole(again_total)),
+                flowmine_draw::axis::bytes(whole(read))
+            );
             self.add(Kind::ReRead, activity, &cost, found);
         }
         let calls = |at: u32| Some(measure(Measure::ReadCalls, at)? + measure(Measure::WriteCalls, at)?);
@@ -335,16 +363,26 @@ impl Search<'_> {
                 (cpus > 0).then(|| (at, ns, (cpu as f64 / (ns as f64 * cpus as f64)).min(1.0)))
             })
             .collect();
-        let idle: Vec<(u32, i128)> =
-            used.iter().filter(|(_, _, share)| *share < options.cpu_share).map(|&(at, ns, share)| (at, (ns as f64 * (1.0 - share)) as i128)).collect();
+        let idle: Vec<(u32, i128)> = used
+            .iter()
+            .filter(|(_, _, share)| *share < options.cpu_share)
+            .map(|&(at, ns, share)| (at, (ns as f64 * (1.0 - share)) as i128))
+            .collect();
         if !idle.is_empty() {
             let mean = used.iter().map(|(_, _, share)| share).sum::<f64>() / used.len() as f64;
-            let found = format!("{} used less than {:.0} % of their CPUs ({:.0} % on average)", counted(idle.len(), "instance"), options.cpu_share * 100.0, mean * 100.0);
+            let found = format!(
+                "{} used less than {:.0} % of their CPUs ({:.0} % on average)",
+                counted(idle.len(), "instance"),
+                options.cpu_share * 100.0,
+                mean * 100.0
+            );
             self.add(Kind::IdleCpus, activity, &idle, found);
         }
         let wide: Vec<(u32, i128)> = service
             .iter()
-            .filter(|&&(at, ns)| log.measure(Measure::TimeLimitNs, at).is_some_and(|limit| limit as f64 >= options.limit_factor * ns as f64))
+            .filter(|&&(at, ns)| {
+                log.measure(Measure::TimeLimitNs, at).is_some_and(|limit| limit as f64 >= options.limit_factor * ns as f64)
+            })
             .copied()
             .collect();
         let waited: i128 = queue.iter().map(|(_, ns)| ns).sum();
@@ -367,7 +405,8 @@ impl Search<'_> {
         for (activity, all) in (0u32..).zip(of) {
             let (mut bytes, mut ns) = (0.0, 0.0);
             for &at in all {
-                let moved = [Measure::ReadBytes, Measure::WrittenBytes].iter().filter_map(|&m| log.measure(m, at)).map(|b| b as f64).sum::<f64>();
+                let moved =
+                    [Measure::ReadBytes, Measure::WrittenBytes].iter().filter_map(|&m| log.measure(m, at)).map(|b| b as f64).sum::<f64>();
                 if let Some(io) = log.measure(Measure::IoTimeNs, at).filter(|&io| io > 0) {
                     bytes += moved;
                     ns += io as f64;
@@ -382,12 +421,14 @@ impl Search<'_> {
             if rate * 10.0 < best {
                 let stake = ns - bytes / best;
                 let per_s = |rate: f64| flowmine_draw::axis::bytes((rate * 1e9) as i64);
-                let found = format!("moved {} at {}/s while reading and writing; another activity moved as much at {}/s",
-                    flowmine_draw::axis::bytes(bytes as i64), per_s(rate), per_s(best));
-                let list: Vec<(u32, i128)> = of[activity as usize]
-                    .iter()
-                    .filter_map(|&at| Some((at, i128::from(log.measure(Measure::IoTimeNs, at)?))))
-                    .collect();
+                let found = format!(
+                    "moved {} at {}/s while reading and writing; another activity moved as much at {}/s",
+                    flowmine_draw::axis::bytes(bytes as i64),
+                    per_s(rate),
+                    per_s(best)
+                );
+                let list: Vec<(u32, i128)> =
+                    of[activity as usize].iter().filter_map(|&at| Some((at, i128::from(log.measure(Measure::IoTimeNs, at)?)))).collect();
                 self.put(Kind::LowRate, activity, None, stake as i128, &list, found);
             }
         }
@@ -419,7 +460,11 @@ impl Search<'_> {
         pairs.sort_unstable_by_key(|(pair, _)| *pair);
         for ((before, activity), waits) in pairs {
             let sum: i128 = waits.iter().map(|(_, ns)| ns).sum();
-            let found = format!("{} began {} after all that ran before had ended, beyond the time in the queue", counted(waits.len(), "instance"), duration(sum));
+            let found = format!(
+                "{} began {} after all that ran before had ended, beyond the time in the queue",
+                counted(waits.len(), "instance"),
+                duration(sum)
+            );
             self.put(Kind::Wait, activity, Some(before), sum, &waits, found);
         }
     }
@@ -440,9 +485,7 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Bottlene
     search.rates(&of);
     search.waits();
     let mut findings = search.findings;
-    findings.sort_by(|a, b| {
-        (b.at_stake_ns, a.kind, &a.activity, &a.after).cmp(&(a.at_stake_ns, b.kind, &b.activity, &b.after))
-    });
+    findings.sort_by(|a, b| (b.at_stake_ns, a.kind, &a.activity, &a.after).cmp(&(a.at_stake_ns, b.kind, &b.activity, &b.after)));
     let least = findings.first().map_or(0.0, |first| first.at_stake_ns as f64 * options.least_share);
     let all = findings.len();
     findings.retain(|finding| finding.at_stake_ns as f64 >= least && (finding.at_stake_ns > 0 || finding.kind == Kind::TimeLimit));

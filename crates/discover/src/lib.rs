@@ -4,8 +4,8 @@
 //! programs: a file a model, too.
 
 pub mod about;
-pub mod bottlenecks;
 pub mod batches;
+pub mod bottlenecks;
 pub mod dfg;
 pub mod dotted_chart;
 mod grouped;

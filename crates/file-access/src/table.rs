@@ -19,7 +19,6 @@ use super::accesses::{Accesses, Sum, User};
 use super::merge::Bar;
 use super::share::{Group, Point, Shares};
 
-
 const SHARE_COLUMNS: &[&str] =
     &["logical_task", "kind", "task", "host", "path", "use", "access_share", "read_bytes", "written_bytes", "first_ns", "last_ns"];
 

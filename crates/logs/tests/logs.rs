@@ -4,10 +4,10 @@
 use flowmine_correlate::cases::{ALL, AccountGroup};
 use flowmine_correlate::jobs::JobsBuilder;
 use flowmine_correlate::{Filter, Jobs, Timestamp};
+use flowmine_eventlog::{Counts, ocel, xes};
 use flowmine_logs::job_log::{Finished, JobLogs};
 use flowmine_logs::summary::Summary;
 use flowmine_logs::task_log::TracedJobs;
-use flowmine_eventlog::{Counts, ocel, xes};
 use flowmine_schema::tables::{JobDependency, JobState, change};
 use flowmine_schema::time::SECOND_NS;
 use proptest::prelude::*;

@@ -138,9 +138,11 @@ pub enum TableArg {
 
 /// `flowmine discover`.
 #[derive(Debug, Args)]
-#[command(after_help = "An activity instance is one execution of an activity: an attempt at a task or job with its submission, start and end, or the \
+#[command(
+    after_help = "An activity instance is one execution of an activity: an attempt at a task or job with its submission, start and end, or the \
     events of a log file that lifecycle:transition joins. docs/models.md says how each model is defined, docs/pictures.md what the marks in a \
-    picture mean.")]
+    picture mean."
+)]
 pub struct Discover {
     /// What to look at.
     #[command(flatten)]

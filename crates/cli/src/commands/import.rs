@@ -1,7 +1,6 @@
 //! `flowmine import`.
 
 use anyhow::Context;
-use flowmine_logs::log_file::{self, Content, LogRules, stored};
 use flowmine_eventlog::read::Severity;
 use flowmine_extract_slurm::import;
 use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
@@ -11,6 +10,7 @@ use flowmine_extract_workflow::makeflow::Makeflow;
 use flowmine_extract_workflow::nextflow::Nextflow;
 use flowmine_extract_workflow::snakemake::Snakemake;
 use flowmine_extract_workflow::wfformat::WfFormat;
+use flowmine_logs::log_file::{self, Content, LogRules, stored};
 use flowmine_schema::Dataset;
 use flowmine_schema::text::visible;
 

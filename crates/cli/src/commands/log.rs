@@ -57,7 +57,9 @@ pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
     if before > 0 && log.is_empty() {
         messages::warning("nothing of the log passes the filters");
     } else if log.is_empty() && matches!(unit, Unit::Starts | Unit::Ends) {
-        messages::warning("the log is empty: no event says in its lifecycle:transition that something began or ended, by which --events chooses");
+        messages::warning(
+            "the log is empty: no event says in its lifecycle:transition that something began or ended, by which --events chooses",
+        );
     }
     if let Some(activity) = &args.activity {
         log.words.activity = activity.clone();
@@ -138,7 +140,8 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
     let dataset = match source::open(&args.source, &whole, args.timestamp, LogRules::default())? {
         Source::Jobs(dataset) => dataset,
         Source::Log(file) => {
-            let mut options = ReadOptions { keep: kept(args, OF_FILES), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
+            let mut options =
+                ReadOptions { keep: kept(args, OF_FILES), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
             let (log, findings) = match (file.content, name.and_then(|name| name.strip_prefix("object:"))) {
                 (Content::Traces(log), None) => columns::walk_cases(&*log, options)?,
                 (Content::Traces(log), Some(kind)) => {
@@ -154,7 +157,8 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
             return Ok((Loaded { log, lossy: false }, OF_FILES));
         }
     };
-    let mut options = ReadOptions { keep: kept(args, OF_JOBS), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
+    let mut options =
+        ReadOptions { keep: kept(args, OF_JOBS), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
     if args.model == Model::Ocdfg && name.is_none() {
         return Ok((objects(args, &dataset, &Notion::Objects(String::new()), options)?, OF_JOBS));
     }
@@ -224,7 +228,11 @@ fn types_of(log: &dyn flowmine_eventlog::ObjectLog) -> Vec<String> {
 
 fn check_type(kind: &str, known: &[String]) -> anyhow::Result<()> {
     let list = || known.iter().map(|name| format!("object:{}", flowmine_schema::text::visible(name))).collect::<Vec<_>>().join(", ");
-    anyhow::ensure!(known.iter().any(|name| name == kind), "there are no objects of type {kind:?}; --case-notion can be one of: {}", list());
+    anyhow::ensure!(
+        known.iter().any(|name| name == kind),
+        "there are no objects of type {kind:?}; --case-notion can be one of: {}",
+        list()
+    );
     Ok(())
 }
 

@@ -6,11 +6,11 @@ use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::parts::{self, ROWS_AT_ONCE};
 use flowmine_correlate::row_rules::RowRules;
 use flowmine_correlate::{CorrelateError, Filter, Timestamp};
+use flowmine_eventlog::read::Finding;
+use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
 use flowmine_logs::job_log::{Finished, JobLogs, JobObjectLog};
 use flowmine_logs::log_file::{self, Content, FileObjectLog, LogFile, LogRules, TraceLog, stored};
 use flowmine_logs::task_log::{self, LeftOut, TaskCaseLog, Tasks, TracedJobs};
-use flowmine_eventlog::read::Finding;
-use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
 use flowmine_schema::tables::JobState;
 use flowmine_schema::{Dataset, text::visible};
 

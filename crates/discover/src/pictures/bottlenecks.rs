@@ -48,7 +48,11 @@ pub fn text(list: &Bottlenecks) -> String {
     }
     let more = list.findings.len().saturating_sub(SHOWN) as u64 + list.small;
     if more > 0 {
-        let _ = writeln!(out, "\n{} with less at stake; --format csv and json have those above a thousandth of the first.", counted(more, "finding more", "findings more"));
+        let _ = writeln!(
+            out,
+            "\n{} with less at stake; --format csv and json have those above a thousandth of the first.",
+            counted(more, "finding more", "findings more")
+        );
     }
     for unknown in &list.unknown {
         let _ = writeln!(out, "\nNot known: {unknown}.");

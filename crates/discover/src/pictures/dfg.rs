@@ -257,13 +257,8 @@ fn origin_key(from: BytesFrom) -> &'static str {
 pub fn graph(dfg: &Dfg, options: &Options) -> Graph {
     let chosen = choose(dfg, options);
     let view = View::new(dfg, options, &chosen);
-    let mut picture = Graph {
-        name: "dfg",
-        title: title(dfg),
-        facts: facts(dfg, options),
-        left_out: left_out(dfg, &chosen, options),
-        ..Graph::default()
-    };
+    let mut picture =
+        Graph { name: "dfg", title: title(dfg), facts: facts(dfg, options), left_out: left_out(dfg, &chosen, options), ..Graph::default() };
     let mut place = vec![usize::MAX; dfg.activities.len()];
     for &a in &chosen.activities {
         place[a] = picture.nodes.len();
@@ -392,7 +387,11 @@ impl<'a> View<'a> {
         let activity = &self.dfg.activities[at];
         let mut lines = vec![
             visible(&activity.name),
-            format!("{} in {}", counted(activity.frequency, &self.instance, &plural(&self.instance)), counted(activity.cases, "case", "cases")),
+            format!(
+                "{} in {}",
+                counted(activity.frequency, &self.instance, &plural(&self.instance)),
+                counted(activity.cases, "case", "cases")
+            ),
         ];
         lines.extend(activity.service_ns.map(|s| format!("ran: {}", times(&s))));
         lines.extend(activity.queue_ns.map(|q| format!("queued: {}", times(&q))));
@@ -547,7 +546,11 @@ impl<'a> View<'a> {
         }
         if matches!(show, Show::All | Show::Time) && chosen.edges.iter().any(|&e| self.dfg.edges[e].wait_ns.is_some()) {
             let words = [0.0, 0.5, 1.0].map(|share| duration(self.times.time_at(share)));
-            entries.push(Entry::new(format!("Line colour: {} waiting time", self.options.time.name()), Sample::Ramp(self.times.ramp(9), words), ""));
+            entries.push(Entry::new(
+                format!("Line colour: {} waiting time", self.options.time.name()),
+                Sample::Ramp(self.times.ramp(9), words),
+                "",
+            ));
         }
         if !chosen.marked_edges.is_empty() || !chosen.marked_activities.is_empty() {
             let colour = chosen.marked_edges.first().map_or("#64748b".to_owned(), |&e| {
@@ -631,8 +634,7 @@ fn terminals(picture: &mut Graph, dfg: &Dfg, place: &[usize], list: &[(usize, u6
         return;
     }
     let node = picture.nodes.len();
-    let (id, text, verb, shape) =
-        if start { ("start", "▶ Start", "begin", Shape::Start) } else { ("end", "■ End", "end", Shape::End) };
+    let (id, text, verb, shape) = if start { ("start", "▶ Start", "begin", Shape::Start) } else { ("end", "■ End", "end", Shape::End) };
     picture.nodes.push(Node {
         id: id.to_owned(),
         shape,
@@ -746,8 +748,13 @@ fn left_out(dfg: &Dfg, chosen: &Chosen, options: &Options) -> Vec<String> {
     if hidden > 0 {
         let all: u64 = dfg.edges.iter().map(|e| e.frequency).sum();
         let shown: u64 = chosen.edges.iter().map(|&e| dfg.edges[e].frequency).sum();
-        let mut words =
-            format!("{} of {} lines, with {} of {} steps", count(hidden as u64), count(dfg.edges.len() as u64), count(all - shown), count(all));
+        let mut words = format!(
+            "{} of {} lines, with {} of {} steps",
+            count(hidden as u64),
+            count(dfg.edges.len() as u64),
+            count(all - shown),
+            count(all)
+        );
         let flow = |edges: &mut dyn Iterator<Item = &Edge>| -> i128 { edges.filter_map(|e| e.bytes).map(|b| b.sum).sum() };
         let lost = flow(&mut dfg.edges.iter()) - flow(&mut chosen.edges.iter().map(|&e| &dfg.edges[e]));
         if lost > 0 {
@@ -870,9 +877,36 @@ pub fn json(dfg: &Dfg, out: &mut dyn Write) -> io::Result<()> {
 
 /// The columns of the table.
 const COLUMNS: [&str; 30] = [
-    "kind", "from", "to", "frequency", "cases", "sum_s", "mean_s", "median_s", "p95_s", "min_s", "max_s", "stdev_s", "queue_sum_s",
-    "queue_mean_s", "queue_median_s", "queue_p95_s", "read_bytes", "written_bytes", "bytes_from", "bytes_per_s", "failed", "aborted",
-    "cached", "unfinished", "retries", "most_at_once", "bytes", "bytes_mean", "bytes_median", "bytes_p95",
+    "kind",
+    "from",
+    "to",
+    "frequency",
+    "cases",
+    "sum_s",
+    "mean_s",
+    "median_s",
+    "p95_s",
+    "min_s",
+    "max_s",
+    "stdev_s",
+    "queue_sum_s",
+    "queue_mean_s",
+    "queue_median_s",
+    "queue_p95_s",
+    "read_bytes",
+    "written_bytes",
+    "bytes_from",
+    "bytes_per_s",
+    "failed",
+    "aborted",
+    "cached",
+    "unfinished",
+    "retries",
+    "most_at_once",
+    "bytes",
+    "bytes_mean",
+    "bytes_median",
+    "bytes_p95",
 ];
 
 /// Writes the graph as a table: a row for each activity (`kind` is `activity`; its times are from start to end), each pair (`edge`; its times

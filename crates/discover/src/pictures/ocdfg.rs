@@ -271,7 +271,8 @@ pub fn json(found: &OcDfg, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// What the writer says.
 pub fn csv(found: &OcDfg, out: &mut dyn Write) -> io::Result<()> {
-    let columns = ["type", "from", "to", "frequency", "objects", "sum_s", "mean_s", "median_s", "p95_s", "min_s", "max_s", "stdev_s", "bytes"];
+    let columns =
+        ["type", "from", "to", "frequency", "objects", "sum_s", "mean_s", "median_s", "p95_s", "min_s", "max_s", "stdev_s", "bytes"];
     let mut table = Csv::new(out, &columns)?;
     for of in &found.types {
         for edge in &of.dfg.edges {

@@ -43,7 +43,11 @@ fn facts(model: &ProcessModel) -> Vec<String> {
         facts.push(words);
     }
     for (number, one, many) in [
-        (model.flowers, "part is a flower: any number of its activities in any order", "parts are flowers: any number of their activities in any order"),
+        (
+            model.flowers,
+            "part is a flower: any number of its activities in any order",
+            "parts are flowers: any number of their activities in any order",
+        ),
         (model.passed_over, "fall-through was not tried, for time", "fall-throughs were not tried, for time"),
         (model.cut_short, "variant was replayed by a shorter search", "variants were replayed by a shorter search"),
     ] {
@@ -136,7 +140,9 @@ pub fn tree_svg(model: &ProcessModel) -> String {
     }
     sheet.body.push_str("</g>\n");
     y += layout.height as f64 + 26.0;
-    for line in wrap_words("Diamond ×: one of the lines. Diamond +: all lines, side by side. Thin circle: begin; thick circle: end.", 11.0, inner) {
+    for line in
+        wrap_words("Diamond ×: one of the lines. Diamond +: all lines, side by side. Thin circle: begin; thick circle: end.", 11.0, inner)
+    {
         sheet.text(MARGIN, y, 11.0, WEAK_TEXT, "", &line);
         y += 15.0;
     }
@@ -174,7 +180,8 @@ pub fn net_graph(model: &ProcessModel) -> Graph {
         picture.edges.extend(transition.inputs.iter().map(|&place| line(place as usize, first + at)));
         picture.edges.extend(transition.outputs.iter().map(|&place| line(first + at, place as usize)));
     }
-    picture.legend = vec![Entry::new("Circle: place; box: activity; bar: silent", Sample::Words, "▶ holds the token at the beginning, ■ at the end")];
+    picture.legend =
+        vec![Entry::new("Circle: place; box: activity; bar: silent", Sample::Words, "▶ holds the token at the beginning, ■ at the end")];
     picture
 }
 

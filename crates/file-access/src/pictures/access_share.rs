@@ -2,11 +2,11 @@
 //!
 //! A row is a logical task, a point a file of a task attempt. A row with many points shows how many have which share instead, in cells of one percent.
 
+use crate::share::{Group, Point, Shares, Use};
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks, percent};
 use flowmine_draw::scale::blend;
 use flowmine_draw::sheet::{Frame, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::text::{count, counted, width, wrap_name, wrap_words};
-use crate::share::{Group, Point, Shares, Use};
 
 const MARGIN: f64 = 24.0;
 const NAMES: f64 = 178.0;

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use flowmine_draw::axis::{self, Axis, SMALL, Ticks, bytes, percent};
-use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
-use flowmine_draw::text::{count, counted, duration, visible, width, wrap_name, wrap_words};
 use crate::Owner;
 use crate::accesses::{Accesses, COLUMNS, ROWS, Sum, User};
 use crate::merge::{Bar, EXACT};
+use flowmine_draw::axis::{self, Axis, SMALL, Ticks, bytes, percent};
+use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
+use flowmine_draw::text::{count, counted, duration, visible, width, wrap_name, wrap_words};
 
 const MARGIN: f64 = 24.0;
 const PLOT: (f64, f64) = (COLUMNS as f64, ROWS as f64);

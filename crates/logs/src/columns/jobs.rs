@@ -172,7 +172,9 @@ impl InstanceOfAttempt {
             let name = (jobs.text(attempt.cluster), jobs.text(attempt.job));
             by_name.entry(name).and_modify(|known| *known = NONE).or_insert(instance);
         }
-        let find = |kind: &Option<std::borrow::Cow<'_, str>>, scope: &Option<std::borrow::Cow<'_, str>>, id: &Option<std::borrow::Cow<'_, str>>| {
+        let find = |kind: &Option<std::borrow::Cow<'_, str>>,
+                    scope: &Option<std::borrow::Cow<'_, str>>,
+                    id: &Option<std::borrow::Cow<'_, str>>| {
             if kind.as_deref() != Some("job") {
                 return NONE;
             }

@@ -196,13 +196,16 @@ fn put_cases(
         of_case[attempt.case as usize].push(at as u32);
     }
     let names = cases.names();
-    let first = |case: u32| of_case[case as usize].iter().filter_map(|&at| attempts[at as usize].moments.iter().map(|m| m.time_ns).min()).min();
+    let first =
+        |case: u32| of_case[case as usize].iter().filter_map(|&at| attempts[at as usize].moments.iter().map(|m| m.time_ns).min()).min();
     let mut order: Vec<u32> = (0..cases.len() as u32).collect();
     order.sort_by_key(|&case| (first(case), names.get(case)));
     let mut instance_of = vec![NONE; attempts.len()];
     for case in order {
-        let mut events: Vec<(&Attempt, &Moment, u32)> =
-            of_case[case as usize].iter().flat_map(|&at| attempts[at as usize].moments.iter().map(move |m| (&attempts[at as usize], m, at))).collect();
+        let mut events: Vec<(&Attempt, &Moment, u32)> = of_case[case as usize]
+            .iter()
+            .flat_map(|&at| attempts[at as usize].moments.iter().map(move |m| (&attempts[at as usize], m, at)))
+            .collect();
         events.sort_by(|(a, m, _), (b, n, _)| (m.time_ns, &a.key, m.number).cmp(&(n.time_ns, &b.key, n.number)));
         let start = builder.next_instance();
         let mut added = Vec::new();
@@ -263,7 +266,9 @@ fn traced_flows(from: &Tasks<'_>, by_key: &FxHashMap<&str, u32>) -> Result<Gathe
 /// Files of a column of `task_runs` with their sizes.
 fn files(told: Option<&str>) -> Vec<(String, Option<i64>)> {
     let list: Vec<serde_json::Value> = told.and_then(|told| serde_json::from_str(told).ok()).unwrap_or_default();
-    list.into_iter().filter_map(|file| Some((file.get("path")?.as_str()?.to_owned(), file.get("bytes").and_then(serde_json::Value::as_i64)))).collect()
+    list.into_iter()
+        .filter_map(|file| Some((file.get("path")?.as_str()?.to_owned(), file.get("bytes").and_then(serde_json::Value::as_i64))))
+        .collect()
 }
 
 /// Sizes of files that one task of a run declares as output and another as input.
