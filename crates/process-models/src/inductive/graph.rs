@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::log::SubLog;
 
 /// How many steps counting anew may take where groups of a sequence are joined: a few seconds.
-const MAX_STEPS: usize = 500_000_000;
+const MAX_STEPS: usize = 200_000_000;
 
 /// How many cases start with, end with, and go from one activity to another. Activities are numbered from 0 within the graph.
 #[derive(Debug, Clone, Default)]
@@ -178,17 +178,25 @@ impl Graph {
                 to[g] = groups as i64;
             }
         }
-        for &(a, b, _) in &self.edges {
-            let (a, b) = (group[a as usize] as usize, group[b as usize] as usize);
-            from[b] = from[b].min(a as i64);
-            to[a] = to[a].max(b as i64);
+        let mut pairs: Vec<(u32, u32)> = self.edges.iter().map(|&(a, b, _)| (group[a as usize], group[b as usize])).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        for &(a, b) in &pairs {
+            from[b as usize] = from[b as usize].min(i64::from(a));
+            to[a as usize] = to[a as usize].max(i64::from(b));
         }
+        let mut starts: Vec<u32> = (0..self.len()).filter(|&a| self.starts[a] > 0).map(|a| group[a]).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let mut ends: Vec<u32> = (0..self.len()).filter(|&a| self.ends[a] > 0).map(|a| group[a]).collect();
+        ends.sort_unstable();
+        ends.dedup();
         // Which groups of the cut are now at each place. What is counted over the edges is counted again after each change, up
         // to a bound that only graphs of tens of thousands of activities can reach; the groups are a sequence at any time.
         let mut at: Vec<Vec<u32>> = (0..groups as u32).map(|g| vec![g]).collect();
         let mut now: Vec<usize> = (0..groups).collect();
-        let mut skipped = self.skipped(group, &now, groups);
-        let mut counts_left = MAX_STEPS / (self.edges.len() + self.len() + groups + 1);
+        let mut skipped = skipped_places(&pairs, &starts, &ends, &now);
+        let mut counts_left = MAX_STEPS / (pairs.len() + 3 * groups + 1);
         for p in 0..groups {
             if !skipped[p] {
                 continue;
@@ -211,7 +219,7 @@ impl Graph {
                         now[g as usize] = place;
                     }
                 }
-                skipped = self.skipped(group, &now, groups);
+                skipped = skipped_places(&pairs, &starts, &ends, &now);
             }
         }
         for (place, members) in at.iter().enumerate() {
@@ -235,43 +243,19 @@ impl Graph {
         number as usize
     }
 
-    /// For each place in a sequence, whether a case can pass it by.
-    fn skipped(&self, group: &[u32], now: &[usize], groups: usize) -> Vec<bool> {
-        let mut change = vec![0i64; groups + 1];
-        let mut pass = |from: usize, to: usize| {
-            if from < to {
-                change[from] += 1;
-                change[to] -= 1;
-            }
-        };
-        for &(a, b, _) in &self.edges {
-            pass(now[group[a as usize] as usize] + 1, now[group[b as usize] as usize]);
-        }
-        for a in 0..self.len() {
-            let g = now[group[a] as usize];
-            if self.starts[a] > 0 {
-                pass(0, g);
-            }
-            if self.ends[a] > 0 {
-                pass(g + 1, groups);
-            }
-        }
-        let mut open = 0;
-        change[..groups]
-            .iter()
-            .map(|c| {
-                open += c;
-                open > 0
-            })
-            .collect()
-    }
-
     /// Parts that all follow each other directly in both directions, each with a start and an end.
     fn parallel(&self) -> Option<Cut> {
         let n = self.len();
         let mut sets = Sets::new(n);
         // Activities that do not follow each other both ways belong together: a walk over the pairs that are not in the graph.
-        let has = |a: u32, b: u32| self.edges.binary_search_by_key(&(a, b), |&(a, b, _)| (a, b)).is_ok();
+        // For a given activity the edges back to it are asked for in ascending order: each list is gone through once.
+        let mut back = vec![0usize; n + 1];
+        for &(a, _, _) in &self.edges {
+            back[a as usize + 1] += 1;
+        }
+        for a in 0..n {
+            back[a + 1] += back[a];
+        }
         let mut offsets = vec![0usize; n + 1];
         let mut both: Vec<u32> = Vec::new();
         let mut at = 0;
@@ -279,12 +263,19 @@ impl Graph {
             while let Some(&(from, to, _)) = self.edges.get(at)
                 && from as usize == a
             {
-                if from != to && has(to, from) {
+                let cursor = &mut back[to as usize];
+                while self.edges.get(*cursor).is_some_and(|&(b, c, _)| b == to && c < from) {
+                    *cursor += 1;
+                }
+                if from != to && self.edges.get(*cursor).is_some_and(|&(b, c, _)| b == to && c == from) {
                     both.push(to);
                 }
                 at += 1;
             }
             offsets[a + 1] = both.len();
+        }
+        if both.is_empty() && n > 1 {
+            return None;
         }
         let mut left: Vec<u32> = (0u32..).take(n).collect();
         let mut mark = vec![u32::MAX; n];
@@ -452,6 +443,30 @@ impl Graph {
 
 fn add(to: &mut u64, n: u64) {
     *to = to.saturating_add(n);
+}
+
+/// For each place in a sequence, whether a case can pass it by: `pairs` of groups that follow each other, the groups that
+/// cases start and end with, and the place where each group is `now`.
+fn skipped_places(pairs: &[(u32, u32)], starts: &[u32], ends: &[u32], now: &[usize]) -> Vec<bool> {
+    let groups = now.len();
+    let mut change = vec![0i64; groups + 1];
+    let mut pass = |from: usize, to: usize| {
+        if from < to {
+            change[from] += 1;
+            change[to] -= 1;
+        }
+    };
+    pairs.iter().for_each(|&(a, b)| pass(now[a as usize] + 1, now[b as usize]));
+    starts.iter().for_each(|&g| pass(0, now[g as usize]));
+    ends.iter().for_each(|&g| pass(now[g as usize] + 1, groups));
+    let mut open = 0;
+    change[..groups]
+        .iter()
+        .map(|c| {
+            open += c;
+            open > 0
+        })
+        .collect()
 }
 
 /// Moves what is at place `from` to place `to`; whether there was something.

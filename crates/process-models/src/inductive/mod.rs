@@ -35,7 +35,7 @@ pub struct Options {
 impl Default for Options {
     /// IM, and at most a few seconds for fall-throughs.
     fn default() -> Self {
-        Options { noise: 0.0, max_steps: 100_000_000 }
+        Options { noise: 0.0, max_steps: 200_000_000 }
     }
 }
 
@@ -185,7 +185,7 @@ impl Miner {
 
     /// The first activity that is in every trace exactly once.
     fn once_per_trace(&mut self, log: &SubLog, graph: &Graph) -> Option<u32> {
-        if graph.len() < 2 || !self.spend(log.size() as u64) {
+        if graph.len() < 2 || !self.spend(5 * log.size() as u64) {
             return None;
         }
         let (mut traces_once, mut often) = (vec![0u64; graph.len()], vec![false; graph.len()]);
@@ -216,7 +216,8 @@ impl Miner {
     /// The graph without an activity is the graph's other edges, and those that join what stood before and after it.
     fn concurrent(&mut self, log: &SubLog, graph: &Graph) -> Option<u32> {
         let n = graph.len();
-        if n < 2 || !self.spend(log.size() as u64) {
+        // Sorting what stands around each event, and dividing the log, take longer than looking at it.
+        if n < 2 || !self.spend(15 * log.size() as u64) {
             return None;
         }
         for (number, &a) in (0u32..).zip(&graph.activities) {
@@ -248,7 +249,7 @@ impl Miner {
             while bridges.get(at).is_some_and(|b| b.0 == a) {
                 at += 1;
             }
-            if !self.spend((graph.edges.len() + n + 2 * (at - from)) as u64) {
+            if !self.spend(10 * (graph.edges.len() + n + 2 * (at - from)) as u64) {
                 return None;
             }
             if graph_without(graph, a, &bridges[from..at]).cut().is_some() {
