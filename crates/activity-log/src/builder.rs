@@ -632,6 +632,16 @@ impl LogBuilder {
         self.attributes.iter_mut().for_each(|column| column.in_order(first, &order));
     }
 
+    /// Says which record of the source each event was that was added: a number for each, in the order of adding. Not needed where that is the order
+    /// of the source.
+    pub fn records(&mut self, added: &[u32]) {
+        let record = &mut self.log.events.record;
+        record.extend(record.len() as u32..self.log.events.time_ns.len() as u32);
+        for number in record.iter_mut() {
+            *number = added.get(*number as usize).copied().unwrap_or(*number);
+        }
+    }
+
     /// The log.
     pub fn finish(mut self) -> ActivityLog {
         let rows = self.log.instances.activity.len();

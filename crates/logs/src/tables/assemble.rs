@@ -359,7 +359,9 @@ fn paired(mut columns: Columns, codes: &[u32], of: &[Transition], mut by_case: B
         builder.end_case(by_case.names.get(case as u32))?;
     }
     columns.time = Vec::new();
-    builder.records(by_case.rows.unwrap_or_default());
+    if let Some(rows) = &by_case.rows {
+        builder.records(rows);
+    }
     Ok(builder.finish())
 }
 
