@@ -451,9 +451,7 @@ impl LogBuilder {
         }
         let place = at as usize;
         self.resource.set(place, row.resource.unwrap_or(NONE));
-        // What started and has no end was running when the log ended, unless somebody says otherwise.
-        let open = start != UNKNOWN && end == UNKNOWN && row.status == Status::Unknown;
-        self.status.set(place, if open { Status::Unfinished } else { row.status });
+        self.status.set(place, row.status);
         self.attempt.set(place, row.attempt);
         self.set(place, row.measures, row.bytes_from, row.attributes);
         self.log.left_out.without_end += u64::from(start != UNKNOWN && end == UNKNOWN);
@@ -527,8 +525,9 @@ impl LogBuilder {
         for (at, event) in self.perhaps_ended.drain() {
             let instances = &mut self.log.instances;
             if self.open.values().any(|open| open.contains(&at)) {
-                instances.start[at as usize] = event;
+                // Nobody tells whether it started: it stands from when it was ready.
                 instances.end[at as usize] = event;
+                self.log.left_out.start_unknown += 1;
             }
         }
         self.open.clear();
@@ -731,8 +730,8 @@ mod tests {
         let log = paired(&[("a", 1, "schedule"), ("a", 2, "start"), ("a", 3, "unknown"), ("a", 4, "complete"), ("a", 5, "unknown")]);
         assert_eq!(spans(&log), [("a", Some(2), Some(4)), ("a", Some(5), Some(5))]);
         let log = paired(&[("a", 1, "schedule"), ("a", 2, "start"), ("a", 3, "unknown"), ("b", 4, "schedule"), ("b", 6, "unknown")]);
-        assert_eq!(spans(&log), [("a", Some(2), Some(3)), ("b", Some(6), Some(6))]);
-        assert_eq!((log.ready_ns(1), log.left_out.without_end), (Some(4), 0));
+        assert_eq!(spans(&log), [("a", Some(2), Some(3)), ("b", Some(4), Some(6))]);
+        assert_eq!((log.ready_ns(1), log.queue_ns(1), log.left_out.without_end, log.left_out.start_unknown), (Some(4), None, 0, 1));
     }
 
     #[test]

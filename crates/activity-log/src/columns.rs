@@ -379,7 +379,8 @@ impl ActivityLog {
     /// From when it was ready to when it started; `None` where one of them is not known. What never started has not queued for a start.
     pub fn queue_ns(&self, instance: u32) -> Option<i64> {
         let ready = self.ready_ns(instance)?;
-        let is_end = self.is_moment(instance) && self.status(instance) != Status::Unfinished;
+        // Of a moment only one that is no end is a start.
+        let is_end = self.is_moment(instance) && !matches!(self.status(instance), Status::Unfinished | Status::Unknown);
         let is_ready = self.instances.ready[instance as usize] == self.instances.start[instance as usize];
         if is_end || is_ready {
             return None;

@@ -1,9 +1,9 @@
 //! Pictures of accesses to files: what they must say, what must not get into them, and how they look.
 
-use flowmine_discover::draw::{access_share, accesses};
 use flowmine_file_access::Owner;
 use flowmine_file_access::accesses::{Accesses, COLUMNS, Missing, ROWS, Sum, User, Version};
 use flowmine_file_access::merge::{Bar, Bars, Extent};
+use flowmine_file_access::pictures::{access_share, accesses};
 use flowmine_file_access::share::{Group, Point, Shares, Use};
 use flowmine_file_access::table;
 use proptest::prelude::*;

@@ -30,6 +30,7 @@ use flowmine_draw::scale::{TimeScale, WidthScale, box_colour};
 use flowmine_draw::sheet::CASE_LINE;
 use flowmine_draw::svg::CASE_WIDTH;
 use flowmine_draw::text::{count, counted, duration, visible};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::csv::Csv;
@@ -827,44 +828,73 @@ fn integer(number: i128) -> Value {
     i64::try_from(number).map_or(json!(number as f64), |number| json!(number))
 }
 
-/// The whole graph as a JSON document; see the module for what it looks like.
-pub fn document(dfg: &Dfg) -> Value {
-    let name = |at: usize| dfg.activities.get(at).map_or("", |activity| activity.name.as_str());
-    let terminals = |list: &[(usize, u64)]| -> Vec<Value> {
-        list.iter().map(|&(activity, cases)| json!({ "activity": name(activity), "cases": cases })).collect()
-    };
-    let activities: Vec<Value> = (dfg.activities.iter())
-        .map(|a| {
-            let from: Map<String, Value> = a.bytes_from.iter().map(|&(from, n)| (origin_key(from).to_owned(), json!(n))).collect();
-            json!({ "name": a.name, "frequency": a.frequency, "cases": a.cases,
-                "service_s": stats_json(&a.service_ns, 1e9), "queue_s": stats_json(&a.queue_ns, 1e9),
-                "read_bytes": stats_json(&a.read_bytes, 1.0), "written_bytes": stats_json(&a.written_bytes, 1.0),
-                "bytes_from": from, "bytes_per_s": a.bytes_per_s, "failed": a.failed, "aborted": a.aborted, "cached": a.cached,
-                "unfinished": a.unfinished, "retries": a.retries, "most_at_once": a.most_at_once })
-        })
-        .collect();
-    let edges: Vec<Value> = (dfg.edges.iter())
-        .map(|e| {
+/// The whole graph as a JSON document; see the module for what it looks like. Written piece by piece: of millions of activities none but one is in
+/// memory as JSON.
+pub struct Document<'a>(pub &'a Dfg);
+
+/// A list whose entries are made while it is written.
+pub(crate) struct Entries<F>(pub F);
+
+impl<I: Iterator<Item = Value>, F: Fn() -> I> Serialize for Entries<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
+fn activity_json(a: &Activity) -> Value {
+    let from: Map<String, Value> = a.bytes_from.iter().map(|&(from, n)| (origin_key(from).to_owned(), json!(n))).collect();
+    json!({ "name": a.name, "frequency": a.frequency, "cases": a.cases,
+        "service_s": stats_json(&a.service_ns, 1e9), "queue_s": stats_json(&a.queue_ns, 1e9),
+        "read_bytes": stats_json(&a.read_bytes, 1.0), "written_bytes": stats_json(&a.written_bytes, 1.0),
+        "bytes_from": from, "bytes_per_s": a.bytes_per_s, "failed": a.failed, "aborted": a.aborted, "cached": a.cached,
+        "unfinished": a.unfinished, "retries": a.retries, "most_at_once": a.most_at_once })
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let dfg = self.0;
+        let name = |at: usize| dfg.activities.get(at).map_or("", |activity| activity.name.as_str());
+        let terminal = |&(activity, cases): &(usize, u64)| json!({ "activity": name(activity), "cases": cases });
+        let edge = |e: &Edge| {
             json!({ "from": name(e.from), "to": name(e.to), "frequency": e.frequency, "cases": e.cases,
                 "wait_s": stats_json(&e.wait_ns, 1e9), "bytes": stats_json(&e.bytes, 1.0) })
-        })
-        .collect();
-    let concurrent: Vec<Value> = (dfg.concurrent.iter())
-        .map(|c| {
+        };
+        let pair = |c: &crate::dfg::Concurrent| {
             let overlap = c.overlap_ns.map(|ns| ns as f64 / 1e9);
             json!({ "a": name(c.a), "b": name(c.b), "frequency": c.frequency, "overlap_s": overlap })
-        })
-        .collect();
-    let flow = dfg.flow.map(|f| {
-        json!({ "between": integer(f.between), "from_outside": integer(f.from_outside), "read_back": integer(f.read_back),
-            "read_by_others": integer(f.read_by_others), "declared": f.declared })
-    });
-    json!({ "format": "flowmine-dfg", "version": 2, "title": title(dfg), "instance": dfg.words.instance, "case_notion": dfg.words.notion,
-        "filters": dfg.words.filters, "left_out": dfg.left_out.sentences(), "cases": dfg.cases, "empty_cases": dfg.empty_cases,
-        "instances": dfg.instances, "backward_steps": dfg.backward_steps, "steps_without_time": dfg.steps_without_time,
-        "activities": activities, "start_activities": terminals(&dfg.starts), "end_activities": terminals(&dfg.ends), "edges": edges,
-        "concurrent": concurrent, "uncounted_overlaps": dfg.uncounted_overlaps, "flow_bytes": flow,
-        "read_bytes_of_others": dfg.left_out.read_bytes_of_others, "written_bytes_of_others": dfg.left_out.written_bytes_of_others })
+        };
+        let flow = dfg.flow.map(|f| {
+            json!({ "between": integer(f.between), "from_outside": integer(f.from_outside), "read_back": integer(f.read_back),
+                "read_by_others": integer(f.read_by_others), "declared": f.declared })
+        });
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("format", "flowmine-dfg")?;
+        map.serialize_entry("version", &2)?;
+        map.serialize_entry("title", &title(dfg))?;
+        map.serialize_entry("instance", &dfg.words.instance)?;
+        map.serialize_entry("case_notion", &dfg.words.notion)?;
+        map.serialize_entry("filters", &dfg.words.filters)?;
+        map.serialize_entry("left_out", &dfg.left_out.sentences())?;
+        for (key, number) in [
+            ("cases", dfg.cases),
+            ("empty_cases", dfg.empty_cases),
+            ("instances", dfg.instances),
+            ("backward_steps", dfg.backward_steps),
+            ("steps_without_time", dfg.steps_without_time),
+        ] {
+            map.serialize_entry(key, &number)?;
+        }
+        map.serialize_entry("activities", &Entries(|| dfg.activities.iter().map(activity_json)))?;
+        map.serialize_entry("start_activities", &Entries(|| dfg.starts.iter().map(terminal)))?;
+        map.serialize_entry("end_activities", &Entries(|| dfg.ends.iter().map(terminal)))?;
+        map.serialize_entry("edges", &Entries(|| dfg.edges.iter().map(edge)))?;
+        map.serialize_entry("concurrent", &Entries(|| dfg.concurrent.iter().map(pair)))?;
+        map.serialize_entry("uncounted_overlaps", &dfg.uncounted_overlaps)?;
+        map.serialize_entry("flow_bytes", &flow)?;
+        map.serialize_entry("read_bytes_of_others", &dfg.left_out.read_bytes_of_others)?;
+        map.serialize_entry("written_bytes_of_others", &dfg.left_out.written_bytes_of_others)?;
+        map.end()
+    }
 }
 
 /// Writes the JSON document.
@@ -872,7 +902,9 @@ pub fn document(dfg: &Dfg) -> Value {
 /// # Errors
 /// What the writer says.
 pub fn json(dfg: &Dfg, out: &mut dyn Write) -> io::Result<()> {
-    flowmine_draw::json::write(&document(dfg), out)
+    let mut out = io::BufWriter::new(out);
+    flowmine_draw::json::write(&Document(dfg), &mut out)?;
+    out.flush()
 }
 
 /// The columns of the table.

@@ -16,10 +16,11 @@ use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::scale::{WidthScale, box_colour};
 use flowmine_draw::svg::CASE_WIDTH;
 use flowmine_draw::text::{count, counted, duration, visible};
-use serde_json::{Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
 
 use super::csv::Csv;
-use super::dfg::{ALL_EDGES, Options, Show, USUAL_COVERAGE, cover, document, stats_json};
+use super::dfg::{ALL_EDGES, Entries, Options, Show, USUAL_COVERAGE, cover, stats_json};
 use crate::dfg::Edge;
 use crate::ocdfg::{OcDfg, TypeGraph};
 
@@ -254,16 +255,42 @@ fn legend(found: &OcDfg, options: &Options, boxes: WidthScale, widths: WidthScal
 /// # Errors
 /// What the writer says.
 pub fn json(found: &OcDfg, out: &mut dyn Write) -> io::Result<()> {
-    let types: Vec<Value> = (found.types.iter())
-        .map(|of| {
-            json!({ "type": of.kind, "objects": of.dfg.cases, "empty_objects": of.dfg.empty_cases,
-                "lead_s": stats_json(&of.lead_ns, 1e9), "graph": document(&of.dfg) })
-        })
-        .collect();
-    let activities: Vec<Value> = found.activities.iter().map(|(name, n)| json!({ "name": name, "frequency": n })).collect();
-    let document = json!({ "format": "flowmine-ocdfg", "version": 1, "events": found.events, "filters": found.words.filters,
-        "left_out": found.left_out.sentences(), "activities": activities, "types": types });
-    flowmine_draw::json::write(&document, out)
+    let mut out = io::BufWriter::new(out);
+    flowmine_draw::json::write(&Document(found), &mut out)?;
+    out.flush()
+}
+
+struct Document<'a>(&'a OcDfg);
+
+struct OfType<'a>(&'a TypeGraph);
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let found = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("format", "flowmine-ocdfg")?;
+        map.serialize_entry("version", &1)?;
+        map.serialize_entry("events", &found.events)?;
+        map.serialize_entry("filters", &found.words.filters)?;
+        map.serialize_entry("left_out", &found.left_out.sentences())?;
+        let activity = |(name, n): &(String, u64)| json!({ "name": name, "frequency": n });
+        map.serialize_entry("activities", &Entries(|| found.activities.iter().map(activity)))?;
+        map.serialize_entry("types", &found.types.iter().map(OfType).collect::<Vec<_>>())?;
+        map.end()
+    }
+}
+
+impl Serialize for OfType<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let of = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", &of.kind)?;
+        map.serialize_entry("objects", &of.dfg.cases)?;
+        map.serialize_entry("empty_objects", &of.dfg.empty_cases)?;
+        map.serialize_entry("lead_s", &stats_json(&of.lead_ns, 1e9))?;
+        map.serialize_entry("graph", &super::dfg::Document(&of.dfg))?;
+        map.end()
+    }
 }
 
 /// Writes the pairs of all types as a table.

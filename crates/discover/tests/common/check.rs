@@ -32,7 +32,14 @@ pub fn picture(svg: &str) -> Vec<String> {
                 }
             }
             Event::Text(text) if open.is_some() => words.push_str(&text),
-            Event::GeneralRef(_) if open.is_some() => words.push('<'),
+            Event::GeneralRef(name) if open.is_some() => words.push(match &*name {
+                "amp" => '&',
+                "lt" => '<',
+                "gt" => '>',
+                "quot" => '"',
+                "#39" => '\'',
+                other => panic!("unknown reference {other}"),
+            }),
             Event::End(_) => {
                 depth -= 1;
                 if let Some((x, y, font, bold, anchor, transform)) = open.take() {

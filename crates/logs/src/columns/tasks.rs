@@ -8,6 +8,7 @@ use flowmine_correlate::task_attempts::{self, Traced};
 use flowmine_eventlog::{LogError, Value};
 use flowmine_schema::Projection;
 use flowmine_schema::tables::{DataFlow, TaskRun, TaskTotal};
+use flowmine_schema::time::SECOND_NS;
 use rustc_hash::FxHashMap;
 
 use super::jobs::GatheredFlows;
@@ -112,8 +113,11 @@ pub fn tasks(from: &Tasks<'_>, options: &ReadOptions) -> Result<ActivityLog, Tas
         let mut all: Vec<Moment> = moments(row).collect();
         let traced_start = attempt.traced.as_ref().and_then(|traced| traced.started_ns);
         if let (None, Some(time_ns), Unit::Instances) = (row.started_ns, traced_start, options.unit) {
-            // Between what came before it and its end, or it is not the task's.
-            let after = all.iter().filter(|moment| moment.number < 2).all(|moment| moment.time_ns <= time_ns);
+            // Engines note a submission when the process has begun already: up to a second before it is the same moment. What is further off, or
+            // after the end, is not the task's start.
+            let ready = all.iter().filter(|moment| moment.number < 2).map(|moment| moment.time_ns).max();
+            let after = ready.is_none_or(|ready| time_ns >= ready.saturating_sub(SECOND_NS));
+            let time_ns = ready.map_or(time_ns, |ready| ready.max(time_ns));
             if after && row.finished_ns.is_some_and(|end| time_ns <= end) && !row.cached {
                 let moment = Moment { number: 2, kind: "task started", lifecycle: "start", time_ns, precision_ns: None, is_last: false };
                 all.insert(all.iter().position(|moment| moment.number > 2).unwrap_or(all.len()), moment);
