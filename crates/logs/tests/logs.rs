@@ -1,7 +1,7 @@
 //! Event logs made of small tables: what is in the XES and the OCEL file, and in the summary.
 #![allow(clippy::unwrap_used)]
 
-use flowmine_correlate::cases::{ALL, AccountGroup};
+use flowmine_correlate::cases::ALL;
 use flowmine_correlate::jobs::JobsBuilder;
 use flowmine_correlate::{Filter, Jobs, Timestamp};
 use flowmine_eventlog::{Counts, ocel, xes};
