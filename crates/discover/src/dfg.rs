@@ -107,6 +107,8 @@ pub struct Edge {
     pub cases: u64,
     /// Waiting time, from the end of the first to the start of the second, in nanoseconds.
     pub wait_ns: Option<Stats>,
+    /// The sum of these waits where the first was the last to end of all that the second follows directly: what it really waited for.
+    pub last_wait_ns: i128,
     /// Bytes that an instance of the second read of what an instance of the first wrote.
     pub bytes: Option<Stats>,
 }
@@ -238,6 +240,7 @@ struct Walk<'l> {
     edge_frequency: Vec<u64>,
     edge_cases: Vec<CaseCount>,
     waits: Values,
+    last_waits: Vec<i128>,
     backward_steps: u64,
     steps_without_time: u64,
     overlaps: FxHashMap<(u32, u32), (u64, i128)>,
@@ -260,6 +263,7 @@ impl<'l> Walk<'l> {
             edge_frequency: Vec::new(),
             edge_cases: Vec::new(),
             waits: Values::default(),
+            last_waits: Vec::new(),
             backward_steps: 0,
             steps_without_time: 0,
             overlaps: FxHashMap::default(),
@@ -273,10 +277,12 @@ impl<'l> Walk<'l> {
         self.log.instances.activity[instance as usize]
     }
 
-    fn step(&mut self, case: u32, a: u32, b: u32) {
+    /// `last` says that no other instance that `b` follows directly ended later than `a`.
+    fn step(&mut self, case: u32, a: u32, b: u32, last: bool) {
         let slot = self.pairs.slot(self.activity(a), self.activity(b));
         if slot as usize == self.edge_frequency.len() {
             self.edge_frequency.push(0);
+            self.last_waits.push(0);
             self.edge_cases.push(CaseCount::default());
         }
         self.edge_frequency[slot as usize] += 1;
@@ -291,6 +297,9 @@ impl<'l> Walk<'l> {
             let wait = start.saturating_sub(end);
             self.backward_steps += u64::from(wait < 0);
             self.waits.push(slot, wait);
+            if last {
+                self.last_waits[slot as usize] += i128::from(wait);
+            }
         }
     }
 
@@ -312,7 +321,7 @@ impl<'l> Walk<'l> {
             self.cases_of[activity].see(case);
             match before {
                 None => self.starts[activity].see(case),
-                Some(before) => self.step(case, before, at),
+                Some(before) => self.step(case, before, at, true),
             }
             before = Some(at);
         }
@@ -365,7 +374,8 @@ impl<'l> Walk<'l> {
             }
             for &before in &recent {
                 if let Some(&place) = last_ended.get(&before) {
-                    self.step(case, by_end[place], b);
+                    // The last that ended is in the window, whatever it is.
+                    self.step(case, by_end[place], b, place + 1 == ended);
                 }
             }
             if instances.end[b as usize] >= last_start {
@@ -471,6 +481,7 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     let flow = flows(log, &mut walk.pairs);
     walk.edge_frequency.resize(walk.pairs.list.len(), 0);
     walk.edge_cases.resize(walk.pairs.list.len(), CaseCount::default());
+    walk.last_waits.resize(walk.pairs.list.len(), 0);
     debug_assert!(places <= walk.pairs.list.len());
 
     let waits = std::mem::take(&mut walk.waits);
@@ -520,12 +531,13 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     }
     dfg.starts.sort_unstable();
     dfg.ends.sort_unstable();
-    let edges = walk.pairs.list.iter().zip(walk.edge_frequency.iter().zip(&walk.edge_cases)).zip(waits.into_iter().zip(flow_bytes));
-    for ((&(from, to), (&frequency, cases)), (wait_ns, bytes)) in edges {
+    let counts = walk.edge_frequency.iter().zip(&walk.edge_cases).zip(&walk.last_waits);
+    let edges = walk.pairs.list.iter().zip(counts).zip(waits.into_iter().zip(flow_bytes));
+    for ((&(from, to), ((&frequency, cases), &last_wait_ns)), (wait_ns, bytes)) in edges {
         let (from, to) = (place[from as usize], place[to as usize]);
         // An exchange with an instance that is in no case of this grouping.
         if from != usize::MAX && to != usize::MAX {
-            dfg.edges.push(Edge { from, to, frequency, cases: cases.count, wait_ns, bytes });
+            dfg.edges.push(Edge { from, to, frequency, cases: cases.count, wait_ns, last_wait_ns, bytes });
         }
     }
     dfg.edges.sort_by_key(|edge| (edge.from, edge.to));
@@ -682,6 +694,8 @@ mod tests {
         assert_eq!(found.ends, [(1, 1)]);
         assert_eq!(found.concurrent, [Concurrent { a: 0, b: 2, frequency: 1, overlap_ns: Some(15) }]);
         assert_eq!(found.edges[1].wait_ns.map(|wait| wait.sum), Some(20));
+        // It waited for fastqc, which ended last.
+        assert_eq!((found.edges[0].last_wait_ns, found.edges[1].last_wait_ns), (10, 0));
         assert_eq!(found.activities[0].service_ns.map(|service| service.sum), Some(30));
     }
 

@@ -227,6 +227,7 @@ fn what_costs_most_is_marked_however_rare_it_is() {
     let day = 86_400_000_000_000;
     let rare = dfg.edges.len() - 1;
     dfg.edges[rare].wait_ns = Stats::of(&mut [1000 * day]);
+    dfg.edges[rare].last_wait_ns = 1000 * i128::from(day);
     dfg.edges[rare].frequency = 1;
     let picture = picture::graph(&dfg, &Options { coverage: Some(0.01), ..Options::default() });
     let marked = |e: &flowmine_draw::Edge| e.label.iter().any(|line| line.starts_with("▲ Σ 1,000d"));
@@ -261,7 +262,7 @@ prop_compose! {
                 .map(|(i, name)| Activity { name, frequency: 1 << (i * 9), cases: i as u64, read_bytes: stats(i as i64), ..Activity::default() })
                 .collect(),
             edges: edges.into_iter().map(|((from, to), (frequency, t))| Edge {
-                from, to, frequency, cases: 1, wait_ns: stats(t), bytes: if t % 3 == 0 { stats(t.saturating_abs()) } else { None },
+                from, to, frequency, cases: 1, wait_ns: stats(t), last_wait_ns: i128::from(t), bytes: if t % 3 == 0 { stats(t.saturating_abs()) } else { None },
             }).collect(),
             starts: starts.into_iter().collect(),
             ends: ends.into_iter().collect(),

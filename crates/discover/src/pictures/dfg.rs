@@ -11,7 +11,7 @@
 //!                     "failed": 0, "aborted": 0, "cached": 0, "unfinished": 0, "retries": 0, "most_at_once": 2 } ],
 //!   "start_activities": [ { "activity": "align", "cases": 2 } ],
 //!   "end_activities": [ { "activity": "merge", "cases": 2 } ],
-//!   "edges": [ { "from": "align", "to": "merge", "frequency": 2, "cases": 2, "wait_s": { … }, "bytes": { … } } ],
+//!   "edges": [ { "from": "align", "to": "merge", "frequency": 2, "cases": 2, "wait_s": { … }, "last_wait_s": 30.0, "bytes": { … } } ],
 //!   "concurrent": [ { "a": "align", "b": "qc", "frequency": 2, "overlap_s": 12.5 } ],
 //!   "read_bytes_of_others": 0, "written_bytes_of_others": 0,
 //!   "flow_bytes": { "between": 10, "from_outside": 0, "read_back": 0, "read_by_others": 0, "declared": false } }
@@ -132,17 +132,18 @@ struct Chosen {
 }
 
 fn wait_cost(edge: &Edge) -> i128 {
-    edge.wait_ns.map_or(0, |wait| wait.sum.max(0))
+    edge.last_wait_ns.max(0)
 }
 
 fn service_cost(activity: &Activity) -> i128 {
     activity.service_ns.map_or(0, |service| service.sum.max(0))
 }
 
-/// The largest by a cost, largest first: at most so many, at most half of all, and each at least a twentieth of the sum.
-fn dearest(all: &[usize], most: usize, cost: impl Fn(usize) -> i128) -> Vec<usize> {
+/// The largest by a cost, largest first: at most so many, at most half of all, and each at least a twentieth of the sum and this much.
+fn dearest(all: &[usize], most: usize, least: i128, cost: impl Fn(usize) -> i128) -> Vec<usize> {
     let sum: i128 = all.iter().map(|&at| cost(at)).sum();
-    let mut dear: Vec<usize> = all.iter().copied().filter(|&at| cost(at) > 0 && cost(at) * 20 >= sum).collect();
+    let dear = |&at: &usize| cost(at) > 0 && cost(at) * 20 >= sum && cost(at) >= least;
+    let mut dear: Vec<usize> = all.iter().copied().filter(dear).collect();
     dear.sort_by_key(|&at| (std::cmp::Reverse(cost(at)), at));
     dear.truncate(most.min(all.len() / 2));
     dear
@@ -160,8 +161,9 @@ fn choose(dfg: &Dfg, options: &Options) -> Chosen {
             shown(edge.from) && shown(edge.to) && (edge.frequency.max(1) >= options.min_count)
         })
         .collect();
-    let marked_edges = dearest(&all, options.marks, |e| wait_cost(&dfg.edges[e]));
-    let marked_activities = dearest(&activities, options.marks, |a| service_cost(&dfg.activities[a]));
+    let running: i128 = dfg.activities.iter().map(service_cost).sum();
+    let marked_edges = dearest(&all, options.marks, running / 100, |e| wait_cost(&dfg.edges[e]));
+    let marked_activities = dearest(&activities, options.marks, 0, |a| service_cost(&dfg.activities[a]));
     let edges = match options.coverage {
         None if all.len() <= ALL_EDGES => all,
         coverage => cover(dfg, all, coverage.unwrap_or(USUAL_COVERAGE), &marked_edges),
@@ -456,8 +458,8 @@ impl<'a> View<'a> {
             }
             _ => {}
         }
-        if let (true, Some(wait)) = (marked, edge.wait_ns) {
-            lines.push(format!("▲ Σ {}", duration(wait.sum as f64)));
+        if marked {
+            lines.push(format!("▲ Σ {}", duration(edge.last_wait_ns as f64)));
         }
         if let (Show::All | Show::Bytes, Some(flow)) = (self.options.show, edge.bytes) {
             lines.push(bytes(flow.sum));
@@ -474,6 +476,9 @@ impl<'a> View<'a> {
             lines.push("never directly one after the other: only bytes".to_owned());
         }
         lines.extend(edge.wait_ns.map(|wait| format!("waited: {}", times(&wait))));
+        if edge.wait_ns.is_some_and(|wait| wait.sum != edge.last_wait_ns) {
+            lines.push(format!("of that for the last to end: {}", duration(edge.last_wait_ns as f64)));
+        }
         if let Some(flow) = &edge.bytes {
             let how = if self.dfg.flow.is_some_and(|flow| flow.declared) { "declared" } else { "traced" };
             lines.push(format!("bytes ({how}): {} from {}", volumes(flow), counted(flow.count, "pair", "pairs")));
@@ -558,7 +563,7 @@ impl<'a> View<'a> {
                 self.dfg.edges[e].wait_ns.map_or("#64748b".to_owned(), |wait| self.times.colour(self.options.time.of(&wait)))
             });
             if matches!(show, Show::All | Show::Time) {
-                let note = "the waits and the running times that cost most in sum (Σ: count × time)";
+                let note = "the running times, and the waits for what ended last, that cost most in sum (Σ)";
                 entries.push(Entry::new("▲ Costs most", Sample::Halo(colour, 3.0), note));
             }
         }
@@ -857,7 +862,7 @@ impl Serialize for Document<'_> {
         let terminal = |&(activity, cases): &(usize, u64)| json!({ "activity": name(activity), "cases": cases });
         let edge = |e: &Edge| {
             json!({ "from": name(e.from), "to": name(e.to), "frequency": e.frequency, "cases": e.cases,
-                "wait_s": stats_json(&e.wait_ns, 1e9), "bytes": stats_json(&e.bytes, 1.0) })
+                "wait_s": stats_json(&e.wait_ns, 1e9), "last_wait_s": e.last_wait_ns as f64 / 1e9, "bytes": stats_json(&e.bytes, 1.0) })
         };
         let pair = |c: &crate::dfg::Concurrent| {
             let overlap = c.overlap_ns.map(|ns| ns as f64 / 1e9);
