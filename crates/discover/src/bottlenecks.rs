@@ -456,9 +456,10 @@ impl Search<'_> {
                 }
             }
         }
-        let mut pairs: Vec<((u32, u32), Vec<(u32, i128)>)> = by_pair.into_iter().collect();
-        pairs.sort_unstable_by_key(|(pair, _)| *pair);
-        for ((before, activity), waits) in pairs {
+        let mut pairs: Vec<(u32, u32)> = by_pair.keys().copied().collect();
+        pairs.sort_unstable();
+        for (before, activity) in pairs {
+            let waits = by_pair.remove(&(before, activity)).unwrap_or_default();
             let sum: i128 = waits.iter().map(|(_, ns)| ns).sum();
             let found = format!(
                 "{} began {} after all that ran before had ended, beyond the time in the queue",
@@ -512,7 +513,10 @@ mod tests {
 
     const SECOND: i64 = 1_000_000_000;
 
-    fn log(rows: &[(&str, i64, i64, i64, Status, &[(Measure, i64)])]) -> ActivityLog {
+    /// Activity, ready, start, end (in seconds), what became of it, numbers.
+    type Row<'a> = (&'a str, i64, i64, i64, Status, &'a [(Measure, i64)]);
+
+    fn log(rows: &[Row<'_>]) -> ActivityLog {
         let mut builder = LogBuilder::new(&[]);
         for &(name, ready, start, end, status, measures) in rows {
             let activity = builder.activity(name);
@@ -583,8 +587,7 @@ mod tests {
 
     #[test]
     fn stragglers_and_nothing_of_nothing() {
-        let mut rows: Vec<(&str, i64, i64, i64, Status, &[(Measure, i64)])> =
-            (0..9).map(|_| ("s", 0, 0, 10, Status::Completed, &[][..])).collect();
+        let mut rows: Vec<Row<'_>> = (0..9).map(|_| ("s", 0, 0, 10, Status::Completed, &[][..])).collect();
         rows.push(("s", 0, 0, 100, Status::Completed, &[]));
         assert!(found(&log(&rows)).contains(&("straggler", "s".to_owned(), 90)));
         let empty = LogBuilder::new(&[]).finish();
