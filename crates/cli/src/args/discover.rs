@@ -225,7 +225,8 @@ pub struct PictureArgs {
     /// How many pixels of a PNG are one of the SVG.
     #[arg(long, value_name = "N", default_value_t = 2.0)]
     pub scale: f32,
-    /// Show the most frequent lines until they stand for this percentage of all steps. When not given: all lines of a small graph, 80 of a larger one.
+    /// Show the most frequent lines until they stand for this percentage of all steps. When not given: all lines of a small graph; of a larger one 80, and about
+    /// fifty lines at most.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub coverage: Option<f64>,
     /// Leave out activities and lines that occur less often.

@@ -99,7 +99,7 @@ pub struct Options {
     /// Which statistic of times.
     pub time: Statistic,
     /// Lines are shown, the most frequent first, until they stand for this share of all steps (0 to 1). Without it all when there are
-    /// not more than [`ALL_EDGES`], else [`USUAL_COVERAGE`].
+    /// not more than [`ALL_EDGES`], else about so many at most, and [`USUAL_COVERAGE`].
     pub coverage: Option<f64>,
     /// Activities and lines that occur less often are not shown.
     pub min_count: u64,
@@ -166,7 +166,8 @@ fn choose(dfg: &Dfg, options: &Options) -> Chosen {
     let marked_activities = dearest(&activities, options.marks, 0, |a| service_cost(&dfg.activities[a]));
     let edges = match options.coverage {
         None if all.len() <= ALL_EDGES => all,
-        coverage => cover(dfg, all, coverage.unwrap_or(USUAL_COVERAGE), &marked_edges),
+        None => cover(dfg, all, USUAL_COVERAGE, ALL_EDGES, &marked_edges),
+        Some(coverage) => cover(dfg, all, coverage, usize::MAX, &marked_edges),
     };
     let terminals = |list: &[(usize, u64)]| -> Vec<(usize, u64)> {
         let mut shown: Vec<(usize, u64)> = list.iter().copied().filter(|&(a, n)| shown(a) && n >= options.min_count).collect();
@@ -190,8 +191,8 @@ fn choose(dfg: &Dfg, options: &Options) -> Chosen {
 }
 
 /// The edges that stand for a share of all steps. An activity without its most frequent neighbours would seem to come from nowhere, and
-/// what costs most is what a reader looks for: these come first.
-pub(crate) fn cover(dfg: &Dfg, mut all: Vec<usize>, coverage: f64, marked: &[usize]) -> Vec<usize> {
+/// what costs most is what a reader looks for: these come first, and beside them not more than `most` altogether.
+pub(crate) fn cover(dfg: &Dfg, mut all: Vec<usize>, coverage: f64, most: usize, marked: &[usize]) -> Vec<usize> {
     let steps: u64 = all.iter().map(|&e| dfg.edges[e].frequency).sum();
     let needed = coverage.clamp(0.0, 1.0) * steps as f64;
     all.sort_by_key(|&e| (std::cmp::Reverse(dfg.edges[e].frequency), e));
@@ -212,12 +213,14 @@ pub(crate) fn cover(dfg: &Dfg, mut all: Vec<usize>, coverage: f64, marked: &[usi
     let mut by_bytes: Vec<usize> = all.iter().copied().filter(|&e| dfg.edges[e].bytes.is_some()).collect();
     by_bytes.sort_by_key(|&e| (std::cmp::Reverse(dfg.edges[e].bytes.map_or(0, |bytes| bytes.sum)), e));
     by_bytes.iter().take(10).for_each(|&e| taken[e] = true);
+    let mut lines = taken.iter().filter(|&&taken| taken).count();
     for &e in &all {
-        if sum as f64 >= needed {
+        if sum as f64 >= needed || lines >= most {
             break;
         }
         if !taken[e] {
             taken[e] = true;
+            lines += 1;
             sum += dfg.edges[e].frequency;
         }
     }

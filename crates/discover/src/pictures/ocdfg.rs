@@ -113,7 +113,8 @@ fn choose(found: &OcDfg, options: &Options, shown: &dyn Fn(&str) -> bool) -> Vec
         None if all <= ALL_EDGES => possible,
         coverage => {
             let share = coverage.unwrap_or(USUAL_COVERAGE);
-            found.types.iter().zip(possible).map(|(of, list)| cover(&of.dfg, list, share, &[])).collect()
+            let most = if coverage.is_none() { ALL_EDGES / found.types.len().max(1) } else { usize::MAX };
+            found.types.iter().zip(possible).map(|(of, list)| cover(&of.dfg, list, share, most, &[])).collect()
         }
     }
 }
