@@ -308,7 +308,7 @@ impl LeftOut {
 
     /// Whether something is lost, so that the exit code must say it.
     pub fn is_loss(&self) -> bool {
-        self.events_without_time + self.without_case + self.bad_numbers + self.without_moment > 0
+        self.events_without_time + self.bad_numbers > 0
     }
 }
 

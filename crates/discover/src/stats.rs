@@ -34,12 +34,24 @@ impl Stats {
             max = max.max(value);
         }
         let mean = sum as f64 / count as f64;
-        // Differences from the mean, so that large numbers that differ little keep their digits.
-        let squares: f64 = values.iter().map(|&value| (value as f64 - mean).powi(2)).sum();
+        let stdev = deviation(values, sum, (min, max));
         let median = percentile(values, 0.5);
         let p95 = percentile(values, 0.95);
-        Some(Self { count: count as u64, sum, mean, median, p95, min, max, stdev: (squares / count as f64).sqrt() })
+        Some(Self { count: count as u64, sum, mean, median, p95, min, max, stdev })
     }
+}
+
+/// The standard deviation. Squares are added up as whole numbers, so that the order of the numbers does not change the last digit; where they
+/// would not fit, lowest bits are left out, of which 47 remain.
+fn deviation(values: &[i64], sum: i128, (min, max): (i64, i64)) -> f64 {
+    let count = values.len() as i128;
+    let middle = sum / count;
+    let widest = (i128::from(max) - middle).max(middle - i128::from(min)).unsigned_abs();
+    let bits = |n: u128| 128 - n.leading_zeros();
+    let shift = (2 * bits(widest) + bits(count.unsigned_abs())).saturating_sub(127).div_ceil(2);
+    let squares: u128 = values.iter().map(|&value| ((i128::from(value) - middle).unsigned_abs() >> shift).pow(2)).sum();
+    let off = (sum - middle * count) as f64 / count as f64;
+    (squares as f64 * 4f64.powi(shift as i32) / count as f64 - off * off).max(0.0).sqrt()
 }
 
 /// The value below which a share of the numbers lies, linear between neighbours; their order changes. Zero of no numbers.
@@ -66,6 +78,10 @@ mod tests {
         assert!((stats.p95 - 3.85).abs() < 1e-12 && (stats.stdev - 1.25f64.sqrt()).abs() < 1e-12);
         assert_eq!(Stats::of(&mut []), None);
         let one = Stats::of(&mut [i64::MAX]).expect("a number");
-        assert_eq!((one.sum, one.p95), (i128::from(i64::MAX), i64::MAX as f64));
+        assert_eq!((one.sum, one.p95, one.stdev), (i128::from(i64::MAX), i64::MAX as f64, 0.0));
+        let far = Stats::of(&mut [i64::MIN, i64::MAX]).expect("numbers").stdev;
+        assert!((far / 2f64.powi(63) - 1.0).abs() < 1e-12, "{far}");
+        let (mut up, mut down) = ([1, 7, 100, 12_345_678_901], [12_345_678_901, 100, 7, 1]);
+        assert_eq!(Stats::of(&mut up), Stats::of(&mut down));
     }
 }

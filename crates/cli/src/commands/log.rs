@@ -272,9 +272,6 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
     }
     anyhow::ensure!(!args.columns.is_some(), "{shown}: --case-column and the like are for tables (CSV, Parquet), and this is none");
     let kind = name.and_then(|name| name.strip_prefix("object:"));
-    if let (Some(name), None) = (name, kind) {
-        anyhow::bail!("a log file has no case notion {name:?}: leave --case-notion out, or say object:TYPE");
-    }
     if let [single] = &options.activity[..]
         && !single.contains(':')
         && let Some(keys) = columns::classifier(&path, single)?
@@ -286,6 +283,9 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
     source::findings(&shown, &findings);
     let lossy = findings.iter().any(|finding| finding.severity == Severity::Error);
     if format == flowmine_eventlog::read::Format::Xes {
+        if let (Some(name), None) = (name, kind) {
+            anyhow::bail!("a log file has no case notion {name:?}: leave --case-notion out, or say object:TYPE");
+        }
         if let Some(kind) = kind {
             let again = log_file::read(&path, LogRules::default()).map_err(|error| source::in_file(Path::new(&shown), error))?;
             let Content::Traces(traces) = again.content else { anyhow::bail!("{shown}: the file has changed while it was read") };
@@ -295,6 +295,9 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
         }
     } else {
         let known = || log.groups.iter().map(|group| group.kind.clone()).collect::<Vec<_>>();
+        if let (Some(name), None) = (name, kind) {
+            check_type(name, &known())?;
+        }
         if let Some(kind) = case_type(args, kind, known)? {
             log.groups.retain(|group| group.kind == kind);
             log.words.notion = format!("objects of type {kind}");
@@ -354,7 +357,8 @@ fn table(args: &Discover, path: &Path, shown: &str, options: &ReadOptions) -> an
     if log.words.instance.is_empty() {
         log.words.instance = if log.has_intervals() { "instance" } else { "event" }.to_owned();
     }
-    Ok(Loaded { log, lossy: read.bad_rows > 0 })
+    let lossy = read.bad_rows > 0 || log.left_out.without_case > 0;
+    Ok(Loaded { log, lossy })
 }
 
 /// Standard input as a file: formats are told by their content, and some are read twice.

@@ -12,6 +12,7 @@ use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::{CorrelateError, Filter, Jobs, RowRules};
 use flowmine_discover::dfg::dfg;
 use flowmine_discover::pictures::dfg::{self as picture, Options};
+use flowmine_discover::{bottlenecks, pictures, summary};
 use flowmine_draw::svg;
 use flowmine_eventlog::{CaseLog, Counts, ocel, xes};
 use flowmine_logs::columns::{self, ReadOptions};
@@ -50,6 +51,19 @@ impl Written<'_> {
         self.files.push((name, what.to_owned()));
         Ok(())
     }
+
+    /// What costs time, and the table of activities.
+    fn tables(&mut self, log: &ActivityLog) -> anyhow::Result<()> {
+        let Some(cases) = log.cases().filter(|_| !log.is_empty()) else { return Ok(()) };
+        let found = bottlenecks::discover(log, cases, &bottlenecks::Options::default());
+        let text = pictures::bottlenecks::text(&found);
+        output::write(Some(&self.out.join("bottlenecks.txt")), |out| Ok(out.write_all(text.as_bytes())?))?;
+        self.files.push(("bottlenecks.txt".to_owned(), "what costs most time, with evidence and advice".to_owned()));
+        let found = summary::discover(log, cases, &summary::Options::default());
+        output::write(Some(&self.out.join("activities.csv")), |out| Ok(pictures::summary::csv(&found, out)?))?;
+        self.files.push(("activities.csv".to_owned(), "times, failures, bytes of each activity".to_owned()));
+        Ok(())
+    }
 }
 
 /// Correlates, exports, discovers and summarises.
@@ -78,6 +92,9 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         written.log(format!("log{suffix}.xes"), log, notion.description())?;
         let log = job_columns(&dataset, &jobs, *notion, &filter, &rules)?;
         written.graph(format!("dfg{suffix}.svg"), &log, &format!("directly-follows graph of jobs, {} cases", notion.name()))?;
+        if suffix.is_empty() {
+            written.tables(&log)?;
+        }
     }
     if has_tasks {
         let suffix = if has_jobs { format!("-{}", task_log::NOTION) } else { String::new() };
@@ -87,6 +104,9 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         let log = columns::tasks(&Tasks::new(&dataset, &rules, &filter), &ReadOptions::default())?;
         drop(stage);
         written.graph(format!("dfg{suffix}.svg"), &log, &format!("directly-follows graph of tasks, {} cases", task_log::NOTION))?;
+        if !has_jobs {
+            written.tables(&log)?;
+        }
     }
     if let Some(log) = &logs.objects {
         let _stage = Stage::new("writing the object-centric log");
