@@ -12,8 +12,11 @@ use rustc_hash::FxHashMap;
 use super::ReadOptions;
 use crate::task_log::TracedJobs;
 
+/// Where a text of a job comes from.
+type Pick = fn(&Attempt) -> Option<Sym>;
+
 /// Attributes of jobs that can be kept, by the names of the table `job_states`.
-const KEPT: [(&str, fn(&Attempt) -> Option<Sym>); 9] = [
+const KEPT: [(&str, Pick); 9] = [
     ("account", |a| a.account),
     ("user", |a| a.user),
     ("group", |a| a.group),
@@ -42,7 +45,7 @@ pub(crate) fn knows(keep: &[String]) -> bool {
     keep.iter().all(|key| find(key).is_some())
 }
 
-fn find(key: &str) -> Option<fn(&Attempt) -> Option<Sym>> {
+fn find(key: &str) -> Option<Pick> {
     let name = key.strip_prefix("slurm:").unwrap_or(key);
     let name = match name {
         "org:resource" => "user",

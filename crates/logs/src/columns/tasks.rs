@@ -88,7 +88,7 @@ fn text_of(row: &TaskRun<'static>, key: &str) -> Option<String> {
 }
 
 /// Whether tasks have attributes of these names.
-pub fn unknown_attribute<'k>(keys: &'k [String]) -> Option<&'k str> {
+pub fn unknown_attribute(keys: &[String]) -> Option<&str> {
     let known = |key: &str| {
         let key = key.strip_prefix("task:").or_else(|| key.strip_prefix("case:task:")).unwrap_or(key);
         matches!(key, "concept:name" | "activity" | "org:resource" | "lifecycle:transition") || TASK.iter().any(|(name, ..)| *name == key)
