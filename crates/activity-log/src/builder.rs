@@ -634,6 +634,9 @@ impl LogBuilder {
     /// Says which record of the source each event was that was added: a number for each, in the order of adding. Not needed where that is the order
     /// of the source.
     pub fn records(&mut self, added: &[u32]) {
+        if added.iter().enumerate().all(|(at, &number)| at as u32 == number) {
+            return;
+        }
         let record = &mut self.log.events.record;
         record.extend(record.len() as u32..self.log.events.time_ns.len() as u32);
         for number in record.iter_mut() {

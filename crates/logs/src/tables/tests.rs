@@ -244,10 +244,10 @@ fn naive(lines: &[Line], with_start: bool, with_lifecycle: bool) -> ActivityLog 
     // Those of lines that are no instance are counted when they are read.
     let is_none = |line: &&Line| line.case.is_none() || with_start && line.start.is_none() && line.end.is_none();
     builder.left_out().bad_numbers += lines.iter().filter(is_none).filter(|line| line.bytes == Some(-1)).count() as u64;
-    let mut log = builder.finish();
     if !with_start && records.iter().enumerate().any(|(at, &row)| at as u32 != row) {
-        log.events.record = records;
+        builder.records(&records);
     }
+    let mut log = builder.finish();
     log.words.instance = "event".to_owned();
     log.words.ready = "scheduled".to_owned();
     in_usual_numbers(log)
