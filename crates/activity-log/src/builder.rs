@@ -73,7 +73,8 @@ impl Transition {
         matches!(self, Self::Complete | Self::Failed | Self::Aborted | Self::Skipped)
     }
 
-    fn status(self) -> Status {
+    /// How an instance ended that ends with it.
+    pub fn status(self) -> Status {
         match self {
             Self::Complete => Status::Completed,
             Self::Failed => Status::Failed,

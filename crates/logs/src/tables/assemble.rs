@@ -59,13 +59,12 @@ pub fn assemble(mut columns: Columns, keys: Vec<String>) -> Result<(ActivityLog,
     columns.case = Coded::default();
     let without_case = by_case.without_case;
     let mut log = if let Some(start) = columns.start.take() {
-        let status = transitions.map(|(codes, of)| (codes, of.into_iter().map(status).collect::<Vec<_>>()));
-        intervals(columns, start, status, by_case)?
+        intervals(columns, start, transitions.map(ends), by_case)?
     } else if used(|transition| !matches!(transition, Transition::Untold | Transition::Complete)) {
         let Some((codes, of)) = transitions else { return Err(TooLarge { what: "events" }.into()) };
         paired(columns, &codes, &of, by_case, keys)?
     } else {
-        moments(columns, by_case)?
+        moments(columns, transitions.map(ends), by_case)?
     };
     log.left_out.unnamed += unnamed;
     log.left_out.without_case += without_case;
@@ -75,13 +74,24 @@ pub fn assemble(mut columns: Columns, keys: Vec<String>) -> Result<(ActivityLog,
     Ok((log, notes))
 }
 
-fn status(transition: Transition) -> Status {
-    match transition {
-        Transition::Failed => Status::Failed,
-        Transition::Aborted => Status::Aborted,
-        Transition::Skipped => Status::Cached,
-        _ => Status::Unknown,
+/// How rows ended: numbers of transitions, and what each tells of an end.
+type Ends = (Vec<u32>, Vec<Status>);
+
+fn ends((codes, of): (Vec<u32>, Vec<Transition>)) -> Ends {
+    (codes, of.into_iter().map(Transition::status).collect())
+}
+
+fn status_of(ends: Option<&Ends>, row: u32) -> Status {
+    ends.and_then(|(codes, of)| of.get(codes[row as usize] as usize)).copied().unwrap_or_default()
+}
+
+/// The status of each row, nothing where no row tells one.
+fn statuses(ends: Option<&Ends>, rows: impl Iterator<Item = u32>) -> Vec<Status> {
+    if ends.is_none_or(|(_, of)| of.iter().all(|&status| status == Status::Unknown)) {
+        return Vec::new();
     }
+    let of: Vec<Status> = rows.map(|row| status_of(ends, row)).collect();
+    if of.iter().any(|&status| status != Status::Unknown) { of } else { Vec::new() }
 }
 
 /// Gives rows without an activity one, and counts them. An empty name is none.
@@ -286,7 +296,7 @@ fn check(rows: usize, events_of_each: usize) -> Result<(), TooLarge> {
 }
 
 /// Each row is an instance of one moment.
-fn moments(mut columns: Columns, mut by_case: ByCase) -> Result<ActivityLog, TooLarge> {
+fn moments(mut columns: Columns, ends: Option<Ends>, mut by_case: ByCase) -> Result<ActivityLog, TooLarge> {
     check(columns.time.len(), 1)?;
     let time = std::mem::take(&mut columns.time);
     in_order_of_time(&mut by_case, &time);
@@ -295,9 +305,15 @@ fn moments(mut columns: Columns, mut by_case: ByCase) -> Result<ActivityLog, Too
     let time_ns = moved(time, rows.as_deref());
     let all: Vec<u32> = (0..time_ns.len() as u32).collect();
     log.left_out.events_without_time = time_ns.iter().filter(|&&time| time == UNKNOWN).count() as u64;
-    log.instances = Instances { start: all.clone(), end: all, ..Instances::default() };
+    let status = match &rows {
+        Some(rows) => statuses(ends.as_ref(), rows.iter().copied()),
+        None => statuses(ends.as_ref(), 0..time_ns.len() as u32),
+    };
+    log.instances = Instances { start: all.clone(), end: all, status, ..Instances::default() };
     fill(&mut log, columns, rows.as_deref());
-    log.events = Events { time_ns, record: rows.unwrap_or_default() };
+    // Nothing stands for rows in their own order.
+    let record = rows.filter(|rows| rows.iter().enumerate().any(|(at, &row)| at != row as usize)).unwrap_or_default();
+    log.events = Events { time_ns, record };
     log.groups = vec![Cases { names, offsets, ..Cases::default() }];
     Ok(log)
 }
@@ -386,15 +402,12 @@ struct Share {
 fn intervals(
     mut columns: Columns,
     start: Vec<i64>,
-    status: Option<(Vec<u32>, Vec<Status>)>,
+    ends: Option<Ends>,
     by_case: ByCase,
 ) -> Result<ActivityLog, TooLarge> {
     check(columns.time.len(), 2)?;
     let end = std::mem::take(&mut columns.time);
-    let status_of = |row: u32| match &status {
-        Some((codes, of)) => of.get(codes[row as usize] as usize).copied().unwrap_or_default(),
-        None => Status::Unknown,
-    };
+    let status_of = |row: u32| status_of(ends.as_ref(), row);
     let shares: Vec<Share> = thread::scope(|scope| {
         let others: Vec<_> = shares(&by_case.offsets)
             .into_iter()
@@ -434,12 +447,7 @@ fn intervals(
     if starts > 0 {
         log.left_out.without_start += lone_ends;
     }
-    if status.is_some() {
-        let of: Vec<Status> = rows.iter().map(|&row| status_of(row)).collect();
-        if of.iter().any(|&status| status != Status::Unknown) {
-            log.instances.status = of;
-        }
-    }
+    log.instances.status = statuses(ends.as_ref(), rows.iter().copied());
     fill(&mut log, columns, Some(&rows));
     log.groups = vec![Cases { names: by_case.names, offsets, ..Cases::default() }];
     Ok(log)
