@@ -24,6 +24,8 @@
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, LeftOut, Measure, NONE, Status, UNKNOWN, Words};
 use rustc_hash::FxHashMap;
 
+use crate::about::ORIGINS;
+use crate::grouped::Grouped;
 use crate::stats::Stats;
 
 /// A directly-follows graph.
@@ -210,22 +212,9 @@ impl Values {
 
     /// The statistics of each place.
     fn stats(self, places: usize) -> Vec<Option<Stats>> {
-        let mut ends = vec![0usize; places + 1];
-        for &slot in &self.slots {
-            ends[slot as usize + 1] += 1;
-        }
-        for place in 0..places {
-            ends[place + 1] += ends[place];
-        }
-        let mut cursor = ends.clone();
-        let mut sorted = vec![0i64; self.values.len()];
-        for (&slot, &value) in self.slots.iter().zip(&self.values) {
-            let at = &mut cursor[slot as usize];
-            sorted[*at] = value;
-            *at += 1;
-        }
+        let numbers = Grouped::of(places, || self.slots.iter().copied().zip(self.values.iter().copied()));
         drop(self);
-        (0..places).map(|place| Stats::of(&mut sorted[ends[place]..ends[place + 1]])).collect()
+        numbers.stats()
     }
 }
 
@@ -582,15 +571,11 @@ fn activities(log: &ActivityLog, cases: &Cases) -> Vec<Activity> {
     let is_inside = |at: usize| members.as_ref().is_none_or(|members| members[at]);
     let instances = &log.instances;
     let gather = |value: &dyn Fn(u32) -> Option<i64>| -> Vec<Option<Stats>> {
-        let mut values = Values::default();
-        for at in (0..log.len()).filter(|&at| is_inside(at)) {
-            if let Some(value) = value(at as u32) {
-                values.push(instances.activity[at], value);
-            }
-        }
-        values.stats(n)
+        let inside = || (0..log.len()).filter(|&at| is_inside(at));
+        Grouped::of(n, || inside().filter_map(|at| Some((instances.activity[at], value(at as u32)?)))).stats()
     };
-    if log.has_intervals() {
+    let has_intervals = log.has_intervals();
+    if has_intervals {
         let stats = gather(&|at| log.service_ns(at));
         out.iter_mut().zip(stats).for_each(|(activity, stats)| activity.service_ns = stats);
     }
@@ -608,7 +593,7 @@ fn activities(log: &ActivityLog, cases: &Cases) -> Vec<Activity> {
     if let Some(stats) = column(Measure::WrittenBytes) {
         out.iter_mut().zip(stats).for_each(|(activity, stats)| activity.written_bytes = stats);
     }
-    if log.has_intervals() && (log.measures(Measure::ReadBytes).is_some() || log.measures(Measure::WrittenBytes).is_some()) {
+    if has_intervals && (log.measures(Measure::ReadBytes).is_some() || log.measures(Measure::WrittenBytes).is_some()) {
         let mut sums = vec![(0i128, 0i128); n];
         for at in (0..log.len() as u32).filter(|&at| is_inside(at as usize)) {
             let bytes = [Measure::ReadBytes, Measure::WrittenBytes].map(|measure| log.measure(measure, at));
@@ -639,9 +624,9 @@ fn activities(log: &ActivityLog, cases: &Cases) -> Vec<Activity> {
                 origins[number][from as usize] += 1;
             }
         }
-        const ORIGINS: [BytesFrom; 4] = [BytesFrom::Trace, BytesFrom::Engine, BytesFrom::Accounting, BytesFrom::Log];
         for (activity, counts) in out.iter_mut().zip(origins) {
-            activity.bytes_from = ORIGINS.iter().map(|&from| (from, counts[from as usize])).filter(|(_, count)| *count > 0).collect();
+            let counts = ORIGINS.iter().map(|&from| (from, counts[from as usize]));
+            activity.bytes_from = counts.filter(|&(from, count)| from != BytesFrom::Nobody && count > 0).collect();
             activity.bytes_from.sort_by_key(|&(from, count)| (std::cmp::Reverse(count), from));
         }
     }

@@ -1,5 +1,7 @@
 //! Numbers by group in one piece of memory, for medians and percentiles of each group.
 
+use crate::stats::Stats;
+
 /// Numbers, those of a group together.
 pub struct Grouped {
     offsets: Vec<usize>,
@@ -31,5 +33,10 @@ impl Grouped {
     /// The numbers of a group, in the order in which they came until somebody changes it.
     pub fn get(&mut self, group: usize) -> &mut [i64] {
         &mut self.values[self.offsets[group]..self.offsets[group + 1]]
+    }
+
+    /// The statistics of each group.
+    pub fn stats(mut self) -> Vec<Option<Stats>> {
+        (0..self.offsets.len() - 1).map(|group| Stats::of(self.get(group))).collect()
     }
 }

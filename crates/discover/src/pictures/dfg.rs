@@ -34,6 +34,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::csv::Csv;
+use crate::about;
 use crate::dfg::{Activity, Dfg, Edge};
 use crate::stats::Stats;
 
@@ -190,39 +191,41 @@ fn choose(dfg: &Dfg, options: &Options) -> Chosen {
     Chosen { starts, ends, edges, activities, marked_edges, marked_activities }
 }
 
-/// The edges that stand for a share of all steps. An activity without its most frequent neighbours would seem to come from nowhere, and
-/// what costs most is what a reader looks for: these come first, and beside them not more than `most` altogether.
+/// The most frequent edges, until they stand for a share of all steps. An activity without its most frequent neighbours would seem to come
+/// from nowhere, and what costs most is what a reader looks for: these are shown besides, and come first when about `most` altogether
+/// can be shown.
 pub(crate) fn cover(dfg: &Dfg, mut all: Vec<usize>, coverage: f64, most: usize, marked: &[usize]) -> Vec<usize> {
     let steps: u64 = all.iter().map(|&e| dfg.edges[e].frequency).sum();
     let needed = coverage.clamp(0.0, 1.0) * steps as f64;
     all.sort_by_key(|&e| (std::cmp::Reverse(dfg.edges[e].frequency), e));
-    let mut has_in = vec![false; dfg.activities.len()];
-    let mut has_out = vec![false; dfg.activities.len()];
+    // Where most cases begin nothing else has to come in, and where most end nothing has to go out.
+    let (mut begun, mut ended) = (vec![0; dfg.activities.len()], vec![0; dfg.activities.len()]);
+    dfg.starts.iter().for_each(|&(activity, cases)| begun[activity] = cases);
+    dfg.ends.iter().for_each(|&(activity, cases)| ended[activity] = cases);
     let mut taken = vec![false; dfg.edges.len()];
-    let mut sum = 0;
     for &e in &all {
         let edge = &dfg.edges[e];
-        let needed = edge.from != edge.to && edge.frequency > 0 && (!has_out[edge.from] || !has_in[edge.to]);
-        if needed || marked.contains(&e) {
-            has_out[edge.from] = true;
-            has_in[edge.to] = true;
+        let is_needed = edge.from != edge.to && (edge.frequency > ended[edge.from] || edge.frequency > begun[edge.to]);
+        if is_needed || marked.contains(&e) {
+            ended[edge.from] = u64::MAX;
+            begun[edge.to] = u64::MAX;
             taken[e] = true;
-            sum += edge.frequency;
         }
     }
     let mut by_bytes: Vec<usize> = all.iter().copied().filter(|&e| dfg.edges[e].bytes.is_some()).collect();
     by_bytes.sort_by_key(|&e| (std::cmp::Reverse(dfg.edges[e].bytes.map_or(0, |bytes| bytes.sum)), e));
     by_bytes.iter().take(10).for_each(|&e| taken[e] = true);
     let mut lines = taken.iter().filter(|&&taken| taken).count();
+    // However many these are, some of the most frequent stand beside them.
+    let most = most.max(lines.saturating_add(most / 4));
+    let mut sum = 0;
     for &e in &all {
         if sum as f64 >= needed || lines >= most {
             break;
         }
-        if !taken[e] {
-            taken[e] = true;
-            lines += 1;
-            sum += dfg.edges[e].frequency;
-        }
+        lines += usize::from(!taken[e]);
+        taken[e] = true;
+        sum += dfg.edges[e].frequency;
     }
     let mut chosen: Vec<usize> = all.into_iter().filter(|&e| taken[e]).collect();
     chosen.sort_unstable();
@@ -239,23 +242,13 @@ fn bytes(number: i128) -> String {
 }
 
 /// Who counted, in words.
-pub fn origin(from: BytesFrom) -> &'static str {
+fn origin(from: BytesFrom) -> &'static str {
     match from {
         BytesFrom::Nobody => "nobody",
         BytesFrom::Trace => "traced",
         BytesFrom::Engine => "told by the engine",
         BytesFrom::Accounting => "told by Slurm's accounting",
         BytesFrom::Log => "told by the log",
-    }
-}
-
-fn origin_key(from: BytesFrom) -> &'static str {
-    match from {
-        BytesFrom::Nobody => "nobody",
-        BytesFrom::Trace => "trace",
-        BytesFrom::Engine => "engine",
-        BytesFrom::Accounting => "accounting",
-        BytesFrom::Log => "log",
     }
 }
 
@@ -850,7 +843,7 @@ impl<I: Iterator<Item = Value>, F: Fn() -> I> Serialize for Entries<F> {
 }
 
 fn activity_json(a: &Activity) -> Value {
-    let from: Map<String, Value> = a.bytes_from.iter().map(|&(from, n)| (origin_key(from).to_owned(), json!(n))).collect();
+    let from: Map<String, Value> = a.bytes_from.iter().map(|&(from, n)| (about::origin(from).to_owned(), json!(n))).collect();
     json!({ "name": a.name, "frequency": a.frequency, "cases": a.cases,
         "service_s": stats_json(&a.service_ns, 1e9), "queue_s": stats_json(&a.queue_ns, 1e9),
         "read_bytes": stats_json(&a.read_bytes, 1.0), "written_bytes": stats_json(&a.written_bytes, 1.0),
@@ -973,7 +966,7 @@ pub fn csv(dfg: &Dfg, out: &mut dyn Write) -> io::Result<()> {
         let mut row = vec![json!("activity"), json!(a.name), Value::Null, json!(a.frequency), json!(a.cases)];
         row.extend(times(&a.service_ns));
         row.extend(times(&a.queue_ns).into_iter().take(4));
-        let from: Vec<&str> = a.bytes_from.iter().map(|&(from, _)| origin_key(from)).collect();
+        let from: Vec<&str> = a.bytes_from.iter().map(|&(from, _)| about::origin(from)).collect();
         let from = if from.is_empty() { Value::Null } else { json!(from.join("+")) };
         row.extend([sum(&a.read_bytes), sum(&a.written_bytes), from, a.bytes_per_s.map_or(Value::Null, |rate| json!(rate))]);
         row.extend([a.failed, a.aborted, a.cached, a.unfinished, a.retries, a.most_at_once].map(|n| json!(n)));
@@ -1008,4 +1001,30 @@ fn put_row(table: &mut Csv<&mut dyn Write>, row: Vec<Value>) -> io::Result<()> {
         };
     }
     table.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A path of ten activities, each with a loop to itself, an unusual way back to its beginning and rare steps from everywhere to everywhere.
+    #[test]
+    fn what_happens_most_is_shown_and_what_is_rare_is_not() {
+        let edge = |from, to, frequency| Edge { from, to, frequency, ..Edge::default() };
+        let mut edges: Vec<Edge> = (0..9).map(|at| edge(at, at + 1, 1000)).collect();
+        edges.extend((0..10).map(|at| edge(at, at, 400)));
+        edges.extend((0..10).flat_map(|from| (0..10).filter(move |&to| to != from && to != from + 1).map(move |to| edge(from, to, 3))));
+        let activities = (0..10).map(|at| Activity { name: format!("a{at}"), frequency: 1400, ..Activity::default() }).collect();
+        let dfg = Dfg { activities, edges, starts: vec![(0, 1000)], ends: vec![(9, 1000)], ..Dfg::default() };
+        let all: Vec<usize> = (0..dfg.edges.len()).collect();
+        let shown = cover(&dfg, all.clone(), 0.98, ALL_EDGES, &[]);
+        assert_eq!(shown, (0..19).collect::<Vec<_>>(), "the path and the loops");
+        assert_eq!(cover(&dfg, all.clone(), 0.0, ALL_EDGES, &[]), (0..9).collect::<Vec<_>>(), "where each comes from and goes to");
+        assert_eq!(cover(&dfg, all.clone(), 0.95, 5, &[]), (0..10).collect::<Vec<_>>(), "a loop beside the path");
+        assert_eq!(cover(&dfg, all.clone(), 1.0, usize::MAX, &[]), all);
+        // Where few begin, a way in is needed.
+        let without = Dfg { starts: vec![(0, 1)], ..dfg.clone() };
+        let back = cover(&without, all, 0.0, ALL_EDGES, &[]);
+        assert!(back.iter().any(|&e| without.edges[e].to == 0));
+    }
 }
