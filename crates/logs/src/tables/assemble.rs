@@ -399,12 +399,7 @@ struct Share {
 }
 
 /// Each row is an instance with a start, an end, or both. The order is that of [`LogBuilder::instance`].
-fn intervals(
-    mut columns: Columns,
-    start: Vec<i64>,
-    ends: Option<Ends>,
-    by_case: ByCase,
-) -> Result<ActivityLog, TooLarge> {
+fn intervals(mut columns: Columns, start: Vec<i64>, ends: Option<Ends>, by_case: ByCase) -> Result<ActivityLog, TooLarge> {
     check(columns.time.len(), 2)?;
     let end = std::mem::take(&mut columns.time);
     let status_of = |row: u32| status_of(ends.as_ref(), row);
