@@ -48,7 +48,6 @@ fn node(out: &mut String, node: &Node) {
         Shape::Start | Shape::End => ", fontcolor=\"#ffffff\"".to_owned(),
         Shape::Circle => ", shape=circle, style=filled".to_owned(),
         Shape::Bar => ", shape=box, style=filled, height=0.1, width=0.5".to_owned(),
-        Shape::Diamond => ", shape=diamond, style=filled".to_owned(),
     };
     let fill = match node.shape {
         Shape::Start | Shape::End | Shape::Bar => "#334155",

@@ -65,7 +65,6 @@ fn of_node(node: &Node) -> Fields {
         Shape::End => "end",
         Shape::Circle => "circle",
         Shape::Bar => "bar",
-        Shape::Diamond => "diamond",
     };
     let fixed = vec![
         ("label", Some(Datum::Text(visible(&node.name)))),

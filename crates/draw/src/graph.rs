@@ -35,8 +35,6 @@ pub enum Shape {
     Circle,
     /// A thin bar, such as a silent transition.
     Bar,
-    /// A diamond, such as a gateway.
-    Diamond,
 }
 
 /// A mark that says: look here.
@@ -62,8 +60,6 @@ pub struct Node {
     pub lines: Vec<String>,
     /// Fill, `#rrggbb`.
     pub fill: String,
-    /// A bar on the lower edge, as a share of the width (0 to 1) and a colour.
-    pub bar: Option<(f64, String)>,
     /// A mark.
     pub mark: Mark,
     /// All that is known, in lines, for those who point at it.

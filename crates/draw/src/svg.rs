@@ -63,18 +63,15 @@ impl<'a> Scene<'a> {
                 let lines = wrap_name(&node.name, NAME_SIZE, NAME_ROOM, NAME_LINES);
                 let widest =
                     lines.iter().map(|l| width(l, NAME_SIZE)).chain(node.lines.iter().map(|l| width(l, SMALL))).fold(0.0, f64::max);
-                let bar = if node.bar.is_some() { 5.0 } else { 0.0 };
                 let size = layout::Node {
                     width: (widest + 24.0).max(72.0).ceil(),
-                    height: 13.0 + 16.0 * lines.len() as f64 + 14.0 * node.lines.len() as f64 + bar,
+                    height: 13.0 + 16.0 * lines.len() as f64 + 14.0 * node.lines.len() as f64,
                     inset: 8.0,
                     position: Position::Free,
                 };
                 (lines, size)
             }
-            Shape::Circle | Shape::Diamond => {
-                (vec![visible(&node.name)], layout::Node { width: 30.0, height: 30.0, inset: 8.0, position: Position::Free })
-            }
+            Shape::Circle => (vec![visible(&node.name)], layout::Node { width: 30.0, height: 30.0, inset: 8.0, position: Position::Free }),
             Shape::Bar => (Vec::new(), layout::Node { width: 40.0, height: 12.0, inset: 2.0, position: Position::Free }),
         };
         self.names.push(names);
@@ -112,7 +109,7 @@ impl<'a> Scene<'a> {
             let shape = self.picture.nodes[at].shape;
             let node = &mut self.graph.nodes[at];
             let needed: f64 = f64::max(a, b) + 2.0 * node.inset;
-            if !matches!(shape, Shape::Circle | Shape::Diamond) {
+            if shape != Shape::Circle {
                 node.width = node.width.max(needed.min(260.0)).ceil();
             }
         }
@@ -300,30 +297,12 @@ fn node(sheet: &mut Sheet, shape: &Node, names: &[String], size: &layout::Node, 
                 y += 14.0;
                 sheet.text(at.x, y, SMALL, WEAK_TEXT, "text-anchor=\"middle\"", line);
             }
-            if let Some((share, colour)) = &shape.bar {
-                let (x, w) = (frame.x + 6.0, frame.w - 12.0);
-                sheet.rect(Frame { x, y: frame.y + frame.h - 7.0, w, h: 4.0 }, 1.0, "#ffffff", None);
-                sheet.rect(Frame { x, y: frame.y + frame.h - 7.0, w: w * share.clamp(0.0, 1.0), h: 4.0 }, 1.0, colour, None);
-            }
         }
         Shape::Circle => {
             sheet.circle((at.x, at.y), size.width / 2.0 - 1.0, &shape.fill, "#334155", 1.4);
             sheet.text(at.x, at.y + 4.0, SMALL, TEXT, "text-anchor=\"middle\"", if shape.name.is_empty() { "" } else { &names[0] });
         }
         Shape::Bar => sheet.rect(frame, 2.0, TERMINAL, None),
-        Shape::Diamond => {
-            let (x, y, r) = (at.x, at.y, size.width / 2.0);
-            let data = format!("M{} {}L{} {}L{} {}L{} {}Z", Num(x), Num(y - r), Num(x + r), Num(y), Num(x), Num(y + r), Num(x - r), Num(y));
-            sheet.path(&data, &shape.fill, "stroke=\"#334155\" stroke-width=\"1.4\"");
-            sheet.text(
-                x,
-                y + 5.0,
-                15.0,
-                TEXT,
-                "text-anchor=\"middle\" font-weight=\"bold\"",
-                if shape.name.is_empty() { "" } else { &names[0] },
-            );
-        }
     }
     sheet.body.push_str("</g>\n");
 }

@@ -92,7 +92,7 @@ fn text(text: &str, counts: &mut Counts, out: &mut Vec<u8>) {
     if quoted {
         out.push(b'"');
     }
-    if is_formula(text) {
+    if flowmine_text::is_formula(text) {
         out.push(b'\'');
         counts.simplified_values += 1;
     }
@@ -113,18 +113,5 @@ fn text(text: &str, counts: &mut Counts, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[done..]);
     if quoted {
         out.push(b'"');
-    }
-}
-
-/// Whether a spreadsheet would compute it, behind any number of apostrophes.
-pub fn is_formula(text: &str) -> bool {
-    let text = text.trim_start_matches('\'');
-    match text.as_bytes().first() {
-        Some(b'=' | b'@' | b'\t' | b'\r' | b'\n') => true,
-        // Rust also reads `-inf` and `-nan`, which a spreadsheet takes for names.
-        Some(b'+' | b'-') => {
-            text.bytes().any(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')) || text.parse::<f64>().is_err()
-        }
-        _ => false,
     }
 }

@@ -36,6 +36,20 @@ fn decode_slowly(bytes: &[u8]) -> String {
     out
 }
 
+/// Whether a spreadsheet would compute the text of a CSV field, behind any number of apostrophes: writers put one apostrophe before it, and readers
+/// take one off.
+pub fn is_formula(text: &str) -> bool {
+    let text = text.trim_start_matches('\'');
+    match text.as_bytes().first() {
+        Some(b'=' | b'@' | b'\t' | b'\r' | b'\n') => true,
+        // Rust also reads `-inf` and `-nan`, which a spreadsheet takes for names.
+        Some(b'+' | b'-') => {
+            text.bytes().any(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')) || text.parse::<f64>().is_err()
+        }
+        _ => false,
+    }
+}
+
 /// The bytes that [`decode`] was given.
 pub fn encode(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();

@@ -83,7 +83,7 @@ impl<W: Write> Csv<W> {
 
 /// A text as a field: quoted where it has to be, and never a formula.
 pub fn field(text: &str) -> Cow<'_, str> {
-    let protected = is_formula(text);
+    let protected = flowmine_text::is_formula(text);
     let quoted = text.is_empty() || text.contains([',', '"', '\r', '\n']) || text.starts_with(' ') || text.ends_with(' ');
     if !protected && !quoted {
         return Cow::Borrowed(text);
@@ -105,20 +105,6 @@ pub fn field(text: &str) -> Cow<'_, str> {
         out.push('"');
     }
     Cow::Owned(out)
-}
-
-/// Whether a spreadsheet would compute it.
-fn is_formula(text: &str) -> bool {
-    match text.as_bytes().first() {
-        Some(b'=' | b'@' | b'\t' | b'\r' | b'\n') => true,
-        Some(b'+' | b'-') => !is_number(&text[1..]),
-        _ => false,
-    }
-}
-
-/// Digits, perhaps with a point and an exponent; neither `inf` nor a second sign.
-fn is_number(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<f64>().is_ok()
 }
 
 /// Nanoseconds as seconds, exact, without zeros at the end.

@@ -257,7 +257,7 @@ pub fn graph(dfg: &Dfg, options: &Options) -> Graph {
     let chosen = choose(dfg, options);
     let view = View::new(dfg, options, &chosen);
     let mut picture =
-        Graph { name: "dfg", title: title(dfg), facts: facts(dfg, options), left_out: left_out(dfg, &chosen, options), ..Graph::default() };
+        Graph { name: "dfg", title: title(dfg), facts: facts(dfg), left_out: left_out(dfg, &chosen, options), ..Graph::default() };
     let mut place = vec![usize::MAX; dfg.activities.len()];
     for &a in &chosen.activities {
         place[a] = picture.nodes.len();
@@ -670,7 +670,7 @@ fn title(dfg: &Dfg) -> String {
 }
 
 /// What was counted, in sentences.
-fn facts(dfg: &Dfg, _options: &Options) -> Vec<String> {
+fn facts(dfg: &Dfg) -> Vec<String> {
     let mut facts = Vec::new();
     let instance = if dfg.words.instance.is_empty() { "event" } else { &dfg.words.instance };
     if dfg.instances == 0 {

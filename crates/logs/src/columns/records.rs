@@ -45,7 +45,6 @@ pub struct Columns {
     unnamed: Option<u32>,
     findings: Findings,
     header: CaseHeader,
-    failed: Option<TooLarge>,
     label: String,
     in_trace: bool,
 }
@@ -64,7 +63,6 @@ impl Columns {
             unnamed: None,
             findings: Findings::default(),
             header: CaseHeader::default(),
-            failed: None,
             label: String::new(),
             in_trace: false,
         }
@@ -226,9 +224,6 @@ impl Columns {
     /// # Errors
     /// When there are too many cases, or none are of the type that was asked for.
     pub fn finish(mut self) -> Result<(ActivityLog, CaseHeader, Vec<Finding>), LogError> {
-        if let Some(failed) = self.failed {
-            return Err(LogError::source(failed));
-        }
         if self.objects.is_used() {
             self.builder.end_case("").map_err(LogError::source)?;
             let mut log = self.builder.finish();

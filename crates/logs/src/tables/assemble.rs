@@ -10,8 +10,9 @@ use flowmine_activity_log::{
     UNKNOWN,
 };
 
+use super::TableError;
 use super::columns::{Coded, Columns, in_order_of_rows, result_of, threads};
-use super::{TableError, UNNAMED};
+use crate::log_file::as_objects::UNNAMED;
 
 /// Rows by case.
 #[derive(Debug, Default)]

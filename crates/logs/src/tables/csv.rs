@@ -17,8 +17,8 @@ use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 use flowmine_activity_log::{Interner, NONE, TooLarge, UNKNOWN};
-use flowmine_eventlog::csv::is_formula;
 use flowmine_schema::foreign_parquet::{FEW_ROWS, ROWS_PER_BYTE};
+use flowmine_schema::text::is_formula;
 use memchr::{memchr, memchr2};
 
 use super::columns::{Coded, Faults, Got, Read, Source, Want};

@@ -33,7 +33,7 @@
 //! a time are put in order on the other places.
 //!
 //! # What is missing or wrong
-//! Nothing vanishes: rows without a case are left out and counted, those without an activity get [`UNNAMED`] and are counted, times that
+//! Nothing vanishes: rows without a case are left out and counted, those without an activity get [`UNNAMED`](crate::log_file::as_objects::UNNAMED) and are counted, times that
 //! cannot be read are unknown and counted, and so are numbers below zero, above 2⁶³ − 1 or with a fraction. What is wrong is reported with its place, the first few
 //! each. Not refused is a file for its rows; refused is one without a time that can be read.
 //!
@@ -60,9 +60,6 @@ use flowmine_activity_log::ActivityLog;
 
 use columns::Source;
 pub use error::TableError;
-
-/// The activity of a row that has none.
-pub const UNNAMED: &str = "(unnamed)";
 
 /// How many faults of one sort are told with their places.
 pub const FAULTS_TOLD: usize = 3;
