@@ -218,6 +218,10 @@ pub(crate) struct Seen {
     pub not_before_ns: Maybe,
     pub observed_at_ns: i64,
     pub reported_ns: Maybe,
+    /// When the job started, if the row says so and it has happened.
+    pub start_ns: Maybe,
+    /// When it ended, likewise.
+    pub end_ns: Maybe,
     pub source: Sym,
     pub reason: Option<Sym>,
     pub node_list: Option<Sym>,
@@ -297,12 +301,15 @@ impl Folder {
         slot.polled = true;
         slot.gone = left;
         if left || state.is_some() {
+            let (start_ns, end_ns) = happened(row);
             self.seen.push(Seen {
                 slot: at,
                 state: if left { None } else { state },
                 not_before_ns: row.not_before_ns.into(),
                 observed_at_ns: row.observed_at_ns,
                 reported_ns: row.reported_ns.into(),
+                start_ns,
+                end_ns,
                 source,
                 reason,
                 node_list,
@@ -410,6 +417,18 @@ impl Slot {
         let since = row.submit_ns.unwrap_or(row.observed_at_ns);
         Self { attempt: Attempt::new(key.0, key.1, key.2, since, row.job_id), activity: None, told: 0, polled: false, gone: false }
     }
+}
+
+/// The start and the end that a polled row tells. Slurm shows expected ones before; a job that is being requeued is COMPLETING with a start
+/// that is still to come; and one that was cancelled before it ran has a start that equals its end, and no nodes.
+fn happened(row: &JobState<'_>) -> (Maybe, Maybe) {
+    let phase = row.state.as_deref().map_or(Phase::Other, state::phase);
+    let over = phase.ends_attempt() || phase == Phase::Ending;
+    let before = |time: Option<i64>| time.filter(|&time| time <= row.observed_at_ns);
+    let end = before(row.end_ns).filter(|_| over);
+    let never_ran = over && row.node_list.is_none() && row.start_ns == row.end_ns;
+    let start = before(row.start_ns).filter(|&start| (phase.has_run() || over && end.is_some_and(|end| start <= end)) && !never_ran);
+    (start.into(), end.into())
 }
 
 fn attributes(slot: &mut Slot, row: &JobState<'_>, accounting: bool, node_list: Option<Sym>, strings: &mut StringsBuilder) {

@@ -2,12 +2,16 @@
 //!
 //! * Each polled row that tells another state than the one before is an event with that state. A second observer's row that
 //!   tells the state that is already known is none.
-//! * Where accounting knows the submit time (PENDING), the start (RUNNING) or the end (the ended state), the polled event of
-//!   that kind gets the exact time as `reported_ns`; when polling missed it, an event is added whose source is accounting. When
-//!   polling saw another ended state than the record has, that one stays and the record's comes after it.
+//! * Slurm also tells times of what nobody saw happen: `squeue` shows when a job that runs or has ended was submitted and started, accounting
+//!   knows that and the end of all. Where the submit time (PENDING), the start (RUNNING) or the end (the ended state) is known, the polled event
+//!   of that kind gets it as `reported_ns`; when polling missed the change, an event is added ([`Event::polled`] is false) whose source is
+//!   what told the time. What accounting tells comes before what `squeue` tells.
+//! * When polling saw another ended state than the record of accounting has, that one stays and the record's comes after it.
 //! * `LEFT` is an event only while no ended state is known, neither from polling nor from accounting; a row `left` after which
-//!   the same attempt was seen again was no leaving.
-//! * Nothing else is added: a job first seen RUNNING without accounting has no PENDING event.
+//!   the same attempt was seen again was no leaving. It has the end that a row before it told (COMPLETING).
+//! * An attempt without an end, after which the same job was submitted again, was REQUEUED ([`requeued`]).
+//!
+//! Nothing else is added.
 //!
 //! **Order.** Polled events keep the order in which they were written. When two sources (say `squeue` and a SLURMminer log)
 //! saw the same attempt, their rows are merged by time of observation.
@@ -15,6 +19,8 @@
 //! **Time.** See [`Timestamp`]. Within an attempt times never run backwards: an event that would come before the one that was
 //! observed before it gets that one's time; and an event for which only the poll's time is known does not come after a later
 //! one whose time is known exactly, as far as its own interval allows.
+
+use flowmine_schema::time::SECOND_NS;
 
 use crate::attempts::{Fact, Seen};
 use crate::maybe::Maybe;
@@ -57,6 +63,20 @@ pub struct Event {
     pub node_list: Option<Sym>,
     /// Transition of the XES lifecycle model.
     pub lifecycle: Lifecycle,
+    /// Whether a poll saw the change. Otherwise Slurm told later when it had been.
+    pub polled: bool,
+}
+
+impl Event {
+    /// Slurm's own time for it. When polling saw nothing of the attempt before it, an interval that begins later says only when the job was not yet
+    /// looked at.
+    fn exactly(&mut self, time: Maybe, is_first: bool) {
+        self.reported_ns = time.or(self.reported_ns);
+        let is_earlier = |not_before: i64| time.get().is_some_and(|time| time.saturating_add(SECOND_NS) <= not_before);
+        if is_first && self.not_before_ns.get().is_some_and(is_earlier) {
+            self.not_before_ns = Maybe::UNKNOWN;
+        }
+    }
 }
 
 /// What making events needs besides rows.
@@ -74,6 +94,8 @@ pub(crate) struct Context<'s> {
 pub(crate) struct Of {
     pub attempt: u32,
     pub submit_ns: Maybe,
+    /// Whether it is the only or first one with this submit time.
+    pub is_first: bool,
     /// Its attributes show that it has run.
     pub ran: bool,
 }
@@ -143,105 +165,79 @@ fn by_observation(seen: &[Seen]) -> Option<Vec<Seen>> {
     Some(keyed.into_iter().map(|(_, s)| s).collect())
 }
 
+/// A time that Slurm tells, and what told it.
+#[derive(Clone, Copy)]
+struct Told {
+    time: Maybe,
+    observed_at_ns: i64,
+    source: Sym,
+    reason: Option<Sym>,
+    node_list: Option<Sym>,
+}
+
+impl Told {
+    fn by(seen: &Seen, time: Maybe) -> Self {
+        Self { time, observed_at_ns: seen.observed_at_ns, source: seen.source, reason: None, node_list: seen.node_list }
+    }
+
+    fn by_record(fact: &Fact, time: Maybe) -> Self {
+        Self { time, observed_at_ns: fact.observed_at_ns, source: fact.source, reason: fact.reason, node_list: fact.node_list }
+    }
+
+    /// An event that no poll saw.
+    fn event(self, attempt: u32, state: Sym) -> Event {
+        Event {
+            time_ns: 0,
+            not_before_ns: Maybe::UNKNOWN,
+            observed_at_ns: self.observed_at_ns,
+            reported_ns: self.time,
+            attempt,
+            state,
+            source: self.source,
+            reason: self.reason,
+            node_list: self.node_list,
+            lifecycle: Lifecycle::Unknown,
+            polled: false,
+        }
+    }
+}
+
 /// Makes the events of one attempt; its facts and rows are in the order of writing.
 pub(crate) fn merge(of: Of, seen: &[Seen], facts: &[Fact], context: &Context<'_>, events: &mut Vec<Event>) -> Outcome {
-    let Of { attempt, submit_ns, ran } = of;
+    let Of { attempt, submit_ns, is_first, ran } = of;
     let strings = context.strings;
-    let start_at = events.len();
     let sorted = by_observation(seen);
     let seen = sorted.as_deref().unwrap_or(seen);
     let mut outcome = Outcome { ran, ..Outcome::default() };
     let phase = |sym: Sym| state::phase(strings.get(sym));
+    let mut made: Vec<Event> = Vec::with_capacity(seen.len() + 3);
 
     for s in seen {
         let Some(state) = s.state else { continue };
-        if events[start_at..].last().is_some_and(|e| e.state == state) {
+        if made.last().is_some_and(|e| e.state == state) {
             continue;
         }
-        events.push(Event {
-            time_ns: 0,
-            not_before_ns: s.not_before_ns,
-            observed_at_ns: s.observed_at_ns,
-            reported_ns: s.reported_ns,
-            attempt,
-            state,
-            source: s.source,
-            reason: s.reason,
-            node_list: s.node_list,
-            lifecycle: Lifecycle::Unknown,
-        });
+        let told = Told::by(s, s.reported_ns);
+        made.push(Event { not_before_ns: s.not_before_ns, reason: s.reason, polled: true, ..told.event(attempt, state) });
         outcome.ran |= phase(state).has_run();
     }
-
-    let fact = known(facts, strings);
-    if let Some(fact) = fact {
-        let told = |state: Sym, time: Maybe| Event {
-            time_ns: 0,
-            not_before_ns: Maybe::UNKNOWN,
-            observed_at_ns: fact.observed_at_ns,
-            reported_ns: time,
-            attempt,
-            state,
-            source: fact.source,
-            reason: fact.reason,
-            node_list: fact.node_list,
-            lifecycle: Lifecycle::Unknown,
-        };
-        outcome.start_ns = fact.start_ns;
-        if submit_ns.is_known() {
-            match events.get_mut(start_at).filter(|e| phase(e.state) == Phase::Waiting) {
-                Some(first) => first.reported_ns = submit_ns,
-                None => events.insert(start_at, Event { reason: None, node_list: None, ..told(context.pending, submit_ns) }),
-            }
-        }
-        // Accounting gives a job that was cancelled before it started a start that equals its end, and no nodes.
-        let never_ran = fact.node_list.is_none() && fact.start_ns == fact.end_ns;
-        let last_phase = fact.state.map_or(Phase::Other, phase);
-        if fact.start_ns.is_known() && !never_ran && last_phase != Phase::Waiting {
-            outcome.ran = true;
-            match events[start_at..].iter_mut().find(|e| e.state == context.running) {
-                Some(running) => running.reported_ns = fact.start_ns,
-                None => {
-                    let after = events[start_at..].iter().position(|e| !phase(e.state).before_run());
-                    let at = after.map_or(events.len(), |n| start_at + n);
-                    events.insert(at, Event { reason: None, ..told(context.running, fact.start_ns) });
-                }
-            }
-        }
-        if let Some(state) = fact.state
-            && phase(state).ends_attempt()
-        {
-            outcome.end_ns = fact.end_ns;
-            match events[start_at..].iter_mut().rev().find(|e| e.state == state) {
-                Some(end) => end.reported_ns = fact.end_ns.or(end.reported_ns),
-                // Where polling saw another end (COMPLETED before the user put it back: REQUEUED) both happened.
-                None => events.push(told(state, fact.end_ns)),
-            }
-        }
-    }
-
+    let record = known(facts, strings);
+    submitted(&mut made, submit_ns, is_first, seen, record.as_ref(), context, attempt);
+    started(&mut made, seen, record.as_ref(), context, attempt, &mut outcome);
+    ended(&mut made, seen, record.as_ref(), context, attempt, &mut outcome);
     if let Some(gone) = seen.last().filter(|s| s.state.is_none()) {
         outcome.left_ns = Maybe::known(gone.observed_at_ns);
-        if !events[start_at..].iter().any(|e| phase(e.state).ends_attempt()) {
-            events.push(Event {
-                time_ns: 0,
-                not_before_ns: gone.not_before_ns,
-                observed_at_ns: gone.observed_at_ns,
-                reported_ns: Maybe::UNKNOWN,
-                attempt,
-                state: context.left,
-                source: gone.source,
-                reason: None,
-                node_list: None,
-                lifecycle: Lifecycle::Unknown,
-            });
+        if !made.iter().any(|e| phase(e.state).ends_attempt()) {
+            let end = seen.iter().rev().find(|s| s.state.is_some()).map_or(Maybe::UNKNOWN, |s| s.end_ns);
+            let mut left = Event { not_before_ns: gone.not_before_ns, polled: true, ..Told::by(gone, end).event(attempt, context.left) };
+            after_completing(&mut left, made.last(), phase);
+            made.push(left);
         }
     }
 
-    let polled = |e: &Event| fact.is_none_or(|f| f.source != e.source);
-    set_times(&mut events[start_at..], context.timestamp, polled);
+    set_times(&mut made, context.timestamp);
     let mut tracker = LifecycleTracker::new(outcome.ran);
-    for event in &mut events[start_at..] {
+    for event in &mut made {
         event.lifecycle = tracker.enter(strings.get(event.state));
         let over = phase(event.state).ends_attempt();
         if over || event.state == context.left {
@@ -251,13 +247,107 @@ pub(crate) fn merge(of: Of, seen: &[Seen], facts: &[Fact], context: &Context<'_>
             outcome.final_state = Some(event.state);
         }
     }
+    events.append(&mut made);
     outcome
 }
 
-fn set_times(events: &mut [Event], timestamp: Timestamp, polled: impl Fn(&Event) -> bool) {
+/// The event of submission.
+fn submitted(
+    made: &mut Vec<Event>,
+    submit_ns: Maybe,
+    is_first: bool,
+    seen: &[Seen],
+    record: Option<&Fact>,
+    context: &Context<'_>,
+    attempt: u32,
+) {
+    let Some(submit) = submit_ns.get() else { return };
+    let is_waiting = |e: &Event| state::phase(context.strings.get(e.state)) == Phase::Waiting;
+    // A job that was put back within a second keeps its submit time, which is that of the attempt before.
+    match made.first_mut().filter(|e| is_waiting(e)) {
+        Some(first) if is_first && submit <= first.observed_at_ns || record.is_some() => first.exactly(submit_ns, is_first),
+        Some(_) => {}
+        None => {
+            let by_poll = seen.iter().find(|s| s.state.is_some() && is_first && submit <= s.observed_at_ns);
+            let told = record.map(|fact| Told::by_record(fact, submit_ns)).or(by_poll.map(|s| Told::by(s, submit_ns)));
+            if let Some(told) = told {
+                made.insert(0, Told { reason: None, node_list: None, ..told }.event(attempt, context.pending));
+            }
+        }
+    }
+}
+
+/// The event of the start.
+fn started(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &Context<'_>, attempt: u32, outcome: &mut Outcome) {
+    let phase = |sym: Sym| state::phase(context.strings.get(sym));
+    // Accounting gives a job that was cancelled before it started a start that equals its end, and no nodes.
+    let ran = |fact: &&Fact| {
+        let never_ran = fact.node_list.is_none() && fact.start_ns == fact.end_ns;
+        fact.start_ns.is_known() && !never_ran && fact.state.map_or(Phase::Other, phase) != Phase::Waiting
+    };
+    outcome.start_ns = record.map_or(Maybe::UNKNOWN, |fact| fact.start_ns);
+    let by_record = record.filter(ran).map(|fact| Told::by_record(fact, fact.start_ns));
+    let by_poll = || seen.iter().rev().find(|s| s.start_ns.is_known()).map(|s| Told::by(s, s.start_ns));
+    let Some(told) = by_record.or_else(by_poll) else { return };
+    outcome.ran = true;
+    let at = made.iter().position(|e| !phase(e.state).before_run()).unwrap_or(made.len());
+    let is_first = !made[..at].iter().any(|e| e.polled);
+    match made.get_mut(at).filter(|e| e.state == context.running) {
+        Some(running) => running.exactly(told.time, is_first),
+        None => made.insert(at, Told { reason: None, ..told }.event(attempt, context.running)),
+    }
+}
+
+/// The event of the end.
+fn ended(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &Context<'_>, attempt: u32, outcome: &mut Outcome) {
+    let phase = |sym: Sym| state::phase(context.strings.get(sym));
+    // What polling saw last, with the end that Slurm showed beside it.
+    let last = made.iter().rposition(|e| phase(e.state).ends_attempt());
+    if let Some(at) = last {
+        let row = seen.iter().rev().find(|s| s.state == Some(made[at].state));
+        let end = row.map_or(Maybe::UNKNOWN, |s| s.end_ns);
+        let (before, rest) = made.split_at_mut(at);
+        rest[0].reported_ns = end.or(rest[0].reported_ns);
+        after_completing(&mut rest[0], before.last(), phase);
+    }
+    let Some(fact) = record else { return };
+    let Some(state) = fact.state.filter(|&state| phase(state).ends_attempt()) else { return };
+    outcome.end_ns = fact.end_ns;
+    match made.iter().rposition(|e| e.state == state) {
+        Some(at) => {
+            let (before, rest) = made.split_at_mut(at);
+            rest[0].reported_ns = fact.end_ns.or(rest[0].reported_ns);
+            after_completing(&mut rest[0], before.last(), phase);
+        }
+        // Where polling saw another end (COMPLETED before the user put it back: REQUEUED) both happened.
+        None => made.push(Told::by_record(fact, fact.end_ns).event(attempt, state)),
+    }
+}
+
+/// Slurm's end of a job is when COMPLETING begins; what comes later is its own cleaning up. An end that was seen after COMPLETING lies in
+/// the interval of that, when Slurm tells it. So does the end of a job of which nothing was seen before.
+fn after_completing(end: &mut Event, before: Option<&Event>, phase: impl Fn(Sym) -> Phase) {
+    let is_earlier = |not_before: i64| end.reported_ns.get().is_some_and(|time| time.saturating_add(SECOND_NS) <= not_before);
+    if end.not_before_ns.get().is_some_and(is_earlier) {
+        match before {
+            Some(before) if phase(before.state) == Phase::Ending => end.not_before_ns = before.not_before_ns,
+            Some(before) if before.polled => {}
+            _ => end.not_before_ns = Maybe::UNKNOWN,
+        }
+    }
+}
+
+/// The end of an attempt without one, after which the same job waited again: by `next`, the first event of the attempt after it.
+pub(crate) fn requeued(attempt: u32, last: Option<&Event>, next: &Event, state: Sym) -> Event {
+    let mut event = Event { attempt, state, reason: None, node_list: None, lifecycle: Lifecycle::AteAbort, ..*next };
+    event.time_ns = last.map_or(event.time_ns, |last| last.time_ns.max(event.time_ns));
+    event
+}
+
+fn set_times(events: &mut [Event], timestamp: Timestamp) {
     for event in events.iter_mut() {
         let reported = event.reported_ns.get();
-        event.time_ns = if !polled(event) {
+        event.time_ns = if !event.polled {
             reported.unwrap_or(event.observed_at_ns)
         } else {
             // An interval that ends before it begins comes from a clock that was set back: then only its end is used.

@@ -8,6 +8,7 @@ use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::{JobDependency, JobState};
 use flowmine_schema::time::SECOND_NS;
 use flowmine_schema::{Dataset, Projection};
+use rustc_hash::FxHashMap;
 
 use crate::CorrelateError;
 use crate::attempts::{self, Attempt, Fact, Folder, Seen, UNKNOWN_ACTIVITY};
@@ -16,7 +17,7 @@ use crate::dependencies::{self, Dependencies};
 use crate::events::{self, Context, Event, Of, Timestamp};
 use crate::maybe::Maybe;
 use crate::row_rules::RowRules;
-use crate::state::{LEFT, PENDING, RUNNING};
+use crate::state::{LEFT, PENDING, REQUEUED, RUNNING};
 use crate::strings::{Strings, StringsBuilder, Sym};
 use crate::submissions::{self, Submission};
 
@@ -156,9 +157,9 @@ impl JobsBuilder {
     /// # Errors
     /// When there is more than 32 bits can count.
     pub fn finish(mut self, timestamp: Timestamp) -> Result<Jobs, CorrelateError> {
-        let [pending, running, left, unknown] = [PENDING, RUNNING, LEFT, UNKNOWN_ACTIVITY].map(|word| self.strings.intern(word));
+        let words = [PENDING, RUNNING, LEFT, REQUEUED, UNKNOWN_ACTIVITY].map(|word| self.strings.intern(word));
         let (strings, renumbering) = self.strings.finish();
-        let [pending, running, left, unknown] = [pending, running, left, unknown].map(|mut sym| {
+        let [pending, running, left, requeued, unknown] = words.map(|mut sym| {
             renumbering.apply(&mut sym);
             sym
         });
@@ -168,8 +169,8 @@ impl JobsBuilder {
         drop(renumbering);
         folder.settle_copies();
         let Folder { slots, mut seen, mut facts, .. } = folder;
-        // Three events are added at most for each attempt.
-        if u32::try_from(seen.len() + 3 * slots.len() + 1).is_err() {
+        // Four events are added at most for each attempt.
+        if u32::try_from(seen.len() + 4 * slots.len() + 1).is_err() {
             return Err(CorrelateError::TooMany { what: "events" });
         }
         seen.sort_by_key(|s| s.slot);
@@ -188,7 +189,7 @@ impl JobsBuilder {
             let ran =
                 attempt.start_ns.get().zip(attempt.end_ns.get()).is_some_and(|(start, end)| start < end) && attempt.node_list.is_some();
             let first = events.len() as u32;
-            let of = Of { attempt: at, submit_ns: attempt.submit_ns, ran };
+            let of = Of { attempt: at, submit_ns: attempt.submit_ns, is_first: attempt.copy == 1, ran };
             let outcome = events::merge(of, of_seen, of_facts, &context, &mut events);
             attempt.events = (first, events.len() as u32);
             attempt.final_state = outcome.final_state;
@@ -201,7 +202,7 @@ impl JobsBuilder {
         }
 
         let mut submissions = submissions::find(&mut attempts, &strings);
-        let (attempts, events) = in_order_of_submission(attempts, &events, left, &submissions, &strings);
+        let (attempts, events) = in_order_of_submission(attempts, &events, [left, requeued], &submissions, &strings);
         for (at, attempt) in attempts.iter().enumerate().rev() {
             submissions[attempt.submission as usize].first_attempt = at as u32;
         }
@@ -221,7 +222,7 @@ fn take<'a, T>(from: &mut &'a [T], belongs: impl Fn(&T) -> bool) -> &'a [T] {
 fn in_order_of_submission(
     attempts: Vec<Attempt>,
     events: &[Event],
-    left: Sym,
+    [left, requeued]: [Sym; 2],
     submissions: &[Submission],
     strings: &Strings,
 ) -> (Vec<Attempt>, Vec<Event>) {
@@ -230,6 +231,11 @@ fn in_order_of_submission(
         let a = &attempts[at as usize];
         (a.since_ns, a.cluster, a.job_id, a.job, a.number, a.copy)
     });
+    // The first event of the attempt after it.
+    let mut next_of: FxHashMap<(u32, Sym, u32), Event> = FxHashMap::default();
+    for next in attempts.iter().filter(|next| next.number > 1 && next.events.0 < next.events.1) {
+        next_of.insert((next.submission, next.job, next.number - 1), events[next.events.0 as usize]);
+    }
     let mut new_events = Vec::with_capacity(events.len());
     let mut new_attempts = Vec::with_capacity(attempts.len());
     let mut taken: Vec<Option<Attempt>> = attempts.into_iter().map(Some).collect();
@@ -237,9 +243,18 @@ fn in_order_of_submission(
         let Some(mut attempt) = taken[old as usize].take() else { continue };
         let first = new_events.len() as u32;
         // The record of a pending array disappears when the last task has come out of it: that is no event of a job.
-        let record = attempt.is_pending_array(strings) && submissions[attempt.submission as usize].jobs > 1;
+        let is_array = attempt.is_pending_array(strings);
+        let record = is_array && submissions[attempt.submission as usize].jobs > 1;
+        let next = next_of.get(&(attempt.submission, attempt.job, attempt.number)).filter(|_| attempt.final_state.is_none() && !is_array);
         let of = events[attempt.events.0 as usize..attempt.events.1 as usize].iter();
-        new_events.extend(of.filter(|e| !(record && e.state == left)).map(|e| Event { attempt: new_attempts.len() as u32, ..*e }));
+        let at = new_attempts.len() as u32;
+        new_events.extend(of.filter(|e| !((record || next.is_some()) && e.state == left)).map(|e| Event { attempt: at, ..*e }));
+        if let Some(next) = next {
+            let end = events::requeued(at, new_events[first as usize..].last(), next, requeued);
+            attempt.final_state = Some(requeued);
+            attempt.ended_ns = Maybe::known(end.time_ns);
+            new_events.push(end);
+        }
         attempt.events = (first, new_events.len() as u32);
         new_attempts.push(attempt);
     }

@@ -24,6 +24,8 @@ pub const LEFT: &str = "LEFT";
 pub const PENDING: &str = "PENDING";
 /// Running.
 pub const RUNNING: &str = "RUNNING";
+/// Put back into the queue.
+pub const REQUEUED: &str = "REQUEUED";
 
 /// A phase of a job's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -150,7 +150,8 @@ pub struct Discover {
     /// The model.
     #[arg(long, value_enum, default_value = "dfg")]
     pub model: Model,
-    /// The format. When not given a picture, text for models that are lists, pnml and bpmn for those models.
+    /// The format. When not given that of the output file's extension, else a picture, text for models that are lists, pnml and bpmn for those
+    /// models.
     #[arg(long, value_enum)]
     pub format: Option<ModelFormat>,
     /// The file of --model accesses: its path as task_io.path has it, or an id from the list that is shown when several files had that path.

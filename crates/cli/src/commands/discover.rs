@@ -1,6 +1,7 @@
 //! `flowmine discover`.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Context;
 use flowmine_activity_log::{ActivityLog, Cases};
@@ -64,7 +65,7 @@ fn format(args: &Discover) -> anyhow::Result<ModelFormat> {
     use clap::ValueEnum;
     let known = formats(args.model);
     let name = |format: &ModelFormat| format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-    match args.format {
+    match args.format.or_else(|| by_name(args.output.as_deref()?)) {
         None => Ok(known.first().copied().unwrap_or(Svg)),
         Some(format) if known.contains(&format) => Ok(format),
         Some(format) => {
@@ -73,6 +74,24 @@ fn format(args: &Discover) -> anyhow::Result<ModelFormat> {
             anyhow::bail!("--model {model} is not written as {}; it is written as {}", name(&format), list.join(", "))
         }
     }
+}
+
+/// The format of which a file's name has the extension.
+pub fn by_name(file: &Path) -> Option<ModelFormat> {
+    Some(match file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "svg" => Svg,
+        "png" => Png,
+        "dot" | "gv" => ModelFormat::Dot,
+        "json" => Json,
+        "csv" => Csv,
+        "graphml" => ModelFormat::Graphml,
+        "gml" => ModelFormat::Gml,
+        "cyjs" => ModelFormat::Cytoscape,
+        "txt" => Text,
+        "pnml" => Pnml,
+        "bpmn" => Bpmn,
+        _ => return None,
+    })
 }
 
 /// A model that is ready to be written.

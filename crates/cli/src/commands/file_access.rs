@@ -20,7 +20,8 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         !of_jobs && args.case_notion.is_none(),
         "{what}: --account, --user, --from, --to, --timestamp and --case-notion are for graphs"
     );
-    let format = args.format.unwrap_or(ModelFormat::Svg);
+    let by_name = || super::discover::by_name(args.output.as_deref()?);
+    let format = args.format.or_else(by_name).unwrap_or(ModelFormat::Svg);
     anyhow::ensure!(
         matches!(format, ModelFormat::Svg | ModelFormat::Csv | ModelFormat::Json),
         "{what}: they are written as svg, csv or json"

@@ -76,8 +76,8 @@ fn a_later_submit_time_is_a_requeue() {
     rows.requeued("7", 200, "PENDING", 190, 210);
     assert_eq!(numbers(&rows), [job("7", 1, 1), job("7", 1, 2)]);
     let jobs = rows.jobs();
-    assert_eq!(events(&jobs, "7", 1), ["RUNNING@110"]);
-    assert_eq!(events(&jobs, "7", 2), ["PENDING@210"]);
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@110", "REQUEUED@200"]);
+    assert_eq!(events(&jobs, "7", 2), ["PENDING@200"]);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_requeue_within_the_same_second() {
     rows.accounting("7", 100, "COMPLETED", Some(125), Some(140), 200);
     let jobs = rows.jobs();
     assert_eq!(numbers(&rows), [job("7", 1, 1), job("7", 1, 2)]);
-    assert_eq!(events(&jobs, "7", 1), ["RUNNING@101"]);
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@101", "REQUEUED@110"]);
     assert_eq!(events(&jobs, "7", 2), ["PENDING@110", "RUNNING@125", "COMPLETED@140"]);
     assert_ne!(jobs.attempt_id(&jobs.attempts[0]), jobs.attempt_id(&jobs.attempts[1]));
 }

@@ -231,8 +231,8 @@ fn filters() {
     assert_eq!(of(Filter { accounts: list(&["other", "nobody"]), ..Filter::default() }), ids(&[2]));
     assert_eq!(of(Filter { accounts: list(&["nobody"]), ..Filter::default() }), ids(&[]));
     assert_eq!(of(Filter { users: list(&["ann"]), ..Filter::default() }), ids(&[1, 2]));
-    assert_eq!(of(Filter { from_ns: Some(s(25)), to_ns: Some(s(35)), ..Filter::default() }), ids(&[2]));
-    assert_eq!(of(Filter { from_ns: Some(s(25)), to_ns: Some(s(36)), ..Filter::default() }), ids(&[2, 3]));
+    assert_eq!(of(Filter { from_ns: Some(s(25)), to_ns: Some(s(30)), ..Filter::default() }), ids(&[2]));
+    assert_eq!(of(Filter { from_ns: Some(s(25)), to_ns: Some(s(31)), ..Filter::default() }), ids(&[2, 3]));
 }
 
 #[test]

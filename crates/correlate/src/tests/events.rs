@@ -19,10 +19,78 @@ fn what_polling_saw() {
 }
 
 #[test]
-fn a_job_first_seen_running_has_no_pending_event_without_accounting() {
+fn what_slurm_tells_of_a_job_first_seen_late_is_an_event() {
     let mut rows = Rows::default();
-    rows.new_job("7", 100, "RUNNING", 120);
-    assert_eq!(events(&rows.jobs(), "7", 1), ["RUNNING@120"]);
+    rows.new_job("7", 100, "RUNNING", 120).start_ns = Some(s(115));
+    // Between two polls all of it.
+    let row = rows.new_job("8", 130, "COMPLETED", 180);
+    (row.not_before_ns, row.start_ns, row.end_ns, row.node_list) = (Some(s(130)), Some(s(131)), Some(s(150)), Some("n1".into()));
+    // Cancelled before it ran, and expected to run.
+    let row = rows.new_job("9", 130, "CANCELLED", 180);
+    (row.start_ns, row.end_ns) = (Some(s(150)), Some(s(150)));
+    rows.new_job("10", 130, "PENDING", 180).start_ns = Some(s(900));
+    // Is being put back: the start is still to come.
+    rows.new_job("11", 130, "COMPLETING", 180).start_ns = Some(s(300));
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@115"]);
+    assert_eq!(events(&jobs, "8", 1), ["PENDING@130", "RUNNING@131", "COMPLETED@150"]);
+    assert_eq!(events(&jobs, "9", 1), ["PENDING@130", "CANCELLED@150"]);
+    assert_eq!(events(&jobs, "10", 1), ["PENDING@130"]);
+    assert_eq!(events(&jobs, "11", 1), ["PENDING@130", "COMPLETING@180"]);
+    let first = &jobs.events[jobs.attempts[0].events.0 as usize];
+    assert_eq!((first.polled, first.not_before_ns.get(), first.observed_at_ns, first.reported_ns.get()), (false, None, s(120), Some(s(100))));
+    assert_eq!(jobs.text(first.source), "squeue");
+    // What no poll saw keeps its time whatever is asked for.
+    assert_eq!(events(&rows.jobs_at(Timestamp::ObservedAt), "8", 1), ["PENDING@130", "RUNNING@131", "COMPLETED@180"]);
+}
+
+#[test]
+fn a_start_before_a_pause_is_an_event_of_its_own() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "SUSPENDED", 120).start_ns = Some(s(105));
+    rows.state("7", 100, "RUNNING", 120, 130).start_ns = Some(s(105));
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@105", "SUSPENDED@120", "RUNNING@130"]);
+    rows.accounting("7", 100, "COMPLETED", Some(105), Some(140), 200);
+    assert_eq!(events(&rows.jobs(), "7", 1), ["PENDING@100", "RUNNING@105", "SUSPENDED@120", "RUNNING@130", "COMPLETED@140"]);
+}
+
+#[test]
+fn the_end_is_when_completing_began() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "RUNNING", 110).start_ns = Some(s(105));
+    rows.state("7", 100, "COMPLETING", 110, 170).end_ns = Some(s(120));
+    rows.state("7", 100, "COMPLETED", 170, 230).end_ns = Some(s(120));
+    rows.new_job("8", 100, "RUNNING", 110).start_ns = Some(s(105));
+    rows.state("8", 100, "COMPLETING", 110, 170).end_ns = Some(s(120));
+    rows.left("8", Some(100), 170, 230);
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@105", "COMPLETING@120", "COMPLETED@120"]);
+    assert_eq!(events(&jobs, "8", 1), ["PENDING@100", "RUNNING@105", "COMPLETING@120", "LEFT@120"]);
+    assert_eq!(jobs.attempts.iter().map(|a| a.ended_ns.get()).collect::<Vec<_>>(), [Some(s(120)), Some(s(120))]);
+    let end = &jobs.events[3];
+    assert_eq!((end.not_before_ns.get(), end.observed_at_ns), (Some(s(110)), s(230)));
+    // Accounting tells the same.
+    rows.accounting("7", 100, "COMPLETED", Some(105), Some(120), 300);
+    assert_eq!(events(&rows.jobs(), "7", 1), ["PENDING@100", "RUNNING@105", "COMPLETING@120", "COMPLETED@120"]);
+}
+
+#[test]
+fn a_requeue_ends_the_attempt_before_it() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "RUNNING", 110).start_ns = Some(s(105));
+    rows.requeued("7", 150, "PENDING", 110, 170);
+    // Twice between two polls.
+    rows.requeued("7", 200, "PENDING", 170, 230);
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@105", "REQUEUED@150"]);
+    assert_eq!(events(&jobs, "7", 2), ["PENDING@150", "REQUEUED@200"]);
+    assert_eq!(events(&jobs, "7", 3), ["PENDING@200"]);
+    assert_eq!(jobs.text_of(jobs.attempts[0].final_state), Some("REQUEUED"));
+    assert_eq!((jobs.attempts[0].ended_ns.get(), jobs.events[2].lifecycle.name()), (Some(s(150)), "ate_abort"));
+    // Accounting knows better how it ended.
+    rows.accounting("7", 100, "NODE_FAIL", Some(105), Some(140), 300);
+    assert_eq!(events(&rows.jobs(), "7", 1), ["PENDING@100", "RUNNING@105", "NODE_FAIL@140"]);
 }
 
 #[test]
@@ -116,8 +184,8 @@ fn left_is_only_where_no_end_is_known() {
     rows.new_job("8", 100, "RUNNING", 130);
     rows.state("8", 100, "COMPLETED", 130, 140);
     let jobs = rows.jobs();
-    assert_eq!(events(&jobs, "7", 1), ["RUNNING@110", "FAILED@120"]);
-    assert_eq!(events(&jobs, "8", 1), ["RUNNING@110", "COMPLETED@140"]);
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@110", "FAILED@120"]);
+    assert_eq!(events(&jobs, "8", 1), ["PENDING@100", "RUNNING@110", "COMPLETED@140"]);
     assert_eq!(jobs.attempts[0].left_ns.get(), Some(s(130)));
     assert_eq!(jobs.attempts[1].left_ns.get(), None);
 }
@@ -132,8 +200,8 @@ fn the_record_of_a_pending_array_does_not_leave() {
     rows.new_job("9_*", 100, "PENDING", 110);
     rows.left("9_*", Some(100), 110, 120);
     let jobs = rows.jobs();
-    assert_eq!(events(&jobs, "8_*", 1), ["PENDING@110"]);
-    assert_eq!(events(&jobs, "9_*", 1), ["PENDING@110", "LEFT@120"]);
+    assert_eq!(events(&jobs, "8_*", 1), ["PENDING@100"]);
+    assert_eq!(events(&jobs, "9_*", 1), ["PENDING@100", "LEFT@120"]);
 }
 
 #[test]
@@ -145,7 +213,7 @@ fn two_observers_of_one_job_see_each_change_once() {
     for (at, state) in [(113, "PENDING"), (123, "RUNNING"), (128, "COMPLETING")] {
         rows.new_job("7", 100, state, at).source = "slurmminer".into();
     }
-    assert_eq!(events(&rows.jobs(), "7", 1), ["PENDING@110", "RUNNING@120", "COMPLETING@128", "COMPLETED@130"]);
+    assert_eq!(events(&rows.jobs(), "7", 1), ["PENDING@100", "RUNNING@120", "COMPLETING@128", "COMPLETED@130"]);
 }
 
 #[test]
