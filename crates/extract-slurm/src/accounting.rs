@@ -109,8 +109,8 @@ impl Accounting {
         };
         let digest = digest(record);
         let ended = record.end_ns.filter(|_| record.state.has_ended());
-        let line = record.submit_line.as_deref().and_then(dependency::in_submit_line);
-        let declared = line.or(record.dependency.as_deref());
+        let submitted = record.submitted_dependency();
+        let declared = submitted.as_ref().map(|(dependency, _)| dependency.as_str()).or(record.dependency.as_deref());
         let key = (job.clone(), record.submit_ns);
         let before = self.told.get(&key).copied();
         let known_dependency = before.and_then(|known| known.dependency);
@@ -121,9 +121,17 @@ impl Accounting {
             changes.states.push(&row);
         }
         // One source tells the dependency and another does not: whichever comes first, it is told once.
-        let Some(text) = declared.filter(|_| dependency != known_dependency) else { return };
+        let Some(declared_text) = declared.filter(|_| dependency != known_dependency) else { return };
         self.changed = true;
-        match dependency::parse(text) {
+        if submitted.as_ref().is_some_and(|(_, is_doubtful)| *is_doubtful) {
+            let line = text::visible(record.submit_line.as_deref().unwrap_or_default());
+            let message = format!(
+                "job {job}: the quotes of {line:?} are lost; the dependency {:?} may be part of another option's value",
+                text::visible(declared_text)
+            );
+            diagnostics.push(Diagnostic::warning("submit_line_doubtful", message));
+        }
+        match dependency::parse(declared_text) {
             Ok(expression) => {
                 for (position, term) in expression.terms.iter().enumerate() {
                     push_dependency(
@@ -141,7 +149,11 @@ impl Accounting {
             }
             Err(at) => diagnostics.push(Diagnostic::warning(
                 "dependency_not_understood",
-                format!("job {job}: dependency {:?} of the submit line is not understood at byte {}", text::visible(text), at.0 + 1),
+                format!(
+                    "job {job}: dependency {:?} of the submit line is not understood at byte {}",
+                    text::visible(declared_text),
+                    at.0 + 1
+                ),
             )),
         }
     }

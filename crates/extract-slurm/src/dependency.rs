@@ -145,105 +145,6 @@ fn target(text: &str) -> Option<Target> {
     }
 }
 
-/// Finds `--dependency=…`, `--dependency …`, `-d …` or `-d…` in a submit line.
-///
-/// The line has lost its quotes, so only words before the script are options for certain; what follows the first word that is
-/// neither an option nor an option's value belongs to the script and is not looked at. An option takes a value of its own only
-/// where sbatch(1) says so; the few options without one are listed.
-pub fn in_submit_line(line: &str) -> Option<&str> {
-    read_submit_line(line).0
-}
-
-/// The script of a submit line, as far as its first space: the first word that is neither an option nor an option's value. `None` when
-/// there is none (`--wrap`, salloc, a script on standard input).
-pub fn script_of_submit_line(line: &str) -> Option<&str> {
-    read_submit_line(line).1
-}
-
-fn read_submit_line(line: &str) -> (Option<&str>, Option<&str>) {
-    let mut words = line.split_ascii_whitespace();
-    let mut found = None;
-    let mut script = None;
-    words.next();
-    while let Some(word) = words.next() {
-        if let Some(rest) = word.strip_prefix("--") {
-            let (name, value) = match rest.split_once('=') {
-                Some((name, value)) => (name, Some(value)),
-                None => (rest, None),
-            };
-            // sbatch accepts unambiguous beginnings, and `--depend` is common.
-            let is_dependency = name.len() >= 3 && "dependency".starts_with(name);
-            match value {
-                // What follows --wrap is the command, with its quotes lost.
-                _ if name == "wrap" => break,
-                Some(value) if is_dependency => found = Some(value),
-                None if is_dependency => found = words.next(),
-                None if !FLAGS.contains(&name) => {
-                    words.next();
-                }
-                _ => {}
-            }
-        } else if let Some(rest) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
-            match rest.split_at_checked(1) {
-                Some(("d", "")) => found = words.next(),
-                Some(("d", value)) => found = Some(value.strip_prefix('=').unwrap_or(value)),
-                Some((letter, "")) if !SHORT_FLAGS.contains(letter) => {
-                    words.next();
-                }
-                _ => {}
-            }
-        } else {
-            script = Some(word);
-            break;
-        }
-    }
-    (found.map(|value| value.trim_matches(['"', '\''])), script)
-}
-
-/// Long options of sbatch(1), srun(1) and salloc(1) that take no value of their own (an optional one comes after `=`).
-const FLAGS: &[&str] = &[
-    "contiguous",
-    "disable-stdout-job-summary",
-    "exact",
-    "exclusive",
-    "get-user-env",
-    "help",
-    "hold",
-    "ignore-pbs",
-    "immediate",
-    "interactive",
-    "kill-on-bad-exit",
-    "label",
-    "multi-prog",
-    "nice",
-    "no-allocate",
-    "no-bell",
-    "no-kill",
-    "no-requeue",
-    "overcommit",
-    "overlap",
-    "oversubscribe",
-    "parsable",
-    "preserve-env",
-    "propagate",
-    "pty",
-    "quiet",
-    "quit-on-interrupt",
-    "reboot",
-    "requeue",
-    "share",
-    "spread-job",
-    "test-only",
-    "unbuffered",
-    "usage",
-    "use-min-nodes",
-    "verbose",
-    "version",
-    "wait",
-];
-/// Short ones: hold, help, immediate, kill-on-bad-exit, no-kill, label, overcommit, oversubscribe, quiet, unbuffered, verbose, version, wait (sbatch), X, Z.
-const SHORT_FLAGS: &str = "HhIKklOsQuvVWXZ";
-
 /// A term as a row of `job_dependencies`; the job's own columns are the caller's.
 pub fn fill(row: &mut JobDependency<'_>, term: &Term, operator: Option<Operator>, position: usize) {
     let (target_kind, job, task) = match term.target {
@@ -307,25 +208,10 @@ mod tests {
         assert_eq!(parse("afterok:1(unfulfilled"), Err(NotUnderstood(0)));
     }
 
-    #[test]
-    fn submit_lines() {
-        assert_eq!(in_submit_line("sbatch -o /dev/null --dependency=afterok:1:2 step.sh 3"), Some("afterok:1:2"));
-        assert_eq!(in_submit_line("sbatch -d afterok:1 step.sh"), Some("afterok:1"));
-        assert_eq!(in_submit_line("sbatch -dafterok:1 step.sh"), Some("afterok:1"));
-        assert_eq!(in_submit_line("sbatch --hold --dependency singleton step.sh"), Some("singleton"));
-        assert_eq!(in_submit_line("sbatch step.sh --dependency=afterok:1"), None, "an argument of the script");
-        assert_eq!(in_submit_line("sbatch --comment --dependency=afterok:1 step.sh"), None, "the value of another option");
-        assert_eq!(in_submit_line("sbatch --wrap x -d afterok:1"), None, "text after --wrap is the command");
-        assert_eq!(in_submit_line(""), None);
-        assert_eq!(script_of_submit_line("sbatch -o /dev/null --hold -d afterok:1 flow/step.sh 3 x"), Some("flow/step.sh"));
-        assert_eq!(script_of_submit_line("sbatch -J a --wrap=sleep 1"), None);
-    }
-
     proptest! {
         #[test]
         fn nothing_panics(text in "(afterok|after|singleton|[a-z]{0,3}|:|,|\\?|_|\\*|\\+|[0-9]{0,4}|\\(|\\)|é){0,20}") {
             let _ = parse(&text);
-            let _ = in_submit_line(&text);
         }
     }
 }

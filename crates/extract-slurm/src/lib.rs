@@ -23,5 +23,6 @@ pub mod schedule;
 pub mod squeue;
 pub mod ssh;
 pub mod state;
+pub mod submit_line;
 pub mod take_in;
 pub mod units;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use flowmine_schema::tables::JobState;
 
 use crate::state::State;
-use crate::{command, dependency};
+use crate::{command, submit_line};
 
 /// Which job a record is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -108,6 +108,17 @@ impl JobRecord<'_> {
         }
     }
 
+    /// What helps to read its submit line.
+    pub fn known(&self) -> submit_line::Known<'_> {
+        submit_line::Known { name: self.name.as_deref(), comment: self.comment.as_deref(), work_dir: self.work_dir.as_deref() }
+    }
+
+    /// The dependency in its submit line, and whether lost quotes leave that open.
+    pub fn submitted_dependency(&self) -> Option<(String, bool)> {
+        let read = submit_line::read(self.submit_line.as_deref()?, &self.known());
+        read.dependency.map(|dependency| (dependency.to_owned(), read.is_doubtful))
+    }
+
     /// The job's name in the tables: `7`, `8_3`, `8_*`, `18+1`.
     pub fn label(&self) -> String {
         label(self.job_id, &self.job)
@@ -169,7 +180,9 @@ impl JobRecord<'_> {
             // squeue shows the command where there is one. Accounting does not, but the submit line tells the script.
             None => match self.submit_line.as_deref() {
                 None => row.activity = self.name.as_deref().map(Cow::Borrowed),
-                Some(line) => row.activity = dependency::script_of_submit_line(line).map(|script| command::file_name(script).into()),
+                Some(line) => {
+                    row.activity = submit_line::read(line, &self.known()).script.map(|script| command::file_name(script).into());
+                }
             },
         }
         row

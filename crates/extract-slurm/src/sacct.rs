@@ -12,14 +12,11 @@
 //! An attempt that was requeued keeps its id, so sacct shows several rows with the same JobID and another Submit; they stay apart, and
 //! a step belongs to the attempt in whose time it began.
 
-use std::borrow::Cow;
-
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
 use memchr::memmem;
 use rustc_hash::FxHashMap;
 
-use crate::dependency;
 use crate::record::{JobRecord, JobRef, parse_displayed, with_raw_id};
 use crate::state::{State, from_accounting};
 use crate::units::{self, BadValue, shown};
@@ -340,16 +337,8 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
     record.work_dir = free(Column::WorkDir);
     record.comment = free(Column::Comment);
     record.submit_line = free(Column::SubmitLine);
-    record.dependency = record.submit_line.as_ref().and_then(dependency_of);
+    record.dependency = record.submitted_dependency().map(|(dependency, _)| dependency.into());
     Some(record)
-}
-
-/// The dependency expression in a submit line, borrowed from where the line is.
-pub(crate) fn dependency_of<'a>(line: &Cow<'a, str>) -> Option<Cow<'a, str>> {
-    match line {
-        Cow::Borrowed(line) => dependency::in_submit_line(line).map(Cow::Borrowed),
-        Cow::Owned(line) => dependency::in_submit_line(line).map(|found| Cow::Owned(found.to_owned())),
-    }
 }
 
 fn minutes(field: &[u8]) -> Result<Option<i64>, BadValue> {

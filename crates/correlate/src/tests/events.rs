@@ -38,7 +38,10 @@ fn what_slurm_tells_of_a_job_first_seen_late_is_an_event() {
     assert_eq!(events(&jobs, "10", 1), ["PENDING@130"]);
     assert_eq!(events(&jobs, "11", 1), ["PENDING@130", "COMPLETING@180"]);
     let first = &jobs.events[jobs.attempts[0].events.0 as usize];
-    assert_eq!((first.polled, first.not_before_ns.get(), first.observed_at_ns, first.reported_ns.get()), (false, None, s(120), Some(s(100))));
+    assert_eq!(
+        (first.polled, first.not_before_ns.get(), first.observed_at_ns, first.reported_ns.get()),
+        (false, None, s(120), Some(s(100)))
+    );
     assert_eq!(jobs.text(first.source), "squeue");
     // What no poll saw keeps its time whatever is asked for.
     assert_eq!(events(&rows.jobs_at(Timestamp::ObservedAt), "8", 1), ["PENDING@130", "RUNNING@131", "COMPLETED@180"]);

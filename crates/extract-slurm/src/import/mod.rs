@@ -277,13 +277,23 @@ pub fn read<'a>(bytes: &'a [u8], kind: Kind, options: &Options, diagnostics: &mu
     if bytes.trim_ascii().is_empty() {
         return Err(ImportError::Empty);
     }
-    match kind {
+    let imported = match kind {
         Kind::SqueueText => squeue_text::read(bytes, options, diagnostics),
         Kind::SqueueJson => squeue_json::read(bytes, diagnostics),
         Kind::SacctText => sacct_text::read(bytes, options, diagnostics),
         Kind::SacctJson => sacct_json::read(bytes, diagnostics),
         Kind::SlurmMiner => slurmminer::read(bytes, options, diagnostics),
+    }?;
+    if let Imported::Accounting { records, .. } = &imported
+        && !records.is_empty()
+        && records.iter().all(|(_, record)| record.submit_line.is_none())
+    {
+        let message =
+            "no job says how it was submitted (SubmitLine), so jobs that wait for each other are not joined, and scripts are not known";
+        let advice = "add SubmitLine to sacct --format (sacct --json has it in Slurm 23.11 and later, not in 22.05), or import what squeue said of the same jobs";
+        diagnostics.push(Diagnostic::warning("no_submit_lines", message).advise(advice));
     }
+    Ok(imported)
 }
 
 /// Without the UTF-8 byte order mark; refuses what is no text.

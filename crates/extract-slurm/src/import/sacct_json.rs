@@ -13,7 +13,6 @@ use super::squeue_json::{exit, mebibytes, minutes, state};
 use super::{ImportError, Imported, Kind, usable};
 use crate::array::IndexSet;
 use crate::record::{JobRecord, JobRef};
-use crate::sacct::dependency_of;
 use crate::state::State;
 
 const KEEP: &[&str] = &[
@@ -95,7 +94,7 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     record.cpus = counted(job, &["tres", "allocated"], "cpu", "").or_else(|| job.nonzero(&["required", "CPUs"]));
     record.memory_bytes = memory(job);
     record.submit_line = job.text(&["submit_line"]);
-    record.dependency = record.submit_line.as_ref().and_then(dependency_of);
+    record.dependency = record.submitted_dependency().map(|(dependency, _)| dependency.into());
     if record.state.has_ended() {
         (record.exit_code, record.exit_signal) = exit(job, &["exit_code"]);
         // 22.05 says 0 of failed jobs too, where sacct's text knows better.

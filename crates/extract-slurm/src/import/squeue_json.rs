@@ -13,7 +13,6 @@ use super::json::{self, Job, Number};
 use super::{ImportError, Imported, Kind, usable};
 use crate::array::IndexSet;
 use crate::record::{JobRecord, JobRef};
-use crate::sacct::dependency_of;
 use crate::state::{State, from_accounting, from_flags};
 
 const KEEP: &[&str] = &[
@@ -125,7 +124,7 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     record.submit_line = job.text(&["submit_line"]);
     if record.dependency.is_none() && record.state == State::Pending {
         // What is met already is no longer shown; the line with which it was submitted still says it.
-        record.dependency = record.submit_line.as_ref().and_then(dependency_of);
+        record.dependency = record.submitted_dependency().map(|(dependency, _)| dependency.into());
     }
     if record.state.has_ended() {
         (record.exit_code, record.exit_signal) = exit(job, &["exit_code"]);
