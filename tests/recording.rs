@@ -9,15 +9,76 @@ use std::path::Path;
 
 use flowmine_correlate::cases;
 use flowmine_correlate::row_rules::RowRules;
-use flowmine_correlate::{Filter, Timestamp, parts};
+use flowmine_correlate::{Filter, Jobs, Timestamp, parts};
 use flowmine_eventlog::{ocel, xes};
 use flowmine_logs::job_log::JobLogs;
 use flowmine_logs::task_log::TracedJobs;
 use flowmine_schema::Dataset;
 use flowmine_schema::tables::JobState;
+use flowmine_schema::time::SECOND_NS;
 
 use support::truth::{Truth, polls};
 use support::{expect, flowmine, job_states, repository};
+
+/// The attempts as slurmctld tells them: job, submit, start, end (whole seconds; no start when it never ran), state.
+fn told() -> Vec<(String, i64, Option<i64>, i64, String)> {
+    let text = fs::read_to_string(repository("fixtures/case-study/truth-states.tsv")).unwrap();
+    let of = |line: &str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        (cells[1].to_owned(), cells[4].parse().unwrap(), cells[5].parse().ok(), cells[6].parse().unwrap(), cells[7].to_owned())
+    };
+    text.lines().skip(1).map(of).collect()
+}
+
+#[test]
+fn seldom_polls_tell_every_submission_and_start_of_what_they_saw() {
+    // slurmctld forgets ended jobs after 20 s here, and after 300 s where nobody has set it: a poll in 15 s is as one in four minutes there.
+    for every in [15, 7] {
+        let dir = tempfile::tempdir().unwrap();
+        let (polls, dataset) = (dir.path().join("polls"), dir.path().join("dataset"));
+        fs::create_dir(&polls).unwrap();
+        let recorded = repository("fixtures/case-study/polls");
+        let mut names: Vec<_> = fs::read_dir(&recorded).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        let mut times = Vec::new();
+        for name in names.iter().skip(3).step_by(every) {
+            fs::copy(recorded.join(name), polls.join(name)).unwrap();
+        }
+        for poll in support::truth::polls(&polls) {
+            times.push((poll.began_ns / SECOND_NS, poll.ended_ns / SECOND_NS + 1));
+        }
+        expect(flowmine().args(["import", "squeue", "--dataset"]).arg(&dataset).arg(&polls), 0);
+        let jobs = Jobs::read(&Dataset::open(&dataset).unwrap(), Timestamp::Reported).unwrap();
+        let truth = told();
+        let (mut seen, mut starts, mut ends) = (0, 0, 0);
+        for (job, submit, start, end, state) in &truth {
+            let is_last = !truth.iter().any(|other| other.0 == *job && other.1 > *submit);
+            let until = if is_last { end + 15 } else { *end };
+            let was_visible = |from: i64| times.iter().any(|&(began, ended)| from < began && ended < until);
+            let label = job.as_str();
+            let attempt = jobs.attempts.iter().find(|a| jobs.text(a.job) == label && a.submit_ns.get() == Some(submit * SECOND_NS));
+            let events: Vec<(&str, i64)> = attempt.map_or_else(Vec::new, |attempt| {
+                jobs.events_of(attempt).iter().map(|event| (jobs.text(event.state), event.time_ns / SECOND_NS)).collect()
+            });
+            // A task that waits has no record of its own: its array has.
+            if was_visible(*submit) && !(label.contains('_') && events.is_empty()) {
+                // One that is put back on hold waits under another name.
+                let waits = |state: &str| matches!(state, "PENDING" | "SPECIAL_EXIT" | "REQUEUE_HOLD");
+                assert!(events.first().is_some_and(|&(state, at)| waits(state) && at == *submit), "{job} {submit} {events:?}");
+                seen += 1;
+            }
+            if let Some(start) = start.filter(|&start| was_visible(start)) {
+                assert!(events.contains(&("RUNNING", start)), "{job} started at {start}: {events:?}");
+                starts += 1;
+            }
+            if let Some((_, at)) = events.iter().find(|(name, _)| name == state).filter(|_| state != "REQUEUED") {
+                assert_eq!(at, end, "{job} {events:?}");
+                ends += 1;
+            }
+        }
+        assert!(seen > 200 && starts > 200 && ends > 200, "every {every} s: {seen} {starts} {ends} of {}", truth.len());
+    }
+}
 
 /// Kinds whose runs are not one case by their nature: a job that waits for one that never was shares no run, and jobs of which a run has
 /// several without any dependency between them.

@@ -113,6 +113,7 @@ fn workflows_on_a_real_cluster_observed_over_ssh() {
     assert!(rounds > 2, "the observer was started {rounds} times only");
     // The last poll sees the queue at rest, and accounting tells the rest.
     expect(lab.observe(&dataset, &record, "lab-login").arg("--once"), 0);
+    paste_the_cron_line(&lab);
 
     let out = dir.path().join("out");
     expect(flowmine().args(["run", "--dataset"]).arg(&dataset).arg("--out").arg(&out), 0);
@@ -125,6 +126,38 @@ fn workflows_on_a_real_cluster_observed_over_ssh() {
     for file in ["log.xes", "log.ocel.json", "dfg.svg", "dfg-account-group.svg", "summary.json"] {
         assert!(fs::metadata(out.join(file)).unwrap().len() > 1000 || file == "summary.json", "{file} is empty");
     }
+}
+
+/// The README's line for cron, pasted into the shell of a user without root, and what it puts into the crontab run as cron does: with nearly no environment.
+fn paste_the_cron_line(lab: &Lab) {
+    let readme = fs::read_to_string(repository("README.md")).unwrap();
+    let line = readme.lines().map(str::trim).find(|line| line.ends_with("| crontab -")).expect("the README has a line for cron");
+    // Below it another user may enter and read.
+    let bin = lab.dir.parent().unwrap().join("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::copy(flowmine().get_program(), bin.join("flowmine")).unwrap();
+    let crontab = bin.join("crontab");
+    fs::write(&crontab, "#!/bin/sh\ncase $1 in -l) echo '# nothing yet' ;; -) cat > \"$HOME/crontab\" ;; esac\n").unwrap();
+    for path in [&bin, &crontab] {
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let home = lab.dir.join("home/fm-watch");
+    let as_user = |environment: &[String], shell: &[&str], line: &str| {
+        let mut command = Command::new("runuser");
+        command.args(["-u", "fm-watch", "--", "env", "-i", &format!("HOME={}", home.display())]).args(environment).args(shell).arg(line);
+        expect(command.current_dir("/").stdin(Stdio::null()), 0)
+    };
+    let configuration = format!("SLURM_CONF={}", lab.dir.join("etc/slurm.conf").display());
+    as_user(&[configuration, format!("PATH={}:/usr/local/bin:/usr/bin:/bin", bin.display())], &["bash", "-c"], line);
+    let written = fs::read_to_string(home.join("crontab")).unwrap();
+    let command = written.lines().last().unwrap().strip_prefix("* * * * * ").expect("each minute");
+    for _ in 0..2 {
+        // crontab(5): sh, and a PATH of two directories; a name that is found there by chance would not be noticed.
+        let output = as_user(&["PATH=/nowhere:/bin".to_owned(), "SHELL=/bin/sh".to_owned()], &["/bin/sh", "-c"], command);
+        assert!(output.stdout.is_empty() && output.stderr.is_empty(), "cron would send a mail: {output:?}");
+    }
+    let rows = job_states(&home.join("queue"));
+    assert!(rows.iter().any(|row| row.change == "accounting") && rows.iter().any(|row| row.source == "squeue"), "{}", rows.len());
 }
 
 /// The polls that were written: one that was recorded and then killed before its transaction did not count.

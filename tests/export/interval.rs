@@ -46,7 +46,7 @@ fn both_ends_are_in_every_format() {
             let moments = moments(&recording.export(format, "log", &["--timestamp", timestamp]));
             assert_eq!(first.get_or_insert_with(|| moments.clone()), &moments, "{timestamp} {format}");
         }
-        let (mut reported_within, mut polled, mut by_accounting) = (0, 0, 0);
+        let (mut reported_within, mut polled, mut told_later, mut by_accounting) = (0, 0, 0, 0);
         for moment in first.unwrap() {
             let (_, [time, not_before, observed_at, reported], source) = &moment;
             let (time, observed_at) = (time.unwrap(), observed_at.unwrap());
@@ -57,8 +57,13 @@ fn both_ends_are_in_every_format() {
                 by_accounting += u32::from(*reported == Some(time));
                 continue;
             }
+            // Neither has what squeue told later: when a job that runs was submitted and started.
+            let Some(not_before) = *not_before else {
+                assert!((reported.unwrap()..=observed_at).contains(&time), "{timestamp} {moment:?}");
+                told_later += 1;
+                continue;
+            };
             polled += 1;
-            let not_before = not_before.unwrap();
             assert!(not_before <= observed_at, "{moment:?}");
             match timestamp {
                 "observed-at" => assert_eq!(time, observed_at, "{moment:?}"),
@@ -74,7 +79,7 @@ fn both_ends_are_in_every_format() {
                 }
             }
         }
-        assert!(polled > 500 && by_accounting > 50, "{polled} {by_accounting}");
+        assert!(polled > 400 && told_later > 0 && by_accounting > 50, "{polled} {told_later} {by_accounting}");
         assert_eq!(reported_within > 300, timestamp == "reported", "{reported_within}");
     }
 }

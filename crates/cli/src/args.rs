@@ -71,7 +71,7 @@ pub struct Observe {
     #[arg(long, conflicts_with_all = ["every", "polls"])]
     pub once: bool,
     /// Poll at this interval (10s, 2m, 1h), with a jitter of a tenth; after failures it doubles each time.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    #[arg(long, visible_alias = "interval", value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub every: Duration,
     /// End after so many polls.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

@@ -84,6 +84,12 @@ impl Jobs {
         &self.events[attempt.events.0 as usize..attempt.events.1 as usize]
     }
 
+    /// Whether it is only the record of those tasks of an array that are still pending, beside tasks that were seen: no job, and without events. An
+    /// array of which no task was seen has nothing but its record, which then stands for it.
+    pub fn is_array_record(&self, attempt: &Attempt) -> bool {
+        is_array_record(attempt, &self.submissions, &self.strings)
+    }
+
     /// A name for an attempt that no other attempt has: `lab:8_3@1795179770`, with the submit time in seconds (`?` when it is not
     /// known) and `#2` for a second attempt with the same submit time.
     pub fn attempt_id(&self, attempt: &Attempt) -> String {
@@ -212,6 +218,10 @@ impl JobsBuilder {
     }
 }
 
+fn is_array_record(attempt: &Attempt, submissions: &[Submission], strings: &Strings) -> bool {
+    attempt.is_pending_array(strings) && submissions[attempt.submission as usize].jobs > 1
+}
+
 fn take<'a, T>(from: &mut &'a [T], belongs: impl Fn(&T) -> bool) -> &'a [T] {
     let count = from.iter().take_while(|item| belongs(item)).count();
     let (taken, rest) = from.split_at(count);
@@ -242,13 +252,13 @@ fn in_order_of_submission(
     for old in order {
         let Some(mut attempt) = taken[old as usize].take() else { continue };
         let first = new_events.len() as u32;
-        // The record of a pending array disappears when the last task has come out of it: that is no event of a job.
-        let is_array = attempt.is_pending_array(strings);
-        let record = is_array && submissions[attempt.submission as usize].jobs > 1;
-        let next = next_of.get(&(attempt.submission, attempt.job, attempt.number)).filter(|_| attempt.final_state.is_none() && !is_array);
+        let is_record = is_array_record(&attempt, submissions, strings);
+        let next = next_of.get(&(attempt.submission, attempt.job, attempt.number));
+        let next = next.filter(|_| attempt.final_state.is_none() && !attempt.is_pending_array(strings));
         let of = events[attempt.events.0 as usize..attempt.events.1 as usize].iter();
         let at = new_attempts.len() as u32;
-        new_events.extend(of.filter(|e| !((record || next.is_some()) && e.state == left)).map(|e| Event { attempt: at, ..*e }));
+        let is_one = |e: &&Event| !is_record && !(next.is_some() && e.state == left);
+        new_events.extend(of.filter(is_one).map(|e| Event { attempt: at, ..*e }));
         if let Some(next) = next {
             let end = events::requeued(at, new_events[first as usize..].last(), next, requeued);
             attempt.final_state = Some(requeued);

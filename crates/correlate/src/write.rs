@@ -48,7 +48,7 @@ pub fn correlate(dataset: &Dataset, jobs: &Jobs, notions: &[&dyn CaseNotion]) ->
     for notion in notions {
         let assignment = notion.assign(jobs);
         result.cases.push((notion.name(), assignment.ids.len()));
-        for (at, attempt) in jobs.attempts.iter().enumerate() {
+        for (at, attempt) in jobs.attempts.iter().enumerate().filter(|(_, attempt)| !jobs.is_array_record(attempt)) {
             cases.push(&Case {
                 notion: notion.name().into(),
                 case_id: assignment.id_of(at).into(),

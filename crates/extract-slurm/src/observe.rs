@@ -7,6 +7,7 @@
 //!
 //! A poll is used whole or not at all: when the output is cut or squeue fails, nothing is written.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState, source};
 use flowmine_schema::time::SECOND_NS;
 use flowmine_schema::{Builder, Dataset, DatasetError, Writer, text};
+use serde::{Deserialize, Serialize};
 
 use crate::memory::{Memory, MemoryError};
 use crate::queue::{Changes, PollTime};
@@ -52,7 +54,9 @@ pub enum ObserveError {
         place: String,
     },
     /// The command is not there.
-    #[error("{command} was not found on {place}: give the directory that holds Slurm's commands with --slurm-bin-dir")]
+    #[error(
+        "{command} was not found on {place}: give the directory that holds Slurm's commands with --slurm-bin-dir (`dirname $(command -v {command})` in a login shell tells it; cron and services have a short PATH)"
+    )]
     NotFound {
         /// squeue, sacct or scontrol.
         command: &'static str,
@@ -211,12 +215,40 @@ const ACCOUNTING: &str = script!(
 /// The script that asks for the cluster's name.
 const CONFIG: &str = script!("timeout \"$limit\" scontrol show config; status=$?");
 
+/// How long the name of a cluster is remembered before it is asked for again.
+const NAME_IS_GOOD_NS: i64 = 86_400 * SECOND_NS;
+
+/// The file below `.state/` with the names of clusters.
+const NAMES: &str = "cluster-names.json";
+
+/// The names of clusters by the place where they were asked for.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Names(BTreeMap<String, Name>);
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Name {
+    cluster: String,
+    asked_ns: i64,
+}
+
+impl Names {
+    /// What is remembered; nothing when that cannot be read, for then it is asked again.
+    fn load(dataset: &Dataset) -> Result<Self, DatasetError> {
+        Ok(dataset.state(NAMES)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default())
+    }
+
+    fn bytes(&self, dataset: &Dataset) -> Result<Vec<u8>, DatasetError> {
+        serde_json::to_vec(self).map_err(|source| DatasetError::Json { path: dataset.dir().join(NAMES), source })
+    }
+}
+
 /// Somebody who watches one cluster's queue.
 pub struct Observer<'r> {
     writer: Writer,
     runner: Box<dyn Runner + 'r>,
     options: Options,
-    cluster: String,
+    /// `None` while nobody could be asked for its name.
+    cluster: Option<String>,
     /// `None` after a failure half way: it is loaded again.
     memory: Option<Memory>,
     told_skew: bool,
@@ -225,29 +257,66 @@ pub struct Observer<'r> {
 }
 
 impl<'r> Observer<'r> {
-    /// Becomes the dataset's writer, asks for the cluster's name, and loads what is remembered.
+    /// Becomes the dataset's writer, asks for the cluster's name, and loads what is remembered. The name is remembered too, for a day. Where nobody can
+    /// be asked just now, each poll asks for it first.
     ///
     /// # Errors
-    /// When somebody else writes, the cluster cannot be asked, or the memory is damaged.
-    pub fn open(dataset: &Dataset, mut runner: Box<dyn Runner + 'r>, options: Options) -> Result<Self, ObserveError> {
-        let place = runner.describe();
-        let who = format!("observe of {place}, process {}", std::process::id());
+    /// When somebody else writes, the cluster does not tell its name, or the memory is damaged.
+    pub fn open(dataset: &Dataset, runner: Box<dyn Runner + 'r>, options: Options) -> Result<Self, ObserveError> {
+        let who = format!("observe of {}, process {}", runner.describe(), std::process::id());
         let writer = dataset.writer(Role::Raw, &who)?;
-        let cluster = match &options.cluster {
+        let accounting_fields = sacct::FORMAT.to_owned();
+        let mut observer = Self { writer, runner, options, cluster: None, memory: None, told_skew: false, accounting_fields };
+        match observer.name() {
+            Err(error) if !error.may_pass() => Err(error),
+            _ => Ok(observer),
+        }
+    }
+
+    /// The cluster's name; empty while it is not known.
+    pub fn cluster(&self) -> &str {
+        self.cluster.as_deref().unwrap_or_default()
+    }
+
+    /// Finds the cluster's name, and its memory.
+    fn name(&mut self) -> Result<String, ObserveError> {
+        if let Some(cluster) = &self.cluster {
+            return Ok(cluster.clone());
+        }
+        let dataset = self.writer.dataset().clone();
+        let now = now_ns();
+        let mut asked = None;
+        let cluster = match &self.options.cluster {
             Some(cluster) => cluster.clone(),
-            None => ask_cluster(runner.as_mut(), &options)?,
+            None => {
+                // Another configuration may be another cluster.
+                let configuration = std::env::var_os("SLURM_CONF").map(|conf| conf.to_string_lossy().into_owned());
+                let directory = self.options.slurm_bin_dir.as_deref().unwrap_or_default();
+                let key = format!("{} {directory} {}", self.runner.describe(), configuration.unwrap_or_default());
+                let mut names = Names::load(&dataset)?;
+                match names.0.get(&key).filter(|name| (0..NAME_IS_GOOD_NS).contains(&(now - name.asked_ns))) {
+                    Some(name) => name.cluster.clone(),
+                    None => {
+                        let cluster = ask_cluster(self.runner.as_mut(), &self.options)?;
+                        names.0.insert(key, Name { cluster: cluster.clone(), asked_ns: now });
+                        asked = Some(names);
+                        cluster
+                    }
+                }
+            }
         };
         let known = dataset.manifest()?.clusters;
         if known.contains(UNNAMED) && !known.contains(&cluster) {
             return Err(ObserveError::NameComesLate { cluster });
         }
-        let memory = Some(Memory::load(dataset, &cluster)?);
-        Ok(Self { writer, runner, options, cluster, memory, told_skew: false, accounting_fields: sacct::FORMAT.to_owned() })
-    }
-
-    /// The cluster's name.
-    pub fn cluster(&self) -> &str {
-        &self.cluster
+        self.memory = Some(Memory::load(&dataset, &cluster)?);
+        if let Some(names) = asked {
+            let mut transaction = self.writer.begin()?;
+            transaction.put_state(NAMES, &names.bytes(&dataset)?)?;
+            transaction.commit()?;
+        }
+        self.cluster = Some(cluster.clone());
+        Ok(cluster)
     }
 
     /// Where squeue runs.
@@ -262,6 +331,7 @@ impl<'r> Observer<'r> {
     /// not an error: it stands in the report and the next poll asks for the same time again.
     pub fn poll(&mut self) -> Result<Report, ObserveError> {
         let place = self.runner.describe();
+        let cluster = self.name()?;
         let token = squeue::draw_token().map_err(ObserveError::Random)?;
         let format = squeue::format(&token);
         let before = now_ns();
@@ -275,7 +345,7 @@ impl<'r> Observer<'r> {
 
         let mut memory = match self.memory.take() {
             Some(memory) => memory,
-            None => Memory::load(self.writer.dataset(), &self.cluster)?,
+            None => Memory::load(self.writer.dataset(), &cluster)?,
         };
         if let Some(last) = memory.queue.last_poll().filter(|last| there.ended_ns < last.began_ns) {
             return Err(ObserveError::ClockWentBack { place, back_s: (last.began_ns - there.ended_ns) / SECOND_NS });
@@ -345,17 +415,17 @@ impl<'r> Observer<'r> {
         let records = sacct::parse(&output, token.as_bytes(), 0, diagnostics)
             .map_err(|why| ObserveError::Sacct { place: place.clone(), why: why.to_string() })?;
         let of_others: Vec<&str> =
-            records.iter().filter_map(|(cluster, _)| cluster.as_deref()).filter(|name| *name != self.cluster).collect();
+            records.iter().filter_map(|(cluster, _)| cluster.as_deref()).filter(|name| *name != self.cluster()).collect();
         if let Some(other) = of_others.first().filter(|_| of_others.len() == records.len()) {
             let why = format!(
                 "it tells of cluster {} only, and this one is called {}: give the same name with --cluster",
                 text::visible(other),
-                self.cluster
+                self.cluster()
             );
             return Err(ObserveError::Sacct { place, why });
         }
         for (cluster, record) in &records {
-            if cluster.as_deref().is_none_or(|cluster| cluster == self.cluster) {
+            if cluster.as_deref().is_none_or(|cluster| Some(cluster) == self.cluster.as_deref()) {
                 memory.accounting.see(record, there.ended_ns, source::SACCT, changes, diagnostics);
             }
         }
@@ -433,6 +503,9 @@ fn split_clock(output: &[u8]) -> (Option<PollTime>, &[u8]) {
     (time, body)
 }
 
+/// What Slurm's commands say when they find no configuration.
+const NO_CONFIGURATION: [&str; 3] = ["configuration source", "slurm.conf", "resolve_ctls_from_dns_srv"];
+
 /// Runs one of the scripts with lines for its standard input, and gives what it printed when it came to its end and the command succeeded.
 fn run_script(
     runner: &mut dyn Runner,
@@ -464,6 +537,13 @@ fn run_script(
     let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let said = said[said.len().saturating_sub(3)..].join(" / ");
     let stderr = match (said.is_empty(), status) {
+        // cron and services do not read a user's profile, where sites set it.
+        (false, _) if NO_CONFIGURATION.iter().any(|words| said.contains(words)) => {
+            format!(
+                "{}; if SLURM_CONF is set in your shell (`echo $SLURM_CONF`), set it in the crontab or service too",
+                text::visible(&said)
+            )
+        }
         (false, _) => text::visible(&said).into_owned(),
         (true, 124) => format!("no answer within {} s", options.timeout.as_secs()),
         (true, _) => "it said nothing".to_owned(),
@@ -505,7 +585,7 @@ mod tests {
     use super::*;
     use crate::squeue::FIELDS;
     use flowmine_schema::{Projection, Row};
-    use std::cell::RefCell;
+    use std::cell::{Cell, RefCell};
     use std::collections::VecDeque;
     use std::rc::Rc;
 
@@ -649,6 +729,71 @@ mod tests {
             Observer::open(&dataset, play(at_ns), Options::default()),
             Err(ObserveError::Memory(MemoryError::Missing { .. }))
         ));
+    }
+
+    /// [`Played`] with a controller that can be down, and a count of how often it was asked for its name.
+    struct Named {
+        played: Played,
+        asked: Rc<Cell<u32>>,
+        is_down: Rc<Cell<bool>>,
+    }
+
+    impl Runner for Named {
+        fn run(&mut self, script: &'static str, stdin: &[u8], timeout: Duration) -> Result<Output, RunError> {
+            if script != CONFIG {
+                return self.played.run(script, stdin, timeout);
+            }
+            self.asked.set(self.asked.get() + 1);
+            if self.is_down.get() {
+                let stderr = b"slurm_load_ctl_conf error: Unable to contact slurm controller (connect failure)\n".to_vec();
+                return Ok(Output { stdout: vec![], stderr, status: 1, signal: None });
+            }
+            self.played.run(script, stdin, timeout)
+        }
+
+        fn describe(&self) -> String {
+            self.played.describe()
+        }
+    }
+
+    #[test]
+    fn the_name_is_asked_for_once_a_day_and_again_while_the_controller_is_down() {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(dir.path()).unwrap();
+        let polls = Rc::new(RefCell::new(VecDeque::new()));
+        let (asked, is_down) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(true)));
+        let at_ns = 1_795_179_780 * SECOND_NS;
+        let named = || Named { played: Played { polls: polls.clone(), at_ns }, asked: asked.clone(), is_down: is_down.clone() };
+        let mut observer = Observer::open(&dataset, Box::new(named()), Options::default()).unwrap();
+        assert_eq!(observer.cluster(), "");
+        let error = observer.poll().unwrap_err();
+        assert!(error.may_pass() && error.to_string().contains("Unable to contact slurm controller"), "{error}");
+        is_down.set(false);
+        polls.borrow_mut().push_back(Poll::Queue(vec![(1, "PENDING")]));
+        assert_eq!((observer.poll().unwrap().changes, observer.cluster()), (1, "lab"));
+        drop(observer);
+        assert_eq!(asked.replace(0), 3);
+        // As from cron: each poll is a process of its own.
+        for _ in 0..3 {
+            polls.borrow_mut().push_back(Poll::Queue(vec![(1, "PENDING")]));
+            let mut observer = Observer::open(&dataset, Box::new(named()), Options::default()).unwrap();
+            assert_eq!((observer.poll().unwrap().changes, observer.cluster()), (0, "lab"));
+        }
+        assert_eq!(asked.get(), 0);
+        let mut names = Names::load(&dataset).unwrap();
+        names.0.values_mut().for_each(|name| name.asked_ns -= NAME_IS_GOOD_NS);
+        let bytes = names.bytes(&dataset).unwrap();
+        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.put_state(NAMES, &bytes).unwrap();
+        transaction.commit().unwrap();
+        drop(writer);
+        drop(Observer::open(&dataset, Box::new(named()), Options::default()).unwrap());
+        assert_eq!(asked.get(), 1, "a day later it is asked for again");
+        // From another place it is another question.
+        let elsewhere = Options { slurm_bin_dir: Some("/opt/slurm/bin".to_owned()), ..Options::default() };
+        drop(Observer::open(&dataset, Box::new(named()), elsewhere).unwrap());
+        assert_eq!(asked.get(), 2);
     }
 
     #[test]

@@ -11,15 +11,16 @@ pub const LONGEST: Duration = Duration::from_secs(3600);
 /// How long to wait after a poll.
 ///
 /// After success: the interval, from the beginning of one poll to the beginning of the next, with a jitter of up to a tenth either way so that
-/// many observers do not ask at the same moment. After `failures` in a row: the interval doubled so many times, at most
-/// [`LONGEST`] (or the interval itself when that is longer).
+/// many observers do not ask at the same moment; but never less than the poll took, so that a slow controller is left alone half of the time. After
+/// `failures` in a row: the interval doubled so many times, at most [`LONGEST`] (or the interval itself when that is longer), from the end of the
+/// failed poll.
 ///
 /// `took` is how long the poll took; `draw` is a random number from 0 to 1.
 pub fn wait(every: Duration, took: Duration, failures: u32, draw: f64) -> Duration {
     let doubled = every.saturating_mul(1u32.checked_shl(failures.min(30)).unwrap_or(u32::MAX));
     let interval = doubled.min(LONGEST.max(every));
     let jittered = interval.mul_f64(0.9 + 0.2 * draw.clamp(0.0, 1.0));
-    jittered.saturating_sub(took)
+    if failures > 0 { jittered } else { jittered.saturating_sub(took).max(took) }
 }
 
 #[cfg(test)]
@@ -34,12 +35,15 @@ mod tests {
         assert_eq!(wait(MINUTE, Duration::ZERO, 0, 0.0), MINUTE.mul_f64(0.9));
         assert_eq!(wait(MINUTE, Duration::ZERO, 0, 1.0), MINUTE.mul_f64(1.1));
         assert_eq!(wait(MINUTE, Duration::from_secs(5), 0, 0.5), Duration::from_secs(55));
-        assert_eq!(wait(MINUTE, Duration::from_secs(500), 0, 0.5), Duration::ZERO);
+        assert_eq!(wait(MINUTE, Duration::from_secs(40), 0, 0.5), Duration::from_secs(40));
+        assert_eq!(wait(MINUTE, Duration::from_secs(500), 0, 0.5), Duration::from_secs(500));
     }
 
     #[test]
     fn doubling_after_failures() {
         assert_eq!(wait(MINUTE, Duration::ZERO, 1, 0.5), 2 * MINUTE);
+        assert_eq!(wait(MINUTE, 2 * MINUTE, 1, 0.5), 2 * MINUTE, "from the end of what failed");
+        assert_eq!(wait(MINUTE, MINUTE, 1, 1.0), (2 * MINUTE).mul_f64(1.1));
         assert_eq!(wait(MINUTE, Duration::ZERO, 3, 0.5), 8 * MINUTE);
         assert_eq!(wait(MINUTE, Duration::ZERO, 1000, 0.5), LONGEST);
         assert_eq!(wait(2 * LONGEST, Duration::ZERO, 5, 0.5), 2 * LONGEST);

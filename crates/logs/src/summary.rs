@@ -27,8 +27,6 @@ pub struct Summary {
     pub jobs: u64,
     /// Attempts at them; more than jobs when some were requeued.
     pub attempts: u64,
-    /// Records of pending arrays of which tasks were seen too; not among `jobs`.
-    pub pending_array_records: u64,
     /// Distinct users (cluster and name).
     pub users: u64,
     /// Distinct accounts (cluster and name).
@@ -106,6 +104,11 @@ impl Summary {
         let mut summary =
             Self { warnings: counts.0 + jobs.diagnostics.warnings(), errors: counts.1 + jobs.diagnostics.errors(), ..Self::default() };
         let waiting: FxHashSet<u32> = jobs.dependencies.terms.iter().map(|t| t.attempt).collect();
+        // What the record of an array waits for is what its tasks wait for.
+        let waiting_arrays: FxHashSet<u32> = (waiting.iter().map(|&at| &jobs.attempts[at as usize]))
+            .filter(|attempt| jobs.is_array_record(attempt))
+            .map(|attempt| attempt.submission)
+            .collect();
         // The last attempt at each job, and whether any declared a dependency.
         let mut last: FxHashMap<(u32, Sym), (u32, bool)> = FxHashMap::default();
         let mut range: Option<(i64, i64)> = None;
@@ -122,7 +125,7 @@ impl Summary {
             summary.attempts += 1;
             let job = last.entry((attempt.submission, attempt.job)).or_insert((at, false));
             job.0 = at;
-            job.1 |= waiting.contains(&at);
+            job.1 |= waiting.contains(&at) || waiting_arrays.contains(&attempt.submission);
         }
         (summary.first, summary.last) = range.map(|(a, b)| (time::rfc3339(a), time::rfc3339(b))).unzip();
 
@@ -139,14 +142,7 @@ impl Summary {
         let user = |&(at, _): &(u32, bool)| jobs.attempts[at as usize].user.map(|u| (jobs.attempts[at as usize].cluster, u));
         summary.users = jobs_last.iter().filter_map(user).collect::<FxHashSet<_>>().len() as u64;
 
-        let record = |at: u32| {
-            let attempt = &jobs.attempts[at as usize];
-            attempt.is_pending_array(&jobs.strings) && jobs.submissions[attempt.submission as usize].jobs > 1
-        };
-        let all = jobs_last.len() as u64;
-        jobs_last.retain(|&(at, _)| !record(at));
         summary.jobs = jobs_last.len() as u64;
-        summary.pending_array_records = all - summary.jobs;
         summary.jobs_with_dependencies = jobs_last.iter().filter(|(_, waits)| *waits).count() as u64;
         let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
         summary.share_of_jobs_with_dependencies = share(summary.jobs_with_dependencies, summary.jobs);
@@ -173,7 +169,7 @@ impl Summary {
         let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
         row("Events", self.events.to_string());
         row("Submitted jobs", self.jobs.to_string());
-        if self.attempts > self.jobs + self.pending_array_records {
+        if self.attempts > self.jobs {
             row("Attempts", self.attempts.to_string());
         }
         row("Accounts", self.accounts.to_string());

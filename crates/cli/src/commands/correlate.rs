@@ -19,7 +19,8 @@ pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
     output::write(None, |out| {
         // A dataset of traces and tasks need not have jobs.
         if !jobs.attempts.is_empty() || (done.tasks == 0 && done.attributed.hosts == 0) {
-            let (attempts, unseen) = (jobs.attempts.len(), done.unseen_targets);
+            let attempts = jobs.attempts.iter().filter(|attempt| !jobs.is_array_record(attempt)).count();
+            let unseen = done.unseen_targets;
             writeln!(out, "{attempts} job attempts, {} links ({unseen} to jobs that were never seen)", done.links)?;
             for (name, cases) in done.cases.iter().filter(|(name, _)| only.is_none_or(|only| only.name() == *name)) {
                 writeln!(out, "{name}: {cases} cases")?;

@@ -54,9 +54,11 @@ fn watch(args: &Observe, observer: &mut Observer<'_>, stop: &AtomicBool) -> anyh
     let mut outcome_so_far = Outcome::Clean;
     while !stop.load(Ordering::Relaxed) {
         let began = Instant::now();
+        let pause;
         match observer.poll() {
             Ok(report) => {
                 failures = 0;
+                pause = schedule::wait(args.every, began.elapsed(), failures, draw());
                 tell(observer, &report, args.verbose);
                 if outcome(&report) == Outcome::WithLosses {
                     outcome_so_far = Outcome::WithLosses;
@@ -64,7 +66,8 @@ fn watch(args: &Observe, observer: &mut Observer<'_>, stop: &AtomicBool) -> anyh
             }
             Err(error) if error.may_pass() => {
                 failures += 1;
-                tell_failure(&error, schedule::wait(args.every, Duration::ZERO, failures, 0.5));
+                pause = schedule::wait(args.every, began.elapsed(), failures, draw());
+                tell_failure(&error, pause);
             }
             Err(error) => return Err(error.into()),
         }
@@ -72,7 +75,7 @@ fn watch(args: &Observe, observer: &mut Observer<'_>, stop: &AtomicBool) -> anyh
         if args.polls.is_some_and(|most| polls >= most) {
             break;
         }
-        sleep(schedule::wait(args.every, began.elapsed(), failures, draw()), stop);
+        sleep(pause, stop);
     }
     Ok(if failures > 0 { Outcome::WithLosses } else { outcome_so_far })
 }

@@ -91,9 +91,10 @@ fn links_and_cases() {
             Ok(())
         })
         .unwrap();
-    assert_eq!(cases.len(), 14);
+    // Six attempts in two notions; the record of the array is none.
+    assert_eq!(cases.len(), 12);
     assert_eq!(cases[0], ("dependency".into(), "dependency:lab:1".into(), "1".into(), 1, 1));
-    assert_eq!(cases[13].1, "account-group:lab:proj/physics");
+    assert_eq!(cases[11].1, "account-group:lab:proj/physics");
 }
 
 #[test]

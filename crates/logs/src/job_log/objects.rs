@@ -265,10 +265,22 @@ impl<'j> Part<'j> {
         let mut depends: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         let runs = Dependency.assign(jobs);
         let mut run_joined = vec![false; runs.ids.len()];
+        // What the record of an array waits for is what its tasks wait for.
+        let mut of_arrays: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (at, edge) in (0u32..).zip(&jobs.dependencies.edges) {
             let attempt = jobs.dependencies.terms[edge.term as usize].attempt;
-            depends.entry(attempt).or_default().push(at);
+            let waiting = &jobs.attempts[attempt as usize];
+            if jobs.is_array_record(waiting) {
+                of_arrays.entry(waiting.submission).or_default().push(at);
+            } else {
+                depends.entry(attempt).or_default().push(at);
+            }
             run_joined[runs.case_of[attempt as usize] as usize] = true;
+        }
+        for &(at, attempt) in attempts {
+            if let Some(edges) = of_arrays.get(&attempt.submission) {
+                depends.entry(at).or_insert_with(|| edges.clone());
+            }
         }
         let mut first_attempts = FxHashMap::default();
         let mut run_oldest = vec![u32::MAX; runs.ids.len()];
