@@ -94,7 +94,7 @@ fn import(dataset: &Path, accounting: bool) {
 }
 
 fn run(dataset: &Path, out: &Path) -> String {
-    let output = expect(flowmine().args(["run", "--dataset"]).arg(dataset).arg("--out").arg(out), 0);
+    let output = expect(flowmine().args(["run", "--formats", "xes,ocel.json", "--dataset"]).arg(dataset).arg("--out").arg(out), 0);
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 

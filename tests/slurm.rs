@@ -123,7 +123,7 @@ fn workflows_on_a_real_cluster_observed_over_ssh() {
     truth.check_attributes(&rows);
     truth.check_cases(&cases(&dataset), &["ghost"]);
     truth.check_accounting(&rows);
-    for file in ["log.xes", "log.ocel.json", "dfg.svg", "dfg-account-group.svg", "summary.json"] {
+    for file in ["log.xes.gz", "log.ocel.sqlite", "dfg.svg", "dfg-account-group.svg", "summary.json"] {
         assert!(fs::metadata(out.join(file)).unwrap().len() > 1000 || file == "summary.json", "{file} is empty");
     }
 }
@@ -148,7 +148,7 @@ fn paste_the_cron_line(lab: &Lab) {
         expect(command.current_dir("/").stdin(Stdio::null()), 0)
     };
     let configuration = format!("SLURM_CONF={}", lab.dir.join("etc/slurm.conf").display());
-    as_user(&[configuration, format!("PATH={}:/usr/local/bin:/usr/bin:/bin", bin.display())], &["bash", "-c"], line);
+    as_user(&[configuration.clone(), format!("PATH={}:/usr/local/bin:/usr/bin:/bin", bin.display())], &["bash", "-c"], line);
     let written = fs::read_to_string(home.join("crontab")).unwrap();
     let command = written.lines().last().unwrap().strip_prefix("* * * * * ").expect("each minute");
     for _ in 0..2 {
@@ -156,6 +156,21 @@ fn paste_the_cron_line(lab: &Lab) {
         let output = as_user(&["PATH=/nowhere:/bin".to_owned(), "SHELL=/bin/sh".to_owned()], &["/bin/sh", "-c"], command);
         assert!(output.stdout.is_empty() && output.stderr.is_empty(), "cron would send a mail: {output:?}");
     }
+    // It asks the controller for what one squeue asks, and for nothing else.
+    let rpcs = |shell: &[&str], line: &str| -> u64 {
+        let sdiag = |option: &[&str]| {
+            let output =
+                expect(Command::new("sdiag").args(option).env("SLURM_CONF", lab.dir.join("etc/slurm.conf")).stdin(Stdio::null()), 0);
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        sdiag(&["--reset"]);
+        as_user(&[configuration.clone(), "PATH=/usr/bin:/bin".to_owned(), "SHELL=/bin/sh".to_owned()], shell, line);
+        let told = sdiag(&[]);
+        let of_user = told.lines().find(|line| line.trim_start().starts_with("fm-watch")).unwrap_or_else(|| panic!("{told}"));
+        of_user.split("count:").nth(1).and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or_else(|| panic!("{of_user}"))
+    };
+    let (of_squeue, of_poll) = (rpcs(&["/bin/sh", "-c"], "squeue --all --states=all >/dev/null"), rpcs(&["/bin/sh", "-c"], command));
+    assert_eq!(of_poll, of_squeue, "RPCs of a poll beside those of squeue");
     let rows = job_states(&home.join("queue"));
     assert!(rows.iter().any(|row| row.change == "accounting") && rows.iter().any(|row| row.source == "squeue"), "{}", rows.len());
 }

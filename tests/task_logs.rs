@@ -424,7 +424,7 @@ fn what_is_dropped_is_nowhere() {
 fn the_batch_has_runs_of_engines_too() {
     let world = World::new(ALL);
     let out = world.dir.path().join("out");
-    let output = expect(flowmine().args(["run", "--dataset"]).arg(&world.dataset).arg("--out").arg(&out), 0);
+    let output = expect(flowmine().args(["run", "--formats", "xes,ocel.json", "--dataset"]).arg(&world.dataset).arg("--out").arg(&out), 0);
     assert!(String::from_utf8(output.stdout).unwrap().contains("log-task-run.xes"));
     assert_eq!(
         fs::read(out.join("log-task-run.xes")).unwrap(),

@@ -95,7 +95,7 @@ fn all_formats_with_cases_hold_the_same_rows() {
 fn nothing_is_missing() {
     let recording = Recording::new();
     let out = recording.path("out");
-    expect(flowmine().args(["run", "--dataset"]).arg(&recording.dataset).arg("--out").arg(&out), 0);
+    expect(flowmine().args(["run", "--formats", "xes,ocel.json", "--dataset"]).arg(&recording.dataset).arg("--out").arg(&out), 0);
     let summary: serde_json::Value = serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
     let events = summary["events"].as_u64().unwrap() as usize;
     assert!(events > 500);

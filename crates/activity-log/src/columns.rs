@@ -418,6 +418,13 @@ impl ActivityLog {
         self.instances.start.iter().zip(&self.instances.end).any(|(start, end)| start != end)
     }
 
+    /// Whether each instance is one event, that of its own number: a log of moments, in which nothing overlaps.
+    pub fn is_of_moments(&self) -> bool {
+        let instances = &self.instances;
+        let own = |(at, (&start, &end)): (usize, (&u32, &u32))| start as usize == at && end as usize == at;
+        instances.start.len() == self.events.time_ns.len() && instances.start.iter().zip(&instances.end).enumerate().all(own)
+    }
+
     /// The cases by which the log is looked at when nothing else is said: its first grouping.
     pub fn cases(&self) -> Option<&Cases> {
         self.groups.first()

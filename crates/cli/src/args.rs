@@ -256,11 +256,11 @@ pub struct FilterArgs {
     /// Only jobs of this user; may be given more than once.
     #[arg(long, value_name = "NAME")]
     pub user: Vec<String>,
-    /// Only events at or after this time: 2026-11-20, 2026-11-20T13:00 (UTC), or with a zone.
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    /// Only events at or after this time: 2026-11-20, 2026-11-20T13:00 (UTC), with a zone, today, yesterday (UTC), or 2h, 3d (before now).
+    #[arg(long, visible_alias = "since", value_name = "TIME", value_parser = time)]
     pub from: Option<i64>,
     /// Only events before this time.
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, visible_alias = "until", value_name = "TIME", value_parser = time)]
     pub to: Option<i64>,
 }
 
@@ -390,6 +390,10 @@ pub struct Run {
     /// The directory for the results; made when it does not exist.
     #[arg(long, short, visible_alias = "output", value_name = "DIR")]
     pub out: PathBuf,
+    /// The formats of the logs, separated by commas: formats with cases (xes, xes.gz, csv, parquet) for each case notion, ocel.json, ocel.xml, ocel.sqlite for
+    /// the object-centric log.
+    #[arg(long, value_enum, value_name = "FORMAT", value_delimiter = ',', default_values_t = [LogFormat::XesGz, LogFormat::OcelSqlite])]
+    pub formats: Vec<LogFormat>,
     /// Which moment of an observed interval is an event's time.
     #[arg(long, value_enum, default_value_t)]
     pub timestamp: TimestampArg,
@@ -411,14 +415,38 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "m" | "min" => number * 60.0,
         "h" => number * 3600.0,
         "d" => number * 86_400.0,
+        "w" => number * 604_800.0,
         _ => return Err(bad()),
     };
     if (0.001..=366.0 * 86_400.0).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err(bad()) }
 }
 
 fn time(text: &str) -> Result<i64, String> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+    time_at(text, now)
+}
+
+/// A time, or how long before `now` it is.
+fn time_at(text: &str, now: i64) -> Result<i64, String> {
+    const DAY_NS: i64 = 86_400 * flowmine_schema::time::SECOND_NS;
+    let today = now - now.rem_euclid(DAY_NS);
+    match text {
+        "now" => return Ok(now),
+        "today" => return Ok(today),
+        "yesterday" => return Ok(today - DAY_NS),
+        _ => {}
+    }
+    if let Some(before) = text.ends_with(|c: char| c.is_ascii_alphabetic()).then(|| duration(text).ok()).flatten() {
+        return i64::try_from(before.as_nanos())
+            .ok()
+            .and_then(|before| now.checked_sub(before))
+            .ok_or_else(|| format!("{text:?} is too long ago"));
+    }
     flowmine_schema::time::parse(text).ok_or_else(|| {
-        format!("{text:?} is not a time such as 2026-11-20, 2026-11-20T13:04:05 (UTC), 2026-11-20T13:04:05+01:00 or seconds since 1970")
+        format!(
+            "{text:?} is not a time such as 2026-11-20, 2026-11-20T13:04:05 (UTC), 2026-11-20T13:04:05+01:00, seconds since 1970, \
+             today, yesterday (from 0:00 UTC), or 90m, 2h, 3d, 2w (before now)"
+        )
     })
 }
 
@@ -458,6 +486,29 @@ mod tests {
     }
 
     #[test]
+    fn times_before_now() {
+        const S: i64 = flowmine_schema::time::SECOND_NS;
+        // 1970-01-11T01:00:00Z
+        let now = (10 * 86_400 + 3600) * S;
+        for (text, seconds) in [
+            ("now", 10 * 86_400 + 3600),
+            ("today", 10 * 86_400),
+            ("yesterday", 9 * 86_400),
+            ("2h", 10 * 86_400 - 3600),
+            ("90m", 10 * 86_400 - 1800),
+            ("3d", 7 * 86_400 + 3600),
+            ("1w", 3 * 86_400 + 3600),
+            ("1970-01-02", 86_400),
+            ("1970-01-02T00:00:00Z", 86_400),
+        ] {
+            assert_eq!(time_at(text, now), Ok(seconds * S), "{text}");
+        }
+        for text in ["tomorrow", "2 fortnights", "-2h", "99999999999w", "h"] {
+            assert!(time_at(text, now).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn values() {
         assert_eq!(duration("60s"), Ok(Duration::from_secs(60)));
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
@@ -465,6 +516,6 @@ mod tests {
         assert_eq!(zone("+01:00"), Ok(3600));
         assert_eq!(zone("-0530"), Ok(-19_800));
         assert!(zone("CET").is_err() && zone("+25").is_err());
-        assert!(time("2026-11-20").is_ok() && time("now").is_err());
+        assert!(time("2026-11-20").is_ok() && time("soon").is_err());
     }
 }

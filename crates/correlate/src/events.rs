@@ -35,8 +35,8 @@ pub enum Timestamp {
     Reported,
     /// When it was seen. Events that no poll saw (from accounting) keep their reported time.
     ObservedAt,
-    /// The start of the interval in which it happened, where that is known, else when it was seen. Events that no poll saw
-    /// keep their reported time.
+    /// The start of the interval in which it happened, where that is known, else what Slurm reports, else when it was seen. Events that no poll
+    /// saw keep their reported time.
     NotBefore,
 }
 
@@ -354,7 +354,7 @@ fn set_times(events: &mut [Event], timestamp: Timestamp) {
             let not_before = event.not_before_ns.get().filter(|&t| t <= event.observed_at_ns);
             match timestamp {
                 Timestamp::ObservedAt => event.observed_at_ns,
-                Timestamp::NotBefore => not_before.unwrap_or(event.observed_at_ns),
+                Timestamp::NotBefore => not_before.or(reported.filter(|&t| t <= event.observed_at_ns)).unwrap_or(event.observed_at_ns),
                 Timestamp::Reported => reported.map_or(event.observed_at_ns, |t| t.max(not_before.unwrap_or(t)).min(event.observed_at_ns)),
             }
         };

@@ -268,7 +268,16 @@ impl<'l> Walk<'l> {
 
     /// `last` says that no other instance that `b` follows directly ended later than `a`.
     fn step(&mut self, case: u32, a: u32, b: u32, last: bool) {
-        let slot = self.pairs.slot(self.activity(a), self.activity(b));
+        let instances = &self.log.instances;
+        let end = self.log.events.time_ns[instances.end[a as usize] as usize];
+        let start = self.log.events.time_ns[instances.start[b as usize] as usize];
+        let start = if self.log.start_is_known(b) { start } else { UNKNOWN };
+        self.follow(case, (self.activity(a), end), (self.activity(b), start), last);
+    }
+
+    /// An activity that ended is followed by one that started.
+    fn follow(&mut self, case: u32, (a, end): (u32, i64), (b, start): (u32, i64), last: bool) {
+        let slot = self.pairs.slot(a, b);
         if slot as usize == self.edge_frequency.len() {
             self.edge_frequency.push(0);
             self.last_waits.push(0);
@@ -276,10 +285,7 @@ impl<'l> Walk<'l> {
         }
         self.edge_frequency[slot as usize] += 1;
         self.edge_cases[slot as usize].see(case);
-        let instances = &self.log.instances;
-        let end = self.log.events.time_ns[instances.end[a as usize] as usize];
-        let start = self.log.events.time_ns[instances.start[b as usize] as usize];
-        if end == UNKNOWN || start == UNKNOWN || !self.log.start_is_known(b) {
+        if end == UNKNOWN || start == UNKNOWN {
             self.steps_without_time += 1;
         } else {
             // Two times further apart than 292 years do not fit; such a time is a fault of the log already.
@@ -290,6 +296,30 @@ impl<'l> Walk<'l> {
                 self.last_waits[slot as usize] += i128::from(wait);
             }
         }
+    }
+
+    /// A case of a log of moments. `false`, and nothing done, when they are not in the order of the log.
+    fn moments(&mut self, case: u32, cases: &Cases) -> bool {
+        if !cases.of(case as usize).is_sorted_by(|a, b| a < b) {
+            return false;
+        }
+        let log = self.log;
+        let mut before: Option<(u32, i64)> = None;
+        for at in cases.of(case as usize) {
+            let now = (log.instances.activity[at as usize], log.events.time_ns[at as usize]);
+            let activity = now.0 as usize;
+            self.frequency[activity] += 1;
+            self.cases_of[activity].see(case);
+            match before {
+                None => self.starts[activity].see(case),
+                Some(before) => self.follow(case, before, now, true),
+            }
+            before = Some(now);
+        }
+        if let Some((last, _)) = before {
+            self.ends[last as usize].see(case);
+        }
+        true
     }
 
     /// A case whose instances come one after the other. `false`, and nothing done, when some overlap.
@@ -453,6 +483,7 @@ impl<'l> Walk<'l> {
 pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     let mut walk = Walk::new(log);
     let (mut with, mut empty, mut instances) = (0, 0, 0u64);
+    let is_of_moments = log.is_of_moments();
     for case in 0..cases.len() as u32 {
         match cases.of(case as usize).len() {
             0 => {
@@ -462,7 +493,8 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
             n => instances += n as u64,
         }
         with += 1;
-        if !walk.sequence(case, cases) {
+        let is_sequence = if is_of_moments { walk.moments(case, cases) } else { walk.sequence(case, cases) };
+        if !is_sequence {
             walk.overlapping(case, cases);
         }
     }

@@ -4,7 +4,7 @@
 //! the trace of each object that it is related to, and the graph of a type has the pairs that follow each other directly in the traces of its
 //! objects. Times and bytes are as in [`crate::dfg`]; the lead time of an object is from its first event to the end of its last.
 
-use flowmine_activity_log::{ActivityLog, Cases, LeftOut, Words};
+use flowmine_activity_log::{ActivityLog, Cases, LeftOut, UNKNOWN, Words};
 
 use crate::dfg::{Dfg, dfg};
 use crate::stats::Stats;
@@ -57,7 +57,15 @@ pub fn ocdfg(log: &ActivityLog, types: &[String]) -> OcDfg {
 
 fn of_type(log: &ActivityLog, cases: &Cases) -> TypeGraph {
     let mut leads = Vec::new();
+    let is_of_moments = log.is_of_moments();
     for case in 0..cases.len() {
+        if is_of_moments {
+            let times = || cases.of(case).map(|at| log.events.time_ns[at as usize]);
+            if let (Some(first), Some(last)) = (times().next().filter(|&first| first != UNKNOWN), times().max()) {
+                leads.push(last.saturating_sub(first));
+            }
+            continue;
+        }
         let first = cases.of(case).next().and_then(|at| log.start_ns(at));
         let last = cases.of(case).filter_map(|at| log.end_ns(at)).max();
         if let (Some(first), Some(last)) = (first, last) {

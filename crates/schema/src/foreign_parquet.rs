@@ -664,14 +664,47 @@ struct TextSink<'a> {
     texts: Texts,
     /// `texts` by their hashes, once one comes that is not from the dictionary.
     seen: HashTable<(u64, u32)>,
+    /// Those of them that are short, by themselves: finding one takes a single look into memory.
+    seen_short: HashTable<(Short, u32)>,
     keys: FxHashMap<Key, u32>,
     last: Option<(Key, u32)>,
     last_text: u32,
+    last_short: Option<Short>,
+}
+
+/// A text of at most fifteen bytes, with their number in the last byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Short(u64, u64);
+
+impl Short {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let mut all = [0; 16];
+        all.get_mut(..bytes.len()).filter(|_| bytes.len() < 16)?.copy_from_slice(bytes);
+        all[15] = bytes.len() as u8;
+        let (low, high) = all.split_at(8);
+        let number = |half: &[u8]| half.try_into().map_or(0, u64::from_le_bytes);
+        Some(Self(number(low), number(high)))
+    }
+
+    fn hash(self) -> u64 {
+        let mixed = (self.0 ^ self.1.rotate_left(23)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ self.1;
+        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
 }
 
 impl<'a> TextSink<'a> {
     fn new(codes: &'a mut [u32]) -> Self {
-        Self { codes, at: 0, texts: Texts::default(), seen: HashTable::new(), keys: FxHashMap::default(), last: None, last_text: NO_TEXT }
+        Self {
+            codes,
+            at: 0,
+            texts: Texts::default(),
+            seen: HashTable::new(),
+            seen_short: HashTable::new(),
+            keys: FxHashMap::default(),
+            last: None,
+            last_text: NO_TEXT,
+            last_short: None,
+        }
     }
 
     fn code(&mut self, code: u32) {
@@ -692,11 +725,17 @@ impl<'a> TextSink<'a> {
     /// Makes ready for texts that do not come from the dictionary, which may hold them too.
     fn besides_dictionary(&mut self) {
         let texts = &self.texts;
-        if self.seen.is_empty() && !texts.is_empty() {
+        if self.seen.is_empty() && self.seen_short.is_empty() && !texts.is_empty() {
             let mut are_distinct = true;
-            self.seen.reserve(2 * texts.len(), |&(of, _)| of);
             for at in 0..texts.len() {
                 let text = texts.get(at);
+                if let Some(short) = Short::of(text.as_bytes()) {
+                    match self.seen_short.find(short.hash(), |&(of, _)| of == short) {
+                        Some(_) => are_distinct = false,
+                        None => _ = self.seen_short.insert_unique(short.hash(), (short, at as u32), |&(of, _)| of.hash()),
+                    }
+                    continue;
+                }
                 let key = hash(text.as_bytes());
                 match self.seen.find(key, |&(of, at)| of == key && texts.get(at as usize) == text) {
                     Some(_) => are_distinct = false,
@@ -710,6 +749,23 @@ impl<'a> TextSink<'a> {
     }
 
     fn intern(&mut self, bytes: &[u8]) -> u32 {
+        if let Some(short) = Short::of(bytes) {
+            if self.last_short == Some(short) {
+                return self.last_text;
+            }
+            self.last_short = Some(short);
+            self.last_text = match self.seen_short.find(short.hash(), |&(of, _)| of == short) {
+                Some(&(_, at)) => at,
+                None => {
+                    let at = self.texts.len() as u32;
+                    self.texts.push_bytes(bytes);
+                    self.seen_short.insert_unique(short.hash(), (short, at), |&(of, _)| of.hash());
+                    at
+                }
+            };
+            return self.last_text;
+        }
+        self.last_short = None;
         if self.last_text != NO_TEXT && self.texts.get(self.last_text as usize).as_bytes() == bytes {
             return self.last_text;
         }

@@ -1,5 +1,7 @@
 //! `flowmine export`.
 
+use std::path::Path;
+
 use anyhow::Context;
 use flowmine_correlate::drop::DropColumns;
 use flowmine_correlate::pseudonym::Pseudonymiser;
@@ -97,9 +99,13 @@ fn pseudonymiser(args: &Export) -> anyhow::Result<Option<Pseudonymiser>> {
 }
 
 fn write_objects(args: &Export, log: &dyn ObjectLog) -> anyhow::Result<Counts> {
+    objects_to(args.output.as_deref(), args.format, log)
+}
+
+/// Writes an object-centric log.
+pub(super) fn objects_to(path: Option<&Path>, format: LogFormat, log: &dyn ObjectLog) -> anyhow::Result<Counts> {
     let _stage = Stage::new("writing the log");
-    let path = args.output.as_deref();
-    match args.format {
+    match format {
         LogFormat::OcelJson => output::write_log(path, |out| ocel::json::write(log, out)),
         LogFormat::OcelXml => output::write_log(path, |out| ocel::xml::write(log, out)),
         _ => output::write_beside(path, |path| ocel::sqlite::write(log, path)),
@@ -107,9 +113,13 @@ fn write_objects(args: &Export, log: &dyn ObjectLog) -> anyhow::Result<Counts> {
 }
 
 fn write_cases(args: &Export, log: &dyn CaseLog) -> anyhow::Result<Counts> {
+    cases_to(args.output.as_deref(), args.format, xes::Options { milliseconds: args.milliseconds }, log)
+}
+
+/// Writes a log with cases.
+pub(super) fn cases_to(path: Option<&Path>, format: LogFormat, options: xes::Options, log: &dyn CaseLog) -> anyhow::Result<Counts> {
     let _stage = Stage::new("writing the log");
-    let options = xes::Options { milliseconds: args.milliseconds };
-    output::write_log(args.output.as_deref(), |out| match args.format {
+    output::write_log(path, |out| match format {
         LogFormat::XesGz => xes::gzip::write_with(log, options, out),
         LogFormat::Csv => csv::write(log, out),
         LogFormat::Parquet => flat_parquet::write(log, out),

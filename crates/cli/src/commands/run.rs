@@ -14,7 +14,7 @@ use flowmine_discover::dfg::dfg;
 use flowmine_discover::pictures::dfg::{self as picture, Options};
 use flowmine_discover::{bottlenecks, pictures, summary};
 use flowmine_draw::svg;
-use flowmine_eventlog::{CaseLog, Counts, ocel, xes};
+use flowmine_eventlog::{CaseLog, Counts, ObjectLog, xes};
 use flowmine_logs::columns::{self, ReadOptions};
 use flowmine_logs::job_log::JobLogs;
 use flowmine_logs::summary::{Summary, diagnostic_counts};
@@ -23,22 +23,34 @@ use flowmine_schema::{Dataset, DatasetError};
 
 use super::source::Notion;
 use super::{export, jobs, source};
-use crate::args::{ObjectsArg, Run};
+use crate::args::{LogFormat, ObjectsArg, Run};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
 
 /// What was written, and what of it the log writers could not carry as it was.
 struct Written<'a> {
     out: &'a Path,
+    formats: &'a [LogFormat],
     files: Vec<(String, String)>,
     counts: Counts,
 }
 
 impl Written<'_> {
-    fn log(&mut self, name: String, log: &dyn CaseLog, case: &str) -> anyhow::Result<()> {
-        let _stage = Stage::new("writing logs");
-        self.counts += output::write_log(Some(&self.out.join(&name)), |out| xes::write(log, out))?;
-        self.files.push((name, format!("event log, a case is: {case}")));
+    fn log(&mut self, suffix: &str, log: &dyn CaseLog, case: &str) -> anyhow::Result<()> {
+        for &format in self.formats.iter().filter(|format| !format.has_objects()) {
+            let name = format!("log{suffix}.{}", extension(format));
+            self.counts += export::cases_to(Some(&self.out.join(&name)), format, xes::Options::default(), log)?;
+            self.files.push((name, format!("event log, a case is: {case}")));
+        }
+        Ok(())
+    }
+
+    fn objects(&mut self, log: &dyn ObjectLog) -> anyhow::Result<()> {
+        for &format in self.formats.iter().filter(|format| format.has_objects()) {
+            let name = format!("log.{}", extension(format));
+            self.counts += export::objects_to(Some(&self.out.join(&name)), format, log)?;
+            self.files.push((name, "object-centric event log, OCEL 2.0".to_owned()));
+        }
         Ok(())
     }
 
@@ -66,8 +78,17 @@ impl Written<'_> {
     }
 }
 
+/// What a file of a format is called after the dot.
+fn extension(format: LogFormat) -> String {
+    use clap::ValueEnum;
+    format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
 /// Correlates, exports, discovers and summarises.
 pub fn run(args: &Run) -> anyhow::Result<Outcome> {
+    for format in args.formats.iter().filter(|format| matches!(format, LogFormat::IoCsv | LogFormat::Wfformat)) {
+        anyhow::bail!("--formats {}: this is no event log; flowmine export --format {0} writes it", extension(*format));
+    }
     let (dataset, jobs) = jobs::read(&args.dataset, args.timestamp)?;
     let filter = jobs::filter(&args.filter, &jobs)?;
     anyhow::ensure!(!args.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", args.out.display());
@@ -77,19 +98,23 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     let has_jobs = !jobs.attempts.is_empty();
     let has_tasks = task_log::has_tasks(&dataset)?;
     let rules = RowRules::default();
-    let mut written = Written { out: &args.out, files: Vec::new(), counts: Counts::default() };
+    let mut written = Written { out: &args.out, formats: &args.formats, files: Vec::new(), counts: Counts::default() };
     let stage = Stage::new("making logs");
-    let mut logs = JobLogs::new(filter.clone(), true, if has_jobs { cases::ALL } else { &[] }, task_log::of_jobs(&dataset, &rules)?);
+    let with_objects = args.formats.iter().any(|format| format.has_objects());
+    let mut logs =
+        JobLogs::new(filter.clone(), with_objects, if has_jobs { cases::ALL } else { &[] }, task_log::of_jobs(&dataset, &rules)?);
     logs.add(&jobs)?;
     let mut logs = logs.finish()?;
-    let wanted = export::objects(&ObjectsArg::DEFAULT, &Notion::Tasks);
-    logs.objects = Some(source::beside_jobs(&dataset, &rules, &filter, wanted, logs.objects)?);
+    if with_objects {
+        let wanted = export::objects(&ObjectsArg::DEFAULT, &Notion::Tasks);
+        logs.objects = Some(source::beside_jobs(&dataset, &rules, &filter, wanted, logs.objects)?);
+    }
     messages::diagnostics("log", &logs.diagnostics);
     drop(stage);
     for (notion, log) in cases::ALL.iter().zip(&logs.cases) {
-        // log.xes and dfg.svg are those of the first notion; each other notion's name is in its files' names.
+        // log.xes.gz and dfg.svg are those of the first notion; each other notion's name is in its files' names.
         let suffix = if notion.name() == cases::ALL[0].name() { String::new() } else { format!("-{}", notion.name()) };
-        written.log(format!("log{suffix}.xes"), log, notion.description())?;
+        written.log(&suffix, log, notion.description())?;
         let log = job_columns(&dataset, &jobs, *notion, &filter, &rules)?;
         written.graph(format!("dfg{suffix}.svg"), &log, &format!("directly-follows graph of jobs, {} cases", notion.name()))?;
         if suffix.is_empty() {
@@ -99,7 +124,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     if has_tasks {
         let suffix = if has_jobs { format!("-{}", task_log::NOTION) } else { String::new() };
         let log = source::task_cases(&dataset, &rules, &filter)?;
-        written.log(format!("log{suffix}.xes"), &log, task_log::cases::DESCRIPTION)?;
+        written.log(&suffix, &log, task_log::cases::DESCRIPTION)?;
         let stage = Stage::new("making logs");
         let log = columns::tasks(&Tasks::new(&dataset, &rules, &filter), &ReadOptions::default())?;
         drop(stage);
@@ -109,9 +134,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         }
     }
     if let Some(log) = &logs.objects {
-        let _stage = Stage::new("writing the object-centric log");
-        written.counts += output::write_log(Some(&args.out.join("log.ocel.json")), |out| ocel::json::write(log, out))?;
-        written.files.push(("log.ocel.json".to_owned(), "object-centric event log, OCEL 2.0".to_owned()));
+        written.objects(log)?;
     }
     export::tell(written.counts);
 

@@ -292,52 +292,55 @@ fn group(relations: Relations, order: Option<&[u32]>, events: usize, in_none: &m
         }
         by_event
     });
-    let each = |take: &mut dyn FnMut(u32, u32)| {
-        let mut take = |row: usize| {
-            if event[row] != NONE && object[row] != NONE {
-                take(event[row], object[row]);
-            }
-        };
-        match &by_event {
-            Some(rows) => rows.iter().for_each(|&row| take(row as usize)),
-            None => (0..event.len()).for_each(take),
-        }
+    // Both walks look at each pair once, at one place for each object: pairs and places side by side in memory.
+    let pair = |row: usize| Some((event[row], object[row])).filter(|&(event, object)| event != NONE && object != NONE);
+    let pairs: Vec<(u32, u32)> = match &by_event {
+        Some(rows) => rows.iter().filter_map(|&row| pair(row as usize)).collect(),
+        None => (0..event.len()).filter_map(pair).collect(),
     };
-    // How many events each object has; one that comes twice comes one after the other.
-    let mut last = vec![NONE; kind_of.len()];
-    let mut next = vec![0u32; kind_of.len()];
+    drop((event, object, by_event));
+    // Of each object its last event and how many it has; one that comes twice comes one after the other.
+    let mut places = vec![(NONE, 0u32); kind_of.len()];
     let (mut with_object, mut last_event) = (0, NONE);
-    each(&mut |event, object| {
-        let object = object as usize;
-        if last[object] != event {
-            last[object] = event;
-            next[object] += 1;
+    for &(event, object) in &pairs {
+        let place = &mut places[object as usize];
+        if place.0 != event {
+            *place = (event, place.1 + 1);
         }
         with_object += u64::from(last_event != event);
         last_event = event;
-    });
+    }
     *in_none += events as u64 - with_object;
     let mut groups: Vec<Cases> = kinds.iter().map(|kind| Cases { kind: kind.to_owned(), offsets: vec![0], ..Cases::default() }).collect();
     let mut ends = vec![0u32; groups.len()];
-    for (object, &kind) in kind_of.iter().enumerate() {
+    for (object, (&kind, place)) in kind_of.iter().zip(&mut places).enumerate() {
         let (group, end) = (&mut groups[kind as usize], &mut ends[kind as usize]);
-        let size = std::mem::replace(&mut next[object], *end);
-        *end += size;
+        let begin = *end;
+        *end += place.1;
+        *place = (NONE, begin);
         group.names.push(ids.get(object as u32));
         group.offsets.push(*end);
     }
-    let mut members: Vec<Vec<u32>> = ends.iter().map(|&end| vec![0; end as usize]).collect();
-    last.fill(NONE);
-    each(&mut |event, object| {
-        let object = object as usize;
-        if last[object] != event {
-            last[object] = event;
-            members[kind_of[object] as usize][next[object] as usize] = event;
-            next[object] += 1;
+    // The members of all types one after the other.
+    let mut begins = vec![0u32; groups.len()];
+    let mut all = 0;
+    for (begin, &end) in begins.iter_mut().zip(&ends) {
+        *begin = all;
+        all += end;
+    }
+    for (place, &kind) in places.iter_mut().zip(&kind_of) {
+        place.1 += begins[kind as usize];
+    }
+    let mut members = vec![0u32; all as usize];
+    for &(event, object) in &pairs {
+        let place = &mut places[object as usize];
+        if place.0 != event {
+            members[place.1 as usize] = event;
+            *place = (event, place.1 + 1);
         }
-    });
-    for (group, members) in groups.iter_mut().zip(members) {
-        group.members = Some(members);
+    }
+    for (group, (&begin, &length)) in groups.iter_mut().zip(begins.iter().zip(&ends)) {
+        group.members = Some(members[begin as usize..(begin + length) as usize].to_vec());
     }
     groups.retain(|group| !group.is_empty());
     groups.sort_by(|a, b| a.kind.cmp(&b.kind));

@@ -85,7 +85,8 @@ fn in_one(mut codes: Vec<u32>, groups: Vec<(Range<usize>, Texts)>) -> (Coded, u6
         return (Coded { codes, names: (0..texts.len()).map(|at| texts.get(at)).collect() }, replaced);
     }
     // With the hashes, which have not to be computed again when the table grows.
-    let mut table: HashTable<(u64, u32)> = HashTable::new();
+    let most: usize = groups.iter().map(|(_, texts)| texts.len()).sum();
+    let mut table: HashTable<(u64, u32)> = HashTable::with_capacity(most.min(1 << 20));
     let mut names = Names::default();
     for (rows, texts) in groups {
         let of = (0..texts.len()).map(|at| {
