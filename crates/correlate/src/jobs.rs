@@ -257,7 +257,7 @@ fn in_order_of_submission(
         let next = next.filter(|_| attempt.final_state.is_none() && !attempt.is_pending_array(strings));
         let of = events[attempt.events.0 as usize..attempt.events.1 as usize].iter();
         let at = new_attempts.len() as u32;
-        let is_one = |e: &&Event| !is_record && !(next.is_some() && e.state == left);
+        let is_one = |e: &&Event| !is_record && (next.is_none() || e.state != left);
         new_events.extend(of.filter(is_one).map(|e| Event { attempt: at, ..*e }));
         if let Some(next) = next {
             let end = events::requeued(at, new_events[first as usize..].last(), next, requeued);
