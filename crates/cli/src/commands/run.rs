@@ -86,8 +86,9 @@ fn extension(format: LogFormat) -> String {
 
 /// Correlates, exports, discovers and summarises.
 pub fn run(args: &Run) -> anyhow::Result<Outcome> {
-    for format in args.formats.iter().filter(|format| matches!(format, LogFormat::IoCsv | LogFormat::Wfformat)) {
-        anyhow::bail!("--formats {}: this is no event log; flowmine export --format {0} writes it", extension(*format));
+    if let Some(&format) = args.formats.iter().find(|format| matches!(format, LogFormat::IoCsv | LogFormat::Wfformat)) {
+        let name = extension(format);
+        anyhow::bail!("--formats {name}: this is no event log; flowmine export --format {name} writes it");
     }
     let (dataset, jobs) = jobs::read(&args.dataset, args.timestamp)?;
     let filter = jobs::filter(&args.filter, &jobs)?;
