@@ -9,7 +9,7 @@
 //! * When polling saw another ended state than the record of accounting has, that one stays and the record's comes after it.
 //! * `LEFT` is an event only while no ended state is known, neither from polling nor from accounting; a row `left` after which
 //!   the same attempt was seen again was no leaving. It has the end that a row before it told (COMPLETING).
-//! * An attempt without an end, after which the same job was submitted again, was REQUEUED ([`requeued`]).
+//! * An attempt without an end, after which the same job was submitted again, was REQUEUED.
 //!
 //! Nothing else is added.
 //!

@@ -2,7 +2,7 @@
 //! script.
 //!
 //! Slurm joins the words of the command line by spaces and drops the quotes, so `-J "my job"` stands there as `-J my job`. Options are read as
-//! sbatch(1), srun(1) and salloc(1) list them: which take a value, and which of these can be a text of several words ([`FREE_TEXT`]). Three things
+//! sbatch(1), srun(1) and salloc(1) list them: which take a value, and which of these can be a text of several words (`FREE_TEXT`). Three things
 //! tell where such a value ends:
 //!
 //! * what the row says of the job: its name, comment and work directory are the values of `--job-name`, `--comment` and `--chdir`;
