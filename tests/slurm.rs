@@ -114,6 +114,7 @@ fn workflows_on_a_real_cluster_observed_over_ssh() {
     // The last poll sees the queue at rest, and accounting tells the rest.
     expect(lab.observe(&dataset, &record, "lab-login").arg("--once"), 0);
     paste_the_cron_line(&lab);
+    some_jobs_only(&lab);
 
     let out = dir.path().join("out");
     expect(flowmine().args(["run", "--dataset"]).arg(&dataset).arg("--out").arg(&out), 0);
@@ -125,6 +126,28 @@ fn workflows_on_a_real_cluster_observed_over_ssh() {
     truth.check_accounting(&rows);
     for file in ["log.xes.gz", "log.ocel.sqlite", "dfg.svg", "dfg-account-group.svg", "summary.json"] {
         assert!(fs::metadata(out.join(file)).unwrap().len() > 1000 || file == "summary.json", "{file} is empty");
+    }
+}
+
+/// Whose jobs are asked for.
+fn some_jobs_only(lab: &Lab) {
+    for (option, name) in [("--user", "fm-alice"), ("--account", "thesis"), ("--partition", "debug"), ("--me", "fm-watch")] {
+        let dir = tempfile::tempdir().unwrap();
+        let (dataset, record) = (dir.path().join("dataset"), dir.path().join("polls"));
+        let mut command = lab.observe(&dataset, &record, "lab-login");
+        command.args(["--once", option]).args((option != "--me").then_some(name));
+        expect(&mut command, 0);
+        let rows = job_states(&dataset);
+        let of = |row: &flowmine_schema::tables::JobState<'_>| match option {
+            "--account" => row.account.as_deref().map(str::to_owned),
+            "--partition" => row.partition.as_deref().map(str::to_owned),
+            _ => row.user.as_deref().map(str::to_owned),
+        };
+        assert!(rows.iter().all(|row| of(row).is_some_and(|of| of == name)), "{option}: {:?}", rows.iter().map(of).collect::<Vec<_>>());
+        // The one who watches has no jobs.
+        assert_eq!(rows.is_empty(), option == "--me", "{option}");
+        let refused = expect(lab.observe(&dataset, &record, "lab-login").arg("--once"), 2);
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("was observed with"), "{refused:?}");
     }
 }
 

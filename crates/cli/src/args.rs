@@ -82,6 +82,18 @@ pub struct Observe {
     /// From when on accounting is asked the first time; a day before the first poll when not given. 2026-11-20, 2026-11-20T13:00 (UTC) or with zone.
     #[arg(long, value_name = "TIME", value_parser = time, requires = "accounting")]
     pub accounting_since: Option<i64>,
+    /// Only jobs of the user who asks (over SSH the user there). A dataset keeps to the jobs with which it began.
+    #[arg(long, conflicts_with = "user")]
+    pub me: bool,
+    /// Only jobs of this user; may be given more than once.
+    #[arg(long, value_name = "NAME")]
+    pub user: Vec<String>,
+    /// Only jobs charged to this account; may be given more than once.
+    #[arg(long, value_name = "NAME")]
+    pub account: Vec<String>,
+    /// Only jobs in this partition; may be given more than once.
+    #[arg(long, value_name = "NAME")]
+    pub partition: Vec<String>,
     /// The cluster's name, instead of asking scontrol for it.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub cluster: Option<String>,

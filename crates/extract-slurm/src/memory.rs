@@ -44,6 +44,9 @@ struct Polls {
     #[serde(default)]
     accounting_first_ns: Option<i64>,
     accounting_until_ns: Option<i64>,
+    /// Nothing for all jobs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    only: String,
 }
 
 /// An observer's memory of one cluster.
@@ -53,6 +56,8 @@ pub struct Memory {
     pub queue: Queue,
     /// What accounting has told.
     pub accounting: Accounting,
+    /// Which jobs were asked for at the last poll, in words; nothing for all. A job that is no longer asked for has not left the queue.
+    pub only: String,
 }
 
 /// A cluster's name as part of a file name: letters, digits, `-` and `_` as they are, other bytes as `=XX`.
@@ -70,7 +75,7 @@ fn in_file_name(cluster: &str) -> String {
 impl Memory {
     /// Nothing known.
     pub fn new(cluster: &str) -> Self {
-        Self { queue: Queue::new(cluster), accounting: Accounting::new(cluster) }
+        Self { queue: Queue::new(cluster), accounting: Accounting::new(cluster), only: String::new() }
     }
 
     /// Loads it; nothing known when the cluster was never observed here.
@@ -99,7 +104,7 @@ impl Memory {
         let told = dataset.state_rows::<Told<'static>>(&told_file)?;
         let accounting = Accounting::recall(cluster, polls.accounting_first_ns, polls.accounting_until_ns, told.as_ref())
             .map_err(|why| damaged(&told_file, why))?;
-        Ok(Self { queue, accounting })
+        Ok(Self { queue, accounting, only: polls.only })
     }
 
     /// Writes it as part of a transaction; only what the last poll changed.
@@ -126,6 +131,7 @@ impl Memory {
             last: self.queue.last_poll(),
             accounting_first_ns: self.accounting.first_ns(),
             accounting_until_ns: self.accounting.until_ns(),
+            only: self.only.clone(),
         };
         let polls = serde_json::to_vec(&polls).map_err(|source| DatasetError::Json { path: dataset.dir().join(&name), source })?;
         transaction.put_state(&format!("squeue-{name}.json"), &polls)?;

@@ -103,6 +103,16 @@ pub enum ObserveError {
         /// What scontrol said.
         cluster: String,
     },
+    /// Other jobs are asked for than before.
+    #[error(
+        "this dataset was observed with {before} and is now to be observed with {now}: jobs that are no longer asked for would seem to have left the queue; observe into another dataset"
+    )]
+    OtherJobs {
+        /// What was asked for.
+        before: String,
+        /// What is asked for.
+        now: String,
+    },
     /// No random bytes.
     #[error("the kernel gives no random bytes for a delimiter: {0}")]
     Random(getrandom::Error),
@@ -129,15 +139,51 @@ impl ObserveError {
             self,
             Self::Memory(_)
                 | Self::NameComesLate { .. }
+                | Self::OtherJobs { .. }
                 | Self::NoClusterName { .. }
                 | Self::Dataset(DatasetError::Locked { .. } | DatasetError::Version { .. })
         )
     }
 }
 
+/// Whose jobs to ask for; everybody's when nothing is set. Several conditions must all hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Only {
+    /// Those of the user who asks.
+    pub me: bool,
+    /// Of these users.
+    pub users: Vec<String>,
+    /// Charged to these accounts.
+    pub accounts: Vec<String>,
+    /// In these partitions.
+    pub partitions: Vec<String>,
+}
+
+impl Only {
+    /// In the words of the options; nothing for all jobs.
+    fn words(&self) -> String {
+        let mut words = Vec::new();
+        words.extend(self.me.then(|| "--me".to_owned()));
+        for (option, names) in [("user", &self.users), ("account", &self.accounts), ("partition", &self.partitions)] {
+            let mut names = names.clone();
+            names.sort();
+            words.extend((!names.is_empty()).then(|| format!("--{option} {}", names.join(","))));
+        }
+        words.join(" ")
+    }
+
+    /// The lines that the scripts read: users (`.` for who asks), accounts, partitions.
+    fn lines(&self) -> [String; 3] {
+        let users = if self.me { ".".to_owned() } else { self.users.join(",") };
+        [users, self.accounts.join(","), self.partitions.join(",")]
+    }
+}
+
 /// How to observe.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// Whose jobs.
+    pub only: Only,
     /// The cluster's name; asked of scontrol when not given.
     pub cluster: Option<String>,
     /// A directory that goes before the others in `PATH` there.
@@ -155,6 +201,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            only: Only::default(),
             cluster: None,
             slurm_bin_dir: None,
             timeout: Duration::from_secs(120),
@@ -202,6 +249,9 @@ const POLL: &str = script!(
     "IFS= read -r SQUEUE_FORMAT || exit 90; export SQUEUE_FORMAT",
     "unset SQUEUE_ACCOUNT SQUEUE_ALL SQUEUE_ARRAY SQUEUE_ARRAY_UNIQUE SQUEUE_CLUSTERS SQUEUE_FEDERATION SQUEUE_FORMAT2 SQUEUE_LICENSES",
     "unset SQUEUE_LOCAL SQUEUE_NAMES SQUEUE_PARTITION SQUEUE_PRIORITY SQUEUE_QOS SQUEUE_SIBLING SQUEUE_SORT SQUEUE_STATES SQUEUE_USERS",
+    "IFS= read -r users; IFS= read -r accounts; IFS= read -r partitions; test \"$users\" != . || users=$(id -un)",
+    "test -z \"$users\" || export SQUEUE_USERS=\"$users\"; test -z \"$accounts\" || export SQUEUE_ACCOUNT=\"$accounts\"",
+    "test -z \"$partitions\" || export SQUEUE_PARTITION=\"$partitions\"",
     "date +%s%N; timeout \"$limit\" squeue --all --states=all; status=$?; date +%s%N"
 );
 
@@ -209,7 +259,10 @@ const POLL: &str = script!(
 const ACCOUNTING: &str = script!(
     "IFS= read -r delimiter; IFS= read -r start; IFS= read -r format || exit 90",
     "unset SACCT_FORMAT SACCT_LOCAL SACCT_FEDERATION",
-    "timeout \"$limit\" sacct --allusers --duplicates --parsable --delimiter=\"$delimiter\" --starttime=\"$start\" --format=\"$format\"; status=$?"
+    "IFS= read -r users; IFS= read -r accounts; IFS= read -r partitions; test \"$users\" != . || users=$(id -un)",
+    "set -- --allusers; test -z \"$users\" || set -- --user=\"$users\"; test -z \"$accounts\" || set -- \"$@\" --accounts=\"$accounts\"",
+    "test -z \"$partitions\" || set -- \"$@\" --partition=\"$partitions\"",
+    "timeout \"$limit\" sacct \"$@\" --duplicates --parsable --delimiter=\"$delimiter\" --starttime=\"$start\" --format=\"$format\"; status=$?"
 );
 
 /// The script that asks for the cluster's name.
@@ -309,7 +362,13 @@ impl<'r> Observer<'r> {
         if known.contains(UNNAMED) && !known.contains(&cluster) {
             return Err(ObserveError::NameComesLate { cluster });
         }
-        self.memory = Some(Memory::load(&dataset, &cluster)?);
+        let memory = Memory::load(&dataset, &cluster)?;
+        let only = self.options.only.words();
+        if memory.queue.last_poll().is_some() && memory.only != only {
+            let shown = |words: &str| if words.is_empty() { "all jobs".to_owned() } else { text::visible(words).into_owned() };
+            return Err(ObserveError::OtherJobs { before: shown(&memory.only), now: shown(&only) });
+        }
+        self.memory = Some(memory);
         if let Some(names) = asked {
             let mut transaction = self.writer.begin()?;
             transaction.put_state(NAMES, &names.bytes(&dataset)?)?;
@@ -335,7 +394,8 @@ impl<'r> Observer<'r> {
         let token = squeue::draw_token().map_err(ObserveError::Random)?;
         let format = squeue::format(&token);
         let before = now_ns();
-        let output = run_script(self.runner.as_mut(), &self.options, "squeue", POLL, &[&format])?;
+        let [users, accounts, partitions] = self.options.only.lines();
+        let output = run_script(self.runner.as_mut(), &self.options, "squeue", POLL, &[&format, &users, &accounts, &partitions])?;
         let after = now_ns();
         let (clock, squeue_output) = split_clock(&output);
         let there = clock.unwrap_or(PollTime { began_ns: before, ended_ns: after });
@@ -355,6 +415,7 @@ impl<'r> Observer<'r> {
         let mut changes = Changes::default();
         report.records = compare(&mut memory, squeue_output, token.as_bytes(), there, &mut changes, &mut report.diagnostics)
             .map_err(|source| ObserveError::Squeue { place: place.clone(), source })?;
+        memory.only = self.options.only.words();
         memory.accounting.begin();
         if self.options.accounting
             && let Err(error) = self.ask_accounting(&mut memory, there, &mut changes, &mut report.diagnostics)
@@ -399,7 +460,11 @@ impl<'r> Observer<'r> {
         // sacct(1): YYYY-MM-DDTHH:MM:SS, which it reads in TZ, and that is UTC.
         let start = flowmine_schema::time::rfc3339(start - start % SECOND_NS);
         let start = start.trim_end_matches('Z');
-        let mut ask = |fields: &str| run_script(self.runner.as_mut(), &self.options, "sacct", ACCOUNTING, &[&token, start, fields]);
+        let [users, accounts, partitions] = self.options.only.lines();
+        let mut ask = |fields: &str| {
+            let lines = [token.as_str(), start, fields, users.as_str(), accounts.as_str(), partitions.as_str()];
+            run_script(self.runner.as_mut(), &self.options, "sacct", ACCOUNTING, &lines)
+        };
         let output = match ask(&self.accounting_fields) {
             // sacct refuses the whole query for a field that it does not know: before 21.08 it has no submit line.
             Err(ObserveError::Failed { stderr, .. })
@@ -794,6 +859,27 @@ mod tests {
         let elsewhere = Options { slurm_bin_dir: Some("/opt/slurm/bin".to_owned()), ..Options::default() };
         drop(Observer::open(&dataset, Box::new(named()), elsewhere).unwrap());
         assert_eq!(asked.get(), 2);
+    }
+
+    #[test]
+    fn a_dataset_keeps_to_the_jobs_with_which_it_began() {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(dir.path()).unwrap();
+        let polls = Rc::new(RefCell::new(VecDeque::from([Poll::Queue(vec![(1, "PENDING")]), Poll::Queue(vec![(1, "RUNNING")])])));
+        let open = |only: Only| {
+            let played = Played { polls: polls.clone(), at_ns: 1_795_179_780 * SECOND_NS };
+            Observer::open(&dataset, Box::new(played), Options { only, ..Options::default() })
+        };
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let two = Only { users: names(&["bob", "ann"]), accounts: names(&["physics"]), ..Only::default() };
+        assert_eq!(two.lines(), ["bob,ann", "physics", ""]);
+        assert_eq!(open(two.clone()).unwrap().poll().unwrap().changes, 1);
+        for other in [Only::default(), Only { me: true, ..Only::default() }, Only { users: names(&["ann"]), ..Only::default() }] {
+            let Err(error) = open(other) else { panic!("jobs that are not asked for would leave") };
+            assert!(!error.may_pass() && error.to_string().contains("--user ann,bob --account physics"), "{error}");
+        }
+        let same = Only { users: names(&["ann", "bob"]), ..two };
+        assert_eq!(open(same).unwrap().poll().unwrap().changes, 1);
     }
 
     #[test]

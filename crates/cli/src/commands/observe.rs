@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use flowmine_extract_slurm::observe::{ObserveError, Observer, Options, Report};
+use flowmine_extract_slurm::observe::{ObserveError, Observer, Only, Options, Report};
 use flowmine_extract_slurm::runner::{Local, Runner};
 use flowmine_extract_slurm::schedule::{self, SHORTEST_POLITE};
 use flowmine_extract_slurm::ssh::{HostKeyPolicy, PassphraseSource, SshOptions, SshRunner, Target};
@@ -32,7 +32,20 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
     }
     let runner = runner(&args.ssh)?;
     let dataset = Dataset::open_or_create(&args.dataset)?;
+    let names = |names: &[String], option: &str| -> anyhow::Result<Vec<String>> {
+        for name in names {
+            anyhow::ensure!(!name.is_empty() && !name.contains([',', '\n', '\0']), "{option} takes one name: {name:?}");
+        }
+        Ok(names.to_vec())
+    };
+    let only = Only {
+        me: args.me,
+        users: names(&args.user, "--user")?,
+        accounts: names(&args.account, "--account")?,
+        partitions: names(&args.partition, "--partition")?,
+    };
     let options = Options {
+        only,
         cluster: args.cluster.clone(),
         slurm_bin_dir: checked_line(args.slurm_bin_dir.as_deref(), "--slurm-bin-dir")?,
         timeout: args.timeout,
