@@ -72,10 +72,15 @@ impl Event {
     /// looked at.
     fn exactly(&mut self, time: Maybe, is_first: bool) {
         self.reported_ns = time.or(self.reported_ns);
-        let is_earlier = |not_before: i64| time.get().is_some_and(|time| time.saturating_add(SECOND_NS) <= not_before);
-        if is_first && self.not_before_ns.get().is_some_and(is_earlier) {
+        if is_first && self.is_seen_late() {
             self.not_before_ns = Maybe::UNKNOWN;
         }
+    }
+
+    /// Whether its interval begins after Slurm's time for it, which is cut to whole seconds.
+    fn is_seen_late(&self) -> bool {
+        let known = self.reported_ns.get().zip(self.not_before_ns.get());
+        known.is_some_and(|(time, not_before)| time.saturating_add(SECOND_NS) <= not_before)
     }
 }
 
@@ -306,29 +311,29 @@ fn ended(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &
     if let Some(at) = last {
         let row = seen.iter().rev().find(|s| s.state == Some(made[at].state));
         let end = row.map_or(Maybe::UNKNOWN, |s| s.end_ns);
-        let (before, rest) = made.split_at_mut(at);
-        rest[0].reported_ns = end.or(rest[0].reported_ns);
-        after_completing(&mut rest[0], before.last(), phase);
+        tell_end(made, at, end, phase);
     }
     let Some(fact) = record else { return };
     let Some(state) = fact.state.filter(|&state| phase(state).ends_attempt()) else { return };
     outcome.end_ns = fact.end_ns;
     match made.iter().rposition(|e| e.state == state) {
-        Some(at) => {
-            let (before, rest) = made.split_at_mut(at);
-            rest[0].reported_ns = fact.end_ns.or(rest[0].reported_ns);
-            after_completing(&mut rest[0], before.last(), phase);
-        }
+        Some(at) => tell_end(made, at, fact.end_ns, phase),
         // Where polling saw another end (COMPLETED before the user put it back: REQUEUED) both happened.
         None => made.push(Told::by_record(fact, fact.end_ns).event(attempt, state)),
     }
 }
 
+/// Gives the end at a place Slurm's time.
+fn tell_end(made: &mut [Event], at: usize, time: Maybe, phase: impl Fn(Sym) -> Phase) {
+    let (before, rest) = made.split_at_mut(at);
+    rest[0].reported_ns = time.or(rest[0].reported_ns);
+    after_completing(&mut rest[0], before.last(), phase);
+}
+
 /// Slurm's end of a job is when COMPLETING begins; what comes later is its own cleaning up. An end that was seen after COMPLETING lies in
 /// the interval of that, when Slurm tells it. So does the end of a job of which nothing was seen before.
 fn after_completing(end: &mut Event, before: Option<&Event>, phase: impl Fn(Sym) -> Phase) {
-    let is_earlier = |not_before: i64| end.reported_ns.get().is_some_and(|time| time.saturating_add(SECOND_NS) <= not_before);
-    if end.not_before_ns.get().is_some_and(is_earlier) {
+    if end.is_seen_late() {
         match before {
             Some(before) if phase(before.state) == Phase::Ending => end.not_before_ns = before.not_before_ns,
             Some(before) if before.polled => {}
