@@ -244,6 +244,11 @@ impl Truth {
                 assert!(matches!(state, "RUNNING" | "PENDING" | "REQUEUED" | "SUSPENDED" | "COMPLETING"), "job {}: {state}", row.job);
                 continue;
             }
+            // slurmdbd may have the final state before the end; then a later row tells the end.
+            let later = |other: &&JobState<'_>| other.change == change::ACCOUNTING && other.job == row.job && other.submit_ns == row.submit_ns;
+            if row.end_ns.is_none() && rows.iter().filter(later).any(|other| other.end_ns.is_some()) {
+                continue;
+            }
             checked += 1;
             let close = |told: Option<i64>, true_time: When| {
                 told.is_some_and(|told| (true_time.first - 2 * SECOND_NS..=true_time.last + 2 * SECOND_NS).contains(&told))
