@@ -245,7 +245,8 @@ impl Truth {
                 continue;
             }
             // slurmdbd may have the final state before the end; then a later row tells the end.
-            let later = |other: &&JobState<'_>| other.change == change::ACCOUNTING && other.job == row.job && other.submit_ns == row.submit_ns;
+            let later =
+                |other: &&JobState<'_>| other.change == change::ACCOUNTING && other.job == row.job && other.submit_ns == row.submit_ns;
             if row.end_ns.is_none() && rows.iter().filter(later).any(|other| other.end_ns.is_some()) {
                 continue;
             }

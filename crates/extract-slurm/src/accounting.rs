@@ -209,13 +209,14 @@ fn digest_of_text(text: &str) -> i64 {
     i64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]])
 }
 
-/// What makes a record worth another row: its state, times, exit, counters, and what only some sources tell.
+/// What makes a record worth another row: its state, times, exit, counters, use, and what only some sources tell.
 fn digest(record: &JobRecord<'_>) -> i64 {
     let times = (record.start_ns, record.end_ns);
     let exit = (record.exit_code, record.exit_signal, record.cancelled_by_uid);
     let bytes = (record.read_bytes, record.written_bytes);
     let told = (record.node_list.as_deref(), record.submit_line.as_deref(), record.command_line.as_deref());
-    digest_of_text(&format!("{} {times:?} {exit:?} {bytes:?} {told:?}", record.state.name()))
+    let used = (record.eligible_ns, record.max_rss_bytes, record.cpu_time_ns);
+    digest_of_text(&format!("{} {times:?} {exit:?} {bytes:?} {told:?} {used:?}", record.state.name()))
 }
 
 #[cfg(test)]

@@ -40,6 +40,13 @@ pub struct Term {
     pub state: Option<String>,
 }
 
+impl Term {
+    /// Whether both say the same, in whatever state.
+    pub fn is_same(&self, other: &Term) -> bool {
+        self.kind == other.kind && self.target == other.target && self.delay_s == other.delay_s
+    }
+}
+
 impl std::fmt::Display for Term {
     /// As Slurm writes it: `after:8_3+1(unfulfilled)`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,9 +1,13 @@
 //! Poll after poll in, changes out.
 //!
 //! As the case study has it: a job that is new is an event, a job in another state than before is an event, a job that did not
-//! change is nothing. Beyond it: a job that left the queue, an attempt that was requeued, and the tasks of a pending array as they
-//! appear. Each row carries the interval in which the change happened: after the poll before began, before this
+//! change is nothing. Beyond it: a job that left the queue, an attempt that was requeued, the tasks of a pending array as they
+//! appear, and what else changed of a job in the same state ([`Details`]). Each row carries the interval in which the change happened: after the poll before began, before this
 //! one ended.
+//!
+//! **Dependencies that were taken back.** Slurm shows a term no longer once it is met, and also when somebody took it back. Which it was, the same
+//! poll tells: a term whose target is still to come cannot have been met ([`Poll::finish`]). Of terms joined by `?`, one that is met removes
+//! all.
 //!
 //! What must be remembered between polls is [`Queue`]; it is written to the dataset in the same transaction as the rows, so that
 //! a restart neither repeats nor loses one.
@@ -11,7 +15,7 @@
 use std::borrow::Cow;
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
-use flowmine_schema::tables::{JobDependency, JobState, change};
+use flowmine_schema::tables::{JobDependency, JobState, WITHDRAWN, change};
 use flowmine_schema::text;
 use flowmine_schema::time::SECOND_NS;
 use flowmine_schema::{Builder, Rows};
@@ -19,7 +23,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::array::IndexSet;
-use crate::dependency::{self, Operator, Term};
+use crate::dependency::{self, Operator, Target, Term};
+use crate::details::Details;
 use crate::record::{JobRecord, JobRef, label};
 use crate::state::State;
 
@@ -77,6 +82,8 @@ struct Known {
     state: State,
     het: Option<(i64, i64)>,
     poll: u32,
+    /// Nothing when an older flowmine remembered it.
+    details: Option<Box<Details>>,
     // Most jobs have none of these.
     more: Option<Box<More>>,
 }
@@ -144,12 +151,23 @@ impl Queue {
     ) -> Poll<'q> {
         self.poll = self.poll.wrapping_add(1);
         self.changed = false;
-        Poll { queue: self, time, source, changes, diagnostics }
+        Poll { queue: self, time, source, changes, diagnostics, vanished: Vec::new() }
     }
+}
+
+/// A job whose dependencies have become fewer.
+struct Vanished {
+    key: Key,
+    /// Its row, should something have been taken back, with the columns that changed as well. Nothing where the state changed too.
+    row: Option<JobState<'static>>,
+    terms: Vec<Term>,
+    /// Whether one term that is met removes the others.
+    one_suffices: bool,
 }
 
 /// A poll that is being compared.
 pub struct Poll<'q> {
+    vanished: Vec<Vanished>,
     queue: &'q mut Queue,
     time: PollTime,
     source: &'static str,
@@ -181,21 +199,14 @@ impl Poll<'_> {
                         && !matches!(known.state, State::Pending | State::RequeueHold | State::SpecialExit | State::ReservationDeleted);
                     if waits_again { change::REQUEUED } else { change::STATE }
                 } else {
-                    if known.more.is_some() || record.dependency.is_some() || matches!(record.job, JobRef::PendingArray { .. }) {
-                        self.update_more(key, record);
-                    }
+                    self.see_details(key, record);
                     return;
                 }
             }
             None => change::NEW,
         };
         let not_before = self.not_before(kind, record);
-        let mut row = record.to_row();
-        row.cluster = Cow::Borrowed(&self.queue.cluster);
-        row.change = kind.into();
-        row.source = self.source.into();
-        row.not_before_ns = not_before;
-        row.observed_at_ns = self.time.ended_ns;
+        let mut row = row_of(&self.queue.cluster, kind, record, not_before, self.time.ended_ns, self.source);
         row.reported_ns = reported(record, not_before, self.time.ended_ns);
         self.changes.states.push(&row);
 
@@ -208,6 +219,7 @@ impl Poll<'_> {
             state: State::Pending,
             het: None,
             poll,
+            details: None,
             more: None,
         });
         known.job_id = record.job_id;
@@ -217,12 +229,53 @@ impl Poll<'_> {
             JobRef::Het { leader, offset } => Some((leader, offset)),
             _ => None,
         };
+        known.details.get_or_insert_default().take(record);
         if !attempt_goes_on && let Some(more) = &mut known.more {
             // The terms of a new attempt are its own.
             more.terms.clear();
             more.dependency = None;
         }
-        self.update_more(key, record);
+        let vanished = self.update_more(key, record);
+        if !vanished.terms.is_empty() {
+            self.vanished.push(vanished);
+        }
+    }
+
+    /// Compares a record with one in the same state.
+    fn see_details(&mut self, key: Key, record: &JobRecord<'_>) {
+        let Some(known) = self.queue.jobs.get(&key) else { return };
+        let mut changed = known.details.as_ref().map_or_else(Vec::new, |details| details.changed(record));
+        let was_held = known.details.as_ref().map(|details| details.held);
+        let terms = known.more.as_ref().map_or(0, |more| more.terms.len());
+        let mut vanished = Vanished { key, row: None, terms: Vec::new(), one_suffices: false };
+        if known.more.is_some() || record.dependency.is_some() || matches!(record.job, JobRef::PendingArray { .. }) {
+            vanished = self.update_more(key, record);
+            let more = self.queue.jobs.get(&key).and_then(|known| known.more.as_ref());
+            if more.is_some_and(|more| more.terms.len() > terms) {
+                changed.push(DEPENDENCY);
+            }
+        }
+        if changed.is_empty() && vanished.terms.is_empty() && was_held.is_some() {
+            return;
+        }
+        let kind = match was_held {
+            Some(false) if record.is_held() => change::HELD,
+            Some(true) if !record.is_held() => change::RELEASED,
+            _ => change::CHANGED,
+        };
+        let not_before = self.queue.last.map(|last| last.began_ns);
+        let mut row = row_of(&self.queue.cluster, kind, record, not_before, self.time.ended_ns, self.source);
+        row.changed = Some(changed.join(",").into());
+        if !vanished.terms.is_empty() {
+            vanished.row = Some(row.into_owned());
+            self.vanished.push(vanished);
+        } else if !changed.is_empty() {
+            self.changes.states.push(&row);
+        }
+        self.queue.changed = true;
+        if let Some(known) = self.queue.jobs.get_mut(&key) {
+            known.details.get_or_insert_default().take(record);
+        }
     }
 
     /// After what time the change happened.
@@ -246,20 +299,22 @@ impl Poll<'_> {
         }
     }
 
-    /// Remembers the array's list and the dependencies, and writes a row for each term that is new or in another state.
-    fn update_more(&mut self, key: Key, record: &JobRecord<'_>) {
+    /// Remembers the array's list and the dependencies, and writes a row for each term that is new or in another state. Tells which terms
+    /// are no longer shown.
+    fn update_more(&mut self, key: Key, record: &JobRecord<'_>) -> Vanished {
+        let mut vanished = Vanished { key, row: None, terms: Vec::new(), one_suffices: false };
         let tasks = match &record.job {
             JobRef::PendingArray { tasks, .. } => Some(tasks.as_ref()),
             _ => None,
         };
         let queue = &mut *self.queue;
-        let Some(known) = queue.jobs.get_mut(&key) else { return };
+        let Some(known) = queue.jobs.get_mut(&key) else { return vanished };
         let (known_tasks, known_dependency) = match &known.more {
             Some(more) => (more.tasks.as_deref(), more.dependency.as_deref()),
             None => (None, None),
         };
         if known_tasks == tasks && known_dependency == record.dependency.as_deref() {
-            return;
+            return vanished;
         }
         queue.changed = true;
         let more = known.more.get_or_insert_default();
@@ -267,24 +322,26 @@ impl Poll<'_> {
             more.tasks = tasks.map(str::to_owned);
             more.pending = tasks.and_then(IndexSet::parse);
         }
-        if more.dependency.as_deref() == record.dependency.as_deref() {
-            return;
+        if more.dependency.as_deref() == record.dependency.as_deref() || record.dependency.is_none() && !record.tells_dependency {
+            return vanished;
         }
-        more.dependency = record.dependency.as_deref().map(str::to_owned);
-        let Some(text) = more.dependency.as_deref() else { return };
-        let expression = match dependency::parse(text) {
+        let before = std::mem::replace(&mut more.dependency, record.dependency.as_deref().map(str::to_owned));
+        let expression = match dependency::parse(more.dependency.as_deref().unwrap_or_default()) {
             Ok(expression) => expression,
             Err(dependency::NotUnderstood(at)) => {
-                let shown = text::visible(text);
+                let shown = text::visible(more.dependency.as_deref().unwrap_or_default());
                 let message = format!("job {}: dependency {shown:?} is not understood at byte {}", record.label(), at + 1);
                 self.diagnostics.push(Diagnostic::error("dependency_not_understood", message));
-                return;
+                return vanished;
             }
         };
+        let shown_before = before.as_deref().and_then(|text| dependency::parse(text).ok()).unwrap_or_default();
+        vanished.one_suffices = shown_before.operator == Some(Operator::Or);
+        vanished.terms = shown_before.terms;
+        vanished.terms.retain(|term| !expression.terms.iter().any(|now| now.is_same(term)));
         let job = record.label();
         for (position, term) in expression.terms.iter().enumerate() {
-            let same = |t: &Term| t.kind == term.kind && t.target == term.target && t.delay_s == term.delay_s;
-            let position = match more.terms.iter().position(same) {
+            let position = match more.terms.iter().position(|t| t.is_same(term)) {
                 Some(at) if more.terms[at].state == term.state => continue,
                 Some(at) => {
                     more.terms[at].state.clone_from(&term.state);
@@ -307,6 +364,7 @@ impl Poll<'_> {
                 self.source,
             );
         }
+        vanished
     }
 
     /// Whether this poll has already seen the job of a record.
@@ -316,14 +374,23 @@ impl Poll<'_> {
 
     /// Ends a poll of which only the changes are known, as a log of changes tells them: what was not seen is still there. With
     /// `whole`, no more changes of this time follow.
-    pub fn finish_changes(self, whole: bool) {
+    pub fn finish_changes(mut self, whole: bool) {
+        // What it waits for may have changed in a line that is still to come: nothing is known to have been taken back.
+        for Vanished { row, .. } in std::mem::take(&mut self.vanished) {
+            if let Some(row) = row.filter(|row| row.changed.as_deref().is_some_and(|changed| !changed.is_empty())) {
+                self.changes.states.push(&row);
+            }
+        }
         if whole {
             self.queue.last = Some(self.time);
         }
     }
 
     /// Ends the poll: what was known and was not seen has left the queue.
-    pub fn finish(self) {
+    pub fn finish(mut self) {
+        for vanished in std::mem::take(&mut self.vanished) {
+            self.settle(vanished);
+        }
         let Self { queue, time, source, changes, .. } = self;
         let mut left: Vec<Key> = queue.jobs.iter().filter(|(_, known)| known.poll != queue.poll).map(|(key, _)| *key).collect();
         left.sort_unstable();
@@ -335,12 +402,7 @@ impl Poll<'_> {
             if remaining.as_ref().is_some_and(|remaining| remaining.as_ref().is_some_and(IndexSet::is_empty)) {
                 continue;
             }
-            let job = match (key.task, known.het) {
-                (PENDING_ARRAY, _) => JobRef::PendingArray { array: key.id, tasks: Cow::Borrowed("") },
-                (NO_TASK, Some((leader, offset))) => JobRef::Het { leader, offset },
-                (NO_TASK, None) => JobRef::Single,
-                (task, _) => JobRef::Task { array: key.id, task },
-            };
+            let job = job_ref(key, &known);
             changes.states.push(&JobState {
                 cluster: Cow::Borrowed(&queue.cluster),
                 job: label(known.job_id, &job).into(),
@@ -362,13 +424,151 @@ impl Poll<'_> {
     }
 }
 
+impl Poll<'_> {
+    /// Writes what was taken back of terms that are no longer shown.
+    fn settle(&mut self, vanished: Vanished) {
+        let Vanished { key, row, terms, one_suffices } = vanished;
+        let queue = &mut *self.queue;
+        let mut open: Vec<&Term> = terms.iter().filter(|term| is_to_come(queue, key, term)).collect();
+        if one_suffices && open.len() < terms.len() {
+            open.clear();
+        }
+        let mut withdrawn = Vec::new();
+        if let Some(known) = queue.jobs.get_mut(&key)
+            && let Some(more) = &mut known.more
+        {
+            for term in open {
+                if let Some(at) = more.terms.iter().position(|known| known.is_same(term)) {
+                    more.terms[at].state = Some(WITHDRAWN.to_owned());
+                    withdrawn.push((at, more.terms[at].clone()));
+                }
+            }
+        }
+        for (position, term) in &withdrawn {
+            let Some(known) = queue.jobs.get(&key) else { continue };
+            let job = label(known.job_id, &job_ref(key, known));
+            let row = of_term(&queue.cluster, &job, known.job_id, known.submit_ns, term, None, *position, self.time.ended_ns, self.source);
+            self.changes.dependencies.push(&row);
+        }
+        let Some(mut row) = row else { return };
+        let mut changed: Vec<&str> =
+            row.changed.as_deref().into_iter().flat_map(|names| names.split(',')).filter(|name| !name.is_empty()).collect();
+        if !withdrawn.is_empty() && !changed.contains(&DEPENDENCY) {
+            changed.push(DEPENDENCY);
+        }
+        if !changed.is_empty() {
+            row.changed = Some(changed.join(",").into());
+            self.changes.states.push(&row);
+        }
+    }
+}
+
+/// The row of a record that is told.
+fn row_of<'r>(
+    cluster: &'r str,
+    kind: &'static str,
+    record: &'r JobRecord<'_>,
+    not_before_ns: Option<i64>,
+    observed_at_ns: i64,
+    source: &'static str,
+) -> JobState<'r> {
+    let mut row = record.to_row();
+    row.cluster = Cow::Borrowed(cluster);
+    row.change = kind.into();
+    row.source = source.into();
+    row.not_before_ns = not_before_ns;
+    row.observed_at_ns = observed_at_ns;
+    row
+}
+
+/// The name in `changed` of what a job waits for, which is no column of the table.
+const DEPENDENCY: &str = "dependency";
+
+/// Whether this poll shows that a term of a job cannot have been met yet. Slurm holds a dependency met when its target has wholly ended, or
+/// has started (`after`); a target that this poll does not show tells nothing.
+fn is_to_come(queue: &Queue, waiting: Key, term: &Term) -> bool {
+    let current = |key: Key| queue.jobs.get(&key).filter(|known| known.poll == queue.poll);
+    let lives = |known: &Known| matches!(known.state, State::Pending | State::Configuring | State::Running | State::Suspended);
+    if current(waiting).is_none_or(|known| !lives(known)) {
+        return false;
+    }
+    let waits = |known: &Known| known.state == State::Pending;
+    let of = |key: Key| match term.kind.as_str() {
+        "afterok" | "afterany" | "afternotok" => current(key).is_some_and(lives),
+        "after" | "aftercorr" => current(key).is_some_and(waits),
+        _ => false,
+    };
+    match term.target {
+        Target::ArrayTask(id, task) => of(Key { id, task }),
+        // While tasks still wait in the array's record, not all can have ended.
+        Target::Array(id) => {
+            of(Key { id, task: PENDING_ARRAY }) && (term.kind != "after" && term.kind != "aftercorr" || !has_tasks(queue, id))
+        }
+        Target::Job(id) => of(Key { id, task: NO_TASK }) || of(Key { id, task: PENDING_ARRAY }) && !has_tasks(queue, id),
+        Target::UserAndName => is_singleton_to_come(queue, waiting),
+    }
+}
+
+/// Whether the queue shows a task of an array by itself.
+fn has_tasks(queue: &Queue, array: i64) -> bool {
+    queue.jobs.iter().any(|(key, known)| key.id == array && key.task >= 0 && known.poll == queue.poll)
+}
+
+/// Whether an earlier job of the same user and name is still in the queue.
+fn is_singleton_to_come(queue: &Queue, waiting: Key) -> bool {
+    let whose = |key: Key| {
+        let known = queue.jobs.get(&key).filter(|known| known.poll == queue.poll)?;
+        let details = known.details.as_deref()?;
+        matches!(known.state, State::Pending | State::Running | State::Suspended)
+            .then_some((details.user.as_deref()?, details.name.as_deref()?))
+    };
+    let Some(own) = whose(waiting) else { return false };
+    queue.jobs.keys().any(|&key| key.id < waiting.id && whose(key) == Some(own))
+}
+
+/// Which job a key is of.
+fn job_ref(key: Key, known: &Known) -> JobRef<'static> {
+    match (key.task, known.het) {
+        (PENDING_ARRAY, _) => JobRef::PendingArray { array: key.id, tasks: Cow::Borrowed("") },
+        (NO_TASK, Some((leader, offset))) => JobRef::Het { leader, offset },
+        (NO_TASK, None) => JobRef::Single,
+        (task, _) => JobRef::Task { array: key.id, task },
+    }
+}
+
 /// The indices of a pending array that are not in the queue as tasks. `None` when the list could not be read.
 fn remaining_tasks(queue: &Queue, key: Key) -> Option<IndexSet> {
     let pending = queue.jobs.get(&key)?.more.as_ref()?.pending.as_ref()?;
     Some(pending.filter(|index| !queue.jobs.contains_key(&Key { id: key.id, task: i64::from(index) })))
 }
 
-/// Writes one term as a row.
+/// One term as a row.
+#[allow(clippy::too_many_arguments, reason = "the columns of one row")]
+fn of_term<'r>(
+    cluster: &'r str,
+    job: &'r str,
+    job_id: i64,
+    submit_ns: Option<i64>,
+    term: &Term,
+    operator: Option<Operator>,
+    position: usize,
+    observed_at_ns: i64,
+    source: &'static str,
+) -> JobDependency<'r> {
+    let mut row = JobDependency {
+        cluster: cluster.into(),
+        job: job.into(),
+        job_id,
+        submit_ns,
+        observed_at_ns,
+        source: source.into(),
+        ..JobDependency::default()
+    };
+    dependency::fill(&mut row, term, operator, position);
+    row
+}
+
+/// Writes one term of a record as a row.
 #[allow(clippy::too_many_arguments, reason = "the columns of one row, used in two places")]
 pub(crate) fn push_dependency(
     rows: &mut Builder<JobDependency<'static>>,
@@ -381,17 +581,7 @@ pub(crate) fn push_dependency(
     observed_at_ns: i64,
     source: &'static str,
 ) {
-    let mut row = JobDependency {
-        cluster: cluster.into(),
-        job: job.into(),
-        job_id: record.job_id,
-        submit_ns: record.submit_ns,
-        observed_at_ns,
-        source: source.into(),
-        ..JobDependency::default()
-    };
-    dependency::fill(&mut row, term, operator, position);
-    rows.push(&row);
+    rows.push(&of_term(cluster, job, record.job_id, record.submit_ns, term, operator, position, observed_at_ns, source));
 }
 
 /// When Slurm itself says that a job came into the state it is in: the submit time for PENDING, the start for RUNNING and
@@ -431,6 +621,38 @@ flowmine_schema::table! {
         dependency: opt_text,
         /// The terms seen so far, written like a dependency column; commas between.
         terms: opt_text,
+        /// Job name.
+        name: opt_text,
+        /// User.
+        user: opt_text,
+        /// Account.
+        account: opt_text,
+        /// Partition.
+        partition: opt_text,
+        /// Quality of service.
+        qos: opt_text,
+        /// Comment.
+        comment: opt_text,
+        /// Why it waits.
+        reason: opt_text,
+        /// Features asked for.
+        features: opt_text,
+        /// Resources of each node asked for.
+        tres_per_node: opt_text,
+        /// Time limit.
+        time_limit_s: opt_i64,
+        /// Priority in its last row.
+        priority: opt_i64,
+        /// Nice value.
+        nice: opt_i64,
+        /// Nodes.
+        nodes: opt_i64,
+        /// CPUs.
+        cpus: opt_i64,
+        /// Memory asked for.
+        memory_bytes: opt_i64,
+        /// 1 when it is held. Null when an older flowmine wrote this: then nothing is known of the columns from `name` on.
+        held: opt_i64,
     }
 }
 
@@ -444,7 +666,7 @@ impl Queue {
             let known = &self.jobs[key];
             let more = known.more.as_deref();
             let terms = more.filter(|more| !more.terms.is_empty()).map(|more| write_terms(&more.terms));
-            rows.push(&Remembered {
+            let mut row = Remembered {
                 id: key.id,
                 task: key.task,
                 job_id: known.job_id,
@@ -456,7 +678,11 @@ impl Queue {
                 dependency: more.and_then(|more| more.dependency.as_deref()).map(Into::into),
                 terms: terms.map(Into::into),
                 ..Default::default()
-            });
+            };
+            if let Some(details) = &known.details {
+                details.remember(&mut row);
+            }
+            rows.push(&row);
         }
         rows
     }
@@ -474,6 +700,7 @@ impl Queue {
             if let Some(text) = row.terms.as_deref() {
                 terms = dependency::parse(text).map_err(|at| format!("terms {text:?} are not understood at byte {}", at.0 + 1))?.terms;
             }
+            let details = Details::recall(&row).map(Box::new);
             let pending = row.tasks.as_deref().and_then(IndexSet::parse);
             let more = More { tasks: row.tasks.map(Cow::into_owned), pending, dependency: row.dependency.map(Cow::into_owned), terms };
             let is_plain = more.tasks.is_none() && more.dependency.is_none() && more.terms.is_empty();
@@ -483,6 +710,7 @@ impl Queue {
                 state: State::parse(&row.state),
                 het: row.het_job_id.zip(row.het_offset),
                 poll: 0,
+                details,
                 more: (!is_plain).then(|| Box::new(more)),
             };
             queue.jobs.insert(Key { id: row.id, task: row.task }, known);
@@ -682,5 +910,120 @@ mod tests {
         let component = JobRecord { job: JobRef::Het { leader: 18, offset: 1 }, ..job(19, State::Running, 95) };
         assert_eq!(short(&poll(&mut queue, 100, &[component])), "18+1 new RUNNING");
         assert_eq!(short(&poll(&mut queue, 110, &[])), "18+1 left -");
+    }
+
+    fn waiting(id: i64, change: impl FnOnce(&mut JobRecord<'static>)) -> JobRecord<'static> {
+        let mut record = job(id, State::Pending, 95);
+        (record.user, record.name, record.partition) = (Some("ann".into()), Some("x".into()), Some("debug".into()));
+        (record.priority, record.reason, record.tells_dependency) = (Some(1000), Some("Priority".into()), true);
+        change(&mut record);
+        record
+    }
+
+    fn what(told: &Told) -> String {
+        let rows: Vec<String> =
+            told.states.iter().map(|r| format!("{} {} {}", r.job, r.change, r.changed.as_deref().unwrap_or("-"))).collect();
+        rows.join("; ")
+    }
+
+    #[test]
+    fn what_changes_while_a_job_waits() {
+        let mut queue = Queue::new("lab");
+        assert_eq!(what(&poll(&mut queue, 100, &[waiting(1, |_| ())])), "1 new -");
+        assert_eq!(what(&poll(&mut queue, 110, &[waiting(1, |_| ())])), "");
+        let told = poll(&mut queue, 120, &[waiting(1, |r| r.reason = Some("Resources".into()))]);
+        assert_eq!(what(&told), "1 changed reason");
+        let row = &told.states[0];
+        assert_eq!((row.state.as_deref(), row.not_before_ns, row.observed_at_ns), (Some("PENDING"), Some(110 * S), 120 * S + S / 10));
+        assert_eq!((row.reason.as_deref(), row.reported_ns), (Some("Resources"), None));
+        let held = |r: &mut JobRecord<'static>| (r.reason, r.priority) = (Some("JobHeldUser".into()), Some(0));
+        assert_eq!(what(&poll(&mut queue, 130, &[waiting(1, held)])), "1 held reason,priority");
+        assert_eq!(what(&poll(&mut queue, 140, &[waiting(1, held)])), "");
+        let moved = |r: &mut JobRecord<'static>| r.partition = Some("short".into());
+        assert_eq!(what(&poll(&mut queue, 150, &[waiting(1, moved)])), "1 released partition,reason,priority");
+        let again = |r: &mut JobRecord<'static>| (r.name, r.time_limit_s, r.partition) = (Some("y".into()), Some(60), Some("short".into()));
+        assert_eq!(what(&poll(&mut queue, 160, &[waiting(1, again)])), "1 changed name", "a limit that was not known is no change");
+        assert_eq!(
+            what(&poll(
+                &mut queue,
+                170,
+                &[waiting(1, |r| {
+                    again(r);
+                    r.time_limit_s = Some(90)
+                })]
+            )),
+            "1 changed time_limit_s"
+        );
+    }
+
+    #[test]
+    fn what_an_older_memory_did_not_keep_is_no_change() {
+        let mut queue = Queue::new("lab");
+        poll(&mut queue, 100, &[waiting(1, |_| ())]);
+        for known in queue.jobs.values_mut() {
+            known.details = None;
+        }
+        assert_eq!(what(&poll(&mut queue, 110, &[waiting(1, |r| r.reason = Some("Resources".into()))])), "");
+        assert_eq!(what(&poll(&mut queue, 120, &[waiting(1, |r| r.reason = Some("Priority".into()))])), "1 changed reason");
+    }
+
+    fn dependencies(told: &Told) -> String {
+        let rows: Vec<String> = (told.dependencies.iter())
+            .map(|d| format!("{} {}:{} {}", d.job, d.kind, d.target_job_id.unwrap_or(0), d.state.as_deref().unwrap_or("-")))
+            .collect();
+        rows.join("; ")
+    }
+
+    #[test]
+    fn a_dependency_that_was_taken_back_is_told_and_one_that_was_met_is_not() {
+        let on = |text: &'static str| waiting(9, move |r| r.dependency = Some(text.into()));
+        let running = |id: i64| job(id, State::Running, 90);
+        let mut queue = Queue::new("lab");
+        poll(&mut queue, 100, &[running(2), running(3), on("afterok:2(unfulfilled),afterok:3(unfulfilled)")]);
+        // 2 ended and 3 still runs, whichever record comes first.
+        let told = poll(&mut queue, 110, &[on("afterok:3(unfulfilled)"), running(3), job(2, State::Completed, 90)]);
+        assert_eq!((what(&told).as_str(), dependencies(&told).as_str()), ("2 state -", ""));
+        let told = poll(&mut queue, 120, &[waiting(9, |_| ()), running(3)]);
+        assert_eq!((what(&told).as_str(), dependencies(&told).as_str()), ("9 changed dependency; 2 left -", "9 afterok:3 withdrawn"));
+        assert_eq!(told.dependencies[0].position, 1);
+        // Declared again.
+        let told = poll(&mut queue, 130, &[on("afterok:3(unfulfilled)"), running(3)]);
+        assert_eq!(dependencies(&told), "9 afterok:3 unfulfilled");
+        // What is not in the queue any more tells nothing.
+        let told = poll(&mut queue, 140, &[waiting(9, |_| ())]);
+        assert_eq!((what(&told).as_str(), dependencies(&told).as_str()), ("3 left -", ""));
+    }
+
+    #[test]
+    fn of_terms_of_which_one_suffices_the_others_are_not_taken_back() {
+        let on = |text: &'static str| waiting(9, move |r| r.dependency = Some(text.into()));
+        let mut queue = Queue::new("lab");
+        let either = "afterok:2(unfulfilled)?afterok:3(unfulfilled)";
+        poll(&mut queue, 100, &[job(2, State::Running, 90), job(3, State::Running, 90), on(either)]);
+        let told = poll(&mut queue, 110, &[job(2, State::Completed, 90), job(3, State::Running, 90), waiting(9, |_| ())]);
+        assert_eq!(dependencies(&told), "");
+        let mut queue = Queue::new("lab");
+        poll(&mut queue, 100, &[job(2, State::Running, 90), job(3, State::Running, 90), on(either)]);
+        let told = poll(&mut queue, 110, &[job(2, State::Running, 90), job(3, State::Running, 90), job(9, State::Running, 95)]);
+        assert_eq!(dependencies(&told), "", "a source that does not tell dependencies");
+        let started = JobRecord { state: State::Running, ..waiting(9, |_| ()) };
+        let told = poll(&mut queue, 120, &[job(2, State::Running, 90), job(3, State::Running, 90), started]);
+        assert_eq!(
+            (what(&told).as_str(), dependencies(&told).as_str()),
+            ("9 changed dependency", "9 afterok:2 withdrawn; 9 afterok:3 withdrawn")
+        );
+    }
+
+    #[test]
+    fn a_singleton_that_was_taken_back_and_one_whose_target_was_renamed() {
+        let single = || waiting(9, |r| r.dependency = Some("singleton(unfulfilled)".into()));
+        let mut queue = Queue::new("lab");
+        poll(&mut queue, 100, &[waiting(2, |_| ()), single()]);
+        let told = poll(&mut queue, 110, &[waiting(2, |r| r.name = Some("other".into())), waiting(9, |_| ())]);
+        assert_eq!((what(&told).as_str(), dependencies(&told).as_str()), ("2 changed name", ""));
+        let mut queue = Queue::new("lab");
+        poll(&mut queue, 100, &[waiting(2, |_| ()), single()]);
+        let told = poll(&mut queue, 110, &[waiting(2, |_| ()), waiting(9, |_| ())]);
+        assert_eq!((what(&told).as_str(), dependencies(&told).as_str()), ("9 changed dependency", "9 singleton:0 withdrawn"));
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use flowmine_schema::tables::JobState;
 
 use crate::state::State;
-use crate::{command, submit_line};
+use crate::{command, submit_line, tres};
 
 /// Which job a record is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -46,6 +46,15 @@ pub struct JobRecord<'a> {
     pub start_ns: Option<i64>,
     pub end_ns: Option<i64>,
     pub time_limit_s: Option<i64>,
+    pub priority: Option<i64>,
+    pub nice: Option<i64>,
+    pub features: Option<Cow<'a, str>>,
+    pub tres_per_node: Option<Cow<'a, str>>,
+    pub requested_tres: Option<Cow<'a, str>>,
+    pub allocated_tres: Option<Cow<'a, str>>,
+    pub eligible_ns: Option<i64>,
+    pub max_rss_bytes: Option<i64>,
+    pub cpu_time_ns: Option<i64>,
     pub name: Option<Cow<'a, str>>,
     pub user: Option<Cow<'a, str>>,
     pub group: Option<Cow<'a, str>>,
@@ -64,6 +73,8 @@ pub struct JobRecord<'a> {
     pub total_memory_bytes: Option<i64>,
     /// The expression as Slurm prints it, see [`crate::dependency`].
     pub dependency: Option<Cow<'a, str>>,
+    /// Whether the source tells what the job waits for now, so that no dependency means that there is none.
+    pub tells_dependency: bool,
     pub exit_code: Option<i64>,
     pub exit_signal: Option<i64>,
     pub cancelled_by_uid: Option<i64>,
@@ -83,6 +94,15 @@ impl JobRecord<'_> {
             start_ns: None,
             end_ns: None,
             time_limit_s: None,
+            priority: None,
+            nice: None,
+            features: None,
+            tres_per_node: None,
+            requested_tres: None,
+            allocated_tres: None,
+            eligible_ns: None,
+            max_rss_bytes: None,
+            cpu_time_ns: None,
             name: None,
             user: None,
             group: None,
@@ -99,6 +119,7 @@ impl JobRecord<'_> {
             memory_bytes: None,
             total_memory_bytes: None,
             dependency: None,
+            tells_dependency: false,
             exit_code: None,
             exit_signal: None,
             cancelled_by_uid: None,
@@ -119,6 +140,18 @@ impl JobRecord<'_> {
         read.dependency.map(|dependency| (dependency.to_owned(), read.is_doubtful))
     }
 
+    /// How many GPUs it was given or asks for.
+    pub fn gpus(&self) -> Option<i64> {
+        let in_all = |list: &Option<Cow<'_, str>>| list.as_deref().and_then(tres::gpus);
+        let of_nodes = || tres::gpus(self.tres_per_node.as_deref()?)?.checked_mul(self.nodes?);
+        in_all(&self.allocated_tres).or_else(|| in_all(&self.requested_tres)).or_else(of_nodes)
+    }
+
+    /// Whether its user or an administrator keeps it from starting.
+    pub fn is_held(&self) -> bool {
+        self.state == State::Pending && (self.priority == Some(0) || matches!(self.reason.as_deref(), Some("JobHeldUser" | "JobHeldAdmin")))
+    }
+
     /// The job's name in the tables: `7`, `8_3`, `8_*`, `18+1`.
     pub fn label(&self) -> String {
         label(self.job_id, &self.job)
@@ -134,6 +167,16 @@ impl JobRecord<'_> {
             start_ns: self.start_ns,
             end_ns: self.end_ns,
             time_limit_s: self.time_limit_s,
+            priority: self.priority,
+            nice: self.nice,
+            features: self.features.as_deref().map(Cow::Borrowed),
+            tres_per_node: self.tres_per_node.as_deref().map(Cow::Borrowed),
+            requested_tres: self.requested_tres.as_deref().map(Cow::Borrowed),
+            allocated_tres: self.allocated_tres.as_deref().map(Cow::Borrowed),
+            gpus: self.gpus(),
+            eligible_ns: self.eligible_ns,
+            max_rss_bytes: self.max_rss_bytes,
+            cpu_time_ns: self.cpu_time_ns,
             name: self.name.as_deref().map(Cow::Borrowed),
             user: self.user.as_deref().map(Cow::Borrowed),
             group: self.group.as_deref().map(Cow::Borrowed),

@@ -54,6 +54,13 @@ pub enum Column {
     UsageOut,
     Comment,
     SubmitLine,
+    Eligible,
+    Priority,
+    Constraints,
+    ReqTres,
+    AllocTres,
+    MaxRss,
+    TotalCpu,
 }
 
 impl Column {
@@ -97,11 +104,19 @@ pub const COLUMNS: &[(Column, &str)] = &[
     (Column::UsageOut, "TRESUsageOutTot"),
     (Column::Comment, "Comment"),
     (Column::SubmitLine, "SubmitLine"),
+    (Column::Eligible, "Eligible"),
+    (Column::Priority, "Priority"),
+    (Column::Constraints, "Constraints"),
+    (Column::ReqTres, "ReqTRES"),
+    (Column::AllocTres, "AllocTRES"),
+    (Column::MaxRss, "MaxRSS"),
+    (Column::TotalCpu, "TotalCPU"),
 ];
 
 /// What to ask sacct for (`--format` or `SACCT_FORMAT`). `SubmitLine` exists since Slurm 21.08; an older sacct refuses it.
 pub const FORMAT: &str = "Cluster,JobID,JobIDRaw,JobName,User,Account,Group,Partition,State,Submit,Start,End,ExitCode,Reason,NNodes,\
-    NCPUS,ReqCPUS,ReqMem,NodeList,TimelimitRaw,WorkDir,QOS,TRESUsageInTot,TRESUsageOutTot,Comment,SubmitLine";
+    NCPUS,ReqCPUS,ReqMem,NodeList,TimelimitRaw,WorkDir,QOS,TRESUsageInTot,TRESUsageOutTot,Comment,SubmitLine,Eligible,Priority,\
+    Constraints,ReqTRES,AllocTRES,MaxRSS,TotalCPU";
 
 /// The fields of one row as they stand in the output; those that it does not have are `None`.
 pub type Row<'a> = [Option<&'a [u8]>; Column::COUNT];
@@ -242,6 +257,15 @@ impl<'a> Attempts<'a> {
                 }
             }
         }
+        if let Some(size) = row[Column::MaxRss as usize] {
+            match max_rss(size) {
+                Ok(bytes) => record.max_rss_bytes = record.max_rss_bytes.max(bytes),
+                Err(BadValue) => {
+                    let message = format!("{:?} is not a size of memory; taken as unknown", shown(size));
+                    diagnostics.push(Diagnostic::warning("sacct_value", message).at(line, None));
+                }
+            }
+        }
         true
     }
 
@@ -266,6 +290,15 @@ fn disk_bytes(list: &[u8]) -> Result<Option<i64>, BadValue> {
         };
     }
     Ok(None)
+}
+
+/// `MaxRSS`: a number of bytes with a unit; bare, it is bytes (0 too, which is what a step without samples has).
+fn max_rss(field: &[u8]) -> Result<Option<i64>, BadValue> {
+    match units::digits(field) {
+        Some(0) => Ok(None),
+        Some(bytes) => Ok(Some(bytes)),
+        None => units::memory(field),
+    }
 }
 
 /// Makes a record of a job's row. `None`, with a diagnostic, when there is no job id or no state.
@@ -301,6 +334,9 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
     record.submit_ns = number(Column::Submit, "time", &time);
     record.start_ns = number(Column::Start, "time", &time);
     record.end_ns = number(Column::End, "time", &time);
+    record.eligible_ns = number(Column::Eligible, "time", &time);
+    record.priority = number(Column::Priority, "priority", &units::signed);
+    record.cpu_time_ns = number(Column::TotalCpu, "CPU time", &units::cpu_time).filter(|&ns| ns != 0);
     record.time_limit_s = number(Column::TimeLimitRaw, "number of minutes", &minutes)
         .or_else(|| number(Column::TimeLimit, "length of time", &units::duration));
     // A job that never ran has 0 allocated; what it asked for stands in another column.
@@ -337,6 +373,9 @@ pub fn interpret<'a>(row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: 
     record.work_dir = free(Column::WorkDir);
     record.comment = free(Column::Comment);
     record.submit_line = free(Column::SubmitLine);
+    record.features = words(Column::Constraints);
+    record.requested_tres = words(Column::ReqTres);
+    record.allocated_tres = words(Column::AllocTres);
     record.dependency = record.submitted_dependency().map(|(dependency, _)| dependency.into());
     Some(record)
 }

@@ -46,6 +46,10 @@ pub enum Field {
     WorkDir,
     Comment,
     Dependency,
+    Priority,
+    Nice,
+    Features,
+    TresPerNode,
 }
 
 impl Field {
@@ -79,6 +83,10 @@ pub const FIELDS: &[(Field, char, &str)] = &[
     (Field::WorkDir, 'Z', "WORK_DIR"),
     (Field::Comment, 'k', "COMMENT"),
     (Field::Dependency, 'E', "DEPENDENCY"),
+    (Field::Priority, 'Q', "PRIORITY"),
+    (Field::Nice, 'y', "NICE"),
+    (Field::Features, 'f', "FEATURES"),
+    (Field::TresPerNode, 'b', "TRES_PER_NODE"),
 ];
 
 /// The fields of one record as they stand in the output; those that the input does not have are `None`.
@@ -283,6 +291,8 @@ pub fn interpret<'a>(fields: &RawFields<'a>, place: Place, zone_offset_s: i64, d
     record.nodes = number(Field::Nodes, "count", &units::count);
     record.cpus = number(Field::Cpus, "count", &units::count);
     record.memory_bytes = number(Field::Memory, "size of memory", &units::memory);
+    record.priority = number(Field::Priority, "priority", &units::priority);
+    record.nice = number(Field::Nice, "nice value", &units::signed);
     record.reason = words(Field::Reason);
     record.account = free(Field::Account);
     record.user = free(Field::User);
@@ -296,6 +306,9 @@ pub fn interpret<'a>(fields: &RawFields<'a>, place: Place, zone_offset_s: i64, d
     record.work_dir = free(Field::WorkDir);
     record.comment = free(Field::Comment);
     record.dependency = words(Field::Dependency);
+    record.tells_dependency = raw(Field::Dependency).is_some();
+    record.features = words(Field::Features);
+    record.tres_per_node = words(Field::TresPerNode);
     Some(record)
 }
 
@@ -407,7 +420,7 @@ mod tests {
     #[test]
     fn a_recording_may_have_other_columns() {
         let t = TOKEN;
-        let output = format!("STATE{t}PRIORITY{t}JOBID{t}\nRUNNING{t}4294901\n{t}7{t}\n");
+        let output = format!("STATE{t}LICENSES{t}JOBID{t}\nRUNNING{t}4294901\n{t}7{t}\n");
         let (records, diagnostics) = read(output.as_bytes());
         assert_eq!((records[0].job_id, &records[0].state, diagnostics.is_empty()), (7, &State::Running, true));
         assert!(Layout::of_header(format!("NAME{t}\n").as_bytes(), t.as_bytes()).is_none());

@@ -60,6 +60,35 @@ pub fn digits_i64(field: &[u8]) -> Option<i64> {
     std::str::from_utf8(field).ok()?.parse().ok()
 }
 
+/// A whole number that may be negative. `None` for nothing.
+pub fn signed(field: &[u8]) -> Result<Option<i64>, BadValue> {
+    match field.strip_prefix(b"-") {
+        Some(rest) => digits(rest).map(|n| Some(-n)).ok_or(BadValue),
+        None if is_nothing(field) => Ok(None),
+        None => digits(field).map(Some).ok_or(BadValue),
+    }
+}
+
+/// A priority as `squeue`'s `%Q` writes it. `%p`, which has the same header, is a fraction of the largest possible one, and says nothing here.
+pub fn priority(field: &[u8]) -> Result<Option<i64>, BadValue> {
+    let is_fraction = std::str::from_utf8(field).is_ok_and(|text| text.contains('.') && text.parse::<f64>().is_ok());
+    if is_fraction { Ok(None) } else { signed(field) }
+}
+
+/// CPU time in nanoseconds as sacct writes it: `[days-][hours:]minutes:seconds[.fraction]`. `None` for nothing.
+pub fn cpu_time(field: &[u8]) -> Result<Option<i64>, BadValue> {
+    let (clock, fraction) = match memchr::memchr(b'.', field) {
+        Some(dot) => (&field[..dot], &field[dot + 1..]),
+        None => (field, &b""[..]),
+    };
+    let Some(seconds) = duration(clock)? else { return Ok(None) };
+    let mut ns = 0i64;
+    if memchr::memchr(b'.', field).is_some() {
+        ns = digits(fraction).filter(|_| fraction.len() <= 9).ok_or(BadValue)? * 10i64.pow(9 - fraction.len() as u32);
+    }
+    seconds.checked_mul(SECOND_NS).and_then(|whole| whole.checked_add(ns)).map(Some).ok_or(BadValue)
+}
+
 /// A length of time in seconds: `[days-]hours:minutes:seconds`, `minutes:seconds`, or a bare number, which Slurm means as minutes.
 /// `None` for UNLIMITED, NOT_SET, INVALID and the words for nothing; `Err` when it is none of these.
 pub fn duration(field: &[u8]) -> Result<Option<i64>, BadValue> {

@@ -4,6 +4,8 @@
 //! with `tres.requested.total` what sacct(1) calls TRESUsageInTot and `tres.consumed.total` what it calls TRESUsageOutTot. The indices of a pending array
 //! are a hexadecimal bit mask (`0x3FF`) in 22.05. 22.05 also says `return_code` 0 of every job that failed with a code; such a 0 is unknown here.
 
+use std::borrow::Cow;
+
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::source;
 use serde_json::Value;
@@ -22,6 +24,7 @@ const KEEP: &[&str] = &[
     "association",
     "cluster",
     "comment",
+    "constraints",
     "exit_code",
     "group",
     "het",
@@ -30,6 +33,7 @@ const KEEP: &[&str] = &[
     "name",
     "nodes",
     "partition",
+    "priority",
     "qos",
     "required",
     "state",
@@ -93,6 +97,12 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     record.node_list = job.text(&["nodes"]).filter(|nodes| nodes != "None assigned");
     record.cpus = counted(job, &["tres", "allocated"], "cpu", "").or_else(|| job.nonzero(&["required", "CPUs"]));
     record.memory_bytes = memory(job);
+    record.eligible_ns = job.time(&["time", "eligible"]);
+    record.priority = job.number(&["priority"]).value();
+    record.features = job.text(&["constraints"]);
+    record.requested_tres = tres_list(job.get(&["tres", "requested"]));
+    record.allocated_tres = tres_list(job.get(&["tres", "allocated"]));
+    record.cpu_time_ns = cpu_time(job);
     record.submit_line = job.text(&["submit_line"]);
     record.dependency = record.submitted_dependency().map(|(dependency, _)| dependency.into());
     if record.state.has_ended() {
@@ -106,6 +116,8 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
         record.cancelled_by_uid = job.number(&["kill_request_user"]).value();
     }
     for step in job.get(&["steps"]).and_then(Value::as_array).into_iter().flatten() {
+        let max = step.get("tres").and_then(|tres| tres.get("requested")).and_then(|usage| usage.get("max"));
+        record.max_rss_bytes = record.max_rss_bytes.max(count_in(max, "mem", "").filter(|&bytes| bytes != 0));
         for (direction, sum) in [("requested", &mut record.read_bytes), ("consumed", &mut record.written_bytes)] {
             let total = step.get("tres").and_then(|tres| tres.get(direction)).and_then(|usage| usage.get("total"));
             if let Some(bytes) = count_in(total, "fs", "disk") {
@@ -130,6 +142,31 @@ fn count_in(list: Option<&Value>, kind: &str, name: &str) -> Option<i64> {
     let has = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let item = list?.as_array()?.iter().find(|item| has(item, "type") == kind && has(item, "name") == name)?;
     json::number(item.get("count")).value().filter(|&count| count >= 0)
+}
+
+/// A list of resources as sacct's text writes it: `cpu=4,gres/gpu=2`. Memory is in MiB here; the unit is said, as there.
+fn tres_list(list: Option<&Value>) -> Option<Cow<'static, str>> {
+    let mut parts = Vec::new();
+    for item in list?.as_array()? {
+        let text = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
+        let Some(count) = json::number(item.get("count")).value() else { continue };
+        let slash = if text("name").is_empty() { "" } else { "/" };
+        let unit = if text("type") == "mem" { "M" } else { "" };
+        parts.push(format!("{}{slash}{}={count}{unit}", text("type"), text("name")));
+    }
+    (!parts.is_empty()).then(|| parts.join(",").into())
+}
+
+/// CPU seconds and microseconds of all steps, in nanoseconds: `time.total`. Where 22.05 says 0 there, those of the steps count.
+fn cpu_time(job: &Job) -> Option<i64> {
+    let of = |time: Option<&Value>| {
+        let total = time?.get("total")?;
+        let seconds = json::number(total.get("seconds")).value()?;
+        let microseconds = json::number(total.get("microseconds")).value().unwrap_or(0);
+        seconds.checked_mul(1_000_000_000)?.checked_add(microseconds.checked_mul(1000)?).filter(|&ns| ns != 0)
+    };
+    let steps = job.get(&["steps"]).and_then(Value::as_array).into_iter().flatten();
+    of(job.get(&["time"])).or_else(|| steps.filter_map(|step| of(step.get("time"))).reduce(i64::saturating_add))
 }
 
 /// `memory_per_node` or `memory_per_cpu`; in 22.05 `memory`, with the topmost bit for "per CPU".

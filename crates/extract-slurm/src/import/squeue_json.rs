@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::source;
 use flowmine_schema::time;
+use serde_json::Value;
 
 use super::json::{self, Job, Number};
 use super::{ImportError, Imported, Kind, usable};
@@ -26,8 +27,10 @@ const KEEP: &[&str] = &[
     "cpus",
     "current_working_directory",
     "dependency",
+    "eligible_time",
     "end_time",
     "exit_code",
+    "features",
     "group_name",
     "het_job_id",
     "het_job_offset",
@@ -36,15 +39,20 @@ const KEEP: &[&str] = &[
     "memory_per_cpu",
     "memory_per_node",
     "name",
+    "nice",
     "node_count",
     "nodes",
     "partition",
+    "priority",
     "qos",
     "start_time",
     "state_reason",
     "submit_line",
     "submit_time",
     "time_limit",
+    "tres_alloc_str",
+    "tres_per_node",
+    "tres_req_str",
     "user_name",
 ];
 
@@ -120,7 +128,15 @@ fn record(job: &Job, diagnostics: &mut Diagnostics) -> Result<JobRecord<'static>
     record.node_list = job.text(&["nodes"]);
     record.cpus = job.nonzero(&["cpus"]);
     record.memory_bytes = mebibytes(job.nonzero(&["memory_per_node"]).or(job.nonzero(&["memory_per_cpu"])));
+    record.priority = job.number(&["priority"]).value();
+    record.nice = job.get(&["nice"]).and_then(Value::as_i64);
+    record.features = job.text(&["features"]);
+    record.tres_per_node = job.text(&["tres_per_node"]);
+    record.requested_tres = job.text(&["tres_req_str"]);
+    record.allocated_tres = job.text(&["tres_alloc_str"]);
+    record.eligible_ns = job.time(&["eligible_time"]);
     record.dependency = job.text(&["dependency"]);
+    record.tells_dependency = job.get(&["dependency"]).is_some();
     record.submit_line = job.text(&["submit_line"]);
     if record.dependency.is_none() && record.state == State::Pending {
         // What is met already is no longer shown; the line with which it was submitted still says it.

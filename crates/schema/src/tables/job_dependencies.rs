@@ -4,7 +4,7 @@ crate::table! {
     /// One declared dependency of one job attempt, whenever it was first seen or its state changed.
     ///
     /// Slurm's dependency column shrinks while a job waits; rows are never taken back, so that their union over time is what was
-    /// declared. The terms of one expression are numbered by `position` when it was first seen.
+    /// declared. What was declared and is no longer while it could not yet have been met has a row `withdrawn`. The terms of one expression are numbered by `position` when it was first seen.
     pub struct JobDependency in "job_dependencies" {
         /// Cluster name.
         cluster: text,
@@ -30,7 +30,8 @@ crate::table! {
         target_task_id: opt_i64,
         /// Delay after the target's start or end in seconds (`after:1+1` is one minute).
         delay_s: opt_i64,
-        /// What Slurm last said of the term: `unfulfilled`, `fulfilled`, `failed`. Null when the source does not tell.
+        /// What Slurm last said of the term: `unfulfilled`, `fulfilled`, `failed`. `withdrawn`: Slurm no longer shows it though what it waits for
+        /// was still to come, so that somebody took it back (`scontrol update`). Null when the source does not tell.
         state: opt_text,
         /// When it was seen so.
         observed_at_ns: i64,
@@ -38,3 +39,6 @@ crate::table! {
         source: text,
     }
 }
+
+/// The value of `job_dependencies.state` for what was taken back.
+pub const WITHDRAWN: &str = "withdrawn";

@@ -17,9 +17,15 @@ crate::table! {
         job_id: i64,
         /// When this attempt was submitted, as Slurm says (whole seconds). Null when the source does not tell.
         submit_ns: opt_i64,
-        /// `new`: first seen. `state`: another state than before. `requeued`: first seen of a later attempt. `left`: no longer in the
-        /// queue. `accounting`: not a change but a fact that accounting tells.
+        /// `new`: first seen. `state`: another state than before. `requeued`: first seen of a later attempt. `held`, `released`, `changed`: the
+        /// same state, but what `changed` names is another than before. `left`: no longer in the queue. `accounting`: not a change but a
+        /// fact that accounting tells.
         change: text,
+        /// What is another than at the poll before while the state is the same: names of columns of this table, or `dependency`, with
+        /// commas between. A job is held while its priority is 0 or its reason JobHeldUser or JobHeldAdmin. Slurm raises the priority of
+        /// a waiting job all the time: alone it makes a row only when it comes to or from 0, or is another by a tenth than in
+        /// the row before.
+        changed: opt_text,
         /// The state's full name as in squeue(1), JOB STATE CODES; null where `change` is `left`.
         state: opt_text,
         /// The change happened after this time (the poll before, or the submit time when that is later). Null when nothing earlier is known.
@@ -82,6 +88,24 @@ crate::table! {
         total_memory_bytes: opt_i64,
         /// Time limit in seconds; null when unlimited, not set or unknown.
         time_limit_s: opt_i64,
+        /// Priority as squeue's `%Q` and sacct's `Priority` have it; 0 is held.
+        priority: opt_i64,
+        /// Nice value (`%y`); accounting does not keep it.
+        nice: opt_i64,
+        /// Features of nodes asked for, as Slurm writes them (`%f`, sacct's `Constraints`): `a100&nvlink`.
+        features: opt_text,
+        /// Trackable resources asked for on each node (`%b`): `gres:gpu:2`.
+        tres_per_node: opt_text,
+        /// Trackable resources asked for, as accounting keeps them (`ReqTRES`): `billing=4,cpu=4,gres/gpu=2,mem=8G,node=1`.
+        requested_tres: opt_text,
+        /// Trackable resources given (`AllocTRES`).
+        allocated_tres: opt_text,
+        /// Number of GPUs: `gres/gpu` of what was given, else of what was asked for; before accounting tells, those asked for on each node
+        /// times the number of nodes.
+        gpus: opt_i64,
+        /// When it could have begun as far as its own wishes go, as accounting tells: begin time reached, dependencies met, not held
+        /// (`Eligible`).
+        eligible_ns: opt_i64,
         /// Start time as Slurm says; expected while pending.
         start_ns: opt_i64,
         /// End time as Slurm says; expected (start + limit) while running.
@@ -96,6 +120,10 @@ crate::table! {
         read_bytes: opt_i64,
         /// Bytes written, likewise (`TRESUsageOutTot`).
         written_bytes: opt_i64,
+        /// The largest main memory (resident set) that a task of a step had, in bytes, as Slurm's accounting plugin sampled it (`MaxRSS`).
+        max_rss_bytes: opt_i64,
+        /// CPU time used by all steps, system and user, in nanoseconds (`TotalCPU`).
+        cpu_time_ns: opt_i64,
         /// The command line of sbatch, srun or salloc, as accounting keeps it.
         submit_line: opt_text,
     }
@@ -109,10 +137,21 @@ pub mod change {
     pub const STATE: &str = "state";
     /// First seen of a later attempt at the same job.
     pub const REQUEUED: &str = "requeued";
+    /// Kept from starting by its user or an administrator.
+    pub const HELD: &str = "held";
+    /// Held no longer.
+    pub const RELEASED: &str = "released";
+    /// The same state, but something else is another than before.
+    pub const CHANGED: &str = "changed";
     /// No longer in the queue.
     pub const LEFT: &str = "left";
     /// A fact from accounting.
     pub const ACCOUNTING: &str = "accounting";
+
+    /// Whether a change leaves the state as it is.
+    pub fn keeps_state(change: &str) -> bool {
+        matches!(change, HELD | RELEASED | CHANGED)
+    }
 }
 
 /// The values of `job_states.source` and `job_dependencies.source`.

@@ -21,7 +21,7 @@ pub use files::TracedFile;
 pub use hosts::{Clock, Host};
 pub use imported_logs::{ImportedLog, LogEvent, LogObject};
 pub use io_events::{IoEvent, IoLoss, IoTotal};
-pub use job_dependencies::JobDependency;
+pub use job_dependencies::{JobDependency, WITHDRAWN};
 pub use job_states::{JobState, change, source};
 pub use links::Link;
 pub use processes::Process;

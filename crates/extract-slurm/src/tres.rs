@@ -1,0 +1,60 @@
+//! Slurm's lists of trackable resources: how many GPUs one names.
+//!
+//! sacct writes `billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8G,node=1`, squeue what was asked for on each node: `gres:gpu:2`,
+//! `gres:gpu:a100:2,gres:nvme:1`, `gres/gpu:a100:2`, `gpu:2`, `gres:gpu`. A type that is named beside the whole is part of it.
+
+/// The GPUs of a list. `None` when it names none, or a number that is none.
+pub fn gpus(list: &str) -> Option<i64> {
+    let (mut whole, mut of_types) = (None, None::<i64>);
+    for item in list.split(',') {
+        let item = item.strip_prefix("gres/").or_else(|| item.strip_prefix("gres:")).unwrap_or(item);
+        let Some(rest) = item.strip_prefix("gpu") else { continue };
+        // In parentheses stands which ones: `gpu:2(IDX:0-1)`.
+        let rest = rest.split_once('(').map_or(rest, |(before, _)| before);
+        let number = |text: &str| crate::units::digits(text.as_bytes());
+        match rest.split_once('=') {
+            Some(("", count)) => whole = Some(number(count)?),
+            Some((kind, count)) if kind.starts_with(':') => of_types = Some(of_types.unwrap_or(0).checked_add(number(count)?)?),
+            Some(_) => {}
+            None => {
+                let count = match rest.strip_prefix(':') {
+                    None if rest.is_empty() => 1,
+                    None => continue,
+                    // `gpu:2` and `gpu:a100:2`; `gpu:a100` is one of them.
+                    Some(after) => match after.rsplit_once(':') {
+                        Some((_, count)) => number(count)?,
+                        None => number(after).unwrap_or(1),
+                    },
+                };
+                of_types = Some(of_types.unwrap_or(0).checked_add(count)?);
+            }
+        }
+    }
+    whole.or(of_types)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gpus;
+
+    #[test]
+    fn gpus_in_the_lists_of_squeue_and_sacct() {
+        for (list, expected) in [
+            ("billing=4,cpu=4,gres/gpu=2,mem=8G,node=1", Some(2)),
+            ("cpu=4,gres/gpu:a100=2,gres/gpu=3,gres/gpu:v100=1", Some(3)),
+            ("cpu=4,gres/gpu:a100=2,gres/gpu:v100=1", Some(3)),
+            ("gres:gpu:2", Some(2)),
+            ("gres:gpu:a100:4,gres:nvme:1", Some(4)),
+            ("gres/gpu:a100", Some(1)),
+            ("gres:gpu", Some(1)),
+            ("gpu:2(IDX:0-1)", Some(2)),
+            ("cpu=4,mem=8G,node=1", None),
+            ("gres:gpufarm:3", None),
+            ("gres/gpumem=40G", None),
+            ("gres/gpu=many", None),
+            ("", None),
+        ] {
+            assert_eq!(gpus(list), expected, "{list}");
+        }
+    }
+}
