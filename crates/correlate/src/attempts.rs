@@ -95,6 +95,26 @@ pub struct Attempt {
     pub memory_bytes: Maybe,
     /// Time limit in seconds.
     pub time_limit_s: Maybe,
+    /// Priority.
+    pub priority: Maybe,
+    /// Nice value.
+    pub nice: Maybe,
+    /// Features of nodes asked for.
+    pub features: Option<Sym>,
+    /// Trackable resources asked for on each node.
+    pub tres_per_node: Option<Sym>,
+    /// Trackable resources asked for.
+    pub requested_tres: Option<Sym>,
+    /// Trackable resources given.
+    pub allocated_tres: Option<Sym>,
+    /// Number of GPUs.
+    pub gpus: Maybe,
+    /// When it could have begun as far as its own wishes go.
+    pub eligible_ns: Maybe,
+    /// Largest resident set of a task, in bytes.
+    pub max_rss_bytes: Maybe,
+    /// CPU time used, in nanoseconds.
+    pub cpu_time_ns: Maybe,
     /// When it started, if it did.
     pub start_ns: Maybe,
     /// When it ended, as Slurm says, if it did.
@@ -156,6 +176,16 @@ impl Attempt {
             cpus: Maybe::UNKNOWN,
             memory_bytes: Maybe::UNKNOWN,
             time_limit_s: Maybe::UNKNOWN,
+            priority: Maybe::UNKNOWN,
+            nice: Maybe::UNKNOWN,
+            features: None,
+            tres_per_node: None,
+            requested_tres: None,
+            allocated_tres: None,
+            gpus: Maybe::UNKNOWN,
+            eligible_ns: Maybe::UNKNOWN,
+            max_rss_bytes: Maybe::UNKNOWN,
+            cpu_time_ns: Maybe::UNKNOWN,
             start_ns: Maybe::UNKNOWN,
             end_ns: Maybe::UNKNOWN,
             exit_code: Maybe::UNKNOWN,
@@ -174,6 +204,7 @@ pub const COLUMNS: &[&str] = &[
     "job_id",
     "submit_ns",
     "change",
+    "changed",
     "state",
     "not_before_ns",
     "observed_at_ns",
@@ -200,6 +231,16 @@ pub const COLUMNS: &[&str] = &[
     "cpus",
     "memory_bytes",
     "time_limit_s",
+    "priority",
+    "nice",
+    "features",
+    "tres_per_node",
+    "requested_tres",
+    "allocated_tres",
+    "gpus",
+    "eligible_ns",
+    "max_rss_bytes",
+    "cpu_time_ns",
     "start_ns",
     "end_ns",
     "exit_code",
@@ -225,6 +266,91 @@ pub(crate) struct Seen {
     pub source: Sym,
     pub reason: Option<Sym>,
     pub node_list: Option<Sym>,
+    /// When it could have begun, if the row says so.
+    pub eligible_ns: Maybe,
+    /// Whether it was held when it was seen.
+    pub held: bool,
+    /// What changed while the state did not.
+    pub change: Change,
+    /// The names of what changed.
+    pub changed: Option<Sym>,
+    /// What that was before: an index into [`Folder::before`].
+    pub before: Option<u32>,
+}
+
+/// What a row tells beside a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The attempt is seen for the first time, in this state.
+    New,
+    /// Another state, or that it left.
+    State,
+    /// The same state, and it is held from now on.
+    Held,
+    /// Held no longer.
+    Released,
+    /// The same state, and something else is another.
+    Other,
+}
+
+impl Change {
+    fn of(word: &str) -> Self {
+        match word {
+            change::NEW | change::REQUEUED => Self::New,
+            change::HELD => Self::Held,
+            change::RELEASED => Self::Released,
+            change::CHANGED => Self::Other,
+            _ => Self::State,
+        }
+    }
+}
+
+/// A value that changed while a job's state did not, as it was before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Before {
+    /// The column of `job_states`.
+    pub column: &'static str,
+    /// Its value.
+    pub value: Value,
+}
+
+/// A value of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value {
+    /// Of text.
+    Text(Option<Sym>),
+    /// Of numbers.
+    Number(Maybe),
+}
+
+macro_rules! changing {
+    (texts: $($text:ident),+; numbers: $($number:ident),+) => {
+        /// The columns whose values before a change are kept.
+        pub const CHANGING: &[&str] = &[$(stringify!($text),)+ $(stringify!($number)),+];
+
+        /// The value that an attempt has now in one of [`CHANGING`].
+        fn value_of(attempt: &Attempt, column: &str) -> Option<Value> {
+            match column {
+                $(stringify!($text) => Some(Value::Text(attempt.$text)),)+
+                $(stringify!($number) => Some(Value::Number(attempt.$number)),)+
+                _ => None,
+            }
+        }
+
+        /// Gives an attempt what a row says of a column that changed. A change is news, also beside what accounting told before it.
+        fn take_change(attempt: &mut Attempt, row: &JobState<'_>, column: &str, strings: &mut StringsBuilder) {
+            match column {
+                $(stringify!($text) => attempt.$text = row.$text.as_deref().map(|text| strings.intern(text)),)+
+                $(stringify!($number) => attempt.$number = row.$number.into(),)+
+                _ => {}
+            }
+        }
+    };
+}
+
+changing! {
+    texts: name, user, account, partition, qos, comment, features, tres_per_node;
+    numbers: time_limit_s, priority, nice, nodes, cpus, memory_bytes
 }
 
 /// What accounting tells of an attempt.
@@ -236,6 +362,7 @@ pub(crate) struct Fact {
     pub start_ns: Maybe,
     pub end_ns: Maybe,
     pub observed_at_ns: i64,
+    pub eligible_ns: Maybe,
     pub source: Sym,
     pub reason: Option<Sym>,
     pub node_list: Option<Sym>,
@@ -267,6 +394,8 @@ pub(crate) struct Folder {
     pub slots: Vec<Slot>,
     pub seen: Vec<Seen>,
     pub facts: Vec<Fact>,
+    /// What changed was before, for each row that tells such a change.
+    pub before: Vec<Vec<Before>>,
     chains: FxHashMap<(Sym, Sym, Maybe), Chain>,
     /// Attempts beyond the first of their chain, in order.
     pub copies: Vec<(u32, u32)>,
@@ -283,13 +412,21 @@ impl Folder {
         let node_list = row.node_list.as_deref().map(|s| strings.intern(s));
         let slot = &mut self.slots[at as usize];
         slot.attempt.since_ns = row.submit_ns.unwrap_or(slot.attempt.since_ns.min(row.observed_at_ns));
+        let changed: Vec<&str> = row.changed.as_deref().into_iter().flat_map(|names| names.split(',')).collect();
+        let before: Vec<Before> = (CHANGING.iter().filter(|column| changed.contains(column)))
+            .filter_map(|column| Some(Before { column, value: value_of(&slot.attempt, column)? }))
+            .collect();
         attributes(slot, row, accounting, node_list, strings);
+        for Before { column, .. } in &before {
+            take_change(&mut slot.attempt, row, column, strings);
+        }
         if accounting {
             self.facts.push(Fact {
                 slot: at,
                 state,
                 start_ns: row.start_ns.into(),
                 end_ns: row.end_ns.into(),
+                eligible_ns: row.eligible_ns.into(),
                 observed_at_ns: row.observed_at_ns,
                 source,
                 reason,
@@ -313,7 +450,15 @@ impl Folder {
                 source,
                 reason,
                 node_list,
+                eligible_ns: row.eligible_ns.into(),
+                held: is_held(row),
+                change: Change::of(&row.change),
+                changed: row.changed.as_deref().map(|names| strings.intern(names)),
+                before: (!before.is_empty()).then_some(self.before.len() as u32),
             });
+            if !before.is_empty() {
+                self.before.push(before);
+            }
         }
     }
 
@@ -359,6 +504,10 @@ impl Folder {
                 &mut a.arguments,
                 &mut a.work_dir,
                 &mut a.node_list,
+                &mut a.features,
+                &mut a.tres_per_node,
+                &mut a.requested_tres,
+                &mut a.allocated_tres,
                 &mut slot.activity,
             ] {
                 to.apply_to(sym);
@@ -366,7 +515,7 @@ impl Folder {
         }
         for seen in &mut self.seen {
             to.apply(&mut seen.source);
-            for sym in [&mut seen.state, &mut seen.reason, &mut seen.node_list] {
+            for sym in [&mut seen.state, &mut seen.reason, &mut seen.node_list, &mut seen.changed] {
                 to.apply_to(sym);
             }
         }
@@ -374,6 +523,11 @@ impl Folder {
             to.apply(&mut fact.source);
             for sym in [&mut fact.state, &mut fact.reason, &mut fact.node_list] {
                 to.apply_to(sym);
+            }
+        }
+        for before in self.before.iter_mut().flatten() {
+            if let Value::Text(text) = &mut before.value {
+                to.apply_to(text);
             }
         }
         // Only needed while rows arrive.
@@ -419,6 +573,12 @@ impl Slot {
     }
 }
 
+/// Whether a row shows a job that its user or an administrator keeps from starting.
+fn is_held(row: &JobState<'_>) -> bool {
+    let waits = row.state.as_deref() == Some(state::PENDING);
+    waits && (row.priority == Some(0) || matches!(row.reason.as_deref(), Some("JobHeldUser" | "JobHeldAdmin")))
+}
+
 /// The start and the end that a polled row tells. Slurm shows expected ones before; a job that is being requeued is COMPLETING with a start
 /// that is still to come; and one that was cancelled before it ran has a start that equals its end, and no nodes.
 fn happened(row: &JobState<'_>) -> (Maybe, Maybe) {
@@ -451,8 +611,14 @@ fn attributes(slot: &mut Slot, row: &JobState<'_>, accounting: bool, node_list: 
     macro_rules! number {
         ($($field:ident),+) => { $( if record(row.$field.is_some()) { a.$field = row.$field.into(); } )+ };
     }
-    text!(user, group, account, partition, qos, comment, work_dir);
+    text!(user, group, account, partition, qos, comment, work_dir, features, tres_per_node, requested_tres, allocated_tres);
     number!(
+        priority,
+        nice,
+        gpus,
+        eligible_ns,
+        max_rss_bytes,
+        cpu_time_ns,
         array_job_id,
         array_task_id,
         het_job_id,

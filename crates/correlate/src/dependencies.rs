@@ -12,12 +12,14 @@
 //! **Singleton.** sbatch(1): "begin execution after any previously launched jobs sharing the same job name and user have
 //! terminated". The term gives an edge to each earlier submission on the same cluster with the same user and name that had not ended, as far as is known,
 //! when the waiting one was submitted; back to the latest one that is a singleton itself, for that one waits for all that are earlier still.
-//! A singleton whose user or name is unknown gives none.
+//! A singleton whose user or name is unknown gives none. A job that was renamed counts under each name that it has had.
+//!
+//! **Withdrawn.** A term that was taken back before it could be met ([`flowmine_schema::tables::WITHDRAWN`]) stays a term and gives no edge.
 //!
 //! What is refused: rows about a job of which there is no row in `job_states`; they are counted in a diagnostic.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
-use flowmine_schema::tables::{JobDependency, source};
+use flowmine_schema::tables::{JobDependency, WITHDRAWN, source};
 use rustc_hash::FxHashMap;
 
 use crate::attempts::Attempt;
@@ -213,11 +215,13 @@ impl Folder {
         self.by_key = FxHashMap::default();
     }
 
-    /// Ties the terms to attempts and resolves them. `attempts` and `submissions` are in their final order.
+    /// Ties the terms to attempts and resolves them. `attempts` and `submissions` are in their final order; `former` are names that
+    /// submissions had before others.
     pub fn resolve(
         self,
         attempts: &[Attempt],
         submissions: &[Submission],
+        former: &[(u32, Sym)],
         strings: &Strings,
         diagnostics: &mut Diagnostics,
     ) -> Dependencies {
@@ -245,8 +249,9 @@ impl Folder {
         }
         terms.sort_unstable_by_key(|t| (t.attempt, t.position, t.kind, t.target_kind, t.target_job_id, t.target_task_id));
         let mut edges = declared(&terms, attempts, submissions, strings, &labels);
-        singletons(&terms, attempts, submissions, strings, diagnostics, &mut edges);
+        singletons(&terms, attempts, submissions, former, strings, diagnostics, &mut edges);
         edges.sort_unstable();
+        edges.dedup();
         Dependencies { terms, edges }
     }
 }
@@ -301,6 +306,11 @@ impl Ids {
     }
 }
 
+/// Whether it was taken back.
+fn is_withdrawn(term: &Term, strings: &Strings) -> bool {
+    term.state.is_some_and(|state| strings.get(state) == WITHDRAWN)
+}
+
 fn declared(terms: &[Term], attempts: &[Attempt], submissions: &[Submission], strings: &Strings, labels: &Labels) -> Vec<Edge> {
     let ids = Ids::new(attempts, submissions, strings);
     let mut edges = Vec::new();
@@ -311,7 +321,7 @@ fn declared(terms: &[Term], attempts: &[Attempt], submissions: &[Submission], st
         let first = of.next()?;
         Some(of.take_while(|&a| attempts[a as usize].since_ns <= until_ns).last().unwrap_or(first))
     };
-    for (at, term) in terms.iter().enumerate() {
+    for (at, term) in terms.iter().enumerate().filter(|(_, term)| !is_withdrawn(term, strings)) {
         let Some(id) = term.target_job_id.get() else { continue };
         let waiting = &attempts[term.attempt as usize];
         let cluster = waiting.cluster;
@@ -380,13 +390,14 @@ fn singletons(
     terms: &[Term],
     attempts: &[Attempt],
     submissions: &[Submission],
+    former: &[(u32, Sym)],
     strings: &Strings,
     diagnostics: &mut Diagnostics,
     edges: &mut Vec<Edge>,
 ) {
     let mut term_of: FxHashMap<u32, u32> = FxHashMap::default();
     for (at, term) in terms.iter().enumerate() {
-        if term.target_kind == TargetKind::UserAndName {
+        if term.target_kind == TargetKind::UserAndName && !is_withdrawn(term, strings) {
             term_of.entry(attempts[term.attempt as usize].submission).or_insert(at as u32);
         }
     }
@@ -416,7 +427,11 @@ fn singletons(
         let term = term_of.get(&(at as u32)).copied();
         match names[at] {
             Some((user, name)) => {
-                groups.entry((submission.cluster, user, name)).or_default().push(Named { submission: at as u32, ended_ns: ended[at], term })
+                let before = former[former.partition_point(|f| f.0 < at as u32)..].iter().take_while(|f| f.0 == at as u32).map(|f| f.1);
+                for name in before.filter(|&before| before != name).chain([name]) {
+                    let named = Named { submission: at as u32, ended_ns: ended[at], term };
+                    groups.entry((submission.cluster, user, name)).or_default().push(named);
+                }
             }
             None => unnamed += u64::from(term.is_some()),
         }

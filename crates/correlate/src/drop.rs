@@ -64,6 +64,7 @@ macro_rules! clearing {
     };
 }
 clearing!(
+    changed,
     not_before_ns,
     reported_ns,
     array_job_id,
@@ -89,11 +90,21 @@ clearing!(
     memory_bytes,
     total_memory_bytes,
     time_limit_s,
+    priority,
+    nice,
+    features,
+    tres_per_node,
+    requested_tres,
+    allocated_tres,
+    gpus,
+    eligible_ns,
     exit_code,
     exit_signal,
     cancelled_by_uid,
     read_bytes,
     written_bytes,
+    max_rss_bytes,
+    cpu_time_ns,
     submit_line,
 );
 

@@ -9,6 +9,9 @@
 //! * When polling saw another ended state than the record of accounting has, that one stays and the record's comes after it.
 //! * `LEFT` is an event only while no ended state is known, neither from polling nor from accounting; a row `left` after which
 //!   the same attempt was seen again was no leaving. It has the end that a row before it told (COMPLETING).
+//! * What changes while the state does not is an event HELD, RELEASED or CHANGED, with the names of what changed. A job that is held when
+//!   it is first seen is HELD in the interval of that. They stand where they were observed, between the events of states.
+//! * A job that could begin later than it was submitted (begin time, dependency, hold) is ELIGIBLE then, where Slurm tells that time.
 //! * An attempt without an end, after which the same job was submitted again, was REQUEUED.
 //!
 //! Nothing else is added.
@@ -22,7 +25,7 @@
 
 use flowmine_schema::time::SECOND_NS;
 
-use crate::attempts::{Fact, Seen};
+use crate::attempts::{Change, Fact, Seen};
 use crate::maybe::Maybe;
 use crate::state::{self, Lifecycle, LifecycleTracker, Phase};
 use crate::strings::{Strings, Sym};
@@ -65,6 +68,10 @@ pub struct Event {
     pub lifecycle: Lifecycle,
     /// Whether a poll saw the change. Otherwise Slurm told later when it had been.
     pub polled: bool,
+    /// What changed while the state did not: names of columns of `job_states`, or `dependency`.
+    pub changed: Option<Sym>,
+    /// What that was before: an index into [`crate::Jobs::before`].
+    pub before: Option<u32>,
 }
 
 impl Event {
@@ -91,6 +98,10 @@ pub(crate) struct Context<'s> {
     pub pending: Sym,
     pub running: Sym,
     pub left: Sym,
+    pub eligible: Sym,
+    pub held: Sym,
+    pub released: Sym,
+    pub changed: Sym,
     pub timestamp: Timestamp,
 }
 
@@ -136,6 +147,7 @@ fn known(facts: &[Fact], strings: &Strings) -> Option<Fact> {
             _ => fact.start_ns.or(all.start_ns),
         };
         // Asked again while it runs: the end of a first piece is not its end.
+        all.eligible_ns = fact.eligible_ns.or(all.eligible_ns);
         all.end_ns = if piece { fact.end_ns } else { fact.end_ns.or(all.end_ns) };
         all.state = fact.state.or(all.state);
         all.reason = fact.reason.or(all.reason);
@@ -203,6 +215,8 @@ impl Told {
             node_list: self.node_list,
             lifecycle: Lifecycle::Unknown,
             polled: false,
+            changed: None,
+            before: None,
         }
     }
 }
@@ -218,7 +232,7 @@ pub(crate) fn merge(of: Of, seen: &[Seen], facts: &[Fact], context: &Context<'_>
     let mut made: Vec<Event> = Vec::with_capacity(seen.len() + 3);
 
     for s in seen {
-        let Some(state) = s.state else { continue };
+        let Some(state) = s.state.filter(|_| matches!(s.change, Change::New | Change::State)) else { continue };
         if made.last().is_some_and(|e| e.state == state) {
             continue;
         }
@@ -228,6 +242,7 @@ pub(crate) fn merge(of: Of, seen: &[Seen], facts: &[Fact], context: &Context<'_>
     }
     let record = known(facts, strings);
     submitted(&mut made, submit_ns, is_first, seen, record.as_ref(), context, attempt);
+    eligible(&mut made, submit_ns, seen, record.as_ref(), context, attempt);
     started(&mut made, seen, record.as_ref(), context, attempt, &mut outcome);
     ended(&mut made, seen, record.as_ref(), context, attempt, &mut outcome);
     if let Some(gone) = seen.last().filter(|s| s.state.is_none()) {
@@ -241,6 +256,7 @@ pub(crate) fn merge(of: Of, seen: &[Seen], facts: &[Fact], context: &Context<'_>
     }
 
     set_times(&mut made, context.timestamp);
+    put_changes(&mut made, seen, context, attempt);
     let mut tracker = LifecycleTracker::new(outcome.ran);
     for event in &mut made {
         event.lifecycle = tracker.enter(strings.get(event.state));
@@ -280,6 +296,48 @@ fn submitted(
             }
         }
     }
+}
+
+/// The event from which on nothing but resources and its turn kept a job from starting.
+fn eligible(made: &mut Vec<Event>, submit_ns: Maybe, seen: &[Seen], record: Option<&Fact>, context: &Context<'_>, attempt: u32) {
+    let by_record = record.filter(|fact| fact.eligible_ns.is_known()).map(|fact| Told::by_record(fact, fact.eligible_ns));
+    let by_poll = || seen.iter().rev().find(|s| s.eligible_ns.is_known()).map(|s| Told::by(s, s.eligible_ns));
+    let Some(told) = by_record.or_else(by_poll) else { return };
+    // Slurm also tells when a job is to become eligible (a begin time).
+    let is_later = submit_ns.get().zip(told.time.get()).is_some_and(|(submit, time)| submit < time && time <= told.observed_at_ns);
+    if is_later {
+        let is_waiting = |e: &&Event| state::phase(context.strings.get(e.state)) == Phase::Waiting;
+        let at = made.iter().take_while(is_waiting).count();
+        made.insert(at, Told { reason: None, node_list: None, ..told }.event(attempt, context.eligible));
+    }
+}
+
+/// Puts what changed while the state did not between the events of states, whose times are set.
+fn put_changes(made: &mut Vec<Event>, seen: &[Seen], context: &Context<'_>, attempt: u32) {
+    for s in seen {
+        let state = match s.change {
+            Change::Held => context.held,
+            Change::New if s.held => context.held,
+            Change::Released => context.released,
+            Change::Other => context.changed,
+            Change::New | Change::State => continue,
+        };
+        let time = Maybe::UNKNOWN;
+        let event = Event { not_before_ns: s.not_before_ns, reason: s.reason, polled: true, ..Told::by(s, time).event(attempt, state) };
+        let mut event = [Event { changed: s.changed, before: s.before, ..event }];
+        set_times(&mut event, context.timestamp);
+        insert_change(made, event[0]);
+    }
+}
+
+/// Puts a change where it was observed: it happened in the state that was seen then.
+pub(crate) fn insert_change(made: &mut Vec<Event>, mut event: Event) {
+    let is_after = |e: &Event| if e.polled { e.observed_at_ns > event.observed_at_ns } else { e.time_ns > event.time_ns };
+    let at = made.iter().position(is_after).unwrap_or(made.len());
+    let (before, after) = made.split_at(at);
+    event.time_ns = after.first().map_or(event.time_ns, |next| event.time_ns.min(next.time_ns));
+    event.time_ns = before.last().map_or(event.time_ns, |last| event.time_ns.max(last.time_ns));
+    made.insert(at, event);
 }
 
 /// The event of the start.

@@ -11,13 +11,13 @@ use flowmine_schema::{Dataset, Projection};
 use rustc_hash::FxHashMap;
 
 use crate::CorrelateError;
-use crate::attempts::{self, Attempt, Fact, Folder, Seen, UNKNOWN_ACTIVITY};
+use crate::attempts::{self, Attempt, Before, Fact, Folder, Seen, UNKNOWN_ACTIVITY, Value};
 use crate::cases::escape;
 use crate::dependencies::{self, Dependencies};
 use crate::events::{self, Context, Event, Of, Timestamp};
 use crate::maybe::Maybe;
 use crate::row_rules::RowRules;
-use crate::state::{LEFT, PENDING, REQUEUED, RUNNING};
+use crate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, RELEASED, REQUEUED, RUNNING};
 use crate::strings::{Strings, StringsBuilder, Sym};
 use crate::submissions::{self, Submission};
 
@@ -30,6 +30,8 @@ pub struct Jobs {
     pub attempts: Vec<Attempt>,
     /// All events by attempt, in the order in which they happened to it.
     pub events: Vec<Event>,
+    /// What changed was before, for the events that have [`Event::before`].
+    pub before: Vec<Vec<Before>>,
     /// All submissions by first submit time, cluster and id.
     pub submissions: Vec<Submission>,
     /// Who waits for whom.
@@ -82,6 +84,18 @@ impl Jobs {
     /// The events of an attempt.
     pub fn events_of(&self, attempt: &Attempt) -> &[Event] {
         &self.events[attempt.events.0 as usize..attempt.events.1 as usize]
+    }
+
+    /// What a column had been at one of an attempt's events (the n-th), where it became another later; nothing where the attempt's own value holds.
+    pub fn value_at(&self, attempt: &Attempt, number: usize, column: &str) -> Option<Value> {
+        let later = self.events_of(attempt).get(number + 1..)?;
+        let before = later.iter().filter_map(|event| self.before.get(event.before? as usize)).flatten();
+        before.into_iter().find(|before| before.column == column).map(|before| before.value)
+    }
+
+    /// Whether something of an attempt changed while its state did not, so that [`Jobs::value_at`] is worth asking.
+    pub fn has_changes(&self, attempt: &Attempt) -> bool {
+        !self.before.is_empty() && self.events_of(attempt).iter().any(|event| event.before.is_some())
     }
 
     /// Whether it is only the record of those tasks of an array that are still pending, beside tasks that were seen: no job, and without events. An
@@ -163,9 +177,10 @@ impl JobsBuilder {
     /// # Errors
     /// When there is more than 32 bits can count.
     pub fn finish(mut self, timestamp: Timestamp) -> Result<Jobs, CorrelateError> {
-        let words = [PENDING, RUNNING, LEFT, REQUEUED, UNKNOWN_ACTIVITY].map(|word| self.strings.intern(word));
+        let words = [PENDING, RUNNING, LEFT, REQUEUED, UNKNOWN_ACTIVITY, ELIGIBLE, HELD, RELEASED, CHANGED];
+        let words = words.map(|word| self.strings.intern(word));
         let (strings, renumbering) = self.strings.finish();
-        let [pending, running, left, requeued, unknown] = words.map(|mut sym| {
+        let [pending, running, left, requeued, unknown, eligible, held, released, changed] = words.map(|mut sym| {
             renumbering.apply(&mut sym);
             sym
         });
@@ -174,15 +189,15 @@ impl JobsBuilder {
         self.dependencies.renumber(&renumbering);
         drop(renumbering);
         folder.settle_copies();
-        let Folder { slots, mut seen, mut facts, .. } = folder;
-        // Four events are added at most for each attempt.
-        if u32::try_from(seen.len() + 4 * slots.len() + 1).is_err() {
+        let Folder { slots, mut seen, mut facts, before, .. } = folder;
+        // Six events are added at most for each attempt.
+        if u32::try_from(seen.len() + 6 * slots.len() + 1).is_err() {
             return Err(CorrelateError::TooMany { what: "events" });
         }
         seen.sort_by_key(|s| s.slot);
         facts.sort_by_key(|f| f.slot);
 
-        let context = Context { strings: &strings, pending, running, left, timestamp };
+        let context = Context { strings: &strings, pending, running, left, eligible, held, released, changed, timestamp };
         let mut events: Vec<Event> = Vec::with_capacity(seen.len() + facts.len());
         let (mut seen, mut facts) = (&seen[..], &facts[..]);
         let mut attempts: Vec<Attempt> = Vec::with_capacity(slots.len());
@@ -208,14 +223,30 @@ impl JobsBuilder {
         }
 
         let mut submissions = submissions::find(&mut attempts, &strings);
+        let former = former_names(&attempts, &events, &before);
         let (attempts, events) = in_order_of_submission(attempts, &events, [left, requeued], &submissions, &strings);
         for (at, attempt) in attempts.iter().enumerate().rev() {
             submissions[attempt.submission as usize].first_attempt = at as u32;
         }
         let mut diagnostics = Diagnostics::default();
-        let dependencies = self.dependencies.resolve(&attempts, &submissions, &strings, &mut diagnostics);
-        Ok(Jobs { strings, attempts, events, submissions, dependencies, diagnostics })
+        let dependencies = self.dependencies.resolve(&attempts, &submissions, &former, &strings, &mut diagnostics);
+        Ok(Jobs { strings, attempts, events, before, submissions, dependencies, diagnostics })
     }
+}
+
+/// The names that submissions had before others, in the order of the submissions, each once.
+fn former_names(attempts: &[Attempt], events: &[Event], before: &[Vec<Before>]) -> Vec<(u32, Sym)> {
+    let mut names = Vec::new();
+    for (event, before) in events.iter().filter_map(|event| Some((event, before.get(event.before? as usize)?))) {
+        for before in before.iter().filter(|before| before.column == "name") {
+            if let Value::Text(Some(name)) = before.value {
+                names.push((attempts[event.attempt as usize].submission, name));
+            }
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 fn is_array_record(attempt: &Attempt, submissions: &[Submission], strings: &Strings) -> bool {
@@ -246,6 +277,13 @@ fn in_order_of_submission(
     for next in attempts.iter().filter(|next| next.number > 1 && next.events.0 < next.events.1) {
         next_of.insert((next.submission, next.job, next.number - 1), events[next.events.0 as usize]);
     }
+    // What changed of tasks while they waited in their array's record.
+    let mut of_records: FxHashMap<u32, Vec<Event>> = FxHashMap::default();
+    for record in attempts.iter().filter(|attempt| is_array_record(attempt, submissions, strings)) {
+        let of = &events[record.events.0 as usize..record.events.1 as usize];
+        let changes = of.iter().filter(|event| event.polled && state::keeps_state(strings.get(event.state)));
+        of_records.entry(record.submission).or_default().extend(changes);
+    }
     let mut new_events = Vec::with_capacity(events.len());
     let mut new_attempts = Vec::with_capacity(attempts.len());
     let mut taken: Vec<Option<Attempt>> = attempts.into_iter().map(Some).collect();
@@ -259,6 +297,17 @@ fn in_order_of_submission(
         let at = new_attempts.len() as u32;
         let is_one = |e: &&Event| !is_record && (next.is_none() || e.state != left);
         new_events.extend(of.filter(is_one).map(|e| Event { attempt: at, ..*e }));
+        if let Some(changes) =
+            of_records.get(&attempt.submission).filter(|changes| !changes.is_empty() && !is_record && attempt.number == 1)
+        {
+            let mut own = new_events.split_off(first as usize);
+            let seen = own.iter().filter(|event| event.polled).map(|event| event.observed_at_ns).min().unwrap_or(i64::MIN);
+            for change in changes.iter().filter(|change| change.observed_at_ns < seen) {
+                // What a value was before stands with the record.
+                events::insert_change(&mut own, Event { attempt: at, before: None, ..*change });
+            }
+            new_events.append(&mut own);
+        }
         if let Some(next) = next {
             let end = events::requeued(at, new_events[first as usize..].last(), next, requeued);
             attempt.final_state = Some(requeued);

@@ -17,9 +17,18 @@
 //! | the other ended states, and those three after it ran | ate_abort: this activity instance is aborted, its case is not |
 //! | REQUEUED | ate_abort: this attempt is over, the next begins with schedule |
 //! | COMPLETING, SIGNALING, STAGE_OUT, LEFT, other words | unknown |
+//! | ELIGIBLE, HELD, RELEASED, CHANGED: what happens to a job in the state it has | unknown |
 
 /// The state of an event that tells that a job is no longer in the queue and that nobody knows how it ended.
 pub const LEFT: &str = "LEFT";
+/// The state of an event that tells from when on nothing but resources and its turn kept a job from starting.
+pub const ELIGIBLE: &str = "ELIGIBLE";
+/// The state of an event that tells that a waiting job is kept from starting by its user or an administrator.
+pub const HELD: &str = "HELD";
+/// The state of an event that tells that a job is held no longer.
+pub const RELEASED: &str = "RELEASED";
+/// The state of an event that tells that something else changed of a job in the same state.
+pub const CHANGED: &str = "CHANGED";
 /// Waiting for resources.
 pub const PENDING: &str = "PENDING";
 /// Running.
@@ -50,10 +59,15 @@ pub enum Phase {
     Other,
 }
 
+/// Whether a word is no state of a job but tells what happened to it in the state it has.
+pub fn keeps_state(word: &str) -> bool {
+    matches!(word, ELIGIBLE | HELD | RELEASED | CHANGED)
+}
+
 /// The phase that a state belongs to.
 pub fn phase(state: &str) -> Phase {
     match state {
-        "PENDING" | "REQUEUE_FED" | "REQUEUE_HOLD" | "RESV_DEL_HOLD" | "SPECIAL_EXIT" => Phase::Waiting,
+        "PENDING" | "REQUEUE_FED" | "REQUEUE_HOLD" | "RESV_DEL_HOLD" | "SPECIAL_EXIT" | ELIGIBLE => Phase::Waiting,
         "CONFIGURING" => Phase::Configuring,
         "RUNNING" => Phase::Running,
         "SUSPENDED" | "STOPPED" => Phase::Paused,
@@ -142,6 +156,9 @@ impl LifecycleTracker {
 
     /// The transition into a state.
     pub fn enter(&mut self, state: &str) -> Lifecycle {
+        if keeps_state(state) {
+            return Lifecycle::Unknown;
+        }
         let phase = phase(state);
         let transition = match phase {
             Phase::Waiting => Lifecycle::Schedule,

@@ -31,6 +31,7 @@ fn texts<'r>(row: &'r JobState<'_>) -> Vec<(&'static str, &'r str)> {
         ("cluster", Some(&row.cluster)),
         ("job", Some(&row.job)),
         ("change", Some(&row.change)),
+        ("changed", row.changed.as_ref()),
         ("state", row.state.as_ref()),
         ("source", Some(&row.source)),
         ("array_tasks", row.array_tasks.as_ref()),
@@ -47,6 +48,10 @@ fn texts<'r>(row: &'r JobState<'_>) -> Vec<(&'static str, &'r str)> {
         ("arguments", row.arguments.as_ref()),
         ("work_dir", row.work_dir.as_ref()),
         ("node_list", row.node_list.as_ref()),
+        ("features", row.features.as_ref()),
+        ("tres_per_node", row.tres_per_node.as_ref()),
+        ("requested_tres", row.requested_tres.as_ref()),
+        ("allocated_tres", row.allocated_tres.as_ref()),
         ("submit_line", row.submit_line.as_ref()),
     ];
     let columns: Vec<&str> = JobState::COLUMNS.iter().filter(|c| c.kind == ColumnKind::Text).map(|c| c.name).collect();
@@ -128,6 +133,17 @@ fn columns_one_by_one() {
     assert!(reason("ReqNodeNotAvail, UnavailableNodes:n[1-2]").starts_with("ReqNodeNotAvail, detail-"));
     assert!(reason("ann broke it").starts_with("detail-"));
     assert!(reason("Resourceful ann").starts_with("detail-"));
+
+    let resources = |text: &'static str| {
+        row(JobState { requested_tres: Some(text.into()), ..JobState::default() }).requested_tres.unwrap().into_owned()
+    };
+    for stays in ["billing=4,cpu=4,gres/gpu=2,mem=3.5G,node=1", "gres:gpu:2", "gpu:2(IDX:0-1)", ""] {
+        assert_eq!(resources(stays), stays);
+    }
+    let typed = resources("cpu=1,gres/gpu:annscard=2");
+    assert!(typed.starts_with("cpu=1,gres/gpu:word-") && typed.ends_with("=2"), "{typed}");
+    let changed = row(JobState { changed: Some("name,time_limit_s,dependency,ann".into()), ..JobState::default() }).changed.unwrap();
+    assert!(changed.starts_with("name,time_limit_s,dependency,word-"), "{changed}");
 
     let nodes = |text: &'static str| row(JobState { node_list: Some(text.into()), ..JobState::default() }).node_list.unwrap().into_owned();
     let mut hosts = ["n1", "n2", "m01"].map(|host| p.host(host));
@@ -247,13 +263,14 @@ fn messy() -> impl Strategy<Value = String> {
 }
 
 prop_compose! {
-    fn row()(t in prop::collection::vec(messy(), 20), uid in any::<i64>()) -> JobState<'static> {
+    fn row()(t in prop::collection::vec(messy(), 25), uid in any::<i64>()) -> JobState<'static> {
         let text = |at: usize| t[at].clone().into();
         let some = |at: usize| Some(t[at].clone().into());
         JobState {
             cluster: text(0), job: text(1), change: text(2), state: some(3), source: text(4), array_tasks: some(5), name: some(6),
             user: some(7), group: some(8), account: some(9), partition: some(10), qos: some(11), reason: some(12), comment: some(13),
             activity: some(14), command: some(15), arguments: some(16), work_dir: some(17), node_list: some(18), submit_line: some(19),
+            changed: some(20), features: some(21), tres_per_node: some(22), requested_tres: some(23), allocated_tres: some(24),
             cancelled_by_uid: Some(uid), job_id: 7, cpus: Some(4),
             ..JobState::default()
         }
@@ -351,6 +368,14 @@ const EXTENSIONS: &[&str] = &["sh", "exe"];
 
 /// Texts that stay because Slurm or flowmine chose them, of those that the recording can bring: states, reasons, words of dependencies, sources.
 const CHOSEN: &[&str] = &[
+    "ELIGIBLE",
+    "HELD",
+    "RELEASED",
+    "CHANGED",
+    "held",
+    "released",
+    "changed",
+    "withdrawn",
     "PENDING",
     "RUNNING",
     "COMPLETING",
@@ -410,7 +435,7 @@ const CHOSEN: &[&str] = &[
 
 /// Whether a column holds words from a list; what is not on it must be a code.
 fn of_words(column: &str) -> bool {
-    matches!(column, "state" | "change" | "source" | "reason" | "operator" | "kind" | "target_kind")
+    column.contains("tres") || matches!(column, "state" | "change" | "changed" | "source" | "reason" | "operator" | "kind" | "target_kind")
 }
 
 #[test]
@@ -444,7 +469,12 @@ fn nothing_of_a_recorded_queue_comes_through() {
     assert!(names.len() > 150, "{}", names.len());
 
     let check = |what: &str, text: &str, chosen: bool| {
-        if chosen && CHOSEN.contains(&text) {
+        // Names of our columns, and Slurm's own resources with their counts.
+        let of_columns = |name: &str| name == "dependency" || JobState::COLUMNS.iter().any(|column| column.name == name);
+        let of_resources = |word: &str| ["billing", "cpu", "energy", "gres", "gpu", "mem", "node", "G", "K", "M"].contains(&word);
+        let all_of = |is_known: &dyn Fn(&str) -> bool, at: fn(char) -> bool| text.split(at).filter(|piece| !piece.is_empty()).all(is_known);
+        let ours = text.contains([',', '=']) && (all_of(&of_columns, |c| c == ',') || all_of(&of_resources, |c| !c.is_alphabetic()));
+        if chosen && (CHOSEN.contains(&text) || of_columns(text) || ours) {
             return;
         }
         let rest = without_codes(text).1;

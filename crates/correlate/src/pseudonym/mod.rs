@@ -10,6 +10,9 @@
 //! | `name`, `activity`, `command`, `work_dir` | paths, part by part ([`path`]) |
 //! | `arguments`, `submit_line` | word by word ([`path`]) |
 //! | `comment` | one code |
+//! | `features` | one code |
+//! | `tres_per_node`, `requested_tres`, `allocated_tres` | Slurm's own resources and counts stay, what a site called one is a code |
+//! | `changed` | names of our columns stay |
 //! | `reason` | Slurm's own word or sentence; what else it says is one code |
 //! | `state`, `change`, `source`, and the words of a dependency | Slurm's and our own words stay, any other is a code |
 //! | `job`, `array_tasks` | stay when they hold no letter, else a code |
@@ -32,12 +35,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
+use flowmine_schema::Row;
 use flowmine_schema::tables::{JobDependency, JobState};
 
 use cache::Cache;
 use code::{Coder, Kind};
 pub use key::{KeyFileWarning, PseudonymError};
-use words::{DEPENDENCIES, OURS, REASONS, SENTENCES, STATES, Words};
+use words::{DEPENDENCIES, OURS, REASONS, RESOURCES, SENTENCES, STATES, Words};
 
 /// Ways to replace that are not one code of a kind; their numbers in the cache follow those of the kinds.
 #[derive(Clone, Copy)]
@@ -124,6 +128,7 @@ impl Pseudonymiser {
             job_id,
             submit_ns,
             change,
+            changed,
             state,
             not_before_ns,
             observed_at_ns,
@@ -152,6 +157,14 @@ impl Pseudonymiser {
             memory_bytes,
             total_memory_bytes,
             time_limit_s,
+            priority,
+            nice,
+            features,
+            tres_per_node,
+            requested_tres,
+            allocated_tres,
+            gpus,
+            eligible_ns,
             start_ns,
             end_ns,
             exit_code,
@@ -159,6 +172,8 @@ impl Pseudonymiser {
             cancelled_by_uid: _,
             read_bytes,
             written_bytes,
+            max_rss_bytes,
+            cpu_time_ns,
             submit_line,
             lifetime,
         } = row;
@@ -168,6 +183,7 @@ impl Pseudonymiser {
             job_id,
             submit_ns,
             change: self.word(&OURS, change),
+            changed: changed.map(|names| self.column_names(&names).into()),
             state: state.map(|word| self.word(&STATES, word)),
             not_before_ns,
             observed_at_ns,
@@ -196,6 +212,14 @@ impl Pseudonymiser {
             memory_bytes,
             total_memory_bytes,
             time_limit_s,
+            priority,
+            nice,
+            features: features.map(|text| self.named(Kind::Word, text)),
+            tres_per_node: tres_per_node.map(|list| self.resources(&list).into()),
+            requested_tres: requested_tres.map(|list| self.resources(&list).into()),
+            allocated_tres: allocated_tres.map(|list| self.resources(&list).into()),
+            gpus,
+            eligible_ns,
             start_ns,
             end_ns,
             exit_code,
@@ -203,6 +227,8 @@ impl Pseudonymiser {
             cancelled_by_uid: None,
             read_bytes,
             written_bytes,
+            max_rss_bytes,
+            cpu_time_ns,
             submit_line: submit_line.map(|line| self.words(&line).into()),
             lifetime,
         }
@@ -268,6 +294,27 @@ impl Pseudonymiser {
     /// `debug,short`, in the order in which the user asked for them.
     fn partitions(&self, list: &str) -> String {
         let codes: Vec<String> = list.split(',').map(|name| self.code(Kind::Partition, name)).collect();
+        codes.join(",")
+    }
+
+    /// `cpu=4,gres/gpu:a100=2,mem=8G`: Slurm's own resources and numbers stay, what a site has called one is a code.
+    fn resources(&self, list: &str) -> String {
+        let pieces = list.split_inclusive(|c: char| ",:/=()".contains(c)).map(|piece| {
+            let end = piece.len() - piece.chars().next_back().filter(|c| ",:/=()".contains(*c)).map_or(0, char::len_utf8);
+            let (token, sign) = piece.split_at(end);
+            let is_size = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b".-".contains(&b));
+            let is_known =
+                token.is_empty() || RESOURCES.contains(token) || is_size(token.strip_suffix(['K', 'M', 'G', 'T', 'P']).unwrap_or(token));
+            if is_known { piece.to_owned() } else { format!("{}{sign}", self.code(Kind::Word, token)) }
+        });
+        pieces.collect()
+    }
+
+    /// The names of our own columns, with commas between.
+    fn column_names(&self, names: &str) -> String {
+        let is_ours = |name: &str| name.is_empty() || name == "dependency" || JobState::COLUMNS.iter().any(|column| column.name == name);
+        let codes: Vec<Cow<'_, str>> =
+            names.split(',').map(|name| if is_ours(name) { name.into() } else { self.code(Kind::Word, name).into() }).collect();
         codes.join(",")
     }
 

@@ -22,12 +22,17 @@ pub(super) static STATES: Words = LazyLock::new(|| {
 
 /// What dependencies are called and how they stand: sbatch(1), `--dependency`.
 pub(super) static DEPENDENCIES: Words = LazyLock::new(|| {
-    of("after afterany afterok afternotok aftercorr afterburstbuffer expand singleton unfulfilled fulfilled failed and or \
+    of("after afterany afterok afternotok aftercorr afterburstbuffer expand singleton unfulfilled fulfilled failed withdrawn and or \
         job array array_task user_and_name")
 });
 
 /// The values of our own columns `change` and `source`.
-pub(super) static OURS: Words = LazyLock::new(|| of("new state requeued left accounting squeue squeue-json slurmminer sacct sacct-json"));
+pub(super) static OURS: Words =
+    LazyLock::new(|| of("new state requeued held released changed left accounting squeue squeue-json slurmminer sacct sacct-json"));
+
+/// Trackable resources: sacctmgr(1), `AccountingStorageTRES` in slurm.conf(5), and the generic ones that gres.conf(5) names.
+pub(super) static RESOURCES: Words =
+    LazyLock::new(|| of("billing bb cpu energy fs disk gres gpu gpumem gpuutil ic lic license mem mps node pages shard vmem IDX"));
 
 /// Words of tasks, processes and files: workflow engines, executors and what their ids are, how a task stands, types of entities and of links, rules, Slurm's steps,
 /// types of file systems (those of Linux that clusters have).

@@ -250,3 +250,28 @@ fn a_singleton_does_not_wait_for_an_array_all_of_whose_tasks_have_ended() {
     rows.depends("9", 90, "singleton", 91);
     assert!(rows.jobs().dependencies.edges.is_empty());
 }
+
+#[test]
+fn what_was_taken_back_joins_no_longer() {
+    let mut rows = running(&["1", "2", "3"]);
+    rows.depends("3", 30, "afterok:1", 31);
+    rows.depends("3", 30, "afterok:2", 31);
+    rows.depends("3", 30, "afterok:1", 60).state = Some("withdrawn".into());
+    let all = dependency_cases(&rows);
+    assert_eq!(pairs(&all), [("1#1", "1"), ("2#1", "2"), ("3#1", "2")]);
+    assert_eq!(rows.jobs().dependencies.terms.len(), 2, "it was declared all the same");
+    // Declared again.
+    rows.depends("3", 30, "afterok:1", 70).state = Some("unfulfilled".into());
+    assert_eq!(pairs(&dependency_cases(&rows)), [("1#1", "1"), ("2#1", "1"), ("3#1", "1")]);
+}
+
+#[test]
+fn a_singletons_target_that_was_renamed_stays_with_it() {
+    let mut rows = running(&["1", "2", "3"]);
+    rows.depends("2", 20, "singleton", 21);
+    rows.change("1", 10, "changed", "name", 25, 30).name = Some("other".into());
+    assert_eq!(pairs(&dependency_cases(&rows)), [("1#1", "1"), ("2#1", "1"), ("3#1", "3")]);
+    // The singleton itself.
+    rows.change("2", 20, "changed", "name", 25, 30).name = Some("third".into());
+    assert_eq!(pairs(&dependency_cases(&rows)), [("1#1", "1"), ("2#1", "1"), ("3#1", "3")]);
+}

@@ -1,4 +1,5 @@
 use super::support::*;
+use crate::attempts::Value;
 use crate::{Maybe, Timestamp};
 
 #[test]
@@ -237,4 +238,86 @@ fn an_end_that_polling_saw_stays_beside_that_of_the_record() {
     let jobs = rows.jobs();
     assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "RUNNING@105", "COMPLETED@119", "REQUEUED@121"]);
     assert_eq!(jobs.text_of(jobs.attempts[0].final_state), Some("REQUEUED"));
+}
+
+#[test]
+fn holds_releases_and_changes_stand_where_they_were_seen() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "PENDING", 110).partition = Some("debug".into());
+    rows.change("7", 100, "held", "reason,priority", 110, 120).reason = Some("JobHeldUser".into());
+    rows.change("7", 100, "released", "priority", 120, 130);
+    rows.change("7", 100, "changed", "partition", 130, 140).partition = Some("short".into());
+    let row = rows.state("7", 100, "RUNNING", 140, 150);
+    (row.start_ns, row.reported_ns, row.partition) = (Some(s(139)), Some(s(139)), Some("short".into()));
+    rows.left("7", Some(100), 150, 160);
+    let jobs = rows.jobs();
+    // Slurm's start, in whole seconds, is before the poll that still saw it wait: what was seen decides.
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "HELD@120", "RELEASED@130", "CHANGED@140", "RUNNING@140", "LEFT@160"]);
+    let attempt = &jobs.attempts[0];
+    let partition = |number: usize| match jobs.value_at(attempt, number, "partition") {
+        Some(Value::Text(text)) => jobs.text_of(text).map(str::to_owned),
+        _ => None,
+    };
+    assert!(jobs.has_changes(attempt));
+    assert_eq!((partition(0).as_deref(), partition(2).as_deref(), partition(3)), (Some("debug"), Some("debug"), None));
+    assert_eq!(jobs.text_of(attempt.partition), Some("short"));
+    let held = &jobs.events[1];
+    assert_eq!(
+        (held.not_before_ns.get(), held.reported_ns.get(), jobs.text_of(held.changed)),
+        (Some(s(110)), None, Some("reason,priority"))
+    );
+    assert_eq!(events(&rows.jobs_at(Timestamp::NotBefore), "7", 1)[1], "HELD@110");
+}
+
+#[test]
+fn what_changed_of_a_job_that_accounting_had_told_of() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "PENDING", 110);
+    rows.accounting("7", 100, "PENDING", None, None, 110).partition = Some("debug".into());
+    rows.change("7", 100, "changed", "partition", 110, 120).partition = Some("short".into());
+    assert_eq!(rows.jobs().text_of(rows.jobs().attempts[0].partition), Some("short"));
+}
+
+#[test]
+fn a_job_that_is_held_when_it_is_first_seen() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "PENDING", 110).reason = Some("JobHeldUser".into());
+    rows.new_job("8", 100, "PENDING", 110).priority = Some(0);
+    // Of a job that runs, a priority of 0 is no hold.
+    rows.new_job("9", 100, "RUNNING", 110).priority = Some(0);
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "HELD@110"]);
+    assert_eq!(events(&jobs, "8", 1), ["PENDING@100", "HELD@110"]);
+    assert_eq!(events(&jobs, "9", 1), ["PENDING@100", "RUNNING@110"]);
+}
+
+#[test]
+fn what_changed_while_tasks_waited_in_their_arrays_record_is_theirs() {
+    let mut rows = Rows::default();
+    rows.new_job("8_*", 100, "PENDING", 110);
+    rows.new_job("8_0", 100, "RUNNING", 120).start_ns = Some(s(115));
+    rows.change("8_*", 100, "held", "priority", 120, 130);
+    rows.change("8_*", 100, "released", "priority", 130, 140);
+    rows.new_job("8_1", 100, "RUNNING", 150).start_ns = Some(s(145));
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "8_0", 1), ["PENDING@100", "RUNNING@115"]);
+    assert_eq!(events(&jobs, "8_1", 1), ["PENDING@100", "HELD@130", "RELEASED@140", "RUNNING@145"]);
+    assert!(events(&jobs, "8_*", 1).is_empty());
+}
+
+#[test]
+fn when_a_job_became_eligible() {
+    let mut rows = Rows::default();
+    rows.new_job("7", 100, "PENDING", 110);
+    rows.accounting("7", 100, "COMPLETED", Some(150), Some(160), 200).eligible_ns = Some(s(140));
+    // At once: nothing more to tell than the submission.
+    rows.new_job("8", 100, "PENDING", 110);
+    rows.accounting("8", 100, "COMPLETED", Some(150), Some(160), 200).eligible_ns = Some(s(100));
+    // Still to come.
+    rows.new_job("9", 100, "PENDING", 110).eligible_ns = Some(s(900));
+    let jobs = rows.jobs();
+    assert_eq!(events(&jobs, "7", 1), ["PENDING@100", "ELIGIBLE@140", "RUNNING@150", "COMPLETED@160"]);
+    assert_eq!(events(&jobs, "8", 1), ["PENDING@100", "RUNNING@150", "COMPLETED@160"]);
+    assert_eq!(events(&jobs, "9", 1), ["PENDING@100"]);
+    assert_eq!(jobs.attempts[1].eligible_ns.get(), Some(s(100)));
 }

@@ -89,6 +89,21 @@ impl Rows {
         row
     }
 
+    /// The same state, and something else is another, within (after, at].
+    pub fn change(
+        &mut self,
+        job: &str,
+        submit: i64,
+        kind: &'static str,
+        changed: &'static str,
+        after: i64,
+        at: i64,
+    ) -> &mut JobState<'static> {
+        let row = self.row(job, Some(submit), kind, Some("PENDING"), at);
+        (row.not_before_ns, row.changed) = (Some(s(after)), Some(changed.into()));
+        row
+    }
+
     pub fn left(&mut self, job: &str, submit: Option<i64>, after: i64, at: i64) -> &mut JobState<'static> {
         let row = self.row(job, submit, change::LEFT, None, at);
         row.not_before_ns = Some(s(after));

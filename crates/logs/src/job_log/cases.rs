@@ -13,6 +13,8 @@
 //! | `slurm:read_bytes`, `slurm:written_bytes` | where something was traced, what accounting counted |
 //! | `slurm:…` | what Slurm says, under the names of the table `job_states`, without the `_ns` of times |
 //!
+//! A column that changed while the job waited or ran (`slurm:changed` at the event that tells it) has at each event the value that it had then.
+//!
 //! The interval of an observed change is `slurm:not_before` and `slurm:observed_at`; `slurm:reported` is the time that Slurm tells. A value that is
 //! not known has no attribute. A trace has those of cluster, account, user and group on which all its events agree. `cost` does not apply: Slurm
 //! knows no money.
@@ -23,6 +25,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use flowmine_correlate::attempts::Value as Earlier;
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Attempt, Event, EventLog, Filter, Jobs, Sym, state};
 use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
@@ -186,6 +189,16 @@ const KEYS: &[(&str, &str)] = &slurm!(
     "cpus",
     "memory_bytes",
     "time_limit_s",
+    "priority",
+    "nice",
+    "gpus",
+    "max_rss_bytes",
+    "cpu_time_ns",
+    "features",
+    "tres_per_node",
+    "requested_tres",
+    "allocated_tres",
+    "eligible",
     "exit_code",
     "exit_signal",
     "cancelled_by_uid",
@@ -212,14 +225,29 @@ fn attributes<'j>(jobs: &'j Jobs, a: &Attempt, event: &Event, number: usize, tra
     }
     out.push(Attribute::new("identity:id", Value::Id(identity.into())));
     // What is the activity is not said twice.
+    let changes = jobs.has_changes(a);
+    let earlier = |name: &str| if changes { jobs.value_at(a, number, name) } else { None };
     for (name, pick) in TEXTS.iter().filter(|(name, _)| *name != "activity") {
-        out.extend(jobs.text_of(pick(a)).map(|text| Attribute::text(key(name), text)));
+        let value = match earlier(name) {
+            Some(Earlier::Text(text)) => text,
+            _ => pick(a),
+        };
+        out.extend(jobs.text_of(value).map(|text| Attribute::text(key(name), text)));
     }
-    for (key, text) in [("slurm:reason", event.reason), ("slurm:node_list", event.node_list), ("slurm:source", Some(event.source))] {
+    for (key, text) in [
+        ("slurm:changed", event.changed),
+        ("slurm:reason", event.reason),
+        ("slurm:node_list", event.node_list),
+        ("slurm:source", Some(event.source)),
+    ] {
         out.extend(jobs.text_of(text).map(|text| Attribute::text(key, text)));
     }
     for (name, pick) in NUMBERS {
-        out.extend(pick(a).get().map(|number| Attribute::integer(key(name), number)));
+        let value = match earlier(name) {
+            Some(Earlier::Number(number)) => number,
+            _ => pick(a),
+        };
+        out.extend(value.get().map(|number| Attribute::integer(key(name), number)));
     }
     let times = [
         ("slurm:not_before", event.not_before_ns.get()),

@@ -76,8 +76,8 @@ impl JobLogs {
 /// A name and where its value comes from.
 type Pick<From, To> = (&'static str, fn(&From) -> To);
 
-/// The texts of a job that do not change.
-const TEXTS: [Pick<Attempt, Option<Sym>>; 11] = [
+/// The texts of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have been others before ([`Jobs::value_at`]).
+const TEXTS: [Pick<Attempt, Option<Sym>>; 15] = [
     ("cluster", |a| Some(a.cluster)),
     ("job", |a| Some(a.job)),
     ("name", |a| a.name),
@@ -89,10 +89,14 @@ const TEXTS: [Pick<Attempt, Option<Sym>>; 11] = [
     ("command", |a| a.command),
     ("arguments", |a| a.arguments),
     ("work_dir", |a| a.work_dir),
+    ("features", |a| a.features),
+    ("tres_per_node", |a| a.tres_per_node),
+    ("requested_tres", |a| a.requested_tres),
+    ("allocated_tres", |a| a.allocated_tres),
 ];
 
-/// The numbers of a job that do not change.
-const NUMBERS: [Pick<Attempt, Maybe>; 13] = [
+/// The numbers of a job, likewise.
+const NUMBERS: [Pick<Attempt, Maybe>; 18] = [
     ("job_id", |a| Maybe::known(a.job_id)),
     ("attempt", |a| Maybe::known(i64::from(a.number))),
     ("array_job_id", |a| a.array_job_id),
@@ -103,6 +107,11 @@ const NUMBERS: [Pick<Attempt, Maybe>; 13] = [
     ("cpus", |a| a.cpus),
     ("memory_bytes", |a| a.memory_bytes),
     ("time_limit_s", |a| a.time_limit_s),
+    ("priority", |a| a.priority),
+    ("nice", |a| a.nice),
+    ("gpus", |a| a.gpus),
+    ("max_rss_bytes", |a| a.max_rss_bytes),
+    ("cpu_time_ns", |a| a.cpu_time_ns),
     ("exit_code", |a| a.exit_code),
     ("exit_signal", |a| a.exit_signal),
     ("cancelled_by_uid", |a| a.cancelled_by_uid),
@@ -112,7 +121,8 @@ const NUMBERS: [Pick<Attempt, Maybe>; 13] = [
 const BYTES: [Pick<Attempt, Maybe>; 2] = [("read_bytes", |a| a.read_bytes), ("written_bytes", |a| a.written_bytes)];
 
 /// Its times.
-const TIMES: [Pick<Attempt, Maybe>; 3] = [("submit", |a| a.submit_ns), ("start", |a| a.start_ns), ("end", |a| a.end_ns)];
+const TIMES: [Pick<Attempt, Maybe>; 4] =
+    [("submit", |a| a.submit_ns), ("eligible", |a| a.eligible_ns), ("start", |a| a.start_ns), ("end", |a| a.end_ns)];
 
 /// Appends what puts attempts in the order of submission: that of [`Jobs::attempts`], across parts.
 fn put_attempt(jobs: &Jobs, attempt: &Attempt, key: &mut Vec<u8>) {

@@ -18,7 +18,7 @@
 //! `submitted by`, `of group`, `charged to`, `in partition` and `ran on`; jobs to objects as `attempt of` (the first attempt at the job), `member of array`,
 //! `part of` (the workflow run), `component of` (the first component of a heterogeneous job), `submitted by` and `depends on (afterok)`, … as declared.
 //!
-//! State, reason and node list of a job change: they carry the time of each change; of several values at one moment the last counts, the events tell all. The interval of an observed change is `not_before` and
+//! State, reason and node list of a job change, and what `scontrol update` can change (name, partition, time limit, …) where it did: they carry the time of each change; of several values at one moment the last counts, the events tell all. The interval of an observed change is `not_before` and
 //! `observed_at` of its event; `reported` is the time that Slurm tells.
 //!
 //! A host list with more than [`MAX_NODES`] nodes, or one that is none, stays one object of type `node`, which a diagnostic says.
@@ -26,11 +26,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use flowmine_correlate::attempts::Value as Earlier;
 use flowmine_correlate::cases::{CaseNotion, Dependency, escape};
 use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::hostlist;
 use flowmine_correlate::log::ResolvedFilter;
-use flowmine_correlate::state::{LEFT, PENDING, RUNNING};
+use flowmine_correlate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, RELEASED, RUNNING};
 use flowmine_correlate::write::written;
 use flowmine_correlate::{Assignment, Attempt, Event as JobEvent, Filter, Jobs, Lifecycle, Maybe, Submission, Sym};
 use flowmine_eventlog::record::give_event_id;
@@ -59,7 +60,7 @@ const NODE: u8 = 7;
 /// What of a job changes, told by its events.
 const CHANGING: [Pick<JobEvent, Option<Sym>>; 3] = [("state", |e| Some(e.state)), ("reason", |e| e.reason), ("node_list", |e| e.node_list)];
 
-const EVENT_TEXTS: [&str; 5] = ["activity", "state", "lifecycle", "reason", "source"];
+const EVENT_TEXTS: [&str; 6] = ["activity", "state", "lifecycle", "changed", "reason", "source"];
 const EVENT_TIMES: [Pick<JobEvent, Maybe>; 3] =
     [("not_before", |e| e.not_before_ns), ("observed_at", |e| Maybe::known(e.observed_at_ns)), ("reported", |e| e.reported_ns)];
 
@@ -72,6 +73,10 @@ pub fn event_type(state: &str, lifecycle: Lifecycle, submission: bool) -> Cow<'s
         RUNNING if lifecycle == Lifecycle::Resume => "job resumed",
         RUNNING => "job started",
         LEFT => "job left queue",
+        ELIGIBLE => "job eligible",
+        HELD => "job held",
+        RELEASED => "job released",
+        CHANGED => "job changed",
         "BOOT_FAIL" => "job failed to boot",
         "CANCELLED" => "job cancelled",
         "COMPLETED" => "job completed",
@@ -340,10 +345,18 @@ impl<'j> Part<'j> {
         let jobs = self.jobs;
         let mut attributes = Vec::with_capacity(32);
         for (name, pick) in TEXTS {
-            attributes.extend(jobs.text_of(pick(attempt)).map(|text| Attribute::text(name, text)));
+            let add = |(since, value): (Option<i64>, Earlier)| {
+                let Earlier::Text(text) = value else { return None };
+                jobs.text_of(text).map(|text| since_or_ever(Attribute::text(name, text), since))
+            };
+            attributes.extend(history(jobs, attempt, filter, name, Earlier::Text(pick(attempt))).into_iter().filter_map(add));
         }
         for (name, pick) in NUMBERS.iter().chain(&BYTES) {
-            attributes.extend(pick(attempt).get().map(|number| Attribute::integer(*name, number)));
+            let add = |(since, value): (Option<i64>, Earlier)| {
+                let Earlier::Number(number) = value else { return None };
+                number.get().map(|number| since_or_ever(Attribute::integer(*name, number), since))
+            };
+            attributes.extend(history(jobs, attempt, filter, name, Earlier::Number(pick(attempt))).into_iter().filter_map(add));
         }
         for (name, pick) in TIMES {
             attributes.extend(pick(attempt).get().map(|time| Attribute::time(name, time)));
@@ -351,7 +364,7 @@ impl<'j> Part<'j> {
         for (name, pick) in CHANGING {
             let values = filter.events(attempt).filter_map(|event| {
                 let event = &jobs.events[event as usize];
-                pick(event).map(|value| (event.time_ns, value))
+                pick(event).filter(|value| name != "state" || !state::keeps_state(jobs.text(*value))).map(|value| (event.time_ns, value))
             });
             attributes.extend(changes(values).into_iter().map(|(time, value)| Attribute::text(name, jobs.text(value)).since(time)));
         }
@@ -421,6 +434,7 @@ impl<'j> Part<'j> {
             Some(jobs.text(attempt.activity)),
             Some(jobs.text(event.state)),
             Some(event.lifecycle.name()),
+            jobs.text_of(event.changed),
             jobs.text_of(event.reason),
             Some(jobs.text(event.source)),
         ];
@@ -466,6 +480,34 @@ impl<'j> Part<'j> {
             attributes,
             relations,
         }
+    }
+}
+
+/// The values of a column, each since the event that tells the change; the first since ever. `last` is the attempt's own value.
+fn history(jobs: &Jobs, attempt: &Attempt, filter: &ResolvedFilter<'_>, column: &str, last: Earlier) -> Vec<(Option<i64>, Earlier)> {
+    if jobs.before.is_empty() {
+        return vec![(None, last)];
+    }
+    let mut values: Vec<(Option<i64>, Earlier)> = Vec::new();
+    let mut since = None;
+    for event in filter.events(attempt).map(|at| &jobs.events[at as usize]) {
+        let before = event.before.and_then(|at| jobs.before.get(at as usize)).into_iter().flatten();
+        for before in before.filter(|before| before.column == column) {
+            // Of several changes at one moment the last counts.
+            values.pop_if(|(other, _)| *other == since && since.is_some());
+            values.push((since, before.value));
+            since = Some(event.time_ns);
+        }
+    }
+    values.pop_if(|(other, _)| *other == since && since.is_some());
+    values.push((since, last));
+    values
+}
+
+fn since_or_ever<'a>(attribute: Attribute<'a>, since: Option<i64>) -> Attribute<'a> {
+    match since {
+        Some(time) => attribute.since(time),
+        None => attribute,
     }
 }
 
