@@ -120,7 +120,9 @@ fn workflows_on_a_real_cluster_observed_over_ssh() {
     expect(flowmine().args(["run", "--dataset"]).arg(&dataset).arg("--out").arg(&out), 0);
     let truth = Truth::read(&truth);
     let rows = job_states(&dataset);
-    truth.check_states(&rows, &written_polls(&rows, &polls(&record)));
+    let polls = written_polls(&rows, &polls(&record));
+    truth.check_states(&rows, &polls);
+    truth.check_changes(&rows, &polls);
     truth.check_attributes(&rows);
     truth.check_cases(&cases(&dataset), &["ghost"]);
     truth.check_accounting(&rows);

@@ -113,7 +113,7 @@ fn nothing_is_missing() {
         let file = recording.export(format, "log", &[]);
         let log = dump(&file);
         match self::format(&file) {
-            "xes" | "xes.gz" => assert_eq!(log.traces.len(), summary["cases"]["dependency"]["cases"].as_u64().map_or(165, |n| n as usize)),
+            "xes" | "xes.gz" => assert_eq!(log.traces.len(), summary["cases"]["dependency"]["cases"].as_u64().map_or(166, |n| n as usize)),
             _ => {
                 assert_eq!(log.events.len(), events, "{format}");
                 let jobs = log.objects.values().filter(|object| object.kind == "job" && !object.attributes.is_empty()).count();

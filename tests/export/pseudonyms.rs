@@ -19,7 +19,19 @@ const TAGS: [&str; 11] = ["user", "account", "group", "host", "partition", "qos"
 const EXTENSIONS: [&str; 2] = ["sh", "exe"];
 
 /// Columns that hold Slurm's words and our own. What is on none of their lists becomes a code, which crates/correlate/tests/pseudonyms.rs tries.
-const OF_WORDS: [&str; 7] = ["state", "change", "source", "reason", "operator", "kind", "target_kind"];
+const OF_WORDS: [&str; 11] = [
+    "state",
+    "change",
+    "changed",
+    "source",
+    "reason",
+    "tres_per_node",
+    "requested_tres",
+    "allocated_tres",
+    "operator",
+    "kind",
+    "target_kind",
+];
 
 /// Words that are part of some name in the recording and also of a format, of Slurm or of flowmine: a job is called "array", "after" or "RUNNING".
 /// That no name hides among them is seen to by [`only_codes_where_names_were`].
@@ -49,6 +61,7 @@ fn names(dataset: &Path) -> BTreeSet<String> {
             ("cluster", Some(&row.cluster)),
             ("job", Some(&row.job)),
             ("change", Some(&row.change)),
+            ("changed", row.changed.as_ref()),
             ("state", row.state.as_ref()),
             ("source", Some(&row.source)),
             ("array_tasks", row.array_tasks.as_ref()),
@@ -65,6 +78,10 @@ fn names(dataset: &Path) -> BTreeSet<String> {
             ("arguments", row.arguments.as_ref()),
             ("work_dir", row.work_dir.as_ref()),
             ("node_list", row.node_list.as_ref()),
+            ("features", row.features.as_ref()),
+            ("tres_per_node", row.tres_per_node.as_ref()),
+            ("requested_tres", row.requested_tres.as_ref()),
+            ("allocated_tres", row.allocated_tres.as_ref()),
             ("submit_line", row.submit_line.as_ref()),
         ];
         let all = JobState::COLUMNS.iter().filter(|column| column.kind == ColumnKind::Text).map(|column| column.name);

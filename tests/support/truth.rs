@@ -53,6 +53,8 @@ pub struct Poll {
 pub struct Truth {
     submissions: Vec<Submission>,
     attempts: BTreeMap<String, Vec<Attempt>>,
+    /// What else slurmctld did with a job: time, job, `held`, `released` or `dependency-changed`.
+    acts: Vec<(i64, String, String)>,
     /// Tasks of which Slurm keeps no record: they were cancelled while pending.
     untold: BTreeSet<String>,
 }
@@ -125,7 +127,12 @@ impl Truth {
                     .collect(),
             });
         }
-        Self { submissions, attempts, untold }
+        let acts = table(&dir.join("truth-log.tsv"))
+            .into_iter()
+            .filter(|row| matches!(row["event"].as_str(), "held" | "released" | "dependency-changed"))
+            .map(|row| (row["time_ns"].parse().expect("a time"), row["job"].clone(), row["event"].clone()))
+            .collect();
+        Self { submissions, attempts, acts, untold }
     }
 
     /// How many jobs there were, array tasks and components one by one, without those of which Slurm keeps no record.
@@ -230,6 +237,78 @@ impl Truth {
         assert!(certain > polls.len(), "the check looked at {certain} states only");
     }
 
+    /// Checks what changed of jobs while their state did not: each hold, release and new dependency that a poll could see has its row, and no row
+    /// tells one that was none. Then what the scenario itself changed (`updates` in fixtures/scenario/events.sh).
+    pub fn check_changes(&self, rows: &[JobState<'_>], polls: &[Poll]) {
+        fn polled<'a, 'r>(rows: &'a [JobState<'r>], job: &'a str) -> impl Iterator<Item = &'a JobState<'r>> {
+            rows.iter().filter(move |row| row.job == job && row.source == "squeue")
+        }
+        let within = |row: &JobState<'_>, time: i64| {
+            row.not_before_ns.is_some_and(|from| from - TOLERANCE_NS <= time) && time <= row.observed_at_ns + TOLERANCE_NS
+        };
+        let has = |row: &JobState<'_>, name: &str| row.changed.as_deref().is_some_and(|changed| changed.split(',').any(|it| it == name));
+        let mut wrong = Vec::new();
+        let mut checked = 0;
+        for (time, job, act) in &self.acts {
+            // The poll before saw it wait, and so did the one after.
+            let before = polls.iter().rfind(|poll| poll.ended_ns < *time - TOLERANCE_NS);
+            let after = polls.iter().find(|poll| poll.began_ns > *time + TOLERANCE_NS);
+            let waits = |poll: Option<&Poll>| {
+                poll.is_some_and(|&poll| self.attempts.contains_key(job) && self.certain(job, poll) == Some("PENDING"))
+            };
+            if !waits(before) || !waits(after) {
+                continue;
+            }
+            checked += 1;
+            // A task that still waits in its array's record has no row of its own.
+            let record = job.split_once('_').map_or_else(String::new, |(array, _)| format!("{array}_*"));
+            let told = polled(rows, job).chain(polled(rows, &record)).any(|row| {
+                within(row, *time)
+                    && match act.as_str() {
+                        "dependency-changed" => has(row, "dependency"),
+                        // What was put back in another state (SPECIAL_EXIT) comes into PENDING by its release.
+                        act => {
+                            row.change == act || act == "released" && row.change == change::STATE && row.state.as_deref() == Some("PENDING")
+                        }
+                    }
+            });
+            if !told {
+                wrong.push(format!("job {job} was {act} at {time}, and no row says so: {:?}", polled(rows, job).collect::<Vec<_>>()));
+            }
+        }
+        let mut told = 0;
+        for row in rows.iter().filter(|row| matches!(&*row.change, change::HELD | change::RELEASED)) {
+            told += 1;
+            let base = row.job.split('_').next().unwrap_or_default();
+            let was =
+                |(time, job, act): &(i64, String, String)| *act == row.change && job.split('_').next() == Some(base) && within(row, *time);
+            // A job that is held again by requeuing it is in another state first.
+            if !self.acts.iter().any(was) {
+                wrong.push(format!("job {} was not {}: {row:?}", row.job, row.change));
+            }
+        }
+        for submission in self.submissions.iter().filter(|submission| submission.run == "update-1") {
+            let job = &submission.job_id;
+            for (column, check) in [
+                ("name", (|row| row.name.as_deref() == Some("after")) as fn(&JobState<'_>) -> bool),
+                ("time_limit_s", |row| row.time_limit_s == Some(240)),
+                ("partition", |row| row.partition.as_deref() == Some("short")),
+                ("priority", |row| row.priority == Some(77)),
+            ] {
+                if !polled(rows, job).any(|row| row.change == change::CHANGED && has(row, column) && check(row)) {
+                    wrong.push(format!("job {job}: no row says that {column} changed: {:?}", polled(rows, job).collect::<Vec<_>>()));
+                }
+            }
+            let eligible = rows.iter().filter(|row| row.job == *job).find_map(|row| row.eligible_ns);
+            let submit = polled(rows, job).find_map(|row| row.submit_ns).unwrap_or_default();
+            if eligible.is_none_or(|eligible| eligible < submit + 13 * SECOND_NS) {
+                wrong.push(format!("job {job} was to begin 14 s after {submit} and was eligible at {eligible:?}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{} things are wrong:\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
+        assert!(checked > 1 && told > 1, "the check looked at {checked} acts and {told} rows only");
+    }
+
     /// Checks what accounting told: the true times and the final state of each attempt, joined on the attempt.
     pub fn check_accounting(&self, rows: &[JobState<'_>]) {
         let mut checked = 0;
@@ -273,7 +352,9 @@ impl Truth {
                 checked += 1;
                 let bytes = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(text::encode).unwrap_or_default();
                 let run = &submission.run;
-                assert_eq!(bytes(&row.name), submission.name, "{run}, job {}: name", row.job);
+                if submission.kind != "renamed" {
+                    assert_eq!(bytes(&row.name), submission.name, "{run}, job {}: name", row.job);
+                }
                 assert_eq!(row.user.as_deref(), Some(submission.user.as_str()), "{run}, job {}", row.job);
                 assert_eq!(row.group.as_deref(), Some(submission.group.as_str()), "{run}, job {}", row.job);
                 assert_eq!(row.account.as_deref(), Some(submission.account.as_str()), "{run}, job {}", row.job);
@@ -290,6 +371,10 @@ impl Truth {
             }
         }
         assert!(checked > self.submissions.len(), "the check looked at {checked} rows only");
+    }
+
+    fn is_named(&self, job: i64, name: &[u8]) -> bool {
+        self.submissions.iter().any(|submission| submission.job_id == job.to_string() && submission.name == name)
     }
 
     /// Checks the cases: a run with declared dependencies is exactly one case, a step of a run by hand is a case of its own. Runs of the
@@ -319,6 +404,13 @@ impl Truth {
             let of_run: BTreeSet<&str> = jobs.iter().flat_map(|job| case_of.get(job).cloned().unwrap_or_default()).collect();
             if *kind == "by-hand" {
                 assert_eq!(of_run.len(), jobs.len(), "{run}: each step is its own case");
+                continue;
+            }
+            if *kind == "changed" {
+                // The one that was no longer waited for is a case of its own.
+                let (early, others): (BTreeSet<i64>, BTreeSet<i64>) = jobs.iter().partition(|job| self.is_named(**job, b"early"));
+                assert_eq!((of_run.len(), early.len()), (2, 1), "{run} with jobs {jobs:?} is in cases {of_run:?}");
+                assert!(of_run.iter().all(|case| jobs_of[case] == early || jobs_of[case] == others), "{run}: {jobs_of:?}");
                 continue;
             }
             assert_eq!(of_run.len(), 1, "{run} with jobs {jobs:?} is in cases {of_run:?}");

@@ -330,9 +330,11 @@ fn put_changes(made: &mut Vec<Event>, seen: &[Seen], context: &Context<'_>, atte
     }
 }
 
-/// Puts a change where it was observed: it happened in the state that was seen then.
+/// Puts a change where it was observed: it happened in the state that was seen then. What had happened when its interval began comes before it,
+/// also when it was seen later.
 pub(crate) fn insert_change(made: &mut Vec<Event>, mut event: Event) {
-    let is_after = |e: &Event| if e.polled { e.observed_at_ns > event.observed_at_ns } else { e.time_ns > event.time_ns };
+    let begin = event.not_before_ns.get().unwrap_or(event.time_ns);
+    let is_after = |e: &Event| e.time_ns > begin && (!e.polled || e.observed_at_ns > event.observed_at_ns);
     let at = made.iter().position(is_after).unwrap_or(made.len());
     let (before, after) = made.split_at(at);
     event.time_ns = after.first().map_or(event.time_ns, |next| event.time_ns.min(next.time_ns));
