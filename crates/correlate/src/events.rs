@@ -326,20 +326,25 @@ fn put_changes(made: &mut Vec<Event>, seen: &[Seen], context: &Context<'_>, atte
         let event = Event { not_before_ns: s.not_before_ns, reason: s.reason, polled: true, ..Told::by(s, time).event(attempt, state) };
         let mut event = [Event { changed: s.changed, before: s.before, ..event }];
         set_times(&mut event, context.timestamp);
-        insert_change(made, event[0]);
+        insert_change(made, event[0], context.timestamp);
     }
 }
 
 /// Puts a change where it was observed: it happened in the state that was seen then. What had happened when its interval began comes before it,
 /// also when it was seen later.
-pub(crate) fn insert_change(made: &mut Vec<Event>, mut event: Event) {
+pub(crate) fn insert_change(made: &mut Vec<Event>, mut event: Event, timestamp: Timestamp) {
     let begin = event.not_before_ns.get().unwrap_or(event.time_ns);
     let is_after = |e: &Event| e.time_ns > begin && (!e.polled || e.observed_at_ns > event.observed_at_ns);
     let at = made.iter().position(is_after).unwrap_or(made.len());
     let (before, after) = made.split_at(at);
-    event.time_ns = after.first().map_or(event.time_ns, |next| event.time_ns.min(next.time_ns));
+    if timestamp == Timestamp::Reported {
+        event.time_ns = after.first().map_or(event.time_ns, |next| event.time_ns.min(next.time_ns));
+    }
     event.time_ns = before.last().map_or(event.time_ns, |last| event.time_ns.max(last.time_ns));
     made.insert(at, event);
+    for later in &mut made[at + 1..] {
+        later.time_ns = later.time_ns.max(event.time_ns);
+    }
 }
 
 /// The event of the start.

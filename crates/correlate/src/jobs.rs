@@ -224,7 +224,7 @@ impl JobsBuilder {
 
         let mut submissions = submissions::find(&mut attempts, &strings);
         let former = former_names(&attempts, &events, &before);
-        let (attempts, events) = in_order_of_submission(attempts, &events, [left, requeued], &submissions, &strings);
+        let (attempts, events) = in_order_of_submission(attempts, &events, [left, requeued], &submissions, &strings, timestamp);
         for (at, attempt) in attempts.iter().enumerate().rev() {
             submissions[attempt.submission as usize].first_attempt = at as u32;
         }
@@ -266,6 +266,7 @@ fn in_order_of_submission(
     [left, requeued]: [Sym; 2],
     submissions: &[Submission],
     strings: &Strings,
+    timestamp: Timestamp,
 ) -> (Vec<Attempt>, Vec<Event>) {
     let mut order: Vec<u32> = (0..attempts.len() as u32).collect();
     order.sort_unstable_by_key(|&at| {
@@ -304,7 +305,7 @@ fn in_order_of_submission(
             let seen = own.iter().filter(|event| event.polled).map(|event| event.observed_at_ns).min().unwrap_or(i64::MIN);
             for change in changes.iter().filter(|change| change.observed_at_ns < seen) {
                 // What a value was before stands with the record.
-                events::insert_change(&mut own, Event { attempt: at, before: None, ..*change });
+                events::insert_change(&mut own, Event { attempt: at, before: None, ..*change }, timestamp);
             }
             new_events.append(&mut own);
         }
