@@ -2,7 +2,7 @@
 # Packs a binary: flowmine-VERSION-linux-ARCH.tar.gz, flowmine_VERSION-1_ARCH.deb and SHA256SUMS.
 # In: BINARY DIR [LICENCES]; LICENCES is the file that licences.py writes. Out: the three files in DIR, which is made
 # and emptied of such files before. The same binary and commit give the same bytes: times are the last commit's
-# (SOURCE_DATE_EPOCH), names are sorted, owners are root. Needs dpkg-deb; without it there is no .deb, which is said.
+# (SOURCE_DATE_EPOCH), names are sorted, owners are root. Needs strip (binutils) and dpkg-deb; without dpkg-deb there is no .deb, which is said.
 set -euo pipefail
 binary=$(realpath "$1")
 mkdir -p "$2"
@@ -18,6 +18,9 @@ arch=$(uname -m)
 rm -f "$out"/flowmine-*.tar.gz "$out"/flowmine_*.deb "$out"/SHA256SUMS
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
+# Names of functions are a quarter of the binary, and only needed to debug it.
+strip --strip-all -o "$stage/flowmine" "$binary"
+binary=$stage/flowmine
 
 # What is below bin/ and share/ in both; where a shell looks for completions differs.
 files() { # PREFIX, folder of zsh's completions
