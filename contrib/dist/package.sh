@@ -18,7 +18,7 @@ arch=$(uname -m)
 rm -f "$out"/flowmine-*.tar.gz "$out"/flowmine_*.deb "$out"/SHA256SUMS
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
-# Names of functions are a quarter of the binary, and only needed to debug it.
+# Names of functions are a fifth of the binary, and only needed to debug it.
 strip --strip-all -o "$stage/flowmine" "$binary"
 binary=$stage/flowmine
 
