@@ -13,6 +13,8 @@ PEER := $(TARGET)/release/flowmine-peer
 PM4PY := pm4py==2.7.23.11 pyarrow==26.0.1
 SNAKEMAKE_VENV := $(TARGET)/snakemake-venv
 SNAKEMAKE := snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0
+ZIG_VENV := $(TARGET)/zig-venv
+ZIG := ziglang==0.17.1 cargo-zigbuild==0.24.0
 AIRFLOW_VERSION := 3.3.2
 AIRFLOW2_VERSION := 2.11.2
 
@@ -20,11 +22,12 @@ BUILD_PACKAGES := build-essential pkg-config libssl-dev
 TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
 	mariadb-server munge openssh-server openssh-client python3-venv git qemu-system-x86 busybox-static cpio e2fsprogs \
 	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin postgresql fastqc trim-galore bbmap fonts-dejavu-core
+DIST_PACKAGES := perl python3-venv git binutils openssh-server openssh-client
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need root.
 REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,fuse,bpf,podman,demonstration')
 
-.PHONY: demo test build packages bench docs clean
+.PHONY: demo test build packages bench docs dist dist-check clean
 
 demo: build
 	@rm -rf $(OUT)
@@ -95,5 +98,32 @@ docs: demo
 	cp $(OUT)/dfg-demonstration.svg $(OUT)/access-share.svg $(OUT)/accesses.svg docs/pictures/
 	$(BIN) man --dir $(OUT)/man
 
+# For login nodes: a binary that needs glibc 2.17 and no other library, as a tarball and a .deb in dist/. Zig's linker knows which symbols a
+# glibc has; OpenSSL and zlib are built and linked in. The machine's own processor is the target. The time that C sources may tell is always the
+# same: with the commit's, each commit would build all C sources, and polars on top of them, again.
+DIST := dist
+DIST_TARGET := $(shell uname -m)-unknown-linux-gnu
+DIST_FEATURES := --features vendored-openssl
+
+dist: $(ZIG_VENV)/ready
+	export PATH=$(abspath $(ZIG_VENV))/bin:$$PATH CARGO_TARGET_DIR=$(abspath $(TARGET)) LIBZ_SYS_STATIC=1 \
+		ZIG_GLOBAL_CACHE_DIR=$(abspath $(TARGET))/zig-cache CARGO_ZIGBUILD_CACHE_DIR=$(abspath $(TARGET))/zigbuild-cache \
+		SOURCE_DATE_EPOCH=1 \
+		RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}/registry/src=/registry --remap-path-prefix=$(abspath $(TARGET))=/target --remap-path-prefix=$(CURDIR)=/flowmine" && \
+		$(CARGO) zigbuild --release --locked --target $(DIST_TARGET).2.17 $(DIST_FEATURES)
+	CARGO="$(CARGO)" python3 contrib/dist/licences.py $(DIST_TARGET) $(DIST_FEATURES) > $(TARGET)/LICENSES-OF-DEPENDENCIES
+	contrib/dist/package.sh $(TARGET)/$(DIST_TARGET)/release/flowmine $(DIST) $(TARGET)/LICENSES-OF-DEPENDENCIES
+	tests/dist/check.sh $(DIST) $(TARGET)/old-libc
+
+# What is in dist/, as it is.
+dist-check:
+	tests/dist/check.sh $(DIST) $(TARGET)/old-libc
+
+$(ZIG_VENV)/ready: Makefile
+	@PACKAGES="$(BUILD_PACKAGES) $(DIST_PACKAGES)" tests/packages.sh
+	python3 -m venv $(ZIG_VENV)
+	$(ZIG_VENV)/bin/pip install --quiet --disable-pip-version-check $(ZIG)
+	@touch $@
+
 clean:
-	rm -rf $(OUT)
+	rm -rf $(OUT) $(DIST)

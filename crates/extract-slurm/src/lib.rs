@@ -22,6 +22,7 @@ pub mod runner;
 pub mod sacct;
 pub mod schedule;
 pub mod squeue;
+#[cfg(feature = "ssh")]
 pub mod ssh;
 pub mod state;
 pub mod submit_line;

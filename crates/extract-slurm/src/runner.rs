@@ -13,6 +13,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "ssh")]
 use crate::ssh::SshError;
 
 /// The most bytes of standard output that a command may send: 1 GiB, about two million jobs of `squeue`. More is an
@@ -79,6 +80,7 @@ pub enum RunError {
         limit: usize,
     },
     /// The SSH connection or its configuration.
+    #[cfg(feature = "ssh")]
     #[error(transparent)]
     Ssh(#[from] SshError),
 }

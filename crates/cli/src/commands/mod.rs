@@ -2,7 +2,6 @@
 
 mod correlate;
 mod discover;
-mod doctor;
 mod export;
 mod file_access;
 mod import;
@@ -14,9 +13,16 @@ mod pages;
 mod run;
 mod source;
 mod task_runs;
-mod trace;
 mod validate;
 mod wfformat;
+
+// What a build can leave out, see the features in Cargo.toml: in its place is what says so.
+#[cfg_attr(not(feature = "tracing"), path = "without/doctor.rs")]
+mod doctor;
+#[cfg_attr(not(feature = "ssh"), path = "without/login_node.rs")]
+mod login_node;
+#[cfg_attr(not(feature = "tracing"), path = "without/trace.rs")]
+mod trace;
 
 use crate::Outcome;
 use crate::args::{Cli, Command};

@@ -6,14 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use flowmine_extract_slurm::observe::{ObserveError, Observer, Only, Options, Report};
-use flowmine_extract_slurm::runner::{Local, Runner};
 use flowmine_extract_slurm::schedule::{self, SHORTEST_POLITE};
-use flowmine_extract_slurm::ssh::{HostKeyPolicy, PassphraseSource, SshOptions, SshRunner, Target};
 use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Severity;
 use flowmine_schema::time;
 
-use crate::args::{Observe, Ssh};
+use super::login_node;
+use crate::args::Observe;
 use crate::{Outcome, messages};
 
 /// Polls once or until it is told to stop.
@@ -30,7 +29,7 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
         signal_hook::flag::register_conditional_default(signal, stop.clone()).context("cannot handle signals")?;
         signal_hook::flag::register(signal, stop.clone()).context("cannot handle signals")?;
     }
-    let runner = runner(&args.ssh)?;
+    let runner = login_node::runner(&args.ssh)?;
     let dataset = Dataset::open_or_create(&args.dataset)?;
     let names = |names: &[String], option: &str| -> anyhow::Result<Vec<String>> {
         for name in names {
@@ -136,27 +135,6 @@ fn tell(observer: &Observer<'_>, report: &Report, verbose: bool) {
 
 fn tell_failure(error: &ObserveError, wait: Duration) {
     messages::warning(&format!("{error}; trying again in about {:.0} s", wait.as_secs_f64()));
-}
-
-fn runner(ssh: &Ssh) -> anyhow::Result<Box<dyn Runner>> {
-    let Some(target) = &ssh.target else { return Ok(Box::new(Local)) };
-    let target = Target::parse(target)?;
-    let options = SshOptions {
-        config_file: ssh.config.clone(),
-        identity_files: ssh.identities.clone(),
-        passphrase: match ssh.passphrase_fd {
-            Some(fd) => PassphraseSource::Fd(fd),
-            None => PassphraseSource::Terminal,
-        },
-        host_keys: if ssh.accept_new { HostKeyPolicy::AcceptNew } else { HostKeyPolicy::Strict },
-        ..SshOptions::default()
-    };
-    let mut runner = SshRunner::new(&target, options)?;
-    runner.open()?;
-    for warning in runner.warnings() {
-        messages::warning(warning);
-    }
-    Ok(Box::new(runner))
 }
 
 /// Values that go through a line of standard input hold no newline.

@@ -31,12 +31,8 @@ impl Worker {
     pub(super) fn statx(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (ask, _) = request.take::<wire::StatxIn>()?;
         let node = request.session.nodes.get(request.header.node)?;
-        // SAFETY: all-zero is a valid `statx`, which the call fills in.
-        let stat = unsafe {
-            let mut stat: libc::statx = std::mem::zeroed();
-            done(libc::statx(node.fd(), c"".as_ptr(), libc::AT_EMPTY_PATH | ask.sx_flags as i32, ask.sx_mask, &mut stat))?;
-            stat
-        };
+        let stat = crate::proc::files::statx(node.fd(), c"", libc::AT_EMPTY_PATH | ask.sx_flags as i32, ask.sx_mask)
+            .map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?;
         let (seconds, nanoseconds) = valid();
         let time = |time: libc::statx_timestamp| StatxTime { seconds: time.tv_sec, nanoseconds: time.tv_nsec, reserved: 0 };
         let device = libc::makedev(stat.stx_dev_major, stat.stx_dev_minor);

@@ -51,19 +51,24 @@ impl Looked {
 /// `STATX_MNT_ID` of statx(2), since Linux 5.8; a kernel without it leaves it out of the answer.
 const MOUNT_ID: u32 = 0x1000;
 
+/// statx(2), as a bare system call: the function came with glibc 2.28, and the program also runs with 2.17.
+///
+/// # Errors
+/// As statx(2).
+pub fn statx(dir: RawFd, path: &CStr, flags: libc::c_int, mask: u32) -> io::Result<libc::statx> {
+    // SAFETY: all-zero is a valid `statx` (integers only).
+    let mut status: libc::statx = unsafe { std::mem::zeroed() };
+    // SAFETY: the path ends with a zero byte and the buffer is a `statx`; both live until the call returns.
+    let result = unsafe { libc::syscall(libc::SYS_statx, dir, path.as_ptr(), flags, mask, &raw mut status) };
+    if result == 0 { Ok(status) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Looks at a file. `flags` are those of statx(2), such as `AT_SYMLINK_NOFOLLOW`.
 ///
 /// # Errors
 /// As statx(2).
 pub fn look(dir: RawFd, path: &CStr, flags: libc::c_int) -> io::Result<Looked> {
-    // SAFETY: all-zero is a valid `statx` (integers only).
-    let mut status: libc::statx = unsafe { std::mem::zeroed() };
-    let mask = libc::STATX_BASIC_STATS | MOUNT_ID;
-    // SAFETY: the path ends with a zero byte and the buffer is a `statx`; both live until the call returns.
-    let result = unsafe { libc::statx(dir, path.as_ptr(), flags | libc::AT_NO_AUTOMOUNT, mask, &raw mut status) };
-    if result != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let status = statx(dir, path, flags | libc::AT_NO_AUTOMOUNT, libc::STATX_BASIC_STATS | MOUNT_ID)?;
     Ok(Looked {
         device: libc::makedev(status.stx_dev_major, status.stx_dev_minor),
         inode: status.stx_ino,
