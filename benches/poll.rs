@@ -67,6 +67,10 @@ fn output(jobs: usize, running: usize) -> Vec<u8> {
                 Field::Comment => "(null)".to_owned(),
                 Field::Dependency if job % 50 == 1 => format!("afterok:{}(unfulfilled)", id - 1),
                 Field::Dependency => "(null)".to_owned(),
+                Field::Priority => (4_000_000 - job % 1000).to_string(),
+                Field::Nice => "0".to_owned(),
+                Field::Features => "(null)".to_owned(),
+                Field::TresPerNode => if job % 10 == 0 { "gres:gpu:4" } else { "N/A" }.to_owned(),
             };
             out.extend(value.as_bytes());
             out.extend(TOKEN.as_bytes());
