@@ -124,7 +124,10 @@ pub struct Ssh {
     /// Another ssh config file than ~/.ssh/config.
     #[arg(long = "ssh-config", value_name = "FILE", requires = "target")]
     pub config: Option<PathBuf>,
-    /// A private key to try first; may be given more than once.
+    /// Jump hosts on the way, the first one first, instead of the config's ProxyJump; `none` for the direct way.
+    #[arg(short = 'J', long = "ssh-jump", value_name = "[USER@]HOST[:PORT][,…]", requires = "target")]
+    pub jump: Option<String>,
+    /// A private key to try first on the login node (jump hosts have their own in the config); may be given more than once.
     #[arg(long = "ssh-identity", value_name = "FILE", requires = "target")]
     pub identities: Vec<PathBuf>,
     /// Read the passphrase of an encrypted key from this file descriptor (up to a newline) instead of asking on the terminal.

@@ -8,6 +8,7 @@ use anyhow::Context;
 use flowmine_extract_slurm::observe::{ObserveError, Observer, Only, Options, Report};
 use flowmine_extract_slurm::runner::{Local, Runner};
 use flowmine_extract_slurm::schedule::{self, SHORTEST_POLITE};
+use flowmine_extract_slurm::ssh::config::typed_jumps;
 use flowmine_extract_slurm::ssh::{HostKeyPolicy, PassphraseSource, SshOptions, SshRunner, Target};
 use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Severity;
@@ -143,6 +144,7 @@ fn runner(ssh: &Ssh) -> anyhow::Result<Box<dyn Runner>> {
     let target = Target::parse(target)?;
     let options = SshOptions {
         config_file: ssh.config.clone(),
+        jumps: ssh.jump.as_deref().map(typed_jumps).transpose()?,
         identity_files: ssh.identities.clone(),
         passphrase: match ssh.passphrase_fd {
             Some(fd) => PassphraseSource::Fd(fd),
