@@ -67,6 +67,9 @@ pub struct Observe {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
     /// Poll once and end, for cron.
     #[arg(long, conflicts_with_all = ["every", "polls"])]
     pub once: bool,
@@ -112,6 +115,14 @@ pub struct Observe {
     /// Where the queue is.
     #[command(flatten)]
     pub ssh: Ssh,
+}
+
+/// Who may read what is written.
+#[derive(Debug, Args)]
+pub struct Kept {
+    /// Make the dataset for its owner alone (modes 0700 and 0600, whatever the umask lets); a dataset that is so stays so without this.
+    #[arg(long)]
+    pub private: bool,
 }
 
 /// How to reach a login node.
@@ -175,6 +186,9 @@ pub struct ImportTasks {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
     /// The zone of times without one, as an offset east of UTC (+01:00), where the files do not tell it.
     #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
     pub zone: Option<i64>,
@@ -194,6 +208,9 @@ pub struct ImportIoCsv {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
 }
 
 /// `flowmine import log`.
@@ -207,6 +224,9 @@ pub struct ImportLog {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
 }
 
 /// `flowmine validate`.
@@ -246,6 +266,9 @@ pub struct ImportSlurm {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
     /// The cluster's name, whatever the files say; without it their own, or "cluster" when they tell none.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub cluster: Option<String>,

@@ -18,8 +18,24 @@ mod trace;
 mod validate;
 mod wfformat;
 
+use std::path::Path;
+
+use flowmine_schema::{Access, Dataset};
+
 use crate::Outcome;
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Kept};
+
+/// Opens the dataset of a command that writes raw tables, or makes it.
+fn dataset_to_write(dir: &Path, kept: &Kept) -> anyhow::Result<Dataset> {
+    let dataset = Dataset::open_or_create_with(dir, if kept.private { Access::Private } else { Access::Umask })?;
+    anyhow::ensure!(
+        !kept.private || dataset.access() == Access::Private,
+        "{0} was made without --private, and others may have read it: shut it with `chmod -R go-rwx {0}`, after which it stays private, or give \
+         another directory",
+        dir.display()
+    );
+    Ok(dataset)
+}
 
 /// Runs a command.
 pub fn run(cli: Cli) -> anyhow::Result<Outcome> {

@@ -10,10 +10,10 @@ use flowmine_extract_slurm::runner::{Local, Runner};
 use flowmine_extract_slurm::schedule::{self, SHORTEST_POLITE};
 use flowmine_extract_slurm::ssh::config::typed_jumps;
 use flowmine_extract_slurm::ssh::{HostKeyPolicy, PassphraseSource, SshOptions, SshRunner, Target};
-use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Severity;
 use flowmine_schema::time;
 
+use super::dataset_to_write;
 use crate::args::{Observe, Ssh};
 use crate::{Outcome, messages};
 
@@ -32,7 +32,7 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
         signal_hook::flag::register(signal, stop.clone()).context("cannot handle signals")?;
     }
     let runner = runner(&args.ssh)?;
-    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let dataset = dataset_to_write(&args.dataset, &args.kept)?;
     let names = |names: &[String], option: &str| -> anyhow::Result<Vec<String>> {
         for name in names {
             anyhow::ensure!(!name.is_empty() && !name.contains([',', '\n', '\0']), "{option} takes one name: {name:?}");

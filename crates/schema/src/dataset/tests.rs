@@ -536,3 +536,53 @@ proptest::proptest! {
         }
     }
 }
+
+/// Paths below a directory with their modes.
+fn modes(dir: &Path) -> Vec<(std::path::PathBuf, u32)> {
+    use std::os::unix::fs::MetadataExt;
+    let mut found = vec![(dir.to_owned(), fs::metadata(dir).unwrap().mode() & 0o777)];
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(modes(&path));
+        } else {
+            found.push((path.clone(), fs::metadata(&path).unwrap().mode() & 0o777));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_private_dataset_stays_private() {
+    let dir = tempfile::tempdir().unwrap();
+    let inside = dir.path().join("above/d");
+    let dataset = Dataset::open_or_create_with(&inside, Access::Private).unwrap();
+    assert_eq!(dataset.access(), Access::Private);
+    let only_ours = || modes(&inside).iter().all(|(path, mode)| *mode == if path.is_dir() { 0o700 } else { 0o600 });
+    // Also what is there for a moment only.
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder([1])).unwrap();
+    transaction.put_state("memory.json", b"{}").unwrap();
+    transaction.update_manifest(|m| _ = m.clusters.insert("lab".to_owned())).unwrap();
+    assert!(modes(&inside).iter().any(|(path, _)| path.to_string_lossy().ends_with(".tmp")));
+    assert!(only_ours(), "{:?}", modes(&inside));
+    transaction.commit().unwrap();
+    drop(writer);
+    // Nobody need say it a second time.
+    for role in [Role::Raw, Role::Derived] {
+        let mut writer = Dataset::open_or_create(&inside).unwrap().writer(role, "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.append(builder([2])).unwrap();
+        transaction.commit().unwrap();
+    }
+    assert!(only_ours(), "{:?}", modes(&inside));
+
+    // An empty directory is shut before anything lies in it; a dataset that is there stays as it is.
+    let open = dir.path().join("open");
+    fs::create_dir(&open).unwrap();
+    assert_eq!(Dataset::open_or_create_with(&open, Access::Private).unwrap().access(), Access::Private);
+    let shared = dir.path().join("shared");
+    let first = Dataset::open_or_create(&shared).unwrap().access();
+    assert_eq!(Dataset::open_or_create_with(&shared, Access::Private).unwrap().access(), first);
+}
