@@ -35,6 +35,8 @@ pub enum Command {
     Import(Import),
     /// Find out which jobs belong together; writes the tables links and cases.
     Correlate(Correlate),
+    /// Take old rows out of a dataset.
+    Prune(Prune),
     /// Write an event log.
     Export(Box<Export>),
     /// Check event logs against their standards.
@@ -123,6 +125,28 @@ pub struct Kept {
     /// Make the dataset for its owner alone (modes 0700 and 0600, whatever the umask lets); a dataset that is so stays so without this.
     #[arg(long)]
     pub private: bool,
+}
+
+/// `flowmine prune`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Jobs stay that had not ended by then or of which nobody knows that they had, with their whole array, all components and attempts; so do \
+    traces that had not ended, what observers remember, and what was imported of workflow engines and logs. The tables links, cases and the like stay as \
+    they are until correlate makes them again."
+)]
+pub struct Prune {
+    /// The dataset.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// Take out what had ended before this: 2026-11-20, 2026-11-20T13:00 (UTC) or with zone, 90d, 12w, yesterday.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub before: i64,
+    /// Only say what would go. What would stay is written beside the dataset's files for that, and removed.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How long to wait for another writer, such as a poll from cron.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub wait: Duration,
 }
 
 /// How to reach a login node.

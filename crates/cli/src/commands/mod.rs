@@ -11,6 +11,7 @@ mod jobs;
 mod log;
 mod observe;
 mod pages;
+mod prune;
 mod run;
 mod source;
 mod task_runs;
@@ -44,6 +45,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Trace(args) => trace::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Correlate(args) => correlate::run(&args),
+        Command::Prune(args) => prune::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Discover(args) => discover::run(&args),

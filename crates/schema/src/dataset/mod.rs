@@ -35,6 +35,7 @@ mod error;
 mod manifest;
 mod part;
 mod place;
+mod prune;
 mod role;
 #[cfg(test)]
 mod tests;
@@ -57,6 +58,7 @@ use manifest::manifest_json;
 pub use manifest::{Import, Manifest};
 pub use part::Part;
 pub use place::Leaf;
+pub use prune::Pruned;
 pub use role::Role;
 pub use transaction::Transaction;
 pub use writer::Writer;

@@ -18,8 +18,8 @@ use crate::time::Day;
 #[must_use = "nothing is written before commit()"]
 #[derive(Debug)]
 pub struct Transaction<'w> {
-    writer: &'w mut Writer,
-    number: u64,
+    pub(super) writer: &'w mut Writer,
+    pub(super) number: u64,
     pub(super) commit: Commit,
     /// The manifest as it is to be, while it is changed.
     manifest: Option<Manifest>,
