@@ -592,8 +592,7 @@ fn retain(dataset: &Dataset, gone: impl Fn(i64) -> bool) -> (Vec<i64>, Pruned) {
     let mut writer = dataset.writer(Role::Raw, "test").unwrap();
     let mut transaction = writer.begin().unwrap();
     let leaf = &dataset.leaves::<Link<'static>>().unwrap()[0];
-    let pruned =
-        transaction.retain::<Link<'static>>(leaf, Projection::Only(&["source_ns"]), |row| !gone(row.source_ns.unwrap())).unwrap();
+    let pruned = transaction.retain::<Link<'static>>(leaf, Projection::Only(&["source_ns"]), |row| !gone(row.source_ns.unwrap())).unwrap();
     transaction.commit().unwrap();
     (numbers(dataset), pruned)
 }
@@ -602,7 +601,7 @@ fn retain(dataset: &Dataset, gone: impl Fn(i64) -> bool) -> (Vec<i64>, Pruned) {
 fn rows_are_taken_out_wherever_they_lie_and_the_order_stays() {
     // Files of three rows; which of them go, as bits of a number.
     for files in [1usize, 2, 3] {
-        for gone in 0..1u32 << (3 * files).min(8) {
+        for gone in (0..1u32 << (3 * files)).step_by(if files < 3 { 1 } else { 7 }) {
             let dir = tempfile::tempdir().unwrap();
             let dataset = Dataset::open_or_create(dir.path()).unwrap();
             let mut writer = dataset.writer(Role::Raw, "test").unwrap();
@@ -666,7 +665,7 @@ fn a_split_table_keeps_its_hosts_and_days() {
     for (number, day) in days.into_iter().enumerate() {
         let mut builder = Builder::<Seen<'static>>::new();
         for n in [0, 1] {
-            builder.push(&Seen { host: "n 1".into(), number: 10 * number as i64 + n });
+            builder.push(&Seen { host: "n 1".into(), number: 10 * number as i64 + n, ..Default::default() });
         }
         transaction.append_split(builder, "n 1", day).unwrap();
     }
