@@ -8,58 +8,14 @@ mod support;
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use flowmine_schema::tables::JobState;
 use support::require::require;
-use support::{expect, flowmine, is_root, job_dependencies, job_states, repository};
-
-/// A directory with a `squeue` that shows the recorded poll whose number stands in the file `now`, and an `scontrol`.
-struct StandIn {
-    dir: PathBuf,
-    polls: usize,
-}
-
-impl StandIn {
-    fn new(dir: &Path) -> Self {
-        let (bin, polls) = (dir.join("bin"), dir.join("polls"));
-        fs::create_dir_all(&bin).unwrap();
-        fs::create_dir_all(&polls).unwrap();
-        let recording = repository("fixtures/case-study/polls");
-        let mut names: Vec<_> = fs::read_dir(recording).unwrap().map(|entry| entry.unwrap().path()).collect();
-        names.sort();
-        for (at, path) in names.iter().enumerate() {
-            let packed = fs::File::open(path).unwrap();
-            let unpacked = expect(Command::new("gzip").arg("-dc").stdin(packed), 0).stdout;
-            fs::write(polls.join(at.to_string()), unpacked).unwrap();
-        }
-        // The token of the recording is replaced by the one that is asked for, which follows the first field in the format.
-        let squeue = format!(
-            "#!/bin/sh\ncd '{}'\npoll=polls/$(cat now)\nwanted=$(printf %s \"$SQUEUE_FORMAT\" | cut -c4-11)\n\
-             recorded=$(head -c 14 $poll | tail -c 8)\nexec sed \"s/\x1f$recorded/\x1f$wanted/g\" $poll\n",
-            dir.display()
-        );
-        for (name, script) in [("squeue", squeue), ("scontrol", "#!/bin/sh\necho 'ClusterName = played'\n".to_owned())] {
-            fs::write(bin.join(name), script).unwrap();
-            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        Self { dir: dir.to_owned(), polls: names.len() }
-    }
-
-    fn show(&self, poll: usize) {
-        fs::write(self.dir.join("now"), poll.to_string()).unwrap();
-    }
-
-    fn observe(&self, dataset: &Path) -> Command {
-        let mut command = flowmine();
-        command.args(["observe", "--slurm-bin-dir"]).arg(self.dir.join("bin")).arg("--dataset").arg(dataset);
-        command.stdout(Stdio::null()).stderr(Stdio::piped());
-        command
-    }
-}
+use support::stand_in::StandIn;
+use support::{expect, is_root, job_dependencies, job_states};
 
 /// What a row says, without the times of observation, which differ from run to run.
 fn told(rows: &[JobState<'_>]) -> Vec<String> {

@@ -217,7 +217,7 @@ fn every_kind_of_key_and_host_key_in_the_labs_config() {
     }
     let lab = Lab::up(&[]);
     let dir = tempfile::tempdir().unwrap();
-    for host in ["lab-login", "lab-login-rsa", "lab-login-ecdsa"] {
+    for host in ["lab-login", "lab-login-rsa", "lab-login-ecdsa", "lab-behind"] {
         let mut command = flowmine();
         command.args(["observe", "--once", "-v", "--ssh", host, "--ssh-config"]).arg(lab.dir.join("ssh/config"));
         let output = expect(command.arg("--dataset").arg(dir.path().join(host)).stdin(Stdio::null()), 0);

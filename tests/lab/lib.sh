@@ -41,7 +41,7 @@ lab_create() {
   fi
   if lab_any_alive; then lab_die "a lab is running in $LAB: end it with slurm-down.sh and sshd-down.sh first"; fi
   mkdir -p -- "$LAB"; : > "$LAB/.flowmine-lab"
-  (cd "$LAB" && rm -rf -- etc log run spool state mysql home ssh env.sh)
+  (cd "$LAB" && rm -rf -- etc log run spool state mysql home ssh apart env.sh)
   mkdir -p "$LAB"/{etc,log,run,spool,state,home} "$DAEMONS"
   chmod 755 "$LAB" "$LAB"/{etc,log,run,spool,state,home}
   local d=$LAB mode
@@ -154,7 +154,7 @@ lab_strays() {
   for name in "$DAEMONS"/*; do
     name=${name##*/}; lab_alive "$name" || continue
     keep+="$(lab_pid "$name") "
-    [ "$name" != sshd ] || keep+="$(lab_descendants "$(lab_pid sshd)" | cut -d' ' -f1 | tr '\n' ' ') "
+    case $name in sshd | sshd-jump) keep+="$(lab_descendants "$(lab_pid "$name")" | cut -d' ' -f1 | tr '\n' ' ') ";; esac
   done
   {
     lab_pids_with "FLOWMINE_LAB_PROCESS=$LAB" -x

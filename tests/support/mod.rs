@@ -7,6 +7,7 @@ pub mod dump;
 pub mod logs;
 pub mod peers;
 pub mod require;
+pub mod stand_in;
 pub mod truth;
 pub mod world;
 

@@ -35,6 +35,8 @@ pub enum Command {
     Import(Import),
     /// Find out which jobs belong together; writes the tables links and cases.
     Correlate(Correlate),
+    /// Take old rows out of a dataset.
+    Prune(Prune),
     /// Write an event log.
     Export(Box<Export>),
     /// Check event logs against their standards.
@@ -67,6 +69,9 @@ pub struct Observe {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
     /// Poll once and end, for cron.
     #[arg(long, conflicts_with_all = ["every", "polls"])]
     pub once: bool,
@@ -114,6 +119,36 @@ pub struct Observe {
     pub ssh: Ssh,
 }
 
+/// Who may read what is written.
+#[derive(Debug, Args)]
+pub struct Kept {
+    /// Make the dataset for its owner alone (modes 0700 and 0600, whatever the umask lets); a dataset that is so stays so without this.
+    #[arg(long)]
+    pub private: bool,
+}
+
+/// `flowmine prune`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Jobs stay that had not ended by then or of which nobody knows that they had, with their whole array, all components and attempts; so do \
+    traces that had not ended, what observers remember, and what was imported of workflow engines and logs. The tables links, cases and the like stay as \
+    they are until correlate makes them again."
+)]
+pub struct Prune {
+    /// The dataset.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: PathBuf,
+    /// Take out what had ended before this: 2026-11-20, 2026-11-20T13:00 (UTC) or with zone, 90d, 12w, yesterday.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub before: i64,
+    /// Only say what would go. What would stay is written beside the dataset's files for that, and removed.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How long to wait for another writer, such as a poll from cron.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub wait: Duration,
+}
+
 /// How to reach a login node.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "SSH")]
@@ -124,7 +159,10 @@ pub struct Ssh {
     /// Another ssh config file than ~/.ssh/config.
     #[arg(long = "ssh-config", value_name = "FILE", requires = "target")]
     pub config: Option<PathBuf>,
-    /// A private key to try first; may be given more than once.
+    /// Jump hosts on the way, the first one first, instead of the config's ProxyJump; `none` for the direct way.
+    #[arg(short = 'J', long = "ssh-jump", value_name = "[USER@]HOST[:PORT][,…]", requires = "target")]
+    pub jump: Option<String>,
+    /// A private key to try first on the login node (jump hosts have their own in the config); may be given more than once.
     #[arg(long = "ssh-identity", value_name = "FILE", requires = "target")]
     pub identities: Vec<PathBuf>,
     /// Read the passphrase of an encrypted key from this file descriptor (up to a newline) instead of asking on the terminal.
@@ -172,6 +210,9 @@ pub struct ImportTasks {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
     /// The zone of times without one, as an offset east of UTC (+01:00), where the files do not tell it.
     #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
     pub zone: Option<i64>,
@@ -191,6 +232,9 @@ pub struct ImportIoCsv {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
 }
 
 /// `flowmine import log`.
@@ -204,6 +248,9 @@ pub struct ImportLog {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
 }
 
 /// `flowmine validate`.
@@ -243,6 +290,9 @@ pub struct ImportSlurm {
     /// The dataset; made when it does not exist.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// Who may read it.
+    #[command(flatten)]
+    pub kept: Kept,
     /// The cluster's name, whatever the files say; without it their own, or "cluster" when they tell none.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub cluster: Option<String>,

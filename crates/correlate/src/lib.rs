@@ -21,6 +21,7 @@ pub mod jobs;
 pub mod log;
 pub mod maybe;
 pub mod parts;
+pub mod prune;
 pub mod pseudonym;
 pub mod row_rules;
 pub mod rules;

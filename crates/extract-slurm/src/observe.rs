@@ -17,7 +17,7 @@ use flowmine_schema::dataset::Role;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState, source};
 use flowmine_schema::time::SECOND_NS;
-use flowmine_schema::{Builder, Dataset, DatasetError, Writer, text};
+use flowmine_schema::{Access, Builder, Dataset, DatasetError, Writer, text};
 use serde::{Deserialize, Serialize};
 
 use crate::memory::{Memory, MemoryError};
@@ -400,7 +400,7 @@ impl<'r> Observer<'r> {
         let (clock, squeue_output) = split_clock(&output);
         let there = clock.unwrap_or(PollTime { began_ns: before, ended_ns: after });
         if let Some(directory) = &self.options.record {
-            record(directory, there, squeue_output)?;
+            record(directory, there, squeue_output, self.writer.dataset().access())?;
         }
 
         let mut memory = match self.memory.take() {
@@ -632,11 +632,12 @@ pub fn record_name(time: PollTime) -> String {
     format!("squeue-{}-{}.txt", stamp(time.began_ns), stamp(time.ended_ns))
 }
 
-fn record(directory: &Path, time: PollTime, output: &[u8]) -> Result<(), ObserveError> {
+fn record(directory: &Path, time: PollTime, output: &[u8], access: Access) -> Result<(), ObserveError> {
     let path = directory.join(record_name(time));
     let hidden = directory.join(format!(".{}.tmp", record_name(time)));
-    let written = fs::create_dir_all(directory)
-        .and_then(|()| fs::File::create(&hidden))
+    let written = access
+        .make_folders(directory)
+        .and_then(|()| access.options().write(true).create(true).truncate(true).open(&hidden))
         .and_then(|mut file| file.write_all(output).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&hidden, &path));
     written.map_err(|source| {

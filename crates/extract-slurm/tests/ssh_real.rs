@@ -620,7 +620,7 @@ fn as_ssh_reads(config: &Path, host: &str) -> Vec<String> {
 /// The same from our reading.
 fn as_we_read(config: &Path, host: &str) -> Vec<String> {
     let runner = SshRunner::new(&Target::parse(host).unwrap(), options(config.to_owned())).unwrap();
-    let read = runner.host();
+    let read = runner.hosts().last().unwrap();
     let known: Vec<&str> = read.user_known_hosts.iter().map(|f| f.to_str().unwrap()).collect();
     let mut lines = vec![
         format!("hostname {}", read.host_name),

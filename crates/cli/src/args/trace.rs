@@ -17,9 +17,12 @@ use super::duration;
     CAP_SYS_PTRACE). When records were lost, a sentence says so and the exit code is 1. `flowmine doctor` shows what works on this machine."
 )]
 pub struct Trace {
-    /// The dataset; made when it does not exist.
+    /// The dataset; made when it does not exist, for its owner alone.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// Make the dataset as the umask says, so that others may read it: paths and command lines of everybody who was traced.
+    #[arg(long)]
+    pub shared: bool,
     /// The way in.
     #[arg(long, value_enum, default_value_t)]
     pub backend: BackendArg,

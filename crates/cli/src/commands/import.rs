@@ -11,10 +11,9 @@ use flowmine_extract_workflow::nextflow::Nextflow;
 use flowmine_extract_workflow::snakemake::Snakemake;
 use flowmine_extract_workflow::wfformat::WfFormat;
 use flowmine_logs::log_file::{self, Content, LogRules, stored};
-use flowmine_schema::Dataset;
 use flowmine_schema::text::visible;
 
-use super::{io_csv, source, task_runs};
+use super::{dataset_to_write, io_csv, source, task_runs};
 use crate::args::{Import, ImportLog, ImportSlurm};
 use crate::progress::Stage;
 use crate::{Outcome, messages};
@@ -35,7 +34,7 @@ pub fn run(args: &Import) -> anyhow::Result<Outcome> {
 }
 
 fn logs(args: &ImportLog) -> anyhow::Result<Outcome> {
-    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let dataset = dataset_to_write(&args.dataset, &args.kept)?;
     let mut odd = false;
     for path in &args.files {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -57,7 +56,7 @@ fn slurm(args: &ImportSlurm) -> anyhow::Result<Outcome> {
     for path in &args.files {
         std::fs::metadata(path).with_context(|| path.display().to_string())?;
     }
-    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let dataset = dataset_to_write(&args.dataset, &args.kept)?;
     let options = Options {
         cluster: args.cluster.clone(),
         observed_at_ns: args.observed_at,

@@ -5,6 +5,7 @@ use flowmine_extract_ebpf::io_csv::read::{FileReport, take_in};
 use flowmine_extract_ebpf::io_csv::write::{self, Period, Written};
 use flowmine_schema::Dataset;
 
+use super::dataset_to_write;
 use crate::args::{Export, ImportIoCsv, TimestampArg};
 use crate::progress::Stage;
 use crate::{Outcome, messages};
@@ -18,7 +19,7 @@ pub fn import(args: &ImportIoCsv) -> anyhow::Result<Outcome> {
         let is_dir = std::fs::metadata(dir).with_context(|| dir.display().to_string())?.is_dir();
         anyhow::ensure!(is_dir, "{}: give the directory in which file-bpf.csv and cgroups.csv lie; its name is the host's", dir.display());
     }
-    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let dataset = dataset_to_write(&args.dataset, &args.kept)?;
     let stage = Stage::new("importing");
     let reports = take_in(&dataset, &args.dirs, |done, total| stage.at(done, total))?;
     drop(stage);

@@ -1,6 +1,7 @@
 //! Where `flowmine observe` runs its commands: on this machine or over SSH. A build without SSH has `without/login_node.rs` in this place.
 
 use flowmine_extract_slurm::runner::{Local, Runner};
+use flowmine_extract_slurm::ssh::config::typed_jumps;
 use flowmine_extract_slurm::ssh::{HostKeyPolicy, PassphraseSource, SshOptions, SshRunner, Target};
 
 use crate::args::Ssh;
@@ -12,6 +13,7 @@ pub fn runner(ssh: &Ssh) -> anyhow::Result<Box<dyn Runner>> {
     let target = Target::parse(target)?;
     let options = SshOptions {
         config_file: ssh.config.clone(),
+        jumps: ssh.jump.as_deref().map(typed_jumps).transpose()?,
         identity_files: ssh.identities.clone(),
         passphrase: match ssh.passphrase_fd {
             Some(fd) => PassphraseSource::Fd(fd),

@@ -10,6 +10,7 @@ mod jobs;
 mod log;
 mod observe;
 mod pages;
+mod prune;
 mod run;
 mod source;
 mod task_runs;
@@ -24,8 +25,24 @@ mod login_node;
 #[cfg_attr(not(feature = "tracing"), path = "without/trace.rs")]
 mod trace;
 
+use std::path::Path;
+
+use flowmine_schema::{Access, Dataset};
+
 use crate::Outcome;
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Kept};
+
+/// Opens the dataset of a command that writes raw tables, or makes it.
+fn dataset_to_write(dir: &Path, kept: &Kept) -> anyhow::Result<Dataset> {
+    let dataset = Dataset::open_or_create_with(dir, if kept.private { Access::Private } else { Access::Umask })?;
+    anyhow::ensure!(
+        !kept.private || dataset.access() == Access::Private,
+        "{0} was made without --private, and others may have read it: shut it with `chmod -R go-rwx {0}`, after which it stays private, or give \
+         another directory",
+        dir.display()
+    );
+    Ok(dataset)
+}
 
 /// Runs a command.
 pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
@@ -34,6 +51,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Trace(args) => trace::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Correlate(args) => correlate::run(&args),
+        Command::Prune(args) => prune::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Discover(args) => discover::run(&args),

@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use flowmine_extract_slurm::observe::{ObserveError, Observer, Only, Options, Report};
 use flowmine_extract_slurm::schedule::{self, SHORTEST_POLITE};
-use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Severity;
 use flowmine_schema::time;
 
-use super::login_node;
+use super::{dataset_to_write, login_node};
 use crate::args::Observe;
 use crate::{Outcome, messages};
 
@@ -30,7 +29,7 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
         signal_hook::flag::register(signal, stop.clone()).context("cannot handle signals")?;
     }
     let runner = login_node::runner(&args.ssh)?;
-    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let dataset = dataset_to_write(&args.dataset, &args.kept)?;
     let names = |names: &[String], option: &str| -> anyhow::Result<Vec<String>> {
         for name in names {
             anyhow::ensure!(!name.is_empty() && !name.contains([',', '\n', '\0']), "{option} takes one name: {name:?}");

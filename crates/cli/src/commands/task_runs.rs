@@ -3,8 +3,8 @@
 use anyhow::Context;
 use flowmine_extract_workflow::take_in::take_in;
 use flowmine_extract_workflow::{Engine, Options};
-use flowmine_schema::Dataset;
 
+use super::dataset_to_write;
 use crate::args::ImportTasks;
 use crate::progress::Stage;
 use crate::{Outcome, messages};
@@ -24,7 +24,7 @@ pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome
         std::fs::metadata(&path).with_context(|| path.display().to_string())?;
         paths.push(path);
     }
-    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let dataset = dataset_to_write(&args.dataset, &args.kept)?;
     let options = Options { zone_offset_s: args.zone, year: args.year };
     let stage = Stage::new("importing");
     let report = take_in(&dataset, engine, &paths, &options)?;

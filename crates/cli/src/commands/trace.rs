@@ -14,9 +14,9 @@ use flowmine_extract_ebpf::ptrace;
 use flowmine_extract_ebpf::recorder as trace;
 use flowmine_extract_ebpf::stop::Stop;
 use flowmine_extract_ebpf::{Detail, Options};
-use flowmine_schema::Dataset;
 use flowmine_schema::dataset::Role;
 use flowmine_schema::text::visible;
+use flowmine_schema::{Access, Dataset};
 
 use crate::args::{BackendArg, DetailArg, HooksArg, Trace};
 use crate::{Outcome, messages};
@@ -30,7 +30,7 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
     if let Some(name) = &args.host {
         host.name.clone_from(name);
     }
-    let dataset = Dataset::open_or_create(&args.dataset)?;
+    let dataset = Dataset::open_or_create_with(&args.dataset, if args.shared { Access::Umask } else { Access::Private })?;
     let writer = dataset.writer(Role::Host(host.name.clone()), &format!("trace, process {}", std::process::id()))?;
     let ended = match backend {
         "ebpf" => {

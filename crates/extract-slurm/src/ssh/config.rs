@@ -2,9 +2,10 @@
 //!
 //! In go config files and the host as it was typed; out comes a [`HostConfig`]. Understood are `Host` (patterns,
 //! negation), `Match all`, `Include`, HostName, User, Port, IdentityFile, IdentitiesOnly, IdentityAgent,
-//! UserKnownHostsFile, GlobalKnownHostsFile, HostKeyAlias, ConnectTimeout; the first value wins, several IdentityFile
-//! lines add up. Other `Match` blocks are left out and told as warnings. ProxyJump and ProxyCommand are refused with
-//! advice. Every other keyword is passed over: it is for ssh. Errors and warnings name file and line.
+//! UserKnownHostsFile, GlobalKnownHostsFile, HostKeyAlias, ConnectTimeout, ProxyJump; the first value wins, several IdentityFile
+//! lines add up. Other `Match` blocks are left out and told as warnings. ProxyJump makes a [`route`] of several hosts;
+//! ProxyCommand is refused with advice. Every other keyword is passed over: it is for ssh. Errors and warnings name file
+//! and line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,6 +22,8 @@ use super::{SshError, Target, pattern};
 
 /// How deep `Include` may go; OpenSSH has the same limit.
 const MAX_DEPTH: usize = 16;
+/// How many hosts may stand in front of another; nobody has as many, and a circle of aliases ends here.
+const MAX_JUMPS: usize = 8;
 
 /// Where config files and home lie, and who runs this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,6 +131,8 @@ pub struct HostConfig {
     pub host_key_alias: Option<String>,
     /// The time that connecting may take.
     pub connect_timeout: Option<Duration>,
+    /// The hosts to pass on the way, the first one first; none for a host that is reached directly.
+    pub jumps: Vec<Target>,
     /// What was left out or not understood, with file and line.
     pub warnings: Vec<String>,
 }
@@ -158,6 +163,14 @@ struct Written<T> {
     place: Place,
 }
 
+/// What stands between here and the host. ProxyJump and ProxyCommand compete: the first of both in the files counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Proxy {
+    None,
+    Jump(String),
+    Command,
+}
+
 /// The values that apply, before tokens are replaced.
 #[derive(Debug, Default)]
 struct Found {
@@ -171,16 +184,56 @@ struct Found {
     global_known_hosts: Option<Written<Vec<String>>>,
     host_key_alias: Option<Written<String>>,
     connect_timeout: Option<Option<Duration>>,
-    proxy: Option<Written<Option<&'static str>>>,
+    proxy: Option<Written<Proxy>>,
     warnings: Vec<String>,
 }
 
-/// Reads the files and says how to reach the target. What the target itself says (user, port) comes before them.
+/// How to reach the target: the hosts on the way in the order in which they are passed, and at last the target itself.
+///
+/// `jumps` are those that were typed, which replace what the target's config says. As with `ssh -J`, each host has its own
+/// section of the config; of several jump hosts in one list only the first may be behind others by its own ProxyJump.
+///
+/// # Errors
+/// Those of [`resolve`], and [`SshError::JumpCircle`] when a host stands twice on the way or the way is too long.
+pub fn route(
+    target: &Target,
+    jumps: Option<&[Target]>,
+    sources: &[Source],
+    surroundings: &Surroundings,
+) -> Result<Vec<(Target, HostConfig)>, SshError> {
+    let mut way: Vec<(Target, HostConfig)> = Vec::new();
+    let (mut target, mut jumps) = (target.clone(), jumps.map(<[Target]>::to_vec));
+    loop {
+        let host = resolve(&target, jumps.as_deref(), sources, surroundings)?;
+        let same =
+            |(_, other): &&(Target, HostConfig)| (&other.host_name, other.port, &other.user) == (&host.host_name, host.port, &host.user);
+        if way.len() > MAX_JUMPS || way.iter().any(|other| same(&other)) {
+            let names: Vec<String> = way.iter().map(|(target, _)| target.to_string()).chain([target.to_string()]).collect();
+            return Err(SshError::JumpCircle { way: names.join(", then ") });
+        }
+        let (next, rest) = match host.jumps.split_last() {
+            Some((last, rest)) => (Some(last.clone()), rest.to_vec()),
+            None => (None, Vec::new()),
+        };
+        // Of its own config the first host of a list knows more than the list.
+        jumps = (!rest.is_empty()).then_some(rest);
+        way.push((target, host));
+        match next {
+            Some(next) => target = next,
+            None => break,
+        }
+    }
+    way.reverse();
+    Ok(way)
+}
+
+/// Reads the files and says how to reach the target. What the target itself says (user, port) comes before them, and
+/// `jumps`, if there are any, instead of its ProxyJump or ProxyCommand.
 ///
 /// # Errors
 /// [`SshError::Config`] for a line that matters and cannot be understood, [`SshError::Read`] for a file that cannot
-/// be read, [`SshError::Proxy`] when the host is to be reached through another.
-pub fn resolve(target: &Target, sources: &[Source], surroundings: &Surroundings) -> Result<HostConfig, SshError> {
+/// be read, [`SshError::Proxy`] when the host is to be reached through a command.
+pub fn resolve(target: &Target, jumps: Option<&[Target]>, sources: &[Source], surroundings: &Surroundings) -> Result<HostConfig, SshError> {
     let mut found = Found::default();
     for source in sources {
         let reader = Reader { host: &target.host, surroundings, include_base: &source.include_base };
@@ -197,7 +250,7 @@ pub fn resolve(target: &Target, sources: &[Source], surroundings: &Surroundings)
             }
         }
     }
-    finish(found, target, surroundings)
+    finish(found, target, jumps, surroundings)
 }
 
 fn is_absent(error: &std::io::Error) -> bool {
@@ -382,6 +435,7 @@ fn apply(keyword: &str, arguments: Vec<String>, place: Place, found: &mut Found)
         [..] => Err(place.error(format!("{keyword} with more than one value"))),
     };
     let written = |value| Written { value, place: place.clone() };
+    let written_as = |value| Written { value, place: place.clone() };
     fn first<T>(slot: &mut Option<T>, value: T) {
         slot.get_or_insert(value);
     }
@@ -416,8 +470,12 @@ fn apply(keyword: &str, arguments: Vec<String>, place: Place, found: &mut Found)
         }
         "proxyjump" | "proxycommand" => {
             let none = matches!(&arguments[..], [only] if only.eq_ignore_ascii_case("none"));
-            let name = if keyword == "proxyjump" { "ProxyJump" } else { "ProxyCommand" };
-            first(&mut found.proxy, Written { value: (!none).then_some(name), place: place.clone() });
+            let proxy = match keyword {
+                _ if none => Proxy::None,
+                "proxyjump" => Proxy::Jump(one()?),
+                _ => Proxy::Command,
+            };
+            first(&mut found.proxy, written_as(proxy));
         }
         "revokedhostkeys" => {
             found.warnings.push(format!("{place}: RevokedHostKeys is not supported; mark revoked keys with @revoked in a known_hosts file"))
@@ -518,14 +576,31 @@ impl Tokens<'_> {
     }
 }
 
-fn finish(found: Found, target: &Target, surroundings: &Surroundings) -> Result<HostConfig, SshError> {
-    if let Some(Written { value: Some(keyword), place }) = found.proxy {
-        return Err(SshError::Proxy {
-            host: visible(&target.host).into_owned(),
-            keyword,
-            file: place.file.to_path_buf(),
-            line: place.line,
-        });
+/// The hosts of a ProxyJump line: `[user@]host[:port]` or `ssh://…`, several with commas between them, tokens replaced.
+fn parse_jumps(text: &str, tokens: &Tokens<'_>) -> Result<Vec<Target>, String> {
+    // Divided first: what a token stands for cannot add a host.
+    let jump = |part: &str| -> Result<Target, String> {
+        let part = tokens.expand(part.trim_matches([' ', '\t']))?;
+        let plain = part.strip_prefix("ssh://").map_or(part.as_str(), |rest| rest.strip_suffix('/').unwrap_or(rest));
+        Target::parse(plain).map_err(|error| error.to_string())
+    };
+    text.split(',').map(jump).collect()
+}
+
+/// The hosts after `--ssh-jump`: as in a ProxyJump line, without tokens. `none` is no host.
+///
+/// # Errors
+/// [`SshError::Target`] with what is wrong with one of them.
+pub fn typed_jumps(text: &str) -> Result<Vec<Target>, SshError> {
+    if text.eq_ignore_ascii_case("none") {
+        return Ok(Vec::new());
+    }
+    text.split(',').map(|part| Target::parse(part.strip_prefix("ssh://").unwrap_or(part))).collect()
+}
+
+fn finish(found: Found, target: &Target, jumps: Option<&[Target]>, surroundings: &Surroundings) -> Result<HostConfig, SshError> {
+    if let (Some(Written { value: Proxy::Command, place }), None) = (&found.proxy, jumps) {
+        return Err(SshError::Proxy { host: visible(&target.host).into_owned(), file: place.file.to_path_buf(), line: place.line });
     }
     let port = target.port.or(found.port).unwrap_or(22);
     let mut tokens = Tokens { host: &target.host, given_host: &target.host, port: None, remote_user: None, surroundings };
@@ -551,6 +626,11 @@ fn finish(found: Found, target: &Target, surroundings: &Surroundings) -> Result<
         }
     };
     tokens.remote_user = Some(&user);
+    let jumps = match (jumps, &found.proxy) {
+        (Some(jumps), _) => jumps.to_vec(),
+        (None, Some(Written { value: Proxy::Jump(text), place })) => parse_jumps(text, &tokens).map_err(|what| place.error(what))?,
+        (None, _) => Vec::new(),
+    };
 
     let mut identity_files: Vec<IdentityFile> = Vec::new();
     for file in &found.identity_files {
@@ -601,6 +681,7 @@ fn finish(found: Found, target: &Target, surroundings: &Surroundings) -> Result<
         agent,
         host_key_alias,
         connect_timeout: found.connect_timeout.flatten(),
+        jumps,
         warnings: found.warnings,
         user: user.clone(),
         host_name: host_name.clone(),
@@ -626,7 +707,7 @@ mod tests {
         let mut found = Found::default();
         let reader = Reader { host: &target.host, surroundings: &surroundings, include_base: Path::new("/nonexistent") };
         reader.read(text.as_bytes(), Path::new("cfg"), 0, &mut found)?;
-        finish(found, &target, &surroundings)
+        finish(found, &target, None, &surroundings)
     }
 
     fn paths(files: &[IdentityFile]) -> Vec<&str> {
@@ -689,12 +770,67 @@ Host *
     }
 
     #[test]
-    fn a_way_through_another_host_is_refused_with_advice() {
-        let failure = read("Host hpc\n  ProxyJump gate\n", "hpc").unwrap_err().to_string();
-        assert!(failure.contains("cfg:2") && failure.contains("ProxyJump") && failure.contains("ssh -N -L"), "{failure}");
-        assert!(read("ProxyCommand nc %h %p\n", "hpc").unwrap_err().to_string().contains("ProxyCommand"));
-        assert!(read("Host hpc\nProxyJump none\nHost *\nProxyJump gate\n", "hpc").is_ok(), "none is a first value");
-        assert!(read("Host else\nProxyJump gate\n", "hpc").is_ok());
+    fn a_command_on_the_way_is_refused_with_advice() {
+        let failure = read("Host hpc\n  ProxyCommand nc %h %p\n", "hpc").unwrap_err().to_string();
+        assert!(failure.contains("cfg:2") && failure.contains("ProxyCommand") && failure.contains("ssh -N -L"), "{failure}");
+        assert!(read("Host hpc\nProxyCommand none\nHost *\nProxyJump gate\n", "hpc").unwrap().jumps.is_empty(), "none is a first value");
+        assert!(read("ProxyJump gate\nProxyCommand nc %h %p\n", "hpc").is_ok(), "the first of both counts");
+        assert!(read("Host else\nProxyCommand nc\n", "hpc").is_ok());
+    }
+
+    #[test]
+    fn jumps_as_written() {
+        let jumps = |text: &str| {
+            let config = read(text, "carl@hpc:99").unwrap();
+            config.jumps.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(jumps("ProxyJump gate"), ["gate"]);
+        assert_eq!(jumps("ProxyJump bob@gate:2222,[::1]:5"), ["bob@gate:2222", "[::1]:5"]);
+        assert_eq!(jumps("ProxyJump ssh://bob@gate:2222/"), ["bob@gate:2222"]);
+        assert_eq!(jumps("Host hpc\nProxyJump none\nHost *\nProxyJump gate"), [""; 0]);
+        assert_eq!(jumps("Host else\nProxyJump gate"), [""; 0]);
+        assert_eq!(jumps("HostName login.%h.org\nProxyJump %r@gate-%h:%p,x-%n"), ["carl@gate-login.hpc.org:99", "x-hpc"]);
+        for text in
+            ["ProxyJump", "ProxyJump a,", "ProxyJump a,,b", "ProxyJump a b", "ProxyJump \"a, -x\"", "ProxyJump gate:%k", "ProxyJump a:0"]
+        {
+            let failure = read(text, "hpc").unwrap_err().to_string();
+            assert!(failure.starts_with("cfg:1: "), "{text}: {failure}");
+        }
+        assert!(typed_jumps("none").unwrap().is_empty());
+        assert_eq!(typed_jumps("a,ssh://b:3").unwrap().len(), 2);
+        assert!(typed_jumps("").is_err() && typed_jumps("a,").is_err());
+    }
+
+    /// The hosts of the way in a config, as `user@host:port`.
+    fn way(text: &str, target: &str, jumps: Option<&str>) -> Result<Vec<String>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config");
+        std::fs::write(&file, text).unwrap();
+        let sources = [Source { file, required: true, private: false, include_base: folder.path().to_owned() }];
+        let jumps = jumps.map(|jumps| typed_jumps(jumps).unwrap());
+        let hosts = route(&Target::parse(target).unwrap(), jumps.as_deref(), &sources, &surroundings()).map_err(|e| e.to_string())?;
+        Ok(hosts.iter().map(|(_, h)| format!("{}@{}:{}", h.user, h.host_name, h.port)).collect())
+    }
+
+    #[test]
+    fn ways() {
+        let text = "Host hpc\n User carl\n ProxyJump gate,inner\nHost gate\n HostName gate.org\n Port 2222\n ProxyJump outer\n\
+                    Host inner\n ProxyJump nobody\n User ivy\nHost outer\n User otto\n";
+        let all = ["otto@outer:22", "ann@gate.org:2222", "ivy@inner:22", "carl@hpc:22"];
+        assert_eq!(way(text, "hpc", None).unwrap(), all, "the first of a list by its own config, the others as the list says");
+        assert_eq!(way(text, "hpc", Some("none")).unwrap(), all[3..]);
+        assert_eq!(way(text, "hpc", Some("x@outer")).unwrap(), ["x@outer:22", "carl@hpc:22"]);
+        assert_eq!(way(text, "gate", None).unwrap(), all[..2]);
+        assert_eq!(way("ProxyCommand nc\n", "hpc", Some("none")).unwrap(), ["ann@hpc:22"], "what was typed comes first");
+        assert!(way("Host hpc\nProxyJump gate\nHost gate\nProxyCommand nc\n", "hpc", None).unwrap_err().contains("ProxyCommand"));
+    }
+
+    #[test]
+    fn circles_are_refused() {
+        for text in ["ProxyJump gate", "Host a\nProxyJump b\nHost b\nProxyJump a", "Host *\nProxyJump x%n"] {
+            let failure = way(text, "a", None).unwrap_err();
+            assert!(failure.contains("ProxyJump") && failure.contains("a, then "), "{text}: {failure}");
+        }
     }
 
     #[test]
@@ -748,16 +884,16 @@ Host *
         put("d/.hidden.conf", "Port 3\n");
         put("only-x", "Host *\n HostName from-x\n");
         let sources = [Source { file: base.join("config"), required: true, private: true, include_base: base.to_owned() }];
-        let go = |host: &str| resolve(&Target::parse(host).unwrap(), &sources, &surroundings()).unwrap();
+        let go = |host: &str| resolve(&Target::parse(host).unwrap(), None, &sources, &surroundings()).unwrap();
         assert_eq!((go("y").port, go("y").user.as_str(), go("y").host_name.as_str()), (1, "two", "y"));
         assert_eq!(go("x").host_name, "from-x");
 
         put("config", "Include config\n");
-        let failure = resolve(&Target::parse("y").unwrap(), &sources, &surroundings()).unwrap_err().to_string();
+        let failure = resolve(&Target::parse("y").unwrap(), None, &sources, &surroundings()).unwrap_err().to_string();
         assert!(failure.contains("circle") && failure.contains("config:1"), "{failure}");
 
         std::fs::remove_file(base.join("config")).unwrap();
-        assert!(matches!(resolve(&Target::parse("y").unwrap(), &sources, &surroundings()), Err(SshError::Read { .. })));
+        assert!(matches!(resolve(&Target::parse("y").unwrap(), None, &sources, &surroundings()), Err(SshError::Read { .. })));
     }
 
     #[test]
@@ -769,9 +905,9 @@ Host *
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
         let mut source = Source { file, required: false, private: true, include_base: folder.path().to_owned() };
         let target = Target::parse("y").unwrap();
-        assert!(resolve(&target, std::slice::from_ref(&source), &surroundings()).is_err());
+        assert!(resolve(&target, None, std::slice::from_ref(&source), &surroundings()).is_err());
         source.private = false;
-        assert_eq!(resolve(&target, std::slice::from_ref(&source), &surroundings()).unwrap().port, 3);
+        assert_eq!(resolve(&target, None, std::slice::from_ref(&source), &surroundings()).unwrap().port, 3);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One SSH connection: TCP, handshake, host key, login, and commands on it.
+//! One SSH connection: TCP (or the way through a jump host), handshake, host key, login, and commands on it.
 //!
 //! In go a resolved [`HostConfig`] and scripts; out come their [`Output`]s. Every step has a time-out. The host key is
 //! checked before anything secret is sent, at each connection anew. A connection on which anything went wrong is not
@@ -6,6 +6,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use ssh2::{BlockDirections, Channel, MethodType, Session};
 
 use super::auth::{in_time, is_gone, is_timeout, log_in, said};
 use super::config::HostConfig;
+use super::jump::Way;
 use super::known_hosts::{HostName, KnownHosts, PublicKey, Verdict, append, host_key_preference};
 use super::passphrase::Passphrases;
 use super::target::host_and_port;
@@ -59,21 +61,62 @@ pub(crate) struct Failure {
 /// An open connection.
 pub(crate) struct Connection {
     session: Session,
-    tcp: TcpStream,
+    carrier: Carrier,
     place: String,
     limits: Limits,
 }
 
+/// What carries the bytes.
+enum Carrier {
+    Tcp(TcpStream),
+    Jump(Way),
+}
+
+impl Carrier {
+    fn shut(&self) {
+        let _ = match self {
+            Self::Tcp(tcp) => tcp.shutdown(Shutdown::Both),
+            Self::Jump(way) => way.socket.shutdown(Shutdown::Both),
+        };
+    }
+}
+
+/// One host of a route, and how to speak of it.
+pub(crate) struct Hop {
+    /// How to reach it.
+    pub host: HostConfig,
+    /// User, host and port, for messages; with the host before it on the way.
+    pub place: String,
+    /// The `ssh` command that logs in to the host before it, for advice; none for a host that is reached directly.
+    pub before: Option<String>,
+}
+
 impl Connection {
-    /// Connects, checks the host key and logs in. Warnings of known_hosts files are added to `warnings`.
-    pub fn open(
-        host: &HostConfig,
-        place: &str,
+    /// Connects, checks the host key and logs in, from host to host along the route. Warnings of known_hosts files are
+    /// added to `warnings`.
+    pub fn open_route(
+        route: &[Hop],
         policy: HostKeyPolicy,
         passphrases: &mut Passphrases,
         limits: Limits,
         warnings: &mut Vec<String>,
     ) -> Result<Self, SshError> {
+        let mut last = None;
+        for hop in route {
+            last = Some(Self::open(hop, last, policy, passphrases, limits, warnings)?);
+        }
+        last.ok_or_else(|| SshError::Library { step: "connect", why: "there is no host".to_owned() })
+    }
+
+    fn open(
+        hop: &Hop,
+        jump: Option<Self>,
+        policy: HostKeyPolicy,
+        passphrases: &mut Passphrases,
+        limits: Limits,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, SshError> {
+        let Hop { host, place, .. } = hop;
         let library = |step| move |e: ssh2::Error| SshError::Library { step, why: said(&e) };
         let files: Vec<_> = host.user_known_hosts.iter().chain(&host.global_known_hosts).cloned().collect();
         let known = KnownHosts::load(&files)?;
@@ -87,42 +130,90 @@ impl Connection {
             None => HostName::new(&host.host_name, host.port),
         };
 
-        let tcp = connect(host, host.connect_timeout.unwrap_or(limits.connect))?;
-        let spare_handle = |source: std::io::Error| SshError::Connect {
-            place: host_and_port(&host.host_name, host.port),
-            why: visible(&source.to_string()).into_owned(),
-        };
-        // Small packets go at once: each command waits for its answer.
-        tcp.set_nodelay(true).map_err(spare_handle)?;
-        let stream = tcp.try_clone().map_err(spare_handle)?;
+        let address = host_and_port(&host.host_name, host.port);
+        let limit = host.connect_timeout.unwrap_or(limits.connect);
+        let spare_handle =
+            |source: std::io::Error| SshError::Connect { place: address.clone(), why: visible(&source.to_string()).into_owned() };
         let mut session = Session::new().map_err(library("start a session"))?;
-        session.set_tcp_stream(stream);
+        let carrier = match jump {
+            None => {
+                let tcp = connect(host, limit)?;
+                // Small packets go at once: each command waits for its answer.
+                tcp.set_nodelay(true).map_err(spare_handle)?;
+                session.set_tcp_stream(tcp.try_clone().map_err(spare_handle)?);
+                Carrier::Tcp(tcp)
+            }
+            Some(jump) => {
+                let way = Way::open(jump, &host.host_name, host.port, &address, limit)?;
+                session.set_tcp_stream(way.socket.try_clone().map_err(spare_handle)?);
+                Carrier::Jump(way)
+            }
+        };
         session
             .method_pref(MethodType::HostKey, &host_key_preference(&known.key_types(&name)))
             .map_err(library("set the host key algorithms"))?;
         // From here on every way out shuts the socket down first, so that freeing the session cannot wait for the server.
-        let connection = Self { session, tcp, place: place.to_owned(), limits };
+        let connection = Self { session, carrier, place: place.to_owned(), limits };
         connection.session.set_timeout(milliseconds(limits.handshake));
-        let too_slow =
-            || SshError::TimedOut { place: host_and_port(&host.host_name, host.port), step: "shaking hands", after: limits.handshake };
+        let too_slow = || SshError::TimedOut { place: address.clone(), step: "shaking hands", after: limits.handshake };
         // libssh2 looks at the clock only while nothing comes in; a server that never stops talking needs a second clock.
         let mut other = connection.session.clone();
         match in_time(limits.handshake.saturating_mul(2), move || other.handshake()) {
             Some(Ok(())) => {}
             Some(Err(error)) if !is_timeout(&error) => {
-                return Err(SshError::Handshake { place: host_and_port(&host.host_name, host.port), why: said(&error) });
+                return Err(SshError::Handshake { why: connection.why(said(&error)), place: address });
             }
             Some(Err(_)) | None => return Err(too_slow()),
         }
-        connection.check_host_key(host, &known, &name, policy)?;
+        connection.check_host_key(hop, &known, &name, policy)?;
         connection.session.set_timeout(milliseconds(limits.login));
-        log_in(&connection.session, host, place, passphrases, limits.login)?;
+        log_in(&connection.session, host, place, passphrases, limits.login).map_err(|error| match error {
+            SshError::HungUp { place, why, tried } => SshError::HungUp { place, why: connection.why(why), tried },
+            other => other,
+        })?;
         // Without asking for an answer: libssh2 keeps each one for ever, and TCP notices a dead peer as well.
         connection.session.set_keepalive(false, u32::try_from(limits.keepalive.as_secs()).unwrap_or(15).max(1));
         Ok(connection)
     }
 
-    fn check_host_key(&self, host: &HostConfig, known: &KnownHosts, name: &HostName, policy: HostKeyPolicy) -> Result<(), SshError> {
+    /// The session, for who opens channels of another kind on it.
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// User, host and port, for messages.
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// The interval between signs of life.
+    pub(super) fn keepalive(&self) -> Duration {
+        self.limits.keepalive
+    }
+
+    /// The socket, to wait for.
+    pub(super) fn carrier(&self) -> BorrowedFd<'_> {
+        match &self.carrier {
+            Carrier::Tcp(tcp) => tcp.as_fd(),
+            Carrier::Jump(way) => way.socket.as_fd(),
+        }
+    }
+
+    /// Shuts the socket, so that nothing waits for the server any more.
+    pub(super) fn shut(&self) {
+        self.carrier.shut();
+    }
+
+    /// What broke the connection: the jump host's trouble, where it has any, or else what libssh2 saw of it.
+    pub(super) fn why(&self, seen: String) -> String {
+        match &self.carrier {
+            Carrier::Jump(way) => way.trouble().unwrap_or(seen),
+            Carrier::Tcp(_) => seen,
+        }
+    }
+
+    fn check_host_key(&self, hop: &Hop, known: &KnownHosts, name: &HostName, policy: HostKeyPolicy) -> Result<(), SshError> {
+        let host = &hop.host;
         let offered = self.session.host_key().and_then(|(blob, _)| PublicKey::from_blob(blob));
         let Some(offered) = offered else {
             let place = host_and_port(&host.host_name, host.port);
@@ -152,7 +243,7 @@ impl Connection {
                     return append(file, known, name, &offered);
                 }
                 let file = first.map_or_else(|| "~/.ssh/known_hosts".to_owned(), |f| visible(&f.to_string_lossy()).into_owned());
-                let scan = keyscan_command(host, &file);
+                let scan = keyscan_command(hop, &file);
                 let mut note = String::new();
                 if let Some(authority) = authorities.first() {
                     note = format!(" (certificates are not supported: the @cert-authority line at {} does not count)", authority.place);
@@ -196,7 +287,7 @@ impl Connection {
             let error = if is_timeout(&error) {
                 SshError::TimedOut { place, step: "starting a command", after: limit }
             } else if again {
-                SshError::Broken { place, step: "starting a command", why: said(&error) }
+                SshError::Broken { place, step: "starting a command", why: self.why(said(&error)) }
             } else {
                 SshError::CommandRefused { place, why: said(&error) }
             };
@@ -224,7 +315,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         // Freeing a channel waits for the server's answer, except on a socket that is shut.
-        let _ = self.tcp.shutdown(Shutdown::Both);
+        self.carrier.shut();
     }
 }
 
@@ -398,7 +489,7 @@ impl Exchange<'_> {
 
     fn broken(&self, step: &'static str, error: &std::io::Error) -> Failure {
         let place = self.connection.place.clone();
-        let error = SshError::Broken { place, step, why: visible(&error.to_string()).into_owned() };
+        let error = SshError::Broken { place, step, why: self.connection.why(visible(&error.to_string()).into_owned()) };
         // What arrived together with the end of the connection waits in libssh2 and cannot be read any more.
         let nothing = self.received() == 0 && self.channel.read_window().available == 0;
         Failure { error: error.into(), again: nothing }
@@ -431,19 +522,21 @@ fn connect(host: &HostConfig, limit: Duration) -> Result<TcpStream, SshError> {
 }
 
 /// A time-out as libssh2 wants it, where 0 would mean none.
-fn milliseconds(time: Duration) -> u32 {
+pub(super) fn milliseconds(time: Duration) -> u32 {
     u32::try_from(time.as_millis()).unwrap_or(u32::MAX).clamp(1, i32::MAX as u32)
 }
 
-/// The command that records a host's keys. Only names that need no quoting are put into it.
-fn keyscan_command(host: &HostConfig, file: &str) -> String {
+/// The command that records a host's keys; behind jump hosts it runs on the last of them.
+fn keyscan_command(hop: &Hop, file: &str) -> String {
+    let host = &hop.host;
     let name = shell_word(&visible(&host.host_name));
     let port = if host.port == 22 { String::new() } else { format!("-p {} ", host.port) };
-    format!("ssh-keyscan {port}{name} >> {}", if file.starts_with("~/") { file.to_owned() } else { shell_word(file) })
+    let before = hop.before.as_ref().map_or_else(String::new, |ssh| format!("{ssh} "));
+    format!("{before}ssh-keyscan {port}{name} >> {}", if file.starts_with("~/") { file.to_owned() } else { shell_word(file) })
 }
 
 /// A word that a person can paste into a shell: as it is where that is safe, else in single quotes.
-fn shell_word(text: &str) -> String {
+pub(super) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:@%+=,".contains(c);
     if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
         text.to_owned()

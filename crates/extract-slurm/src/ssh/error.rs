@@ -44,21 +44,42 @@ pub enum SshError {
         /// What to do.
         advice: &'static str,
     },
-    /// The config wants a way through another host.
+    /// The config wants a way through a command.
     #[error(
-        "{}:{line} reaches {host} through {keyword}, which flowmine does not support: open a forward yourself, for \
-         example `ssh -N -L 2222:localhost:22 {host}`, and observe with --ssh localhost:2222 (HostKeyAlias in a \
-         Host block keeps the host key check)", shown(.file)
+        "{}:{line} reaches {host} through ProxyCommand, which flowmine does not support: write it as ProxyJump (or --ssh-jump) \
+         where the command is an ssh, or open a forward yourself, for example `ssh -N -L 2222:localhost:22 {host}`, and observe \
+         with --ssh localhost:2222 (HostKeyAlias in a Host block keeps the host key check)", shown(.file)
     )]
     Proxy {
         /// The host as it was given, escaped.
         host: String,
-        /// `ProxyJump` or `ProxyCommand`.
-        keyword: &'static str,
         /// The config file.
         file: PathBuf,
         /// The line, counted from 1.
         line: usize,
+    },
+    /// The way leads through a host twice, or through too many.
+    #[error(
+        "ProxyJump leads in a circle or through too many hosts ({way}); write `ProxyJump none` into the Host block of the host that is \
+         reached directly"
+    )]
+    JumpCircle {
+        /// The hosts as they were written, from the target on, escaped.
+        way: String,
+    },
+    /// A jump host would not open the way to the next host.
+    #[error("{jump} does not open a way to {place}: {why}; {advice}")]
+    Forward {
+        /// The jump host: user, host and port, escaped.
+        jump: String,
+        /// The next host: host and port, escaped.
+        place: String,
+        /// What the jump host or libssh2 said.
+        why: String,
+        /// What to do.
+        advice: &'static str,
+        /// Whether the jump host tried and the next host did not answer.
+        away: bool,
     },
     /// The name has no address.
     #[error("cannot find the address of {host}: {why}; check the name (HostName in the ssh config) and the network")]
@@ -273,6 +294,7 @@ impl SshError {
                 | Self::TimedOut { .. }
                 | Self::Broken { .. }
                 | Self::HungUp { .. }
+                | Self::Forward { away: true, .. }
         )
     }
 }

@@ -12,12 +12,14 @@
 //! | `known_hosts.rs` | known_hosts files and host key verdicts |
 //! | `key_file.rs`, `passphrase.rs`, `auth.rs` | keys and logging in |
 //! | `connection.rs` | one connection and commands on it |
+//! | `jump.rs` | the way through a jump host |
 //! | `session.rs` | the [`crate::runner::Runner`] that keeps a connection |
 
 mod auth;
 pub mod config;
 mod connection;
 mod error;
+mod jump;
 mod key_file;
 pub mod known_hosts;
 mod passphrase;

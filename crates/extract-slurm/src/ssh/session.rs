@@ -3,7 +3,7 @@
 //! In go options and scripts; out come outputs. A script is sent again at most once, and only when the connection broke
 //! before the script had produced anything. Between scripts a thread shows the server that we are still there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use flowmine_schema::text::visible;
 
 use super::config::{self, HostConfig, IdentityFile, Source, Surroundings};
-use super::connection::{Connection, Limits};
+use super::connection::{Connection, Hop, Limits, shell_word};
 use super::passphrase::Passphrases;
 use super::target::host_and_port;
 use super::{PassphraseSource, SshError, Target};
@@ -33,7 +33,9 @@ pub enum HostKeyPolicy {
 pub struct SshOptions {
     /// Read this config file instead of the user's and the system's, like `ssh -F`.
     pub config_file: Option<PathBuf>,
-    /// Private keys to try before those of the config.
+    /// The hosts to pass on the way instead of those of the config, the first one first; an empty list is the direct way.
+    pub jumps: Option<Vec<Target>>,
+    /// Private keys to try before those of the config; for the target, not for hosts on the way.
     pub identity_files: Vec<PathBuf>,
     /// Where passphrases come from.
     pub passphrase: PassphraseSource,
@@ -45,7 +47,8 @@ pub struct SshOptions {
 
 /// Runs scripts over one SSH connection.
 pub struct SshRunner {
-    host: HostConfig,
+    /// The hosts on the way; the target is the last.
+    route: Vec<Hop>,
     place: String,
     policy: HostKeyPolicy,
     limits: Limits,
@@ -66,17 +69,33 @@ impl SshRunner {
     pub fn new(target: &Target, options: SshOptions) -> Result<Self, SshError> {
         let surroundings = Surroundings::of_this_process();
         let sources = Source::usual(options.config_file.as_deref(), &surroundings);
-        let mut host = config::resolve(target, &sources, &surroundings)?;
-        if !options.identity_files.is_empty() {
+        let mut hosts = config::route(target, options.jumps.as_deref(), &sources, &surroundings)?;
+        if let (Some((_, host)), false) = (hosts.last_mut(), options.identity_files.is_empty()) {
             let given = options.identity_files.iter().map(|path| IdentityFile { path: path.clone(), named: true });
             // The usual places count only where nothing was named.
             host.identity_files.retain(|file| file.named && !options.identity_files.contains(&file.path));
             host.identity_files.splice(0..0, given);
         }
+        let mut warnings: Vec<String> = Vec::new();
+        let mut route: Vec<Hop> = Vec::new();
+        let mut passed: Vec<Target> = Vec::new();
+        for (typed, host) in hosts {
+            for warning in &host.warnings {
+                if !warnings.contains(warning) {
+                    warnings.push(warning.clone());
+                }
+            }
+            let mut place = format!("{}@{}", visible(&host.user), host_and_port(&host.host_name, host.port));
+            if let Some(jump) = passed.last() {
+                place.push_str(&format!(" (through {jump})"));
+            }
+            route.push(Hop { host, place, before: login_command(&passed, options.config_file.as_deref()) });
+            passed.push(typed);
+        }
         Ok(Self {
-            place: format!("{}@{}", visible(&host.user), host_and_port(&host.host_name, host.port)),
-            warnings: host.warnings.clone(),
-            host,
+            place: route.last().map(|hop| hop.place.clone()).unwrap_or_default(),
+            route,
+            warnings,
             policy: options.host_keys,
             limits: options.limits,
             passphrases: Passphrases::new(options.passphrase),
@@ -102,9 +121,9 @@ impl SshRunner {
         &self.warnings
     }
 
-    /// What the config came to.
-    pub fn host(&self) -> &HostConfig {
-        &self.host
+    /// What the config came to for each host of the way; the target is the last.
+    pub fn hosts(&self) -> impl Iterator<Item = &HostConfig> {
+        self.route.iter().map(|hop| &hop.host)
     }
 
     /// How many connections have been opened so far; more than one after a reconnect.
@@ -116,7 +135,7 @@ impl SshRunner {
         if slot.is_some() {
             return Ok(());
         }
-        let opened = Connection::open(&self.host, &self.place, self.policy, &mut self.passphrases, self.limits, &mut self.warnings)?;
+        let opened = Connection::open_route(&self.route, self.policy, &mut self.passphrases, self.limits, &mut self.warnings)?;
         *slot = Some(opened);
         self.connections_opened += 1;
         if self.keeper.is_none() {
@@ -178,6 +197,24 @@ fn run_in(slot: &mut Option<Connection>, command: &str, stdin: &[u8], timeout: D
 /// A thread that died while it held the lock left a connection that works or fails like any other.
 fn lock(shared: &Mutex<Option<Connection>>) -> MutexGuard<'_, Option<Connection>> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The `ssh` command that logs in to the last of these hosts through the others.
+fn login_command(hosts: &[Target], config: Option<&Path>) -> Option<String> {
+    let (last, before) = hosts.split_last()?;
+    let mut command = "ssh ".to_owned();
+    if let Some(file) = config {
+        command.push_str(&format!("-F {} ", shell_word(&visible(&file.to_string_lossy()))));
+    }
+    if !before.is_empty() {
+        let before: Vec<String> = before.iter().map(ToString::to_string).collect();
+        command.push_str(&format!("-J {} ", shell_word(&before.join(","))));
+    }
+    if let Some(port) = last.port {
+        command.push_str(&format!("-p {port} "));
+    }
+    let name = Target { port: None, ..last.clone() };
+    Some(command + &shell_word(&name.to_string()))
 }
 
 /// Keeps an idle connection alive until the sender is dropped.
@@ -267,7 +304,7 @@ mod tests {
         let identity_files = vec![PathBuf::from("/k/3"), PathBuf::from("/k/2")];
         let options = SshOptions { config_file: Some(file), identity_files, ..SshOptions::default() };
         let runner = SshRunner::new(&Target::parse("a@h").unwrap(), options).unwrap();
-        let paths: Vec<_> = runner.host().identity_files.iter().map(|f| f.path.to_str().unwrap()).collect();
+        let paths: Vec<_> = runner.hosts().last().unwrap().identity_files.iter().map(|f| f.path.to_str().unwrap()).collect();
         assert_eq!(paths, ["/k/3", "/k/2", "/k/1"]);
     }
 

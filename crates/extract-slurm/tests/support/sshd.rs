@@ -128,6 +128,11 @@ impl Sshd {
         path
     }
 
+    #[allow(dead_code, reason = "not every test that starts a server looks for its processes")]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn log(&self) -> String {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use super::Access;
 use super::error::{DatasetError, io_error};
 
 /// Refuses what is not a plain file, without following a symbolic link. Nothing there is fine.
@@ -40,8 +41,8 @@ pub(super) fn try_lock(lock: &File, wait: Duration) -> Result<(), TryLockError> 
     lock.try_lock()
 }
 
-pub(super) fn write_synced(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let mut file = File::options().write(true).create_new(true).open(path)?;
+pub(super) fn write_synced(access: Access, path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let mut file = access.options().write(true).create_new(true).open(path)?;
     write(&mut file)?;
     file.sync_all()
 }

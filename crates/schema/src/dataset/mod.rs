@@ -20,17 +20,22 @@
 //! `.manifest.lock` guards. Files of a host's writer carry its name behind an `@`, so that two writers never want the same name.
 //! Readers take no lock.
 //!
+//! **Modes.** Files and folders are made as the umask says, in a directory that only its owner may enter with the modes 0600 and 0700 from
+//! the first byte ([`Access`]).
+//!
 //! **Order.** A table is read by host, by day, by writer (the raw one first), and as written. Host names are percent-encoded in paths.
 //!
 //! **Small files** are merged by their writer as they grow in number, within a folder: a merged file carries the range of writes that
 //! it holds, and appears in the same transaction in which those it replaces go.
 
+mod access;
 mod commit;
 mod disk;
 mod error;
 mod manifest;
 mod part;
 mod place;
+mod prune;
 mod role;
 #[cfg(test)]
 mod tests;
@@ -47,11 +52,13 @@ use disk::{plain_file, plain_folder, sync_dir, write_synced};
 use error::{io_error, parquet_error};
 use place::PartName;
 
+pub use access::Access;
 pub use error::DatasetError;
 use manifest::manifest_json;
 pub use manifest::{Import, Manifest};
 pub use part::Part;
 pub use place::Leaf;
+pub use prune::Pruned;
 pub use role::Role;
 pub use transaction::Transaction;
 pub use writer::Writer;
@@ -66,6 +73,7 @@ pub const FORMAT_VERSION: u32 = 1;
 #[derive(Debug, Clone)]
 pub struct Dataset {
     dir: PathBuf,
+    access: Access,
 }
 
 impl Dataset {
@@ -74,7 +82,7 @@ impl Dataset {
     /// # Errors
     /// When there is none or a newer flowmine wrote it.
     pub fn open(dir: &Path) -> Result<Self, DatasetError> {
-        let dataset = Self { dir: dir.to_owned() };
+        let dataset = Self { dir: dir.to_owned(), access: Access::of(dir) };
         dataset.manifest()?;
         Ok(dataset)
     }
@@ -84,16 +92,23 @@ impl Dataset {
     /// # Errors
     /// When the directory holds something else, or cannot be made.
     pub fn open_or_create(dir: &Path) -> Result<Self, DatasetError> {
-        let dataset = Self { dir: dir.to_owned() };
+        Self::open_or_create_with(dir, Access::Umask)
+    }
+
+    /// Opens a dataset, or makes one that this access is given to. What an existing one has stays: see [`Dataset::access`].
+    ///
+    /// # Errors
+    /// When the directory holds something else, or cannot be made.
+    pub fn open_or_create_with(dir: &Path, access: Access) -> Result<Self, DatasetError> {
         let manifest = dir.join(MANIFEST);
         if manifest.exists() {
-            dataset.manifest()?;
-            return Ok(dataset);
+            return Self::open(dir);
         }
         if dir.is_file() {
             return Err(DatasetError::NotEmpty(dir.to_owned()));
         }
-        fs::create_dir_all(dir).map_err(io_error(dir))?;
+        access.make_dataset(dir).map_err(io_error(dir))?;
+        let dataset = Self { dir: dir.to_owned(), access: Access::of(dir) };
         for entry in fs::read_dir(dir).map_err(io_error(dir))? {
             let name = entry.map_err(io_error(dir))?.file_name();
             // A first writer may just now be at the same place: its hidden files are no reason to refuse.
@@ -104,7 +119,7 @@ impl Dataset {
         let hidden = dir.join(format!(".{MANIFEST}.{}.tmp", std::process::id()));
         // Left by somebody with our process number who was killed here.
         let _ = fs::remove_file(&hidden);
-        write_synced(&hidden, |file| file.write_all(&manifest_json(&Manifest::default()))).map_err(io_error(&hidden))?;
+        write_synced(dataset.access, &hidden, |file| file.write_all(&manifest_json(&Manifest::default()))).map_err(io_error(&hidden))?;
         // A link, not a renaming: whoever was first keeps his, which may already say more. Not every file system has links.
         let made = match fs::hard_link(&hidden, &manifest) {
             Ok(()) => Ok(()),
@@ -120,6 +135,11 @@ impl Dataset {
     /// Where it is.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Who may read what is written.
+    pub fn access(&self) -> Access {
+        self.access
     }
 
     /// What `flowmine.json` says, with what writers have committed and not yet written there.

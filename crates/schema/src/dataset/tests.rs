@@ -536,3 +536,151 @@ proptest::proptest! {
         }
     }
 }
+
+/// Paths below a directory with their modes.
+fn modes(dir: &Path) -> Vec<(std::path::PathBuf, u32)> {
+    use std::os::unix::fs::MetadataExt;
+    let mut found = vec![(dir.to_owned(), fs::metadata(dir).unwrap().mode() & 0o777)];
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(modes(&path));
+        } else {
+            found.push((path.clone(), fs::metadata(&path).unwrap().mode() & 0o777));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_private_dataset_stays_private() {
+    let dir = tempfile::tempdir().unwrap();
+    let inside = dir.path().join("above/d");
+    let dataset = Dataset::open_or_create_with(&inside, Access::Private).unwrap();
+    assert_eq!(dataset.access(), Access::Private);
+    let only_ours = || modes(&inside).iter().all(|(path, mode)| *mode == if path.is_dir() { 0o700 } else { 0o600 });
+    // Also what is there for a moment only.
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder([1])).unwrap();
+    transaction.put_state("memory.json", b"{}").unwrap();
+    transaction.update_manifest(|m| _ = m.clusters.insert("lab".to_owned())).unwrap();
+    assert!(modes(&inside).iter().any(|(path, _)| path.to_string_lossy().ends_with(".tmp")));
+    assert!(only_ours(), "{:?}", modes(&inside));
+    transaction.commit().unwrap();
+    drop(writer);
+    // Nobody need say it a second time.
+    for role in [Role::Raw, Role::Derived] {
+        let mut writer = Dataset::open_or_create(&inside).unwrap().writer(role, "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.append(builder([2])).unwrap();
+        transaction.commit().unwrap();
+    }
+    assert!(only_ours(), "{:?}", modes(&inside));
+
+    // An empty directory is shut before anything lies in it; a dataset that is there stays as it is.
+    let open = dir.path().join("open");
+    fs::create_dir(&open).unwrap();
+    assert_eq!(Dataset::open_or_create_with(&open, Access::Private).unwrap().access(), Access::Private);
+    let shared = dir.path().join("shared");
+    let first = Dataset::open_or_create(&shared).unwrap().access();
+    assert_eq!(Dataset::open_or_create_with(&shared, Access::Private).unwrap().access(), first);
+}
+
+/// Takes out of `links` the rows with these numbers; gives what stays.
+fn retain(dataset: &Dataset, gone: impl Fn(i64) -> bool) -> (Vec<i64>, Pruned) {
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    let leaf = &dataset.leaves::<Link<'static>>().unwrap()[0];
+    let pruned = transaction.retain::<Link<'static>>(leaf, Projection::Only(&["source_ns"]), |row| !gone(row.source_ns.unwrap())).unwrap();
+    transaction.commit().unwrap();
+    (numbers(dataset), pruned)
+}
+
+#[test]
+fn rows_are_taken_out_wherever_they_lie_and_the_order_stays() {
+    // Files of three rows; which of them go, as bits of a number.
+    for files in [1usize, 2, 3] {
+        for gone in (0..1u32 << (3 * files)).step_by(if files < 3 { 1 } else { 7 }) {
+            let dir = tempfile::tempdir().unwrap();
+            let dataset = Dataset::open_or_create(dir.path()).unwrap();
+            let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+            for file in 0..files as i64 {
+                let mut transaction = writer.begin().unwrap();
+                transaction.append(builder(3 * file..3 * file + 3)).unwrap();
+                transaction.commit().unwrap();
+            }
+            drop(writer);
+            let goes = |n: i64| n < 32 && gone & (1 << n) != 0;
+            let (stay, pruned) = retain(&dataset, goes);
+            let mut expected: Vec<i64> = (0..3 * files as i64).filter(|n| !goes(*n)).collect();
+            assert_eq!(stay, expected, "{files} files, {gone:b}");
+            assert_eq!((pruned.rows, pruned.kept), (u64::from(gone.count_ones()), expected.len() as u64));
+            // A second time there is nothing to do, and files are not written again.
+            let before = names(&dir.path().join("links"));
+            assert_eq!(retain(&dataset, goes).1.rows, 0);
+            assert_eq!(names(&dir.path().join("links")), before);
+            // What is written afterwards comes after it.
+            let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+            let mut transaction = writer.begin().unwrap();
+            transaction.append(builder([100])).unwrap();
+            transaction.commit().unwrap();
+            drop(writer);
+            expected.push(100);
+            assert_eq!(numbers(&dataset), expected, "{files} files, {gone:b}");
+        }
+    }
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    if dir.exists() { files(dir) } else { Vec::new() }
+}
+
+#[test]
+fn a_transaction_that_takes_out_and_is_dropped_does_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder(0..9)).unwrap();
+    transaction.commit().unwrap();
+    let before = files(&dir.path().join("links"));
+    let mut transaction = writer.begin().unwrap();
+    let leaf = &dataset.leaves::<Link<'static>>().unwrap()[0];
+    let pruned = transaction.retain::<Link<'static>>(leaf, Projection::All, |row| row.source_ns > Some(4)).unwrap();
+    assert_eq!((pruned.rows, pruned.kept), (5, 4));
+    drop(transaction);
+    assert_eq!(numbers(&dataset), (0..9).collect::<Vec<_>>());
+    assert_eq!(files(&dir.path().join("links")), before);
+    assert!(files(dir.path()).iter().all(|name| !name.ends_with(".tmp")));
+}
+
+#[test]
+fn a_split_table_keeps_its_hosts_and_days() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writer = dataset.writer(Role::Host("n 1".to_owned()), "test").unwrap();
+    let days = [Day::parse("2026-11-20").unwrap(), Day::parse("2026-11-21").unwrap()];
+    let mut transaction = writer.begin().unwrap();
+    for (number, day) in days.into_iter().enumerate() {
+        let mut builder = Builder::<Seen<'static>>::new();
+        for n in [0, 1] {
+            builder.push(&Seen { host: "n 1".into(), number: 10 * number as i64 + n, ..Default::default() });
+        }
+        transaction.append_split(builder, "n 1", day).unwrap();
+    }
+    transaction.commit().unwrap();
+    let mut transaction = writer.begin().unwrap();
+    for leaf in dataset.leaves::<Seen<'static>>().unwrap() {
+        let _ = transaction.retain::<Seen<'static>>(&leaf, Projection::Only(&["number"]), |row| row.number > 10).unwrap();
+    }
+    transaction.commit().unwrap();
+    let mut seen = Vec::new();
+    dataset
+        .read::<Seen<'static>, DatasetError>(Projection::All, |row| {
+            seen.push((row.host.into_owned(), row.number));
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(seen, [("n 1".to_owned(), 11)]);
+}

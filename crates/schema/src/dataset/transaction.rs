@@ -18,8 +18,8 @@ use crate::time::Day;
 #[must_use = "nothing is written before commit()"]
 #[derive(Debug)]
 pub struct Transaction<'w> {
-    writer: &'w mut Writer,
-    number: u64,
+    pub(super) writer: &'w mut Writer,
+    pub(super) number: u64,
     pub(super) commit: Commit,
     /// The manifest as it is to be, while it is changed.
     manifest: Option<Manifest>,
@@ -145,7 +145,7 @@ impl Transaction<'_> {
         let dir = self.writer.dataset.dir.clone();
         self.writer.dataset.plain_folders(folder)?;
         if !dir.join(folder).is_dir() {
-            fs::create_dir_all(dir.join(folder)).map_err(io_error(&dir.join(folder)))?;
+            self.writer.dataset.access.make_folders(&dir.join(folder)).map_err(io_error(&dir.join(folder)))?;
             // Each of them may be new; its name stands in the one above.
             let mut above = Some(folder);
             while let Some(path) = above {
@@ -158,7 +158,7 @@ impl Transaction<'_> {
         let path = dir.join(&hidden);
         // Listed before it is written, so that a failure half way removes it.
         self.commit.moves.push((hidden, format!("{folder}/{name}")));
-        let file = File::options().write(true).create_new(true).open(&path).map_err(io_error(&path))?;
+        let file = self.writer.dataset.access.options().write(true).create_new(true).open(&path).map_err(io_error(&path))?;
         write(&file).map_err(parquet_error(&path))?;
         file.sync_all().map_err(io_error(&path))
     }
@@ -177,7 +177,8 @@ impl Transaction<'_> {
         let list = dir.join(self.writer.role.commit_file());
         let hidden = dir.join(format!("{}{}-commit.tmp", self.writer.role.hidden_prefix(), self.number));
         let bytes = serde_json::to_vec(&self.commit).map_err(|source| DatasetError::Json { path: list.clone(), source })?;
-        let written = write_synced(&hidden, |file| file.write_all(&bytes)).and_then(|()| fs::rename(&hidden, &list));
+        let written =
+            write_synced(self.writer.dataset.access, &hidden, |file| file.write_all(&bytes)).and_then(|()| fs::rename(&hidden, &list));
         if let Err(e) = written {
             let _ = fs::remove_file(&hidden);
             return Err(io_error(&list)(e));

@@ -23,7 +23,7 @@ impl Dataset {
     pub fn writer(&self, role: Role, who: &str) -> Result<Writer, DatasetError> {
         let path = self.dir.join(role.lock_file());
         plain_file(&path)?;
-        let mut lock = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(io_error(&path))?;
+        let mut lock = self.access.options().read(true).write(true).create(true).truncate(false).open(&path).map_err(io_error(&path))?;
         match try_lock(&lock, LOCK_WAIT) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -147,7 +147,8 @@ impl Writer {
         let dir = &self.dataset.dir;
         let path = dir.join(MANIFEST_LOCK);
         plain_file(&path)?;
-        let lock = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(io_error(&path))?;
+        let lock =
+            self.dataset.access.options().read(true).write(true).create(true).truncate(false).open(&path).map_err(io_error(&path))?;
         match try_lock(&lock, MANIFEST_WAIT) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -165,7 +166,7 @@ impl Writer {
         // From a time when it could not be renamed.
         let _ = fs::remove_file(&hidden);
         let path = dir.join(MANIFEST);
-        write_synced(&hidden, |file| file.write_all(&manifest_json(&manifest)))
+        write_synced(self.dataset.access, &hidden, |file| file.write_all(&manifest_json(&manifest)))
             .and_then(|()| fs::rename(&hidden, &path))
             .map_err(io_error(&path))?;
         sync_dir(dir)

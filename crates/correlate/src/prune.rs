@@ -1,0 +1,254 @@
+//! Taking out of a dataset what is older than a moment.
+//!
+//! In go a dataset and the moment; out comes what was taken out of each table. Raw rows go; the tables that [`crate::correlate`] writes
+//! are left, and are made again by it.
+//!
+//! **What stays.** Of jobs: whole submissions (an array with its tasks, a heterogeneous job with its components, a job with all of its
+//! attempts) of which an attempt had not ended by then, or nobody knows that it had. Of traces: whole traces that had not ended by
+//! then. The memory of observers, the files that were imported, and the tables `task_runs` and those of imported logs.
+//!
+//! What is refused: a dataset that somebody else writes, until that is over. Hosts that are being traced are passed over and told.
+
+use flowmine_schema::dataset::{Leaf, Pruned, Role, Transaction};
+use flowmine_schema::tables::{Clock, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, JobDependency, JobState, Process, TracedFile};
+use flowmine_schema::time::Day;
+use flowmine_schema::{Dataset, DatasetError, Projection, Row};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{Attempt, CorrelateError, Jobs, Timestamp};
+
+/// What was taken out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pruning {
+    /// Tables that had rows, in the order in which they are documented.
+    pub tables: Vec<(&'static str, Pruned)>,
+    /// Submissions of jobs that stayed because they had not ended by then.
+    pub jobs_left: usize,
+    /// Hosts that are being traced, whose traces were left.
+    pub busy: Vec<String>,
+}
+
+impl Pruning {
+    fn add(&mut self, table: &'static str, pruned: Pruned) {
+        match self.tables.iter_mut().find(|(name, _)| *name == table) {
+            Some((_, sum)) => sum.add(pruned),
+            None => self.tables.push((table, pruned)),
+        }
+    }
+}
+
+/// Takes out what is older than `before_ns` (nanoseconds since 1970). With `dry` it is only counted.
+///
+/// # Errors
+/// When the dataset cannot be read or written, or another writes raw tables.
+pub fn prune(dataset: &Dataset, before_ns: i64, dry: bool) -> Result<Pruning, CorrelateError> {
+    let mut done = Pruning::default();
+    let who = format!("prune, process {}", std::process::id());
+    let mut writer = dataset.writer(Role::Raw, &who)?;
+    // While nobody adds to them.
+    let ended = Ended::of(dataset, before_ns)?;
+    done.jobs_left = ended.left;
+    let mut transaction = writer.begin()?;
+    let job = &["cluster", "job", "submit_ns", "observed_at_ns"];
+    of_table::<JobState<'static>>(dataset, &mut transaction, &mut done, Projection::Only(job), |row| {
+        ended.stays(&row.cluster, &row.job, row.submit_ns, row.observed_at_ns)
+    })?;
+    of_table::<JobDependency<'static>>(dataset, &mut transaction, &mut done, Projection::Only(job), |row| {
+        ended.stays(&row.cluster, &row.job, row.submit_ns, row.observed_at_ns)
+    })?;
+    of_table::<DiagnosticRow<'static>>(dataset, &mut transaction, &mut done, Projection::Only(&["observed_at_ns"]), |row| {
+        row.observed_at_ns.is_none_or(|at| at >= before_ns)
+    })?;
+    if !dry {
+        transaction.commit()?;
+    } else {
+        drop(transaction);
+    }
+    for host in dataset.manifest()?.hosts {
+        let mut writer = match dataset.writer(Role::Host(host.clone()), &who) {
+            Ok(writer) => writer,
+            Err(DatasetError::Locked { .. }) => {
+                done.busy.push(host);
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let old = old_traces(dataset, &host, before_ns)?;
+        let mut transaction = writer.begin()?;
+        macro_rules! traced {
+            ($($table:ident),+) => { $({
+                for leaf in dataset.leaves::<$table<'static>>()?.iter().filter(|leaf| leaf.host() == Some(&host)) {
+                    let only = Projection::Only(&["trace_ns"]);
+                    done.add($table::TABLE, transaction.retain::<$table<'static>>(leaf, only, |row| !old.contains(&row.trace_ns))?);
+                }
+            })+ };
+        }
+        traced!(Host, Clock, Process, TracedFile, IoEvent, IoTotal, IoLoss);
+        if !dry {
+            transaction.commit()?;
+        } else {
+            drop(transaction);
+        }
+    }
+    Ok(done)
+}
+
+fn of_table<R: Row>(
+    dataset: &Dataset,
+    transaction: &mut Transaction<'_>,
+    done: &mut Pruning,
+    projection: Projection<'_>,
+    mut stays: impl FnMut(&R::Of<'_>) -> bool,
+) -> Result<(), CorrelateError> {
+    for leaf in dataset.leaves::<R>()? {
+        done.add(R::TABLE, transaction.retain::<R>(&leaf, projection, &mut stays)?);
+    }
+    Ok(())
+}
+
+/// Which attempts are to go.
+struct Ended {
+    before_ns: i64,
+    /// Cluster, job and submit time of each attempt, and whether it stays.
+    stays: FxHashMap<(String, String), Vec<(Option<i64>, bool)>>,
+    left: usize,
+}
+
+impl Ended {
+    fn of(dataset: &Dataset, before_ns: i64) -> Result<Self, CorrelateError> {
+        let jobs = Jobs::read(dataset, Timestamp::default())?;
+        let pending = Pending::of(dataset, &jobs)?;
+        let mut going_on = vec![false; jobs.submissions.len()];
+        for attempt in &jobs.attempts {
+            let over = attempt.ended_ns.get().is_some_and(|ended| ended < before_ns) || pending.became_tasks(&jobs, attempt);
+            if !over {
+                going_on[attempt.submission as usize] = true;
+            }
+        }
+        let mut stays: FxHashMap<(String, String), Vec<(Option<i64>, bool)>> = FxHashMap::default();
+        for attempt in &jobs.attempts {
+            let key = (jobs.strings.get(attempt.cluster).to_owned(), jobs.strings.get(attempt.job).to_owned());
+            stays.entry(key).or_default().push((attempt.submit_ns.get(), going_on[attempt.submission as usize]));
+        }
+        Ok(Self { before_ns, stays, left: going_on.iter().filter(|on| **on).count() })
+    }
+
+    /// Whether a row stays: its attempt does or, where that is not known as one, the row itself is young enough.
+    fn stays(&self, cluster: &str, job: &str, submit_ns: Option<i64>, observed_at_ns: i64) -> bool {
+        let attempts = self.stays.get(&(cluster.to_owned(), job.to_owned())).map(Vec::as_slice).unwrap_or_default();
+        let mut of_row = attempts.iter().filter(|(submit, _)| *submit == submit_ns || submit_ns.is_none()).peekable();
+        if of_row.peek().is_none() { observed_at_ns >= self.before_ns } else { of_row.any(|(_, stays)| *stays) }
+    }
+}
+
+/// What remained of arrays when their records (`8_*`) were last seen: a record never ends when its last task becomes a job.
+struct Pending {
+    /// Cluster, record, submit time: the indices, as Slurm writes them.
+    remained: FxHashMap<(String, String, Option<i64>), String>,
+    /// By submission, the tasks that were seen; of arrays only.
+    tasks: FxHashMap<u32, FxHashSet<i64>>,
+}
+
+impl Pending {
+    fn of(dataset: &Dataset, jobs: &Jobs) -> Result<Self, CorrelateError> {
+        let mut remained = FxHashMap::default();
+        let columns = Projection::Only(&["cluster", "job", "submit_ns", "array_tasks"]);
+        dataset.read::<JobState<'static>, CorrelateError>(columns, |row| {
+            if let (true, Some(list)) = (row.job.ends_with("_*"), row.array_tasks) {
+                remained.insert((row.cluster.into_owned(), row.job.into_owned(), row.submit_ns), list.into_owned());
+            }
+            Ok(())
+        })?;
+        let mut tasks: FxHashMap<u32, FxHashSet<i64>> = FxHashMap::default();
+        for attempt in jobs.attempts.iter().filter(|_| !remained.is_empty()) {
+            if let Some(task) = attempt.array_task_id.get() {
+                tasks.entry(attempt.submission).or_default().insert(task);
+            }
+        }
+        Ok(Self { remained, tasks })
+    }
+
+    /// Whether each task that a record still stood for was seen as a job of its own.
+    fn became_tasks(&self, jobs: &Jobs, attempt: &Attempt) -> bool {
+        let text = |sym| jobs.strings.get(sym).to_owned();
+        let key = || (text(attempt.cluster), text(attempt.job), attempt.submit_ns.get());
+        attempt.is_pending_array(&jobs.strings)
+            && self.tasks.get(&attempt.submission).is_some_and(|seen| self.remained.get(&key()).is_some_and(|list| all_seen(list, seen)))
+    }
+}
+
+/// Whether all indices of a list such as `1,3-9,20-40:5%3` are in the set; not, where the list cannot be read or is cut (`...`).
+fn all_seen(list: &str, seen: &FxHashSet<i64>) -> bool {
+    let indices = list.split_once('%').map_or(list, |(indices, _)| indices);
+    indices.split(',').all(|part| {
+        let (range, step) = part.split_once(':').unwrap_or((part, "1"));
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        match (first.parse::<i64>(), last.parse::<i64>(), step.parse::<usize>()) {
+            // It ends at the first that was not seen, however far a range goes.
+            (Ok(first), Ok(last), Ok(step)) if step > 0 && first <= last => (first..=last).step_by(step).all(|index| seen.contains(&index)),
+            _ => false,
+        }
+    })
+}
+
+/// The traces of a host that had ended by then. One that was killed had ended where nothing of it lies in the folder of that day or of
+/// a later one: nobody traces the host now.
+fn old_traces(dataset: &Dataset, host: &str, before_ns: i64) -> Result<FxHashSet<i64>, CorrelateError> {
+    let mut ended: FxHashMap<i64, Option<i64>> = FxHashMap::default();
+    each::<Host<'static>>(
+        dataset,
+        host,
+        |_| true,
+        &["trace_ns", "state", "at_ns"],
+        |row| {
+            let end = ended.entry(row.trace_ns).or_default();
+            if row.state == "ended" {
+                *end = Some(end.unwrap_or(i64::MIN).max(row.at_ns));
+            }
+        },
+    )?;
+    let border = Day::of(before_ns);
+    let mut young: FxHashSet<i64> = FxHashSet::default();
+    macro_rules! seen_in {
+        ($($table:ident),+) => { $(
+            each::<$table<'static>>(dataset, host, |leaf| leaf.day().is_some_and(|day| day >= border), &["trace_ns"], |row| {
+                young.insert(row.trace_ns);
+            })?;
+        )+ };
+    }
+    seen_in!(Host, Clock, Process, TracedFile, IoEvent, IoTotal, IoLoss);
+    let is_old = |(trace, end): (i64, Option<i64>)| end.map_or(!young.contains(&trace), |end| end < before_ns).then_some(trace);
+    Ok(ended.into_iter().filter_map(is_old).collect())
+}
+
+fn each<R: Row>(
+    dataset: &Dataset,
+    host: &str,
+    wanted: impl Fn(&Leaf) -> bool,
+    columns: &[&str],
+    mut row: impl FnMut(&R::Of<'_>),
+) -> Result<(), CorrelateError> {
+    for leaf in dataset.leaves::<R>()?.iter().filter(|leaf| leaf.host() == Some(host) && wanted(leaf)) {
+        for part in dataset.leaf_parts(leaf)? {
+            let (_, rows) = part.read::<R>(Projection::Only(columns))?;
+            rows.iter().map_err(|_| CorrelateError::Damaged(R::TABLE))?.for_each(|of| row(&of));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_of_arrays() {
+        let seen: FxHashSet<i64> = (0..10).chain([20, 25]).collect();
+        for list in ["3-9%3", "0", "1,3,5", "0-9,20,25", "20-29:5", "9-9"] {
+            assert!(all_seen(list, &seen), "{list}");
+        }
+        for list in ["3-10", "11", "", "1,", "1,3,...", "9-3", "0-9223372036854775807", "1:0", "x", "20-30:5"] {
+            assert!(!all_seen(list, &seen), "{list}");
+        }
+    }
+}
