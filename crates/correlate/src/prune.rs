@@ -106,11 +106,13 @@ fn of_table<R: Row>(
     Ok(())
 }
 
+/// Attempts at jobs by cluster and job: when each was submitted, and whether it stays.
+type Stays = FxHashMap<(String, String), Vec<(Option<i64>, bool)>>;
+
 /// Which attempts are to go.
 struct Ended {
     before_ns: i64,
-    /// Cluster, job and submit time of each attempt, and whether it stays.
-    stays: FxHashMap<(String, String), Vec<(Option<i64>, bool)>>,
+    stays: Stays,
     left: usize,
 }
 
@@ -125,7 +127,7 @@ impl Ended {
                 going_on[attempt.submission as usize] = true;
             }
         }
-        let mut stays: FxHashMap<(String, String), Vec<(Option<i64>, bool)>> = FxHashMap::default();
+        let mut stays = Stays::default();
         for attempt in &jobs.attempts {
             let key = (jobs.strings.get(attempt.cluster).to_owned(), jobs.strings.get(attempt.job).to_owned());
             stays.entry(key).or_default().push((attempt.submit_ns.get(), going_on[attempt.submission as usize]));
