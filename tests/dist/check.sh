@@ -148,6 +148,7 @@ else
         port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
         expect "observe --ssh to a closed port says so" 2 "loginnode.*(refused|cannot connect)" observe --dataset queue-far --ssh "me@loginnode:$port"
         if ! command -v sshd >/dev/null || ! command -v ssh-keygen >/dev/null; then not_run "observe --ssh: there is no sshd here"; continue; fi
+        case $(getent passwd "$(id -un)") in *nologin | *false) not_run "observe --ssh: $(id -un) may not log in"; continue ;; esac
         if [ -z "$daemon" ]; then
             ssh-keygen -q -t ed25519 -N '' -C host -f "$work/host"
             ssh-keygen -q -t ed25519 -N '' -C client -f "$work/client"
