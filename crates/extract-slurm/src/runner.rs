@@ -108,6 +108,7 @@ pub(crate) fn check_script(script: &str) -> Result<(), RunError> {
 }
 
 /// The number that a signal's name has on Linux, see signal(7).
+#[cfg(feature = "ssh")]
 pub(crate) fn signal_number(name: &str) -> Option<i32> {
     SIGNALS.iter().find(|(_, n)| *n == name).map(|(number, _)| *number)
 }
