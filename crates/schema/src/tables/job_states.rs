@@ -147,11 +147,6 @@ pub mod change {
     pub const LEFT: &str = "left";
     /// A fact from accounting.
     pub const ACCOUNTING: &str = "accounting";
-
-    /// Whether a change leaves the state as it is.
-    pub fn keeps_state(change: &str) -> bool {
-        matches!(change, HELD | RELEASED | CHANGED)
-    }
 }
 
 /// The values of `job_states.source` and `job_dependencies.source`.
