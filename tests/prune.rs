@@ -189,15 +189,16 @@ fn whole_traces_go_when_they_had_ended() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = dir.path().join("dataset");
     let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i64;
+    // Two side by side, each with a place of its own.
     let trace = || {
-        let mut command = flowmine();
-        command.args(["trace", "--backend", "ptrace", "--host", "n 1", "--dataset"]).arg(&dataset).args([
-            "--",
-            "sh",
-            "-c",
-            "cat /etc/passwd",
-        ]);
-        expect(command.stdout(Stdio::null()), 0);
+        let start = || {
+            let mut command = flowmine();
+            command.args(["trace", "--backend", "ptrace", "--host", "n 1", "--dataset"]).arg(&dataset);
+            command.args(["--", "sh", "-c", "cat /etc/passwd; sleep 0.5"]).stdout(Stdio::null()).spawn().unwrap()
+        };
+        for mut running in [start(), start()] {
+            assert!(running.wait().unwrap().success());
+        }
     };
     trace();
     std::thread::sleep(Duration::from_millis(20));

@@ -160,9 +160,38 @@ fn the_same_input_gives_the_same_bytes() {
     let mut names: Vec<_> = fs::read_dir(&outs[0]).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert!(names.len() >= 7, "{names:?}");
-    for name in names {
+    // What is hidden says when and of what the rest was made.
+    for name in names.into_iter().filter(|name| !name.as_encoded_bytes().starts_with(b".")) {
         assert!(fs::read(outs[0].join(&name)).unwrap() == fs::read(outs[1].join(&name)).unwrap(), "{} differs", name.display());
     }
+}
+
+#[test]
+fn what_is_not_new_is_not_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (dataset, out) = (dir.path().join("dataset"), dir.path().join("out"));
+    let run = |more: &[&str]| {
+        let output = expect(flowmine().args(["run", "--formats", "csv", "--dataset"]).arg(&dataset).arg("--out").arg(&out).args(more), 0);
+        let again = !String::from_utf8_lossy(&output.stderr).contains("nothing is new");
+        (again, String::from_utf8(output.stdout).unwrap())
+    };
+    import(&dataset, false);
+    let (again, first) = run(&[]);
+    assert!(again && first.contains("summary.json"), "{first}");
+    assert_eq!(run(&[]), (false, first.clone()));
+    // What is missing or was changed by hand is made again, and so is all when something else is asked for or new.
+    fs::remove_file(out.join("dfg.svg")).unwrap();
+    assert_eq!(run(&[]), (true, first.clone()));
+    fs::write(out.join("summary.json"), "{}").unwrap();
+    assert_eq!(run(&[]), (true, first.clone()));
+    assert!(run(&["--timestamp", "observed-at"]).0);
+    assert_eq!(run(&[]), (true, first.clone()));
+    // The polls' files name no cluster.
+    let accounting = repository("fixtures/case-study/sacct-token.txt.gz");
+    expect(flowmine().args(["import", "squeue", "--cluster", "cluster", "--dataset"]).arg(&dataset).arg(accounting), 0);
+    let (again, more) = run(&[]);
+    assert!(again && more != first);
+    assert_eq!(run(&[]), (false, more));
 }
 
 #[test]

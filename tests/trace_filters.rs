@@ -7,6 +7,7 @@ mod doctor;
 #[path = "support/require.rs"]
 mod require;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -291,7 +292,7 @@ fn what_ran_before_is_read_in() {
     while !dir.path().join("early").exists() {
         std::thread::yield_now();
     }
-    let trace = HostTrace::start(&dir, &["--detail", "events"]);
+    let trace = HostTrace::start(&dir, &["--detail", "events", "--command-lines", "all"]);
     drop(before.stdin.take());
     before.wait().unwrap();
     let dataset = trace.end();
@@ -305,6 +306,73 @@ fn what_ran_before_is_read_in() {
     assert!(writes.contains(&(pid, "write".to_owned(), Some(inode), Some(3))));
     let files = rows::<TracedFile<'static>, _>(&dataset, |file| (file.inode, file.path.map(|path| path.into_owned())));
     assert!(files.contains(&(inode, dir.path().join("early").to_str().map(str::to_owned))), "{files:?}");
+}
+
+/// Others' command lines hold passwords: of a host's trace the first word is kept, unless somebody asks for more. A command is one's own.
+#[test]
+fn of_command_lines_is_kept_what_was_asked_for() {
+    if !ebpf_works() {
+        return;
+    }
+    let lines = |dataset: &Dataset, pid: i32| {
+        let lines = rows::<Process<'static>, _>(dataset, |row| (row.pid, row.command_line.map(Cow::into_owned), row.command_line_cut));
+        lines.into_iter().filter(|(of, ..)| *of == pid).map(|(_, line, cut)| (line, cut)).collect::<BTreeSet<_>>()
+    };
+    let asked = |dataset: &Dataset| rows::<Host<'static>, _>(dataset, |host| host.command_lines.map(Cow::into_owned).unwrap_or_default());
+    let (first, all) = (Some(r#"["sh"]"#.to_owned()), Some(r#"["sh","-c","read go","--password=hunter2"]"#.to_owned()));
+    let cases: [(&[&str], &str, _); 4] = [
+        (&[], "program", (first.clone(), true)),
+        (&["--command-lines", "program"], "program", (first.clone(), true)),
+        (&["--command-lines", "none"], "none", (None, false)),
+        (&["--command-lines", "all"], "all", (all.clone(), false)),
+    ];
+    for (options, name, kept) in cases {
+        let dir = place();
+        let start = || {
+            let mut command = shell("read go", dir.path());
+            command.arg("--password=hunter2").stdin(Stdio::piped()).spawn().unwrap()
+        };
+        // One that ran before, and one that comes later.
+        let mut before = start();
+        let trace = HostTrace::start(&dir, options);
+        let mut later = start();
+        for child in [&mut before, &mut later] {
+            drop(child.stdin.take());
+            child.wait().unwrap();
+        }
+        let dataset = trace.end();
+        assert_eq!(asked(&dataset), [name, name]);
+        for (child, until) in [(before.id(), "before"), (later.id(), "later")] {
+            let mut seen = lines(&dataset, child as i32);
+            // A fork has no command line of its own before it is its program.
+            seen.retain(|(line, _)| line.is_some() || name == "none");
+            assert_eq!(seen, [kept.clone()].into(), "{name}, {until}");
+        }
+    }
+    // A command, and processes of others beside it.
+    let ours = std::process::id().to_string();
+    let cases: [(&[&str], &str, _, _); 3] = [
+        (&[], "all", Some((all, false)), r#"["sh","-c","read go","--password=hunter2"]"#),
+        (&["--command-lines", "none"], "none", Some((None, false)), r#"["sh"]"#),
+        (&["--pid", &ours], "program", Some((first, true)), r#"["sh"]"#),
+    ];
+    for (options, name, kept, of_trace) in cases {
+        let dir = place();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flowmine"));
+        command.args(["trace", "--backend", "ebpf", "--dataset"]).arg(dir.path().join("d")).args(options);
+        command.args(["--", "sh", "-c", "read go", "--password=hunter2"]).stdin(Stdio::null()).output().unwrap();
+        let dataset = Dataset::open(&dir.path().join("d")).unwrap();
+        assert_eq!(asked(&dataset), [name, name]);
+        let commands = rows::<Host<'static>, _>(&dataset, |host| host.command.map(Cow::into_owned).unwrap_or_default());
+        assert_eq!(commands, [of_trace, of_trace]);
+        let seen = rows::<Process<'static>, _>(&dataset, |row| {
+            (row.exit_ns.is_some(), row.command_line.map(Cow::into_owned), row.command_line_cut)
+        });
+        // Other tests of this program start processes, too.
+        let ended: Vec<_> = seen.into_iter().filter(|(ended, ..)| *ended).map(|(_, line, cut)| (line, cut)).collect();
+        assert!(kept.is_some_and(|kept| ended.contains(&kept)), "{name}: {ended:?}");
+        assert!(name == "all" || !format!("{ended:?}").contains("hunter2"), "{name}: {ended:?}");
+    }
 }
 
 #[test]

@@ -64,7 +64,9 @@ impl Place {
     /// `flowmine trace` of a command, to which its words are added, or of the host.
     pub fn trace(&self) -> Command {
         let mut command = flowmine();
-        command.args(["trace", "--backend", "ebpf", "--detail", "events", "--host", "node1", "--environ", ENVIRON, "--dataset"]);
+        command.args(["trace", "--backend", "ebpf", "--detail", "events", "--host", "node1", "--environ", ENVIRON]);
+        // Scripts that are told by a command line only are found by it.
+        command.args(["--command-lines", "all", "--dataset"]);
         command.arg(self.dataset()).current_dir(self.run()).stdin(Stdio::null());
         command
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use discover::{ColumnArgs, Discover, EventsArg, Model, ModelFormat, ShowArg, SortArg, StatisticArg, TableArg};
-pub use trace::{BackendArg, DetailArg, Doctor, HooksArg, Trace, TraceFilters};
+pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, Trace, TraceFilters};
 
 /// Process mining for HPC clusters and scientific workflows.
 ///
@@ -111,6 +111,10 @@ pub struct Observe {
     /// Keep the raw output of each poll as a file in this directory; `flowmine import squeue` reads them.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
+    /// Write codes made with the key in this file in place of names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …), so that the
+    /// dataset never holds one. Every poll needs the same key.
+    #[arg(long, value_name = "KEYFILE", conflicts_with = "record")]
+    pub pseudonymise: Option<PathBuf>,
     /// Say what each poll brought, also when nobody watches.
     #[arg(long, short)]
     pub verbose: bool,
@@ -125,6 +129,18 @@ pub struct Kept {
     /// Make the dataset for its owner alone (modes 0700 and 0600, whatever the umask lets); a dataset that is so stays so without this.
     #[arg(long)]
     pub private: bool,
+    /// As whom it is written.
+    #[command(flatten)]
+    pub written: AsOwner,
+}
+
+/// As whom a dataset is written.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct AsOwner {
+    /// For root: write into a dataset that belongs to another user, as that user. Without it root refuses, since whoever owns a directory can put anything into
+    /// the way of who writes there.
+    #[arg(long)]
+    pub as_owner: bool,
 }
 
 /// `flowmine prune`.
@@ -138,6 +154,9 @@ pub struct Prune {
     /// The dataset.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// As whom it is written.
+    #[command(flatten)]
+    pub written: AsOwner,
     /// Take out what had ended before this: 2026-11-20, 2026-11-20T13:00 (UTC) or with zone, 90d, 12w, yesterday.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub before: i64,
@@ -344,6 +363,9 @@ pub struct Correlate {
     /// The dataset.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// As whom it is written.
+    #[command(flatten)]
+    pub written: AsOwner,
     /// Only this case notion (dependency, account-group) is reported on; the tables always hold all.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
@@ -449,6 +471,9 @@ pub struct Run {
     /// The dataset.
     #[arg(long, value_name = "DIR")]
     pub dataset: PathBuf,
+    /// As whom it is written.
+    #[command(flatten)]
+    pub written: AsOwner,
     /// The directory for the results; made when it does not exist.
     #[arg(long, short, visible_alias = "output", value_name = "DIR")]
     pub out: PathBuf,

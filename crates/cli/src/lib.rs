@@ -26,7 +26,22 @@ pub enum Outcome {
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
-    match commands::run(args::Cli::parse()) {
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // clap repeats what was typed, with what steers a terminal, and a shell types names of files.
+            if std::env::args_os().any(|arg| arg.to_string_lossy().chars().any(flowmine_schema::text::is_unsafe)) {
+                messages::note(error.render().to_string().trim_end());
+                return ExitCode::from(error.exit_code() as u8);
+            }
+            error.exit()
+        }
+    };
+    if !commands::lent_rights_are_kept_small(&cli) {
+        messages::error("rights that this program has by its file (setcap, set-uid) could not be given up");
+        return ExitCode::from(2);
+    }
+    match commands::run(cli) {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::WithLosses) => ExitCode::from(1),
         Ok(Outcome::Code(code)) => ExitCode::from(code),

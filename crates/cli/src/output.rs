@@ -1,11 +1,12 @@
 //! Where results go: a file, which appears only when it is complete, or standard output.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 
 use anyhow::Context;
 use flowmine_eventlog::{Counts, LogError};
+use flowmine_schema::text::terminal::Visible;
 
 /// Writes a result to `path`, or to standard output when there is none (or it is `-`).
 ///
@@ -13,37 +14,52 @@ use flowmine_eventlog::{Counts, LogError};
 pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
     match path.filter(|path| *path != Path::new("-")) {
         None => {
-            let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+            let mut out = BufWriter::with_capacity(1 << 16, seen(io::stdout().lock()));
             write(&mut out)?;
             out.flush().context("standard output")
         }
         // A pipe or a device is written to as it is; what a symbolic link points to is replaced, not the link.
         Some(path) if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) => {
-            let open = File::options().write(true).open(path).map_err(anyhow::Error::from);
-            let result = open.and_then(|file| {
-                let mut out = BufWriter::with_capacity(1 << 16, file);
+            let result = open_special(path).and_then(|file| {
+                let mut out = BufWriter::with_capacity(1 << 16, seen(file));
                 write(&mut out)?;
                 Ok(out.flush()?)
             });
             result.with_context(|| path.display().to_string())
         }
-        Some(path) => {
-            let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-            let path = target.as_path();
-            let hidden = hidden_name(path);
-            let result = File::create(&hidden).map_err(anyhow::Error::from).and_then(|file| {
-                let mut out = BufWriter::with_capacity(1 << 16, file);
-                write(&mut out)?;
-                let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-                file.sync_all()?;
-                Ok(fs::rename(&hidden, path)?)
-            });
-            if result.is_err() {
-                let _ = fs::remove_file(&hidden);
-            }
-            result.with_context(|| path.display().to_string())
-        }
+        Some(path) => replace(path, write).with_context(|| path.display().to_string()),
     }
+}
+
+/// Opens what is no plain file. Should it be one by now, it is not written over.
+fn open_special(path: &Path) -> anyhow::Result<File> {
+    let file = File::options().write(true).open(path)?;
+    anyhow::ensure!(!file.metadata()?.is_file(), "it became a plain file while it was opened");
+    Ok(file)
+}
+
+/// Writes a file under a hidden name and gives it its name when it is complete.
+fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let (folder, name) = flowmine_files::place_of(path)?;
+    let (file, hidden) = folder.create_hidden(MODE)?;
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    let result = write(&mut out).and_then(|()| {
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        Ok(folder.rename(&hidden, &folder, &name)?)
+    });
+    if result.is_err() {
+        let _ = folder.remove(&hidden);
+    }
+    result
+}
+
+/// The mode with which a result is made, before the umask.
+const MODE: u32 = 0o666;
+
+/// A terminal shows what a name holds and does not do it; files and pipes get the bytes as they are.
+fn seen<'a>(out: impl Write + IsTerminal + 'a) -> Box<dyn Write + 'a> {
+    if out.is_terminal() { Box::new(Visible::new(out)) } else { Box::new(out) }
 }
 
 /// Writes a log to `path` or standard output, as [`write`] does.
@@ -56,28 +72,36 @@ pub fn write_log(path: Option<&Path>, log: impl FnOnce(&mut dyn Write) -> Result
     Ok(counts)
 }
 
-/// Has a file written by its name, for what cannot be written as a stream: under a hidden name beside its place, renamed when complete.
+/// Has a file written by its path, for what cannot be written as a stream: in a hidden folder beside its place, moved out of it when complete.
 pub fn write_beside(path: Option<&Path>, log: impl FnOnce(&Path) -> Result<Counts, LogError>) -> anyhow::Result<Counts> {
     let path = path.context("say where to with -o FILE")?;
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         anyhow::bail!("{}: a database can only be a file", path.display());
     }
-    let hidden = hidden_name(&target);
-    let result = log(&hidden).map_err(anyhow::Error::from).and_then(|counts| {
-        File::open(&hidden)?.sync_all()?;
-        fs::rename(&hidden, &target)?;
+    beside(path, log).with_context(|| path.display().to_string())
+}
+
+fn beside(path: &Path, log: impl FnOnce(&Path) -> Result<Counts, LogError>) -> anyhow::Result<Counts> {
+    let (folder, name) = flowmine_files::place_of(path)?;
+    // A path can be led astray where another user rules: root writes elsewhere first.
+    if flowmine_files::is_root() && folder.owner()? != 0 {
+        let elsewhere = tempfile::tempdir()?;
+        let made = elsewhere.path().join("log");
+        let counts = log(&made)?;
+        replace(path, |out| Ok(_ = io::copy(&mut File::open(&made)?, out)?))?;
+        return Ok(counts);
+    }
+    let (inside, hidden) = folder.make_hidden()?;
+    let result = log(&inside.path().join(&name)).map_err(anyhow::Error::from).and_then(|counts| {
+        inside.read(&name)?.sync_all()?;
+        inside.rename(&name, &folder, &name)?;
         Ok(counts)
     });
     if result.is_err() {
-        let _ = fs::remove_file(&hidden);
+        let _ = inside.remove(&name);
     }
-    result.with_context(|| path.display().to_string())
-}
-
-fn hidden_name(path: &Path) -> PathBuf {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+    let _ = folder.remove_folder(&hidden);
+    result
 }
 
 /// Whether an error is somebody closing our output early (`| head`).

@@ -305,7 +305,7 @@ impl Change {
     }
 }
 
-/// A value that changed while a job's state did not, as it was before.
+/// A value of a job that changed, as it was before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Before {
     /// The column of `job_states`.
@@ -396,6 +396,8 @@ pub(crate) struct Folder {
     pub facts: Vec<Fact>,
     /// What changed was before, for each row that tells such a change.
     pub before: Vec<Vec<Before>>,
+    /// The names that attempts had before others.
+    pub former: Vec<(u32, Sym)>,
     chains: FxHashMap<(Sym, Sym, Maybe), Chain>,
     /// Attempts beyond the first of their chain, in order.
     pub copies: Vec<(u32, u32)>,
@@ -416,10 +418,12 @@ impl Folder {
         let before: Vec<Before> = (CHANGING.iter().filter(|column| changed.contains(column)))
             .filter_map(|column| Some(Before { column, value: value_of(&slot.attempt, column)? }))
             .collect();
+        let name = slot.attempt.name;
         attributes(slot, row, accounting, node_list, strings);
         for Before { column, .. } in &before {
             take_change(&mut slot.attempt, row, column, strings);
         }
+        self.former.extend(name.filter(|_| name != slot.attempt.name).map(|name| (at, name)));
         if accounting {
             self.facts.push(Fact {
                 slot: at,
@@ -530,6 +534,9 @@ impl Folder {
                 to.apply_to(text);
             }
         }
+        for (_, name) in &mut self.former {
+            to.apply(name);
+        }
         // Only needed while rows arrive.
         self.chains = FxHashMap::default();
     }
@@ -575,8 +582,7 @@ impl Slot {
 
 /// Whether a row shows a job that its user or an administrator keeps from starting.
 fn is_held(row: &JobState<'_>) -> bool {
-    let waits = row.state.as_deref() == Some(state::PENDING);
-    waits && (row.priority == Some(0) || matches!(row.reason.as_deref(), Some("JobHeldUser" | "JobHeldAdmin")))
+    row.state.as_deref() == Some(state::PENDING) && change::is_hold(row.priority, row.reason.as_deref())
 }
 
 /// The start and the end that a polled row tells. Slurm shows expected ones before; a job that is being requeued is COMPLETING with a start

@@ -68,7 +68,7 @@ pub struct Event {
     pub lifecycle: Lifecycle,
     /// Whether a poll saw the change. Otherwise Slurm told later when it had been.
     pub polled: bool,
-    /// What changed while the state did not: names of columns of `job_states`, or `dependency`.
+    /// What else changed: names of columns of `job_states`, or `dependency`.
     pub changed: Option<Sym>,
     /// What that was before: an index into [`crate::Jobs::before`].
     pub before: Option<u32>,
@@ -237,7 +237,14 @@ pub(crate) fn merge(of: Of, seen: &[Seen], facts: &[Fact], context: &Context<'_>
             continue;
         }
         let told = Told::by(s, s.reported_ns);
-        made.push(Event { not_before_ns: s.not_before_ns, reason: s.reason, polled: true, ..told.event(attempt, state) });
+        made.push(Event {
+            not_before_ns: s.not_before_ns,
+            reason: s.reason,
+            polled: true,
+            changed: s.changed,
+            before: s.before,
+            ..told.event(attempt, state)
+        });
         outcome.ran |= phase(state).has_run();
     }
     let record = known(facts, strings);

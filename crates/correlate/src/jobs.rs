@@ -189,7 +189,7 @@ impl JobsBuilder {
         self.dependencies.renumber(&renumbering);
         drop(renumbering);
         folder.settle_copies();
-        let Folder { slots, mut seen, mut facts, before, .. } = folder;
+        let Folder { slots, mut seen, mut facts, before, former, .. } = folder;
         // Six events are added at most for each attempt.
         if u32::try_from(seen.len() + 6 * slots.len() + 1).is_err() {
             return Err(CorrelateError::TooMany { what: "events" });
@@ -223,7 +223,7 @@ impl JobsBuilder {
         }
 
         let mut submissions = submissions::find(&mut attempts, &strings);
-        let former = former_names(&attempts, &events, &before);
+        let former = former_names(&attempts, &former);
         let (attempts, events) = in_order_of_submission(attempts, &events, [left, requeued], &submissions, &strings, timestamp);
         for (at, attempt) in attempts.iter().enumerate().rev() {
             submissions[attempt.submission as usize].first_attempt = at as u32;
@@ -234,14 +234,14 @@ impl JobsBuilder {
     }
 }
 
-/// The names that submissions had before others, in the order of the submissions, each once.
-fn former_names(attempts: &[Attempt], events: &[Event], before: &[Vec<Before>]) -> Vec<(u32, Sym)> {
-    let mut names = Vec::new();
-    for (event, before) in events.iter().filter_map(|event| Some((event, before.get(event.before? as usize)?))) {
-        for before in before.iter().filter(|before| before.column == "name") {
-            if let Value::Text(Some(name)) = before.value {
-                names.push((attempts[event.attempt as usize].submission, name));
-            }
+/// The names that submissions had before others, and those of their attempts and tasks, in the order of the submissions, each once.
+fn former_names(attempts: &[Attempt], former: &[(u32, Sym)]) -> Vec<(u32, Sym)> {
+    let mut names: Vec<(u32, Sym)> = former.iter().map(|&(at, name)| (attempts[at as usize].submission, name)).collect();
+    let mut first: FxHashMap<u32, Sym> = FxHashMap::default();
+    for (submission, name) in attempts.iter().filter_map(|attempt| Some((attempt.submission, attempt.name?))) {
+        let first = *first.entry(submission).or_insert(name);
+        if name != first {
+            names.extend([(submission, first), (submission, name)]);
         }
     }
     names.sort_unstable();

@@ -12,7 +12,7 @@
 use flowmine_schema::dataset::{Leaf, Pruned, Role, Transaction};
 use flowmine_schema::tables::{Clock, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, JobDependency, JobState, Process, TracedFile};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Dataset, DatasetError, Projection, Row};
+use flowmine_schema::{Dataset, DatasetError, Projection, Row, Writer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{Attempt, CorrelateError, Jobs, Timestamp};
@@ -65,8 +65,11 @@ pub fn prune(dataset: &Dataset, before_ns: i64, dry: bool) -> Result<Pruning, Co
         drop(transaction);
     }
     for host in dataset.manifest()?.hosts {
-        let mut writer = match dataset.writer(Role::Host(host.clone()), &who) {
-            Ok(writer) => writer,
+        // Traces side by side have a place each. All are held, so that no trace of the host runs.
+        let places = dataset.host_places(&host)?;
+        let writers: Result<Vec<Writer>, DatasetError> = places.into_iter().map(|role| dataset.writer(role, &who)).collect();
+        let mut writers = match writers {
+            Ok(writers) => writers,
             Err(DatasetError::Locked { .. }) => {
                 done.busy.push(host);
                 continue;
@@ -74,23 +77,38 @@ pub fn prune(dataset: &Dataset, before_ns: i64, dry: bool) -> Result<Pruning, Co
             Err(error) => return Err(error.into()),
         };
         let old = old_traces(dataset, &host, before_ns)?;
-        let mut transaction = writer.begin()?;
-        macro_rules! traced {
+        for writer in &mut writers {
+            of_host(dataset, &mut done, writer, &host, &old, dry)?;
+        }
+    }
+    Ok(done)
+}
+
+/// Takes the rows of old traces out of what one writer of a host wrote.
+fn of_host(
+    dataset: &Dataset,
+    done: &mut Pruning,
+    writer: &mut Writer,
+    host: &str,
+    old: &FxHashSet<i64>,
+    dry: bool,
+) -> Result<(), CorrelateError> {
+    let mut transaction = writer.begin()?;
+    macro_rules! traced {
             ($($table:ident),+) => { $({
-                for leaf in dataset.leaves::<$table<'static>>()?.iter().filter(|leaf| leaf.host() == Some(&host)) {
+                for leaf in dataset.leaves::<$table<'static>>()?.iter().filter(|leaf| leaf.host() == Some(host)) {
                     let only = Projection::Only(&["trace_ns"]);
                     done.add($table::TABLE, transaction.retain::<$table<'static>>(leaf, only, |row| !old.contains(&row.trace_ns))?);
                 }
             })+ };
         }
-        traced!(Host, Clock, Process, TracedFile, IoEvent, IoTotal, IoLoss);
-        if !dry {
-            transaction.commit()?;
-        } else {
-            drop(transaction);
-        }
+    traced!(Host, Clock, Process, TracedFile, IoEvent, IoTotal, IoLoss);
+    if !dry {
+        transaction.commit()?;
+    } else {
+        drop(transaction);
     }
-    Ok(done)
+    Ok(())
 }
 
 fn of_table<R: Row>(

@@ -8,10 +8,8 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-
 use crate::TraceError;
+use crate::stop::Stop;
 
 /// A command that was started and waits.
 pub struct Held {
@@ -36,10 +34,11 @@ impl Held {
         builder.args(arguments);
         let (tell_fd, wait_fd, release_fd) = (tell.as_raw_fd(), wait.as_raw_fd(), release.as_raw_fd());
         let parts: (OwnedFd, OwnedFd) = (tell, wait);
-        // SAFETY: between fork and exec only getpid, close, write and read are called, which are async-signal-safe (signal-safety(7)); the
+        // SAFETY: between fork and exec only sigaction, getpid, close, write and read are called, which are async-signal-safe (signal-safety(7)); the
         // descriptors are open in the child because `parts` and `release` outlive the call of spawn.
         unsafe {
             builder.pre_exec(move || {
+                crate::stop::as_without_us();
                 let pid = libc::getpid().to_ne_bytes();
                 // Otherwise our own copy would keep the pipe open when the tracer dies, and we would wait for ever.
                 libc::close(release_fd);
@@ -82,7 +81,9 @@ impl Held {
     /// When that fails, such as when there is no such program.
     pub fn release(mut self, name: &OsString) -> Result<Running, TraceError> {
         let what = || format!("starting {}", name.to_string_lossy());
-        self.release.write_all(&[1]).map_err(TraceError::system(what()))?;
+        // A signal may have ended it while it waited: that is how it ended then.
+        let _ = self.release.write_all(&[1]);
+        drop(self.release);
         match self.starting.join() {
             Ok(Ok(child)) => Ok(Running { child }),
             Ok(Err(e)) => Err(TraceError::system(what())(e)),
@@ -116,12 +117,37 @@ impl Running {
     }
 
     /// Passes a signal on.
-    pub fn signal(&self, signal: Signal) {
+    pub fn signal(&self, signal: libc::c_int) {
         if let Ok(pid) = i32::try_from(self.child.id()) {
-            // It may have ended just now: then there is nobody to tell.
-            let _ = kill(Pid::from_raw(pid), signal);
+            // SAFETY: kill(2) takes numbers. The child was not waited for to its end, so the number is its own; when it has ended there is nobody to tell.
+            unsafe { libc::kill(pid, signal) };
         }
     }
+
+    /// Waits for its end and passes on the signals that come meanwhile.
+    ///
+    /// # Errors
+    /// When it cannot be waited for.
+    pub fn to_its_end(&mut self, stop: &Stop) -> Result<ExitStatus, TraceError> {
+        loop {
+            stop.forwarded().for_each(|signal| self.signal(signal));
+            if let Some(status) = self.ended_within(Duration::from_millis(50))? {
+                return Ok(status);
+            }
+        }
+    }
+}
+
+/// Runs a command that cannot be traced.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn run_untraced(command: &[OsString], stop: &Stop) -> Result<ExitStatus, TraceError> {
+    let Some(name) = command.first() else { return Err(TraceError::NotHere("no command was given".to_owned())) };
+    stop.before_command();
+    let held = Held::start(command)?;
+    stop.begin();
+    held.release(name)?.to_its_end(stop)
 }
 
 /// A command line as bytes, for the table `hosts`; `None` when it is empty.
@@ -174,7 +200,7 @@ mod tests {
     fn a_signal_is_told_as_a_shell_does() {
         let command = words(&["sleep", "100"]);
         let mut running = Held::start(&command).unwrap().release(&command[0]).unwrap();
-        running.signal(Signal::SIGTERM);
+        running.signal(libc::SIGTERM);
         let status = running.ended_within(Duration::from_secs(20)).unwrap().unwrap();
         assert_eq!(shell_code(status), 143);
     }

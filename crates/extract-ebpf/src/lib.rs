@@ -32,7 +32,9 @@ pub mod record;
 pub mod recorder;
 #[cfg(feature = "tracing")]
 pub mod stop;
+#[cfg(feature = "tracing")]
+mod witness;
 
-pub use options::{Detail, Options};
+pub use options::{CommandLines, Detail, Options};
 pub use record::{FileKey, Op, Operation, ProcessKey, Record, Via};
 pub use recorder::{Recorder, TraceError};

@@ -24,6 +24,42 @@ impl Detail {
     }
 }
 
+/// What is kept of command lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandLines {
+    /// Nothing.
+    None,
+    /// The first word.
+    Program,
+    /// All of it, up to [`Options::arguments_bytes`].
+    All,
+}
+
+impl CommandLines {
+    /// As it stands in the tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            CommandLines::None => "none",
+            CommandLines::Program => "program",
+            CommandLines::All => "all",
+        }
+    }
+
+    /// What is kept of a command line; `None` when nothing is. The second value says whether that is less than was there.
+    pub fn of(self, arguments: &[Vec<u8>]) -> (Option<Vec<Vec<u8>>>, bool) {
+        match self {
+            CommandLines::None => (None, false),
+            CommandLines::All => (Some(arguments.to_vec()), false),
+            CommandLines::Program => {
+                let Some(name) = arguments.first() else { return (Some(Vec::new()), false) };
+                // Programs that write their own title put all of it into the first argument.
+                let word = name.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+                (Some(vec![word.to_vec()]), arguments.len() > 1 || word.len() < name.len())
+            }
+        }
+    }
+}
+
 /// What is recorded. An empty list does not filter; lists are joined by *and*, the elements of one by *or*.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filters {
@@ -81,6 +117,10 @@ pub struct Options {
     pub filters: Filters,
     /// Names of environment variables that are kept of each process.
     pub environment: Vec<String>,
+    /// What is kept of command lines.
+    pub command_lines: CommandLines,
+    /// Nothing is kept of processes of other users.
+    pub only_user: Option<u32>,
     /// How many bytes of a command line are kept.
     pub arguments_bytes: usize,
     /// Size of the kernel's ring of records in bytes, a power of two.
@@ -95,9 +135,28 @@ impl Default for Options {
             detail: Detail::Events,
             filters: Filters::default(),
             environment: Vec::new(),
+            command_lines: CommandLines::All,
+            only_user: None,
             arguments_bytes: 4096,
             ring_bytes: 16 << 20,
             flush_every: Duration::from_secs(10),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_command_line_the_first_word_is_kept() {
+        let words = |text: &[&str]| text.iter().map(|word| word.as_bytes().to_vec()).collect::<Vec<_>>();
+        let line = words(&["/bin/curl", "-u", "me:secret"]);
+        assert_eq!(CommandLines::Program.of(&line), (Some(words(&["/bin/curl"])), true));
+        assert_eq!(CommandLines::Program.of(&words(&["server: me secret"])), (Some(words(&["server:"])), true));
+        assert_eq!(CommandLines::Program.of(&words(&["true"])), (Some(words(&["true"])), false));
+        assert_eq!(CommandLines::Program.of(&[]), (Some(Vec::new()), false));
+        assert_eq!(CommandLines::None.of(&line), (None, false));
+        assert_eq!(CommandLines::All.of(&line), (Some(line), false));
     }
 }

@@ -1,4 +1,4 @@
-//! Giving up capabilities (capabilities(7)).
+//! Giving up capabilities (capabilities(7)), and whose they are.
 
 /// `struct __user_cap_header_struct` of linux/capability.h.
 #[repr(C)]
@@ -21,17 +21,42 @@ const VERSION: u32 = 0x2008_0522;
 /// A file of one's own may be read-only: root's dataset is root's all the same.
 const DAC_OVERRIDE: u32 = 1;
 
+/// The user who started this program when it got its rights by its file (file capabilities, set-uid) and not by who started it. The kernel says so (`AT_SECURE`, getauxval(3)); a
+/// user cannot take that away. Such rights are lent: with them a user may see what is his own, and nothing else.
+pub fn lent_to() -> Option<u32> {
+    // SAFETY: both only return numbers.
+    let (user, secure) = unsafe { (libc::getuid(), libc::getauxval(libc::AT_SECURE)) };
+    (user != 0 && secure != 0).then_some(user)
+}
+
+/// With lent rights: goes back to the caller's user and group for good, where the file was set-uid or set-gid, and keeps no capability but these. Returns whether that could be done.
+pub fn keep_of_lent(capabilities: &[u32]) -> bool {
+    // SAFETY: plain system calls with numbers.
+    let ids = unsafe {
+        let (user, group) = (libc::getuid(), libc::getgid());
+        let (own_user, own_group) = (libc::geteuid() == user, libc::getegid() == group);
+        (own_group || libc::setresgid(group, group, group) == 0) && (own_user || libc::setresuid(user, user, user) == 0)
+    };
+    ids && keep(capabilities)
+}
+
 /// Gives up every capability of this thread but these, and those that it needs to go on writing where it was told to. Failing is harmless: then it keeps them.
 pub fn keep_only(capabilities: &[u32]) {
+    let all: Vec<u32> = capabilities.iter().copied().chain([DAC_OVERRIDE]).collect();
+    keep(&all);
+}
+
+/// Gives up every capability of this thread but these; returns whether that could be done.
+fn keep(capabilities: &[u32]) -> bool {
     let mut header = Header { version: VERSION, pid: 0 };
     let mut data = [Data::default(); 2];
     // SAFETY: header and data are laid out as capget(2) and capset(2) expect for version 3, and live until the calls return; 0 is the calling thread.
     unsafe {
         if libc::syscall(libc::SYS_capget, &raw mut header, data.as_mut_ptr()) != 0 {
-            return;
+            return false;
         }
         let mut kept = [0u32; 2];
-        for &capability in capabilities.iter().chain(&[DAC_OVERRIDE]) {
+        for &capability in capabilities {
             if let Some(word) = kept.get_mut((capability / 32) as usize) {
                 *word |= 1 << (capability % 32);
             }
@@ -41,7 +66,7 @@ pub fn keep_only(capabilities: &[u32]) {
             data.permitted &= kept;
             data.inheritable = 0;
         }
-        libc::syscall(libc::SYS_capset, &raw mut header, data.as_ptr());
+        libc::syscall(libc::SYS_capset, &raw mut header, data.as_ptr()) == 0
     }
 }
 

@@ -321,9 +321,9 @@ pub struct ProcessNews {
 pub struct Loss {
     /// On which processor.
     pub processor: Option<u32>,
-    /// Of what: the name of an [`Op`], `fork`, `exec`, `exit`, `totals`, `open-file`.
+    /// Of what: the name of an [`Op`], `fork`, `exec`, `exit`, `totals`, `open-file`, `request` (one to the overlay).
     pub kind: &'static str,
-    /// Why: `ring-full`, `table-full`, `unreadable`, … .
+    /// Why: `ring-full`, `table-full`, `unreadable`, `no-descriptor`, `caller-unseen`, … .
     pub reason: &'static str,
     /// How many.
     pub count: u64,

@@ -4,7 +4,8 @@
 //! writes what has gathered when [`Options::flush_every`] is over or enough rows are there. Memory holds live processes, open files, a bounded
 //! set of file paths and the rows since the last flush.
 //!
-//! It counts what it received, so that the kernel's count can be compared with it at the end.
+//! It counts what it received, so that the kernel's count can be compared with it at the end. When the dataset cannot be written any more, the trace goes on without
+//! rows, which are counted as lost: somebody's program waits for it (`writing.rs`).
 
 mod process_rows;
 mod rows;
@@ -23,10 +24,10 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::clock::{self, Reading};
 use crate::host::HostFacts;
-use crate::options::{Detail, Filters, Options};
+use crate::options::{CommandLines, Detail, Filters, Options};
 use crate::record::{FileKey, Loss, Op, OpenFile, Operation, Record, Totals};
 use process_rows::Processes;
-use writing::{Gathered, Writing};
+use writing::{Counts, Gathered, Writing};
 
 /// Why a trace could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -66,9 +67,9 @@ pub struct WayIn {
 }
 
 /// How a trace went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// Operations that arrived, added up ones included.
+    /// Operations that arrived, added up ones included, without those of which the rows could not be written.
     pub received: u64,
     /// Rows of `io_events`.
     pub events: u64,
@@ -82,6 +83,8 @@ pub struct Outcome {
     pub lost_operations: u64,
     /// Operations that the kernel side counted, where it counts.
     pub counted: Option<u64>,
+    /// Why the dataset could not be written, the first time that it could not.
+    pub not_written: Option<String>,
 }
 
 /// Rows of one table by the day of their partition.
@@ -127,6 +130,8 @@ pub struct Recorder {
     wanted_files: FxHashMap<FileKey, bool>,
     gathered: usize,
     flushed: Instant,
+    /// Since when what could not be written was not written.
+    unwritten_since: u64,
     outcome: Outcome,
 }
 
@@ -150,22 +155,27 @@ impl Recorder {
             name,
             trace_ns,
             options: options.clone(),
-            processes: Processes::new(if way_in.backend == "ebpf" { 1 } else { 10_000_000 }),
+            processes: Processes::new(if way_in.backend == "ebpf" { 1 } else { 10_000_000 }, options.command_lines),
             way_in,
-            command: command.map(rows::json_array),
+            command: command.map(|words| {
+                // That there was a command is told in any case: it stands for the trace.
+                let kept = if options.command_lines == CommandLines::All { CommandLines::All } else { CommandLines::Program };
+                rows::json_array(&kept.of(words).0.unwrap_or_default())
+            }),
             rows: Gathered::default(),
             left_out: FxHashSet::default(),
             told_files: FxHashSet::default(),
             wanted_files: FxHashMap::default(),
             gathered: 0,
             flushed: Instant::now(),
+            unwritten_since: reading.boot_ns,
             outcome: Outcome::default(),
             host,
         };
         recorder.host_row("began", reading, None);
         recorder.clock_row(reading);
         recorder.flush()?;
-        // A dataset that cannot be written is told before anything is traced.
+        // A dataset that cannot be written at all is told before anything is traced.
         recorder.writing.settle()?;
         Ok(recorder)
     }
@@ -178,7 +188,7 @@ impl Recorder {
     /// Takes one record.
     ///
     /// # Errors
-    /// When enough rows had gathered and the dataset cannot be written.
+    /// None at present: what cannot be written is counted.
     pub fn take(&mut self, record: &Record<'_>) -> Result<(), TraceError> {
         match record {
             Record::Operation(operation) => self.operation(operation),
@@ -187,6 +197,7 @@ impl Recorder {
                 self.left_out.remove(number);
             }
             Record::Totals(totals) => self.total(totals),
+            Record::Process(news) if self.is_of_another(news.facts.uid) => {}
             Record::Process(news) => {
                 let at = self.utc(news.at_boot_ns);
                 self.gathered += 1;
@@ -200,13 +211,18 @@ impl Recorder {
     /// Writes what has gathered when it is time; to be called at least once a second, also when nothing comes.
     ///
     /// # Errors
-    /// When the dataset cannot be written.
+    /// None at present, as [`Recorder::take`].
     pub fn tick(&mut self) -> Result<(), TraceError> {
         if self.flushed.elapsed() < self.options.flush_every {
             return Ok(());
         }
         self.clock_row(clock::pair());
         self.flush()
+    }
+
+    /// Whether a process is none of ours, where only those of one user are.
+    fn is_of_another(&self, uid: Option<u32>) -> bool {
+        self.options.only_user.is_some_and(|own| uid.is_some_and(|uid| uid != own))
     }
 
     fn operation(&mut self, operation: &Operation<'_>) {
@@ -240,6 +256,7 @@ impl Recorder {
         let end_ns = operation.end_boot_ns.map(|end| self.utc(end));
         self.outcome.events += 1;
         self.gathered += 1;
+        self.rows.counts.operation(operation.op, 1, operation.result.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0));
         let row = IoEvent { host: self.name.as_str().into(), trace_ns: self.trace_ns, start_ns, end_ns, ..rows::io_event(operation) };
         self.rows.events.at(start_ns).push(&row);
     }
@@ -289,20 +306,20 @@ impl Recorder {
         }
         self.gathered += 1;
         let row = TracedFile {
-            host: self.name.as_str().into(),
+            host: self.name.clone().into(),
             trace_ns: self.trace_ns,
             device: Some(file.device as i64),
             inode: file.inode as i64,
             generation: file.generation.map(i64::from),
             first_seen_ns,
             kind: seen.kind.map(|kind| kind.name().into()),
-            file_system: seen.file_system.map(Into::into),
-            path: seen.path.map(decode),
-            container_path: seen.container_path.map(decode),
+            file_system: seen.file_system.map(|name| name.to_owned().into()),
+            path: seen.path.map(|path| decode(path).into_owned().into()),
+            container_path: seen.container_path.map(|path| decode(path).into_owned().into()),
             size_bytes: seen.file_size.and_then(|size| i64::try_from(size).ok()),
             ..TracedFile::default()
         };
-        self.rows.files.at(first_seen_ns).push(&row);
+        self.rows.small.files.push(first_seen_ns, row);
     }
 
     fn total(&mut self, totals: &Totals) {
@@ -318,6 +335,9 @@ impl Recorder {
         self.processes.seen(totals.process, first_ns, &self.name, self.trace_ns, self.host.boot_offset_ns);
         self.outcome.totals += 1;
         self.gathered += 1;
+        self.rows.counts.operation(Op::Read, totals.read.calls, totals.read.bytes);
+        self.rows.counts.operation(Op::Write, totals.write.calls, totals.write.bytes);
+        self.rows.counts.operation(Op::Fault, totals.faults, 0);
         let row = IoTotal { host: self.name.as_str().into(), trace_ns: self.trace_ns, first_ns, last_ns, ..rows::io_total(totals) };
         self.rows.totals.at(first_ns).push(&row);
     }
@@ -330,7 +350,7 @@ impl Recorder {
         self.gathered += 1;
         let observed_at_ns = self.utc(loss.observed_boot_ns);
         let row = IoLoss {
-            host: self.name.as_str().into(),
+            host: self.name.clone().into(),
             trace_ns: self.trace_ns,
             processor: loss.processor.and_then(|cpu| i32::try_from(cpu).ok()),
             kind: loss.kind.into(),
@@ -341,103 +361,126 @@ impl Recorder {
             observed_at_ns,
             ..IoLoss::default()
         };
-        self.rows.losses.at(observed_at_ns).push(&row);
+        self.rows.small.losses.push(observed_at_ns, row);
     }
 
     fn clock_row(&mut self, reading: Reading) {
         let row = Clock {
-            host: self.name.as_str().into(),
+            host: self.name.clone().into(),
             trace_ns: self.trace_ns,
-            boot_id: self.host.boot_id.as_deref().map(Into::into),
+            boot_id: self.host.boot_id.clone().map(Into::into),
             boot_ns: reading.boot_ns as i64,
             real_ns: reading.real_ns,
             error_ns: i64::try_from(reading.error_ns).unwrap_or(i64::MAX),
             synchronised: clock::synchronised(),
             ..Clock::default()
         };
-        self.rows.clocks.at(reading.real_ns).push(&row);
+        self.rows.small.clocks.push(reading.real_ns, row);
         self.gathered += 1;
     }
 
-    fn host_row(&mut self, state: &'static str, reading: Reading, ended: Option<Outcome>) {
+    fn host_row(&mut self, state: &'static str, reading: Reading, ended: Option<&Outcome>) {
         let row = Host {
-            host: self.name.as_str().into(),
+            host: self.name.clone().into(),
             trace_ns: self.trace_ns,
             state: state.into(),
             at_ns: reading.boot_ns as i64 + self.host.boot_offset_ns,
-            boot_id: self.host.boot_id.as_deref().map(Into::into),
-            kernel: self.host.kernel.as_deref().map(Into::into),
-            architecture: self.host.architecture.as_deref().map(Into::into),
+            boot_id: self.host.boot_id.clone().map(Into::into),
+            kernel: self.host.kernel.clone().map(Into::into),
+            architecture: self.host.architecture.clone().map(Into::into),
             processors: self.host.processors.and_then(|n| i32::try_from(n).ok()),
             memory_bytes: self.host.memory_bytes.and_then(|n| i64::try_from(n).ok()),
             boot_offset_ns: Some(self.host.boot_offset_ns),
             backend: self.way_in.backend.into(),
-            hooks: self.way_in.hooks.as_deref().map(Into::into),
+            hooks: self.way_in.hooks.clone().map(Into::into),
             detail: self.options.detail.name().into(),
             filters: rows::filters(&self.options.filters).map(Into::into),
-            command: self.command.as_deref().map(Into::into),
+            command: self.command.clone().map(Into::into),
             ring_bytes: self.way_in.ring_bytes.and_then(|n| i64::try_from(n).ok()),
             operations: ended.and_then(|ended| ended.counted).and_then(|n| i64::try_from(n).ok()),
             received: ended.and_then(|ended| i64::try_from(ended.received).ok()),
             lost: ended.and_then(|ended| i64::try_from(ended.lost_operations).ok()),
+            command_lines: Some(self.options.command_lines.name().into()),
             ..Host::default()
         };
-        self.rows.hosts.at(row.at_ns).push(&row);
+        self.rows.small.hosts.push(row.at_ns, row);
         self.gathered += 1;
     }
 
-    /// Has everything that has gathered written, in one transaction, while we go on. Waits only when two flushes before are not written yet.
+    /// Has everything that has gathered written, in one transaction, while we go on. Waits only when two flushes before are not written yet, and not for ever.
     ///
     /// # Errors
-    /// When an earlier flush could not be written; its rows are then lost with the trace.
+    /// None at present, as [`Recorder::take`].
     pub fn flush(&mut self) -> Result<(), TraceError> {
         self.flushed = Instant::now();
+        self.tell_unwritten();
         let now = self.utc(clock::boot_ns());
         if self.gathered == 0 && !self.processes.unwritten() {
             return Ok(());
         }
-        self.gathered = 0;
-        let mut rows = std::mem::take(&mut self.rows);
-        self.processes.write(now, |row| rows.processes.at(row.as_of_ns).push(row));
-        self.writing.give(rows)
+        self.processes.write(now, |row| self.rows.small.processes.push(row.as_of_ns, row));
+        self.give();
+        Ok(())
     }
 
-    /// Ends the trace; `counted` is what the kernel side counted after the filters, where it counts. When this returns everything is written and small files are merged.
+    /// Has the rows that are there written.
+    fn give(&mut self) {
+        self.gathered = 0;
+        let rows = std::mem::take(&mut self.rows);
+        if let Some(small) = self.writing.give(rows) {
+            let mut lost = Counts::default();
+            self.rows.small.put_before(small, &mut lost);
+            self.writing.lose(lost);
+            self.gathered += 1;
+        }
+    }
+
+    /// Ends the trace; `counted` is what the kernel side counted after the filters, where it counts. When this returns everything is written that could be, and small files are merged.
     ///
     /// # Errors
-    /// When the dataset cannot be written.
+    /// None at present: [`Outcome::not_written`] tells why something could not be written.
     pub fn end(mut self, counted: Option<u64>) -> Result<Outcome, TraceError> {
         self.outcome.counted = counted;
         self.outcome.processes = self.processes.generations();
+        // The last row of `hosts` tells what was lost of all rows before it: so these are written first. Why something was lost is told below.
+        self.give();
+        let _ = self.writing.settle();
+        self.tell_unwritten();
         let reading = clock::pair();
         self.clock_row(reading);
-        self.host_row("ended", reading, Some(self.outcome));
+        let outcome = self.outcome.clone();
+        self.host_row("ended", reading, Some(&outcome));
         self.processes.finish();
         self.flush()?;
-        self.writing.end()?;
+        self.writing.end();
+        for (kind, count, _) in self.writing.lost().into_iter() {
+            self.outcome.lost += count;
+            if Op::of(kind).is_some() {
+                self.outcome.lost_operations += count;
+                self.outcome.received = self.outcome.received.saturating_sub(count);
+            }
+        }
+        self.outcome.not_written = self.writing.reason();
         Ok(self.outcome)
     }
 
     /// Flushes and waits until all is written.
     ///
     /// # Errors
-    /// When the dataset cannot be written.
+    /// When something could not be written so far.
     pub fn settle(&mut self) -> Result<(), TraceError> {
         self.flush()?;
         self.writing.settle()
     }
 
     /// Has the thread that writes do something to itself, such as giving up capabilities.
-    ///
-    /// # Errors
-    /// When the dataset cannot be written any more.
-    pub fn in_writer(&mut self, work: fn()) -> Result<(), TraceError> {
-        self.writing.call(work)
+    pub fn in_writer(&mut self, work: fn()) {
+        self.writing.call(work);
     }
 
     /// What has arrived so far.
     pub fn outcome(&self) -> Outcome {
-        self.outcome
+        self.outcome.clone()
     }
 
     /// What was asked.
@@ -448,6 +491,23 @@ impl Recorder {
     /// Whether each read and write is kept.
     pub fn keeps_events(&self) -> bool {
         self.options.detail == Detail::Events
+    }
+
+    /// Tells what could not be written. These rows wait for a disk with room like others.
+    fn tell_unwritten(&mut self) {
+        let now = clock::boot_ns();
+        let since = std::mem::replace(&mut self.unwritten_since, now);
+        for (kind, count, bytes) in self.writing.lost().into_iter() {
+            if Op::of(kind).is_some() {
+                self.outcome.received = self.outcome.received.saturating_sub(count);
+            } else {
+                // They are told once: so they have to be told again.
+                self.processes.finish();
+                self.told_files.clear();
+            }
+            let (not_before_boot_ns, observed_boot_ns) = (since, now);
+            self.loss(&Loss { processor: None, kind, reason: "not-written", count, bytes, not_before_boot_ns, observed_boot_ns });
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! first looks at a job. Counts of nodes and CPUs, and reasons, are compared only where Slurm does not change them by itself: they fall while a job
 //! ends, and a reason belongs to waiting.
 
+use crate::naming::Naming;
 use crate::queue::Remembered;
 use crate::record::JobRecord;
 use crate::state::State;
@@ -25,18 +26,20 @@ macro_rules! details {
         }
 
         impl Details {
-            /// What a record tells, beside what was told before.
-            pub fn take(&mut self, record: &JobRecord<'_>) {
-                $(if let Some(text) = record.$text.as_deref().filter(|text| self.$text.as_deref() != Some(*text)) {
+            /// What a record tells, beside what was told before; texts as they are written here.
+            pub fn take(&mut self, record: &JobRecord<'_>, naming: &Naming) {
+                $(if let Some(text) = record.$text.as_deref().map(|text| naming.text(text)).filter(|text| self.$text.as_deref() != Some(text)) {
                     self.$text = Some(text.into());
                 })+
                 $(self.$number = record.$number.or(self.$number);)+
                 self.held = record.is_held();
             }
 
-            fn different(&self, record: &JobRecord<'_>) -> Vec<&'static str> {
+            fn different(&self, record: &JobRecord<'_>, naming: &Naming) -> Vec<&'static str> {
                 let mut names = Vec::new();
-                $(if record.$text.is_some() && self.$text.is_some() && record.$text.as_deref() != self.$text.as_deref() {
+                $(if let (Some(now), Some(before)) = (record.$text.as_deref(), self.$text.as_deref())
+                    && naming.text(now) != before
+                {
                     names.push(stringify!($text));
                 })+
                 $(if record.$number.is_some() && self.$number.is_some() && record.$number != self.$number {
@@ -69,14 +72,24 @@ details! {
     numbers: time_limit_s, priority, nice, nodes, cpus, memory_bytes
 }
 
+/// What Slurm changes by itself with a job's state.
+const OF_STATE: [&str; 5] = ["reason", "priority", "nodes", "cpus", "memory_bytes"];
+
 impl Details {
+    /// The columns in which a record in another state says another thing than was told before, but for what comes with a state.
+    pub fn changed_with_state(&self, record: &JobRecord<'_>, naming: &Naming) -> Vec<&'static str> {
+        let mut names = self.different(record, naming);
+        names.retain(|name| !OF_STATE.contains(name));
+        names
+    }
+
     /// The columns in which a record in the same state says another thing than was told before.
-    pub fn changed(&self, record: &JobRecord<'_>) -> Vec<&'static str> {
+    pub fn changed(&self, record: &JobRecord<'_>, naming: &Naming) -> Vec<&'static str> {
         let waits = record.state == State::Pending;
         if !waits && !matches!(record.state, State::Running | State::Suspended) {
             return Vec::new();
         }
-        let mut names = self.different(record);
+        let mut names = self.different(record, naming);
         // From nothing to a reason.
         if record.reason.is_some() && self.reason.is_none() {
             names.push("reason");
@@ -110,8 +123,8 @@ mod tests {
 
     fn after(before: &JobRecord<'_>, now: &JobRecord<'_>) -> String {
         let mut details = Details::default();
-        details.take(before);
-        details.changed(now).join(",")
+        details.take(before, &Naming::default());
+        details.changed(now, &Naming::default()).join(",")
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`squeue`] | the text of one poll | records |
 //! | [`queue`] | the records of poll after poll | the changes between them, as rows of `job_states` and `job_dependencies` |
+//! | [`naming`] | names | the same, or pseudonyms |
 //! | [`runner`], [`ssh`] | a fixed script | its output, from this machine or the login node |
 //!
 //! Decoding is the same whether bytes come from a live cluster or from a file. Nothing here knows about cases or events.
@@ -15,6 +16,7 @@ pub mod dependency;
 pub mod details;
 pub mod import;
 pub mod memory;
+pub mod naming;
 pub mod observe;
 pub mod queue;
 pub mod record;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::accounting::{Accounting, Told};
+use crate::naming::Naming;
 use crate::queue::{PollTime, Queue, Remembered};
 
 /// Why an observer's memory cannot be used.
@@ -35,7 +36,18 @@ pub enum MemoryError {
         /// The file.
         file: String,
     },
+    /// Names stand in it in another way.
+    #[error(
+        "the dataset holds codes in place of names: give the key with which it was made (--pseudonymise KEYFILE of flowmine observe), or another dataset"
+    )]
+    HoldsCodes,
+    /// Names stand in it.
+    #[error("the dataset holds names as they are: codes in their place (--pseudonymise) need a dataset of their own")]
+    HoldsNames,
 }
+
+/// The file that a dataset with codes in place of names has: a code by which another key is noticed.
+const CODES: &str = "codes";
 
 #[derive(Serialize, Deserialize)]
 struct Polls {
@@ -58,6 +70,8 @@ pub struct Memory {
     pub accounting: Accounting,
     /// Which jobs were asked for at the last poll, in words; nothing for all. A job that is no longer asked for has not left the queue.
     pub only: String,
+    /// How names are written.
+    naming: Naming,
 }
 
 /// A cluster's name as part of a file name: letters, digits, `-` and `_` as they are, other bytes as `=XX`.
@@ -75,14 +89,25 @@ fn in_file_name(cluster: &str) -> String {
 impl Memory {
     /// Nothing known.
     pub fn new(cluster: &str) -> Self {
-        Self { queue: Queue::new(cluster), accounting: Accounting::new(cluster), only: String::new() }
+        Self { queue: Queue::new(cluster), accounting: Accounting::new(cluster), only: String::new(), naming: Naming::default() }
     }
 
     /// Loads it; nothing known when the cluster was never observed here.
     ///
     /// # Errors
-    /// When it is damaged, or missing although the cluster was observed.
-    pub fn load(dataset: &Dataset, cluster: &str) -> Result<Self, MemoryError> {
+    /// When it is damaged, or missing although the cluster was observed; and when names stand in the dataset in another way.
+    pub fn load(dataset: &Dataset, cluster: &str, naming: &Naming) -> Result<Self, MemoryError> {
+        match (dataset.state(CODES)?, naming.key_code()) {
+            (None, None) => {}
+            (None, Some(_)) if dataset.manifest()?.clusters.is_empty() => {}
+            (None, Some(_)) => return Err(MemoryError::HoldsNames),
+            (Some(kept), Some(own)) if kept == own.as_bytes() => {}
+            (Some(_), _) => return Err(MemoryError::HoldsCodes),
+        }
+        Ok(Self { naming: naming.clone(), ..Self::load_named(dataset, cluster)? })
+    }
+
+    fn load_named(dataset: &Dataset, cluster: &str) -> Result<Self, MemoryError> {
         let name = in_file_name(cluster);
         let (polls_file, queue_file, told_file) =
             (format!("squeue-{name}.json"), format!("squeue-{name}.parquet"), format!("sacct-{name}.parquet"));
@@ -104,7 +129,7 @@ impl Memory {
         let told = dataset.state_rows::<Told<'static>>(&told_file)?;
         let accounting = Accounting::recall(cluster, polls.accounting_first_ns, polls.accounting_until_ns, told.as_ref())
             .map_err(|why| damaged(&told_file, why))?;
-        Ok(Self { queue, accounting, only: polls.only })
+        Ok(Self { queue, accounting, only: polls.only, naming: Naming::default() })
     }
 
     /// Writes it as part of a transaction; only what the last poll changed.
@@ -135,6 +160,9 @@ impl Memory {
         };
         let polls = serde_json::to_vec(&polls).map_err(|source| DatasetError::Json { path: dataset.dir().join(&name), source })?;
         transaction.put_state(&format!("squeue-{name}.json"), &polls)?;
+        if let Some(code) = self.naming.key_code().filter(|_| !dataset.has_state(CODES)) {
+            transaction.put_state(CODES, code.as_bytes())?;
+        }
         if queue || !dataset.has_state(&queue_file) {
             transaction.put_state_rows(&queue_file, self.queue.remember())?;
         }

@@ -8,11 +8,11 @@
 //! A poll is used whole or not at all: when the output is cut or squeue fails, nothing is written.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use flowmine_files::FileError;
 use flowmine_schema::dataset::Role;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState, source};
@@ -21,6 +21,7 @@ use flowmine_schema::{Access, Builder, Dataset, DatasetError, Writer, text};
 use serde::{Deserialize, Serialize};
 
 use crate::memory::{Memory, MemoryError};
+use crate::naming::Naming;
 use crate::queue::{Changes, PollTime};
 use crate::runner::{Output, RunError, Runner};
 use crate::sacct;
@@ -196,6 +197,8 @@ pub struct Options {
     pub accounting_since_ns: Option<i64>,
     /// A directory where each poll's raw output is kept as a file that `flowmine import squeue` reads.
     pub record: Option<PathBuf>,
+    /// How names are written.
+    pub naming: Naming,
 }
 
 impl Default for Options {
@@ -208,6 +211,7 @@ impl Default for Options {
             accounting: false,
             accounting_since_ns: None,
             record: None,
+            naming: Naming::default(),
         }
     }
 }
@@ -316,7 +320,8 @@ impl<'r> Observer<'r> {
     /// # Errors
     /// When somebody else writes, the cluster does not tell its name, or the memory is damaged.
     pub fn open(dataset: &Dataset, runner: Box<dyn Runner + 'r>, options: Options) -> Result<Self, ObserveError> {
-        let who = format!("observe of {}, process {}", runner.describe(), std::process::id());
+        let of = if options.naming.0.is_some() { String::new() } else { format!(" of {}", runner.describe()) };
+        let who = format!("observe{of}, process {}", std::process::id());
         let writer = dataset.writer(Role::Raw, &who)?;
         let accounting_fields = sacct::FORMAT.to_owned();
         let mut observer = Self { writer, runner, options, cluster: None, memory: None, told_skew: false, accounting_fields };
@@ -346,24 +351,27 @@ impl<'r> Observer<'r> {
                 let configuration = std::env::var_os("SLURM_CONF").map(|conf| conf.to_string_lossy().into_owned());
                 let directory = self.options.slurm_bin_dir.as_deref().unwrap_or_default();
                 let key = format!("{} {directory} {}", self.runner.describe(), configuration.unwrap_or_default());
+                // A place has names too: with pseudonyms it is not kept, and the name is asked for by each observer.
+                let keeps = self.options.naming.0.is_none();
                 let mut names = Names::load(&dataset)?;
-                match names.0.get(&key).filter(|name| (0..NAME_IS_GOOD_NS).contains(&(now - name.asked_ns))) {
+                match names.0.get(&key).filter(|name| keeps && (0..NAME_IS_GOOD_NS).contains(&(now - name.asked_ns))) {
                     Some(name) => name.cluster.clone(),
                     None => {
                         let cluster = ask_cluster(self.runner.as_mut(), &self.options)?;
                         names.0.insert(key, Name { cluster: cluster.clone(), asked_ns: now });
-                        asked = Some(names);
+                        asked = keeps.then_some(names);
                         cluster
                     }
                 }
             }
         };
+        let cluster = self.options.naming.cluster(&cluster).into_owned();
         let known = dataset.manifest()?.clusters;
         if known.contains(UNNAMED) && !known.contains(&cluster) {
             return Err(ObserveError::NameComesLate { cluster });
         }
-        let memory = Memory::load(&dataset, &cluster)?;
-        let only = self.options.only.words();
+        let memory = Memory::load(&dataset, &cluster, &self.options.naming)?;
+        let only = self.only();
         if memory.queue.last_poll().is_some() && memory.only != only {
             let shown = |words: &str| if words.is_empty() { "all jobs".to_owned() } else { text::visible(words).into_owned() };
             return Err(ObserveError::OtherJobs { before: shown(&memory.only), now: shown(&only) });
@@ -376,6 +384,12 @@ impl<'r> Observer<'r> {
         }
         self.cluster = Some(cluster.clone());
         Ok(cluster)
+    }
+
+    /// Whose jobs are asked for, in words: it cannot change from poll to poll.
+    fn only(&self) -> String {
+        let words = self.options.only.words();
+        if words.is_empty() { words } else { self.options.naming.text(&words).into_owned() }
     }
 
     /// Where squeue runs.
@@ -405,17 +419,17 @@ impl<'r> Observer<'r> {
 
         let mut memory = match self.memory.take() {
             Some(memory) => memory,
-            None => Memory::load(self.writer.dataset(), &cluster)?,
+            None => Memory::load(self.writer.dataset(), &cluster, &self.options.naming)?,
         };
         if let Some(last) = memory.queue.last_poll().filter(|last| there.ended_ns < last.began_ns) {
             return Err(ObserveError::ClockWentBack { place, back_s: (last.began_ns - there.ended_ns) / SECOND_NS });
         }
         let mut report = Report::default();
         self.tell_skew(before, after, there, &mut report.diagnostics);
-        let mut changes = Changes::default();
+        let mut changes = Changes::new(self.options.naming.clone());
         report.records = compare(&mut memory, squeue_output, token.as_bytes(), there, &mut changes, &mut report.diagnostics)
             .map_err(|source| ObserveError::Squeue { place: place.clone(), source })?;
-        memory.only = self.options.only.words();
+        memory.only = self.only();
         memory.accounting.begin();
         if self.options.accounting
             && let Err(error) = self.ask_accounting(&mut memory, there, &mut changes, &mut report.diagnostics)
@@ -427,7 +441,9 @@ impl<'r> Observer<'r> {
         }
         report.changes = changes.states.len();
         report.dependencies = changes.dependencies.len();
-        write(&mut self.writer, &memory, changes, &report.diagnostics, &format!("squeue on {place}"), Some(there.ended_ns))?;
+        let kept = self.options.naming.diagnostics(&report.diagnostics);
+        let input = if self.options.naming.0.is_some() { "squeue".to_owned() } else { format!("squeue on {place}") };
+        write(&mut self.writer, &memory, changes, &kept, &input, Some(there.ended_ns))?;
         self.memory = Some(memory);
         self.writer.merge_small_files::<JobState<'static>>()?;
         self.writer.merge_small_files::<JobDependency<'static>>()?;
@@ -479,8 +495,9 @@ impl<'r> Observer<'r> {
         };
         let records = sacct::parse(&output, token.as_bytes(), 0, diagnostics)
             .map_err(|why| ObserveError::Sacct { place: place.clone(), why: why.to_string() })?;
-        let of_others: Vec<&str> =
-            records.iter().filter_map(|(cluster, _)| cluster.as_deref()).filter(|name| *name != self.cluster()).collect();
+        let naming = &self.options.naming;
+        let is_other = |name: &&str| naming.cluster(name) != self.cluster();
+        let of_others: Vec<&str> = records.iter().filter_map(|(cluster, _)| cluster.as_deref()).filter(is_other).collect();
         if let Some(other) = of_others.first().filter(|_| of_others.len() == records.len()) {
             let why = format!(
                 "it tells of cluster {} only, and this one is called {}: give the same name with --cluster",
@@ -490,7 +507,7 @@ impl<'r> Observer<'r> {
             return Err(ObserveError::Sacct { place, why });
         }
         for (cluster, record) in &records {
-            if cluster.as_deref().is_none_or(|cluster| Some(cluster) == self.cluster.as_deref()) {
+            if cluster.as_deref().is_none_or(|cluster| !is_other(&cluster)) {
                 memory.accounting.see(record, there.ended_ns, source::SACCT, changes, diagnostics);
             }
         }
@@ -634,16 +651,16 @@ pub fn record_name(time: PollTime) -> String {
 
 fn record(directory: &Path, time: PollTime, output: &[u8], access: Access) -> Result<(), ObserveError> {
     let path = directory.join(record_name(time));
-    let hidden = directory.join(format!(".{}.tmp", record_name(time)));
-    let written = access
-        .make_folders(directory)
-        .and_then(|()| access.options().write(true).create(true).truncate(true).open(&hidden))
-        .and_then(|mut file| file.write_all(output).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&hidden, &path));
-    written.map_err(|source| {
-        let _ = fs::remove_file(&hidden);
-        ObserveError::Record { path, source }
-    })
+    let written = access.make_directory(directory).map_err(FileError::from).and_then(|folder| {
+        let (mut file, hidden) = folder.create_hidden(access.file_mode())?;
+        let written = file.write_all(output).and_then(|()| file.sync_all()).map_err(FileError::from);
+        let done = written.and_then(|()| folder.rename(&hidden, &folder, record_name(time)));
+        if done.is_err() {
+            let _ = folder.remove(&hidden);
+        }
+        done
+    });
+    written.map_err(|error| ObserveError::Record { path, source: error.into() })
 }
 
 #[cfg(test)]
@@ -790,7 +807,7 @@ mod tests {
         let mut late = Observer { runner: play(at_ns - 1000 * SECOND_NS), ..observer };
         assert!(matches!(late.poll(), Err(ObserveError::ClockWentBack { .. })));
         drop(late);
-        fs::remove_dir_all(dir.path().join(".state")).unwrap();
+        std::fs::remove_dir_all(dir.path().join(".state")).unwrap();
         assert!(matches!(
             Observer::open(&dataset, play(at_ns), Options::default()),
             Err(ObserveError::Memory(MemoryError::Missing { .. }))

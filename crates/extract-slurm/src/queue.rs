@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::array::IndexSet;
 use crate::dependency::{self, Operator, Target, Term};
 use crate::details::Details;
+use crate::naming::Naming;
 use crate::record::{JobRecord, JobRef, label};
 use crate::state::State;
 
@@ -51,6 +52,25 @@ pub struct Changes {
     pub states: Builder<JobState<'static>>,
     /// Rows of `job_dependencies`.
     pub dependencies: Builder<JobDependency<'static>>,
+    /// How names stand in them.
+    pub naming: Naming,
+}
+
+impl Changes {
+    /// Without rows.
+    pub fn new(naming: Naming) -> Self {
+        Self { naming, ..Self::default() }
+    }
+
+    /// Adds a row of `job_states`.
+    pub fn push_state(&mut self, row: &JobState<'_>) {
+        self.states.push(&self.naming.job_state(row));
+    }
+
+    /// Adds a row of `job_dependencies`.
+    pub fn push_dependency(&mut self, row: &JobDependency<'_>) {
+        self.dependencies.push(&self.naming.job_dependency(row));
+    }
 }
 
 /// What identifies a job in the queue from poll to poll. A pending array's record carries the array's id, and so does its last
@@ -208,9 +228,14 @@ impl Poll<'_> {
         let not_before = self.not_before(kind, record);
         let mut row = row_of(&self.queue.cluster, kind, record, not_before, self.time.ended_ns, self.source);
         row.reported_ns = reported(record, not_before, self.time.ended_ns);
-        self.changes.states.push(&row);
-
         let attempt_goes_on = kind == change::STATE;
+        if attempt_goes_on {
+            let known = self.queue.jobs.get(&key).and_then(|known| known.details.as_ref());
+            let changed = known.map_or_else(Vec::new, |details| details.changed_with_state(record, &self.changes.naming));
+            row.changed = (!changed.is_empty()).then(|| changed.join(",").into());
+        }
+        self.changes.push_state(&row);
+
         let queue = &mut *self.queue;
         queue.changed = true;
         let known = queue.jobs.entry(key).or_insert_with(|| Known {
@@ -229,7 +254,7 @@ impl Poll<'_> {
             JobRef::Het { leader, offset } => Some((leader, offset)),
             _ => None,
         };
-        known.details.get_or_insert_default().take(record);
+        known.details.get_or_insert_default().take(record, &self.changes.naming);
         if !attempt_goes_on && let Some(more) = &mut known.more {
             // The terms of a new attempt are its own.
             more.terms.clear();
@@ -244,7 +269,7 @@ impl Poll<'_> {
     /// Compares a record with one in the same state.
     fn see_details(&mut self, key: Key, record: &JobRecord<'_>) {
         let Some(known) = self.queue.jobs.get(&key) else { return };
-        let mut changed = known.details.as_ref().map_or_else(Vec::new, |details| details.changed(record));
+        let mut changed = known.details.as_ref().map_or_else(Vec::new, |details| details.changed(record, &self.changes.naming));
         let was_held = known.details.as_ref().map(|details| details.held);
         let terms = known.more.as_ref().map_or(0, |more| more.terms.len());
         let mut vanished = Vanished { key, row: None, terms: Vec::new(), one_suffices: false };
@@ -270,11 +295,11 @@ impl Poll<'_> {
             vanished.row = Some(row.into_owned());
             self.vanished.push(vanished);
         } else if !changed.is_empty() {
-            self.changes.states.push(&row);
+            self.changes.push_state(&row);
         }
         self.queue.changed = true;
         if let Some(known) = self.queue.jobs.get_mut(&key) {
-            known.details.get_or_insert_default().take(record);
+            known.details.get_or_insert_default().take(record, &self.changes.naming);
         }
     }
 
@@ -353,7 +378,7 @@ impl Poll<'_> {
                 }
             };
             push_dependency(
-                &mut self.changes.dependencies,
+                self.changes,
                 &queue.cluster,
                 &job,
                 record,
@@ -378,7 +403,7 @@ impl Poll<'_> {
         // What it waits for may have changed in a line that is still to come: nothing is known to have been taken back.
         for Vanished { row, .. } in std::mem::take(&mut self.vanished) {
             if let Some(row) = row.filter(|row| row.changed.as_deref().is_some_and(|changed| !changed.is_empty())) {
-                self.changes.states.push(&row);
+                self.changes.push_state(&row);
             }
         }
         if whole {
@@ -403,7 +428,7 @@ impl Poll<'_> {
                 continue;
             }
             let job = job_ref(key, &known);
-            changes.states.push(&JobState {
+            changes.push_state(&JobState {
                 cluster: Cow::Borrowed(&queue.cluster),
                 job: label(known.job_id, &job).into(),
                 job_id: known.job_id,
@@ -448,7 +473,7 @@ impl Poll<'_> {
             let Some(known) = queue.jobs.get(&key) else { continue };
             let job = label(known.job_id, &job_ref(key, known));
             let row = of_term(&queue.cluster, &job, known.job_id, known.submit_ns, term, None, *position, self.time.ended_ns, self.source);
-            self.changes.dependencies.push(&row);
+            self.changes.push_dependency(&row);
         }
         let Some(mut row) = row else { return };
         let mut changed: Vec<&str> =
@@ -458,7 +483,7 @@ impl Poll<'_> {
         }
         if !changed.is_empty() {
             row.changed = Some(changed.join(",").into());
-            self.changes.states.push(&row);
+            self.changes.push_state(&row);
         }
     }
 }
@@ -571,7 +596,7 @@ fn of_term<'r>(
 /// Writes one term of a record as a row.
 #[allow(clippy::too_many_arguments, reason = "the columns of one row, used in two places")]
 pub(crate) fn push_dependency(
-    rows: &mut Builder<JobDependency<'static>>,
+    changes: &mut Changes,
     cluster: &str,
     job: &str,
     record: &JobRecord<'_>,
@@ -581,7 +606,7 @@ pub(crate) fn push_dependency(
     observed_at_ns: i64,
     source: &'static str,
 ) {
-    rows.push(&of_term(cluster, job, record.job_id, record.submit_ns, term, operator, position, observed_at_ns, source));
+    changes.push_dependency(&of_term(cluster, job, record.job_id, record.submit_ns, term, operator, position, observed_at_ns, source));
 }
 
 /// When Slurm itself says that a job came into the state it is in: the submit time for PENDING, the start for RUNNING and
@@ -1012,6 +1037,23 @@ mod tests {
             (what(&told).as_str(), dependencies(&told).as_str()),
             ("9 changed dependency", "9 afterok:2 withdrawn; 9 afterok:3 withdrawn")
         );
+    }
+
+    #[test]
+    fn what_changed_in_the_interval_of_a_start_stands_with_it() {
+        let mut queue = Queue::new("lab");
+        poll(&mut queue, 100, &[waiting(2, |r| r.partition = Some("debug,short".into()))]);
+        let started = |name: &'static str| JobRecord {
+            name: Some(name.into()),
+            partition: Some("short".into()),
+            priority: Some(7),
+            cpus: Some(64),
+            ..job(2, State::Running, 95)
+        };
+        let told = poll(&mut queue, 110, &[started("other")]);
+        assert_eq!(what(&told), "2 state name,partition");
+        let told = poll(&mut queue, 120, &[JobRecord { state: State::Completing, ..started("other") }]);
+        assert_eq!(what(&told), "2 state -");
     }
 
     #[test]

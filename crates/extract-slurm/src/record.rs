@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use flowmine_schema::tables::JobState;
+use flowmine_schema::tables::{JobState, change};
 
 use crate::state::State;
 use crate::{command, submit_line, tres};
@@ -149,7 +149,7 @@ impl JobRecord<'_> {
 
     /// Whether its user or an administrator keeps it from starting.
     pub fn is_held(&self) -> bool {
-        self.state == State::Pending && (self.priority == Some(0) || matches!(self.reason.as_deref(), Some("JobHeldUser" | "JobHeldAdmin")))
+        self.state == State::Pending && change::is_hold(self.priority, self.reason.as_deref())
     }
 
     /// The job's name in the tables: `7`, `8_3`, `8_*`, `18+1`.

@@ -136,6 +136,9 @@ pub enum SacctError {
         /// The first bytes, made visible.
         begins: String,
     },
+    /// More jobs than can be held.
+    #[error("sacct told of more than {} jobs at once", crate::import::MOST_RECORDS)]
+    TooMany,
     /// It ends inside a row.
     #[error("sacct's output ends inside row {row}: the connection was cut or sacct was ended; nothing of it is used")]
     Truncated {
@@ -183,6 +186,9 @@ pub fn parse<'a>(
         }
         at += 1;
         attempts.push(&row, line, zone_offset_s, diagnostics);
+        if attempts.too_many() {
+            return Err(SacctError::TooMany);
+        }
         line += memchr::memchr_iter(b'\n', &body[began..at]).count() as u64;
     }
     Ok(attempts.finish())
@@ -209,6 +215,11 @@ pub struct Attempts<'a> {
 }
 
 impl<'a> Attempts<'a> {
+    /// Whether there are more than may be held.
+    pub fn too_many(&self) -> bool {
+        self.attempts.len() > crate::import::MOST_RECORDS
+    }
+
     /// Takes one row, a job's or a step's. Says whether it was used.
     pub fn push(&mut self, row: &Row<'a>, line: u64, zone_offset_s: i64, diagnostics: &mut Diagnostics) -> bool {
         let raw = |column: Column| row[column as usize];

@@ -7,7 +7,7 @@
 //! A queue that is not younger than the last one in the dataset is refused, because what changed between could not be told any more.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, BufRead};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -15,11 +15,13 @@ use std::time::UNIX_EPOCH;
 use flowmine_schema::dataset::{Import, Role};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState};
+use flowmine_schema::text::bounds::{self, Gated, Packed};
 use flowmine_schema::{Builder, Dataset, DatasetError, Writer, time};
 use sha2::{Digest, Sha256};
 
 use crate::import::{self, Imported, Kind};
 use crate::memory::{Memory, MemoryError};
+use crate::naming::Naming;
 use crate::queue::{Changes, PollTime};
 use crate::record::JobRecord;
 
@@ -77,7 +79,7 @@ pub struct FileReport {
 pub const UNNAMED: &str = "cluster";
 /// After so many rows of changes they are written, so that memory does not grow with the number of files.
 const ROWS_A_TRANSACTION: usize = 200_000;
-/// The most bytes that a packed file may unpack to.
+/// The most bytes that a file may have, unpacked: a poll is compared as a whole.
 const MOST_BYTES: u64 = 4 << 30;
 
 struct Input {
@@ -123,7 +125,7 @@ pub fn take_in(
         key(a).cmp(&key(b))
     });
     let cluster = which_cluster(options, clusters, &manifest.clusters)?;
-    let mut memory = Memory::load(dataset, &cluster)?;
+    let mut memory = Memory::load(dataset, &cluster, &Naming::default())?;
     let mut batch = Batch::default();
     let total = inputs.len();
     for (done, input) in inputs.into_iter().enumerate() {
@@ -244,20 +246,15 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     if !kind.is_file() && !kind.is_fifo() {
         return Err(io::Error::other("this is neither a file nor a pipe"));
     }
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 == MOST_BYTES {
-        return Err(io::Error::other("the file holds more than 4 GiB"));
+    let mut file = io::BufReader::with_capacity(1 << 16, fs::File::open(path)?);
+    let gate = || import::gate();
+    if !file.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
+        return bounds::read_whole(Gated::new(file, gate()), MOST_BYTES);
     }
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(bytes);
-    }
-    let mut unpacked = Vec::new();
-    flate2::read::MultiGzDecoder::new(bytes.as_slice()).take(MOST_BYTES).read_to_end(&mut unpacked)?;
-    if unpacked.len() as u64 == MOST_BYTES {
-        return Err(io::Error::other("the file unpacks to more than 4 GiB"));
-    }
-    Ok(unpacked)
+    // A pipe does not say how much it will give; then only what is small may be packed as tightly as it likes.
+    let packed = Packed { bytes: if kind.is_file() { file.get_ref().metadata()?.len() } else { 0 } };
+    let unpacked = Gated::new(flate2::bufread::MultiGzDecoder::new(file), gate());
+    bounds::read_whole(unpacked, packed.most().min(MOST_BYTES))
 }
 
 fn sha256(bytes: &[u8]) -> String {

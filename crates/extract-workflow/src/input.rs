@@ -6,11 +6,26 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
+pub use flowmine_schema::text::bounds::Lines;
+use flowmine_schema::text::bounds::{self, Packed, UpTo};
 
 /// Longer lines are cut; what is beyond is not read by any engine's decoder.
 const LONGEST_LINE: usize = 1 << 20;
+/// No file that is read as a whole is larger, unpacked.
+const LARGEST_WHOLE: u64 = 256 << 20;
 
-/// Opens a file, unpacking gzip.
+/// The most tasks that one file may tell of; each is a kilobyte in memory, and may be few bytes in a file.
+const MOST_TASKS: usize = 2_000_000;
+
+/// Fails when there are more tasks than a file may tell of.
+pub fn not_too_many(tasks: usize) -> io::Result<()> {
+    if tasks <= MOST_TASKS {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("it tells of more than {MOST_TASKS} tasks; split it and import its parts")))
+}
+
+/// Opens a file, unpacking gzip that is no larger than text can be.
 pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {
@@ -18,7 +33,8 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     }
     let mut reader = BufReader::with_capacity(1 << 16, file);
     if reader.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
-        return Ok(Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(reader))));
+        let most = Packed { bytes: reader.get_ref().metadata()?.len() }.most();
+        return Ok(Box::new(BufReader::with_capacity(1 << 16, UpTo::new(MultiGzDecoder::new(reader), most))));
     }
     Ok(Box::new(reader))
 }
@@ -30,11 +46,17 @@ pub fn head(path: &Path) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// A whole file as text, up to 256 MiB; what is beyond is cut.
+/// A whole file as text.
+///
+/// # Errors
+/// When it cannot be read, or is larger than what is held as a whole.
 pub fn whole(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    open(path)?.take(256 << 20).read_to_end(&mut bytes)?;
-    Ok(flowmine_schema::text::decode(&bytes).into_owned())
+    let bytes = bounds::read_whole(open(path)?, LARGEST_WHOLE)?;
+    // Most texts are as they are; they are not held twice.
+    if let Cow::Owned(text) = flowmine_schema::text::decode(&bytes) {
+        return Ok(text);
+    }
+    String::from_utf8(bytes).map_err(io::Error::other)
 }
 
 /// A small file as text; `None` when there is none.
@@ -63,58 +85,9 @@ pub fn without_escapes(line: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// The lines of a text, one at a time.
-pub struct Lines<R> {
-    reader: R,
-    line: Vec<u8>,
-    number: u64,
-    longest: usize,
-    /// Whether the last line ended with a newline.
-    pub whole: bool,
-}
-
-impl<R: BufRead> Lines<R> {
-    /// From the beginning.
-    pub fn new(reader: R) -> Self {
-        Self::with_longest(reader, LONGEST_LINE)
-    }
-
-    /// From the beginning; lines are cut at so many bytes.
-    pub fn with_longest(reader: R, longest: usize) -> Self {
-        Self { reader, line: Vec::new(), number: 0, longest, whole: true }
-    }
-
-    /// The next line with its number, from 1, and without what ends it.
-    pub fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
-        self.line.clear();
-        let mut any = false;
-        loop {
-            let buffer = self.reader.fill_buf()?;
-            if buffer.is_empty() {
-                // The end right after a newline cuts nothing.
-                self.whole &= !any;
-                break;
-            }
-            any = true;
-            let end = memchr::memchr(b'\n', buffer);
-            let taken = end.map_or(buffer.len(), |end| end + 1);
-            let room = self.longest - self.line.len();
-            self.line.extend_from_slice(&buffer[..end.unwrap_or(taken).min(room)]);
-            self.reader.consume(taken);
-            if end.is_some() {
-                self.whole = true;
-                break;
-            }
-        }
-        if !any {
-            return Ok(None);
-        }
-        self.number += 1;
-        if self.line.last() == Some(&b'\r') {
-            self.line.pop();
-        }
-        Ok(Some((self.number, &self.line)))
-    }
+/// The lines of a text, one at a time, those that are too long cut.
+pub fn lines<R: BufRead>(reader: R) -> Lines<R> {
+    Lines::new(reader, LONGEST_LINE)
 }
 
 #[cfg(test)]
@@ -130,15 +103,15 @@ mod tests {
             ("\n", vec![(1, "")], true),
         ] {
             // A buffer smaller than a line.
-            let mut lines = Lines::new(BufReader::with_capacity(1, text.as_bytes()));
+            let mut read_lines = lines(BufReader::with_capacity(1, text.as_bytes()));
             let mut read = Vec::new();
-            while let Some((number, line)) = lines.next().unwrap() {
+            while let Some((number, line)) = read_lines.next().unwrap() {
                 read.push((number, String::from_utf8(line.to_vec()).unwrap()));
             }
             assert_eq!(read, expected.iter().map(|(number, line)| (*number, (*line).to_owned())).collect::<Vec<_>>(), "{text:?}");
-            assert_eq!(lines.whole, whole, "{text:?}");
+            assert_eq!(read_lines.whole, whole, "{text:?}");
         }
         let long = vec![b'x'; LONGEST_LINE + 10];
-        assert_eq!(Lines::new(long.as_slice()).next().unwrap().unwrap().1.len(), LONGEST_LINE);
+        assert_eq!(lines(long.as_slice()).next().unwrap().unwrap().1.len(), LONGEST_LINE);
     }
 }

@@ -13,6 +13,7 @@
 
 pub mod airflow;
 mod input;
+mod json;
 pub mod kubernetes;
 pub mod makeflow;
 pub mod nextflow;

@@ -97,6 +97,12 @@ impl Diagnostics {
         }
     }
 
+    /// The same with other words in place of all messages.
+    pub fn without_messages(&self, words: &str) -> Self {
+        let without = |all: &[Diagnostic]| all.iter().map(|d| Diagnostic { message: words.to_owned(), ..d.clone() }).collect();
+        Self { kept: without(&self.kept), more: without(&self.more) }
+    }
+
     /// In order, the summed-up ones last.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.kept.iter().chain(&self.more)

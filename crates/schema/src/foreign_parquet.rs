@@ -17,7 +17,6 @@
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -38,6 +37,8 @@ use polars_parquet::parquet::schema::types::{
 use polars_parquet::read::column_iter_to_arrays;
 use rustc_hash::FxHashMap;
 
+use crate::quiet::caught;
+
 /// No text: the value is missing.
 pub const NO_TEXT: u32 = u32::MAX;
 
@@ -49,7 +50,7 @@ pub const NO_NUMBER: i64 = i64::MIN;
 pub const ROWS_PER_BYTE: u64 = 64;
 
 /// So many rows a file of any size may have.
-pub const FEW_ROWS: u64 = 1 << 24;
+pub const FEW_ROWS: u64 = 1 << 22;
 
 /// How many bytes a page may have once it is unpacked.
 pub const LARGEST_PAGE: usize = 1 << 29;
@@ -323,9 +324,8 @@ fn stored(of: &PrimitiveType) -> Option<Stored> {
     }
 }
 
-/// polars trusts a file's own numbers in places and panics on damaged ones.
 fn trusting<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err("the file is damaged".to_owned()))
+    caught(work).unwrap_or_else(|| Err("the file is damaged".to_owned()))
 }
 
 impl ForeignFile {
@@ -1193,7 +1193,7 @@ impl<'a> Iterator for Lengths<'a> {
 }
 
 /// How many bytes the first page has unpacked, by its head: the second field of a Thrift structure in the compact protocol.
-fn first_page_size(bytes: &[u8]) -> Option<u64> {
+pub(crate) fn first_page_size(bytes: &[u8]) -> Option<u64> {
     let rest = bytes.strip_prefix(&[0x15])?;
     let (_, rest) = varint(rest)?;
     let (size, _) = varint(rest.strip_prefix(&[0x15])?)?;

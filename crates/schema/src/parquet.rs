@@ -6,11 +6,12 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::panic::AssertUnwindSafe;
 
-use polars::prelude::{ParquetReader, PolarsError, SerReader};
+use polars::prelude::{DataFrame, ParquetReader, PolarsError, SerReader};
 
+use crate::parquet_checks;
 use crate::parquet_writer::ParquetBytes;
+use crate::quiet::caught;
 use crate::row::{HOST, Projection, Row, Rows};
 
 /// Why a Parquet file could not be read or written.
@@ -28,6 +29,12 @@ pub enum ParquetError {
     /// The reader gave up in a way that it should not.
     #[error("the file is damaged")]
     Damaged,
+    /// A checksum differs.
+    #[error("its bytes are not those that were written, a checksum differs ({0}): the disk or a copy damaged it; restore it from a copy")]
+    Altered(String),
+    /// It would take more memory than a file of its size can.
+    #[error("{0}: it is made to fill the memory, or damaged")]
+    TooLarge(String),
     /// Something that a column file cannot hold.
     #[error("no Parquet file can hold this table: {0}")]
     Misfit(&'static str),
@@ -53,15 +60,21 @@ pub(crate) fn merged(files: impl IntoIterator<Item = std::io::Result<File>>) -> 
     let mut merged: Option<ParquetBytes> = None;
     for file in files {
         let file = file?;
-        let frame = trusting(|| Ok(ParquetReader::new(file).finish()?))?;
-        let bytes = match &mut merged {
-            Some(bytes) => bytes,
-            none => none.insert(ParquetBytes::new(&frame)?),
-        };
-        if !bytes.fits(&frame) {
-            return Ok(None);
+        let mut first = 0;
+        // A file without rows has its columns all the same.
+        let groups = Some(group_sizes(file.try_clone()?)?).filter(|groups| !groups.is_empty()).unwrap_or_else(|| vec![0]);
+        for count in groups {
+            let frame = trusting(|| read_all(file.try_clone()?, (first, count)))?;
+            first += count;
+            let bytes = match &mut merged {
+                Some(bytes) => bytes,
+                none => none.insert(ParquetBytes::new(&frame)?),
+            };
+            if !bytes.fits(&frame) {
+                return Ok(None);
+            }
+            bytes.push(frame)?;
         }
-        bytes.push(frame)?;
     }
     merged.map(ParquetBytes::finish).transpose()
 }
@@ -90,13 +103,24 @@ pub fn read_rows<R: Row>(file: File, projection: Projection<'_>, first: usize, c
     trusting(|| read_slice(file, projection, Some((first, count))))
 }
 
-/// polars trusts the file's own numbers in places and panics on damaged ones.
 fn trusting<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(ParquetError::Damaged))
+    caught(read).unwrap_or(Err(ParquetError::Damaged))
+}
+
+/// All columns, whatever they are.
+fn read_all(file: File, slice: (usize, usize)) -> Result<DataFrame, ParquetError> {
+    let as_written = file.try_clone()?;
+    let mut reader = ParquetReader::new(file);
+    let metadata = reader.get_metadata()?.clone();
+    let columns: Vec<String> = reader.schema()?.iter_names().map(ToString::to_string).collect();
+    parquet_checks::check(&as_written, &metadata, &columns, Some(slice))?;
+    Ok(reader.with_slice(Some(slice)).finish()?)
 }
 
 fn read_slice<R: Row>(file: File, projection: Projection<'_>, slice: Option<(usize, usize)>) -> Result<Rows<R>, ParquetError> {
+    let as_written = file.try_clone()?;
     let mut reader = ParquetReader::new(file);
+    let metadata = reader.get_metadata()?.clone();
     let present = reader.schema()?;
     let in_folder = |name| R::SPLIT && name == HOST;
     if let Some(missing) = R::COLUMNS.iter().find(|def| !def.nullable && !in_folder(def.name) && !present.contains(def.name)) {
@@ -108,6 +132,7 @@ fn read_slice<R: Row>(file: File, projection: Projection<'_>, slice: Option<(usi
         // Without any column nothing would say how many rows there are.
         wanted.extend(R::COLUMNS.iter().map(|def| def.name.to_owned()).find(|name| present.contains(name)));
     }
+    parquet_checks::check(&as_written, &metadata, &wanted, slice)?;
     let frame = reader.with_columns(Some(wanted)).with_slice(slice).finish()?;
     let rows = Rows::from_frame(frame);
     let heights_agree = rows.frame.columns().iter().all(|column| {

@@ -19,6 +19,7 @@ use polars_parquet::write::{
 };
 
 use crate::parquet::{GROUP_ROWS, ParquetError};
+use crate::parquet_checks;
 
 /// How many values of a column are looked at. They cost a nanosecond a row of a full group.
 const SAMPLE: usize = 512;
@@ -37,6 +38,8 @@ pub(crate) struct ParquetBytes {
     options: WriteOptions,
     /// Rows that are not yet a group.
     rest: Option<DataFrame>,
+    /// How many row groups there are.
+    groups: usize,
 }
 
 impl ParquetBytes {
@@ -59,7 +62,7 @@ impl ParquetBytes {
         let schema: ArrowSchema = fields.iter().map(|field| (field.name.clone(), field.clone())).collect();
         let writer = FileWriter::try_new(Vec::new(), schema, options)?;
         let types = writer.parquet_schema().fields().to_vec();
-        Ok(Self { writer, fields, types, options, rest: None })
+        Ok(Self { writer, fields, types, options, rest: None, groups: 0 })
     }
 
     /// Adds rows; full row groups are encoded at once.
@@ -97,8 +100,10 @@ impl ParquetBytes {
             rows.rechunk_mut();
             self.write_group(&rows, 0, rows.height())?;
         }
-        self.writer.end(Some(Vec::new()))?;
-        Ok(self.writer.into_inner())
+        self.writer.end(Some(vec![parquet_checks::room(self.groups * self.types.len())]))?;
+        let mut bytes = self.writer.into_inner();
+        parquet_checks::fill(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn write_group(&mut self, rows: &DataFrame, start: usize, count: usize) -> Result<(), ParquetError> {
@@ -117,6 +122,7 @@ impl ParquetBytes {
             let pages = fallible_streaming_iterator::convert(pages.iter().map(Ok::<_, PolarsError>));
             Ok(DynStreamingIterator::new(pages))
         });
+        self.groups += 1;
         Ok(self.writer.write(count as u64, DynIter::new(streams))?)
     }
 }

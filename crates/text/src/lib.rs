@@ -5,6 +5,9 @@
 //! is written `\x5c`. [`encode`] gives the bytes back. [`visible`] is for people: it shows what would move a cursor,
 //! forge a line or turn the direction of writing.
 
+pub mod bounds;
+pub mod terminal;
+
 use std::borrow::Cow;
 use std::fmt::Write;
 

@@ -12,8 +12,9 @@ use super::duration;
 /// `flowmine trace`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With a command: traces it and all that it starts, and ends with its exit code (128 and the signal's number when a signal ended it). \
-    Without: traces the whole host, or what the filters leave, until SIGINT or SIGTERM; that takes eBPF and root (or CAP_BPF, CAP_PERFMON and \
+    after_help = "With a command: traces it and all that it starts, passes signals on to it, and ends with its exit code (128 and the signal's number when a signal ended it). \
+    A command that cannot be traced runs all the same, untraced, which a warning says (--must-trace). \
+    Without a command: traces the whole host, or what the filters leave, until SIGINT, SIGTERM, SIGHUP or SIGQUIT; that takes eBPF and root (or CAP_BPF, CAP_PERFMON and \
     CAP_SYS_PTRACE). When records were lost, a sentence says so and the exit code is 1. `flowmine doctor` shows what works on this machine."
 )]
 pub struct Trace {
@@ -23,6 +24,9 @@ pub struct Trace {
     /// Make the dataset as the umask says, so that others may read it: paths and command lines of everybody who was traced.
     #[arg(long)]
     pub shared: bool,
+    /// As whom it is written.
+    #[command(flatten)]
+    pub written: super::AsOwner,
     /// The way in.
     #[arg(long, value_enum, default_value_t)]
     pub backend: BackendArg,
@@ -38,13 +42,19 @@ pub struct Trace {
     /// Environment variables to keep of each process, separated by commas; without it those by which correlate finds jobs and tasks (SLURM_JOB_ID, AIRFLOW_CTX_TASK_ID, …); empty for none.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = variable)]
     pub environ: Option<Vec<String>>,
+    /// What to keep of command lines, which may hold passwords: nothing, the first word, or all. When it is not given all of a command and what it starts, and the first word of all else.
+    #[arg(long, value_enum)]
+    pub command_lines: Option<CommandLinesArg>,
+    /// Fail where the command cannot be traced, instead of running it untraced.
+    #[arg(long)]
+    pub must_trace: bool,
     /// Size of the kernel's ring of records, a power of two: 16M, 64M. Larger rings lose less when much happens at once.
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = ring)]
     pub ring: u32,
     /// How long rows may be held back before they are written: what a kill -9 costs.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub flush: Duration,
-    /// End after this time.
+    /// End the trace after this time. A command goes on, and is waited for.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
     /// What is recorded.
@@ -109,6 +119,17 @@ pub enum DetailArg {
     Totals,
     /// Each operation.
     Events,
+}
+
+/// What is kept of command lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CommandLinesArg {
+    /// Nothing.
+    None,
+    /// The first word.
+    Program,
+    /// All, up to 4096 bytes.
+    All,
 }
 
 /// Hooks of eBPF.

@@ -12,7 +12,7 @@ use crate::{Outcome, messages, output};
 /// Writes the derived tables.
 pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
     let only = args.case_notion.as_deref().map(jobs::notion).transpose()?;
-    let (dataset, jobs) = jobs::read(&args.dataset, TimestampArg::default())?;
+    let (dataset, jobs) = jobs::read(&args.dataset, args.written, TimestampArg::default())?;
     let stage = Stage::new("correlating");
     let done = flowmine_correlate::correlate(&dataset, &jobs, cases::ALL)?;
     drop(stage);

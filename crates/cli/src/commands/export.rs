@@ -35,7 +35,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     anyhow::ensure!(xes || !args.milliseconds, "--milliseconds is for XES; the other formats keep every digit for every reader");
     let to_file = args.output.as_deref().is_some_and(|path| path != "-");
     anyhow::ensure!(args.format != LogFormat::OcelSqlite || to_file, "a database cannot go to standard output: say where to with -o FILE");
-    let pseudonymiser = pseudonymiser(args)?;
+    let pseudonymiser = pseudonymiser(args.pseudonymise.as_deref())?;
     let log_rules = LogRules { pseudonymiser: pseudonymiser.clone(), drop: args.drop.clone() };
     let counts = match source::open(&args.source, &args.filter, args.timestamp, log_rules)? {
         Source::Jobs(dataset) => {
@@ -89,8 +89,9 @@ pub fn objects(asked: &[ObjectsArg], notion: &Notion) -> Objects {
     }
 }
 
-fn pseudonymiser(args: &Export) -> anyhow::Result<Option<Pseudonymiser>> {
-    let Some(path) = &args.pseudonymise else { return Ok(None) };
+/// Reads the key of `--pseudonymise`.
+pub fn pseudonymiser(key: Option<&Path>) -> anyhow::Result<Option<Pseudonymiser>> {
+    let Some(path) = key else { return Ok(None) };
     let (pseudonymiser, warning) = Pseudonymiser::from_key_file(path)?;
     if let Some(warning) = warning {
         messages::warning(&warning.to_string());

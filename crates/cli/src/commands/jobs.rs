@@ -8,13 +8,13 @@ use flowmine_logs::log_file::stored;
 use flowmine_logs::task_log;
 use flowmine_schema::{Dataset, time};
 
-use crate::args::{FilterArgs, TimestampArg};
+use crate::args::{AsOwner, FilterArgs, TimestampArg};
 use crate::messages;
 use crate::progress::Stage;
 
-/// Opens a dataset and folds its rows into jobs.
-pub fn read(dir: &Path, timestamp: TimestampArg) -> anyhow::Result<(Dataset, Jobs)> {
-    let dataset = Dataset::open(dir)?;
+/// Opens a dataset that derived tables will be added to, and folds its rows into jobs.
+pub fn read(dir: &Path, written: AsOwner, timestamp: TimestampArg) -> anyhow::Result<(Dataset, Jobs)> {
+    let dataset = super::dataset_to_change(dir, written)?;
     let jobs = of(&dataset, timestamp)?;
     if jobs.attempts.is_empty() && !stored::names(&dataset)?.is_empty() {
         anyhow::bail!("the dataset has no jobs, only logs of others: look at those with discover and export");

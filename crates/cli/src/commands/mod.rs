@@ -8,6 +8,7 @@ mod import;
 mod io_csv;
 mod jobs;
 mod log;
+mod made;
 mod observe;
 mod pages;
 mod prune;
@@ -30,11 +31,11 @@ use std::path::Path;
 use flowmine_schema::{Access, Dataset};
 
 use crate::Outcome;
-use crate::args::{Cli, Command, Kept};
+use crate::args::{AsOwner, Cli, Command, Kept};
 
 /// Opens the dataset of a command that writes raw tables, or makes it.
 fn dataset_to_write(dir: &Path, kept: &Kept) -> anyhow::Result<Dataset> {
-    let dataset = Dataset::open_or_create_with(dir, if kept.private { Access::Private } else { Access::Umask })?;
+    let dataset = Dataset::open_or_create_with(dir, if kept.private { Access::Private } else { Access::Umask }, kept.written.as_owner)?;
     anyhow::ensure!(
         !kept.private || dataset.access() == Access::Private,
         "{0} was made without --private, and others may have read it: shut it with `chmod -R go-rwx {0}`, after which it stays private, or give \
@@ -42,6 +43,27 @@ fn dataset_to_write(dir: &Path, kept: &Kept) -> anyhow::Result<Dataset> {
         dir.display()
     );
     Ok(dataset)
+}
+
+/// Opens a dataset that is there, of a command that adds to it.
+fn dataset_to_change(dir: &Path, written: AsOwner) -> anyhow::Result<Dataset> {
+    let dataset = Dataset::open(dir)?;
+    Ok(if written.as_owner { dataset.as_owner()? } else { dataset })
+}
+
+/// Of rights that this program has by its file and not by its caller, keeps those that a trace needs, and for another command none. False where that failed.
+pub fn lent_rights_are_kept_small(cli: &Cli) -> bool {
+    #[cfg(feature = "tracing")]
+    {
+        use flowmine_extract_ebpf::{ebpf, privileges};
+        let traces = matches!(cli.command, Command::Trace(_) | Command::Doctor(_));
+        privileges::lent_to().is_none() || privileges::keep_of_lent(if traces { ebpf::LENT } else { &[] })
+    }
+    #[cfg(not(feature = "tracing"))]
+    {
+        let _ = cli;
+        true
+    }
 }
 
 /// Runs a command.

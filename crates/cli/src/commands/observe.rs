@@ -5,12 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use flowmine_correlate::pseudonym::Pseudonymiser;
+use flowmine_extract_slurm::naming::{Naming, Pseudonyms};
 use flowmine_extract_slurm::observe::{ObserveError, Observer, Only, Options, Report};
 use flowmine_extract_slurm::schedule::{self, SHORTEST_POLITE};
 use flowmine_schema::diagnostic::Severity;
+use flowmine_schema::tables::{JobDependency, JobState};
 use flowmine_schema::time;
 
-use super::{dataset_to_write, login_node};
+use super::{dataset_to_write, export, login_node};
 use crate::args::Observe;
 use crate::{Outcome, messages};
 
@@ -50,6 +53,7 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
         accounting: args.accounting,
         accounting_since_ns: args.accounting_since,
         record: args.record.clone(),
+        naming: Naming(export::pseudonymiser(args.pseudonymise.as_deref())?.map(|codes| Arc::new(Codes(codes)) as Arc<dyn Pseudonyms>)),
     };
     let mut observer = Observer::open(&dataset, runner, options)?;
     if args.once {
@@ -58,6 +62,30 @@ pub fn run(args: &Observe) -> anyhow::Result<Outcome> {
         return Ok(outcome(&report));
     }
     watch(args, &mut observer, &stop)
+}
+
+/// The codes that an export of the same names has.
+#[derive(Debug)]
+struct Codes(Pseudonymiser);
+
+impl Pseudonyms for Codes {
+    fn cluster(&self, name: &str) -> String {
+        self.0.cluster(name)
+    }
+
+    fn text(&self, text: &str) -> String {
+        self.0.task(text)
+    }
+
+    fn job_state<'r>(&self, row: JobState<'r>) -> JobState<'r> {
+        let cluster = row.cluster.clone();
+        JobState { cluster, ..self.0.job_state(row) }
+    }
+
+    fn job_dependency<'r>(&self, row: JobDependency<'r>) -> JobDependency<'r> {
+        let cluster = row.cluster.clone();
+        JobDependency { cluster, ..self.0.job_dependency(row) }
+    }
 }
 
 fn watch(args: &Observe, observer: &mut Observer<'_>, stop: &AtomicBool) -> anyhow::Result<Outcome> {

@@ -6,7 +6,7 @@ use flowmine_correlate::CorrelateError;
 use flowmine_correlate::prune::prune;
 use flowmine_schema::tables::{Case, Link};
 use flowmine_schema::text::visible;
-use flowmine_schema::{Dataset, DatasetError, time};
+use flowmine_schema::{DatasetError, time};
 
 use crate::args::Prune;
 use crate::progress::Stage;
@@ -14,7 +14,7 @@ use crate::{Outcome, messages, output};
 
 /// Takes old rows out of a dataset.
 pub fn run(args: &Prune) -> anyhow::Result<Outcome> {
-    let dataset = Dataset::open(&args.dataset)?;
+    let dataset = super::dataset_to_change(&args.dataset, args.written)?;
     let stage = Stage::new("pruning");
     let began = Instant::now();
     let done = loop {

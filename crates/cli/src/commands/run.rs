@@ -1,5 +1,7 @@
 //! `flowmine run`: the whole batch over a dataset.
 //!
+//! It is made again only when something is new ([`made`]).
+//!
 //! What a dataset has no rows of is not told of: without jobs there is no log, picture or number of jobs, without tasks none of tasks.
 
 use std::fs;
@@ -22,7 +24,7 @@ use flowmine_logs::task_log::{self, Tasks};
 use flowmine_schema::{Dataset, DatasetError};
 
 use super::source::Notion;
-use super::{export, jobs, source};
+use super::{export, jobs, made, source};
 use crate::args::{LogFormat, ObjectsArg, Run};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
@@ -90,10 +92,20 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         let name = extension(format);
         anyhow::bail!("--formats {name}: this is no event log; flowmine export --format {name} writes it");
     }
-    let (dataset, jobs) = jobs::read(&args.dataset, args.timestamp)?;
+    Dataset::open(&args.dataset)?;
+    let formats: Vec<String> = args.formats.iter().map(|&format| extension(format)).collect();
+    let options = format!("{} {:?} {:?}", formats.join(","), args.timestamp, args.filter);
+    let of = made::of(&args.dataset, &options).with_context(|| args.dataset.display().to_string())?;
+    if let Some((told, losses)) = made::current(&args.out, &of) {
+        output::write(None, |out| Ok(out.write_all(told.as_bytes())?))?;
+        messages::note("nothing is new in the dataset: the results of the last run stand");
+        return Ok(if losses { Outcome::WithLosses } else { Outcome::Clean });
+    }
+    let (dataset, jobs) = jobs::read(&args.dataset, args.written, args.timestamp)?;
     let filter = jobs::filter(&args.filter, &jobs)?;
     anyhow::ensure!(!args.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", args.out.display());
     fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
+    made::forget(&args.out).with_context(|| args.out.display().to_string())?;
     correlate(&dataset, &jobs)?;
 
     let has_jobs = !jobs.attempts.is_empty();
@@ -148,17 +160,17 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         })?;
         written.files.push(("summary.json".to_owned(), "the numbers below".to_owned()));
     }
-    output::write(None, |out| {
-        writeln!(out, "{}", args.out.display())?;
-        for (name, what) in &written.files {
-            writeln!(out, "  {name:<28} {what}")?;
-        }
-        if has_jobs {
-            write!(out, "\n{}", summary.text())?;
-        }
-        Ok(())
-    })?;
-    Ok(if summary.errors > 0 { Outcome::WithLosses } else { Outcome::Clean })
+    let mut told = format!("{}\n", args.out.display());
+    for (name, what) in &written.files {
+        told.push_str(&format!("  {name:<28} {what}\n"));
+    }
+    if has_jobs {
+        told.push_str(&format!("\n{}", summary.text()));
+    }
+    let losses = summary.errors > 0;
+    made::remember(&args.out, &of, written.files.iter().map(|(name, _)| name.as_str()), &told, losses)?;
+    output::write(None, |out| Ok(out.write_all(told.as_bytes())?))?;
+    Ok(if losses { Outcome::WithLosses } else { Outcome::Clean })
 }
 
 fn correlate(dataset: &Dataset, jobs: &Jobs) -> anyhow::Result<()> {

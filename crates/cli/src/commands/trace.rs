@@ -1,58 +1,96 @@
 //! `flowmine trace`.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use flowmine_correlate::rules::environment::VARIABLES;
-use flowmine_extract_ebpf::command::shell_code;
+use flowmine_extract_ebpf::command::{run_untraced, shell_code};
 use flowmine_extract_ebpf::ebpf::{self, Hooks};
 use flowmine_extract_ebpf::fuse;
 use flowmine_extract_ebpf::host::HostFacts;
 use flowmine_extract_ebpf::options::Filters;
 use flowmine_extract_ebpf::probe::{self, Wanted};
 use flowmine_extract_ebpf::ptrace;
-use flowmine_extract_ebpf::recorder as trace;
-use flowmine_extract_ebpf::stop::Stop;
-use flowmine_extract_ebpf::{Detail, Options};
-use flowmine_schema::dataset::Role;
+use flowmine_extract_ebpf::stop::{Ended, Stop};
+use flowmine_extract_ebpf::{CommandLines, Detail, Options, privileges};
 use flowmine_schema::text::visible;
-use flowmine_schema::{Access, Dataset};
+use flowmine_schema::{Access, Dataset, DatasetError};
 
-use crate::args::{BackendArg, DetailArg, HooksArg, Trace};
+use crate::args::{BackendArg, CommandLinesArg, DetailArg, HooksArg, Trace};
 use crate::{Outcome, messages};
 
 /// Traces a command, or the host until a signal.
 pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
     let options = options(args)?;
-    let backend = backend(args, &options.filters)?;
-    let stop = stop(args)?;
-    let mut host = HostFacts::read(Path::new("/proc"));
-    if let Some(name) = &args.host {
-        host.name.clone_from(name);
-    }
-    let dataset = Dataset::open_or_create_with(&args.dataset, if args.shared { Access::Umask } else { Access::Private })?;
-    let writer = dataset.writer(Role::Host(host.name.clone()), &format!("trace, process {}", std::process::id()))?;
-    let ended = match backend {
-        "ebpf" => {
-            let plan = ebpf_plan(args)?;
-            ebpf::run(&plan, &args.command, &options, host, writer, &stop, |tracer| begun(tracer, args))?
+    let mut stop = Stop::by_signals(!args.command.is_empty()).context("cannot handle signals")?;
+    stop.duration = args.duration;
+    let ended = match trace(args, &options, &stop) {
+        Ok(ended) => ended,
+        Err(error) if !args.command.is_empty() && !args.must_trace && !stop.has_begun() && !is_usage(&error) => {
+            return untraced(args, &error, &stop);
         }
-        "fuse" => fuse::trace(&args.command, &options, host, writer, &stop)?,
-        _ => ptrace::run(&args.command, &options, host, writer, &stop)?,
+        Err(error) => return Err(error),
     };
-    tell(&ended.outcome, &options);
+    tell(&ended, &options);
     Ok(match ended.status.map(shell_code) {
-        None | Some(0) if ended.outcome.lost > 0 => Outcome::WithLosses,
+        None | Some(0) if ended.outcome.lost > 0 || ended.failed.is_some() => Outcome::WithLosses,
         None | Some(0) => Outcome::Clean,
         Some(code) => Outcome::Code(code),
     })
 }
 
-fn stop(args: &Trace) -> anyhow::Result<Stop> {
-    let stop = Stop { on_terminal: messages::on_terminal(), duration: args.duration, ..Stop::never() };
-    signal_hook::flag::register(signal_hook::consts::SIGTERM, stop.terminated.clone()).context("cannot handle signals")?;
-    signal_hook::flag::register(signal_hook::consts::SIGINT, stop.interrupted.clone()).context("cannot handle signals")?;
-    Ok(stop)
+fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> {
+    let backend = backend(args, &options.filters)?;
+    let mut host = HostFacts::read(Path::new("/proc"));
+    if let Some(name) = &args.host {
+        host.name.clone_from(name);
+    }
+    let dataset =
+        Dataset::open_or_create_with(&args.dataset, if args.shared { Access::Umask } else { Access::Private }, args.written.as_owner)?;
+    let writer = dataset.host_writer(&host.name, &format!("trace, process {}", std::process::id()))?;
+    Ok(match backend {
+        "ebpf" => {
+            let plan = ebpf_plan(args)?;
+            ebpf::run(&plan, &args.command, options, host, writer, stop, |tracer| begun(tracer, args))?
+        }
+        "fuse" => fuse::trace(&args.command, options, host, writer, stop)?,
+        _ => ptrace::run(&args.command, options, host, writer, stop)?,
+    })
+}
+
+/// Whether an error is about what was asked, so that whoever asked has to ask again, and not about what can be had here.
+fn is_usage(error: &anyhow::Error) -> bool {
+    let dataset = error.chain().find_map(|cause| cause.downcast_ref::<DatasetError>());
+    let asked = |error: &DatasetError| {
+        matches!(
+            error,
+            DatasetError::NotEmpty(_)
+                | DatasetError::NotADataset(_)
+                | DatasetError::Version { .. }
+                | DatasetError::Foreign { .. }
+                | DatasetError::OfAnother { .. }
+        )
+    };
+    dataset.is_some_and(asked) || error.downcast_ref::<Asked>().is_some()
+}
+
+/// What was asked makes no sense, whatever the machine.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Asked(String);
+
+/// Runs the command without a trace: somebody waits for what it does.
+fn untraced(args: &Trace, error: &anyhow::Error, stop: &Stop) -> anyhow::Result<Outcome> {
+    if let Some(signal) = stop.ending() {
+        // Before there was a command: it would have been ended so.
+        return Ok(Outcome::Code((128 + signal) as u8));
+    }
+    messages::warning(&format!(
+        "NOT TRACED: {}; the command runs all the same, without a trace (--must-trace fails instead)",
+        messages::chain(error)
+    ));
+    Ok(Outcome::Code(shell_code(run_untraced(&args.command, stop)?)))
 }
 
 /// Says that it sees what happens from now on, and what it will not see.
@@ -67,7 +105,14 @@ fn begun(tracer: &ebpf::Tracer, args: &Trace) {
 }
 
 /// Says what was recorded when somebody watches, and what was lost in any case.
-fn tell(outcome: &trace::Outcome, options: &Options) {
+fn tell(ended: &Ended, options: &Options) {
+    let outcome = &ended.outcome;
+    if let Some(error) = &ended.failed {
+        messages::warning(&format!("the trace broke off, the command ran on: {error}"));
+    }
+    if let Some(why) = &outcome.not_written {
+        messages::warning(&format!("the dataset could not be written all the time: {why}"));
+    }
     if messages::on_terminal() {
         let rows = match options.detail {
             Detail::Events => format!("{} operations", outcome.events),
@@ -79,10 +124,13 @@ fn tell(outcome: &trace::Outcome, options: &Options) {
     }
     if outcome.lost > 0 {
         let most = outcome.counted.map_or(String::new(), |counted| format!(" of {counted} operations"));
-        messages::warning(&format!(
-            "{} records{most} were lost; the table `losses` tells which and when. A larger ring (--ring), --detail totals or filters lose less",
-            outcome.lost
-        ));
+        // Only where the kernel counts is there a ring.
+        let less = match (&outcome.not_written, outcome.counted) {
+            (Some(_), _) => ", where it could be written",
+            (None, Some(_)) => ". A larger ring (--ring), --detail totals or filters lose less",
+            (None, None) => " and why",
+        };
+        messages::warning(&format!("{} records{most} were lost; the table `losses` tells which and when{less}", outcome.lost));
     }
 }
 
@@ -118,7 +166,7 @@ fn backend(args: &Trace, filters: &Filters) -> anyhow::Result<&'static str> {
     match args.backend {
         BackendArg::Ebpf => Ok("ebpf"),
         BackendArg::Fuse | BackendArg::Ptrace if !command => {
-            bail!("this way in can only trace a command that it starts: flowmine trace … -- COMMAND")
+            Err(Asked("this way in can only trace a command that it starts: flowmine trace … -- COMMAND".to_owned()).into())
         }
         BackendArg::Fuse => Ok("fuse"),
         BackendArg::Ptrace => Ok("ptrace"),
@@ -132,8 +180,29 @@ fn backend(args: &Trace, filters: &Filters) -> anyhow::Result<&'static str> {
     }
 }
 
+/// With rights that the program has by its file: what their borrower may trace. The user, or why not.
+fn only_user(args: &Trace) -> anyhow::Result<Option<u32>> {
+    let Some(user) = privileges::lent_to() else { return Ok(None) };
+    if args.command.is_empty() && args.filters.pid.is_empty() {
+        bail!(
+            "this program has its rights by its file (setcap): then a user may trace a command that he starts or processes of his own (--pid), not the whole host; root may"
+        );
+    }
+    let owner = |pid: &u32| std::fs::metadata(Path::new("/proc").join(pid.to_string())).ok().map(|about| about.uid());
+    if let Some(pid) = args.filters.pid.iter().find(|pid| owner(pid) != Some(user)) {
+        bail!(
+            "process {pid} is not yours: this program has its rights by its file (setcap), and with these a user may trace his own processes only"
+        );
+    }
+    if args.filters.user.iter().any(|other| *other != user) {
+        bail!("this program has its rights by its file (setcap): with these a user may trace his own processes only, whatever --user says");
+    }
+    Ok(Some(user))
+}
+
 fn options(args: &Trace) -> anyhow::Result<Options> {
     let filters = &args.filters;
+    let only_user = only_user(args)?;
     if let Some(pid) = filters.pid.iter().find(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
         bail!("there is no process {pid}");
     }
@@ -155,7 +224,7 @@ fn options(args: &Trace) -> anyhow::Result<Options> {
         filters: Filters {
             cgroups: filters.cgroup.clone(),
             pids: filters.pid.clone(),
-            uids: filters.user.clone(),
+            uids: only_user.map_or_else(|| filters.user.clone(), |user| vec![user]),
             gids: filters.group.clone(),
             file_systems: filters.file_system.clone(),
             file_systems_out: filters.not_file_system.clone(),
@@ -167,6 +236,15 @@ fn options(args: &Trace) -> anyhow::Result<Options> {
             Some(names) => names.iter().filter(|name| !name.is_empty()).cloned().collect(),
             None => VARIABLES.iter().map(|name| (*name).to_owned()).collect(),
         },
+        command_lines: match args.command_lines {
+            Some(CommandLinesArg::None) => CommandLines::None,
+            Some(CommandLinesArg::Program) => CommandLines::Program,
+            Some(CommandLinesArg::All) => CommandLines::All,
+            // With --pid and a command there are processes of others beside it.
+            None if args.command.is_empty() || !filters.pid.is_empty() => CommandLines::Program,
+            None => CommandLines::All,
+        },
+        only_user,
         ring_bytes: args.ring,
         flush_every: args.flush,
         ..Options::default()

@@ -347,10 +347,10 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                     let total = first.remove();
                     self.total(&total, transaction)?;
                 }
-                next => self.next_total_ns = next.map_or(i64::MAX, |next| next.key().0),
-            }
-            if self.next_total_ns == i64::MAX {
-                return Ok(());
+                next => {
+                    self.next_total_ns = next.map_or(i64::MAX, |next| next.key().0);
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -433,6 +433,12 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         let started_ns = facts.started_ns;
         for (a, b, holds) in &belongs.contradictions {
             all.diagnostics.push(contradiction(&self.host, node.key.0, all.entities, a, b, *holds));
+        }
+        for (finding, why) in &belongs.refuted {
+            let said = said(finding, all.entities);
+            let message =
+                format!("process {} of {} belongs to {said}: that cannot be, for {why}; it is not believed", node.key.0, self.host);
+            all.diagnostics.push(Diagnostic::warning("links_refuted", message));
         }
         let group = all.groups.of_process(self.number, &facts, node.cgroup_id, &belongs);
         let job = belongs.job_claim().map(|claim| owner_job(all.entities, claim, started_ns, &self.host, node.key.0, &mut all.diagnostics));
@@ -548,15 +554,19 @@ fn owner_job(
     }
 }
 
-fn contradiction(host: &str, pid: i32, entities: &Entities, a: &rules::Finding, b: &rules::Finding, holds: bool) -> Diagnostic {
-    let name = |finding: &rules::Finding| match &finding.claim {
+fn said(finding: &rules::Finding, entities: &Entities) -> String {
+    let name = match &finding.claim {
         Claim::Task(task) => format!("task {}", entities.tasks.get(*task).key),
         Claim::Job(job) => format!("job {}", job.id),
         Claim::Pod(id) => format!("pod {id}"),
         Claim::Container(id) => format!("container {id}"),
         Claim::Unit(id) => format!("unit {id}"),
     };
-    let said = |finding: &rules::Finding| format!("{} by rule {} ({})", name(finding), finding.rule, finding.evidence);
+    format!("{name} by rule {} ({})", finding.rule, finding.evidence)
+}
+
+fn contradiction(host: &str, pid: i32, entities: &Entities, a: &rules::Finding, b: &rules::Finding, holds: bool) -> Diagnostic {
+    let said = |finding| said(finding, entities);
     let outcome = if holds { "the first holds" } else { "neither holds" };
     let message = format!("process {pid} of {host} belongs to {}, and to {}: {outcome}", said(a), said(b));
     Diagnostic::warning("links_contradict", message)

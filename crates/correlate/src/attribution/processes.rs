@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::access::Access;
 use crate::entities::Entities;
-use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, process_tree};
+use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, plausible, process_tree};
 
 /// What tells processes of a host apart: number, and start or, where that is not told, the time of the fork.
 pub type Key = (i32, i64);
@@ -42,6 +42,8 @@ pub struct Node {
     pub before_trace: bool,
     /// Its user.
     pub uid: Option<i64>,
+    /// The user's name.
+    user: Option<Box<str>>,
     /// The v2 control group's number.
     pub cgroup_id: Option<i64>,
     /// CPU time.
@@ -74,6 +76,10 @@ pub struct Belongs {
     pub unit: Option<Finding>,
     /// Findings that contradict each other, in pairs; the first holds when `true`.
     pub contradictions: Vec<(Finding, Finding, bool)>,
+    /// Findings that cannot be true, and why not.
+    pub refuted: Vec<(Finding, String)>,
+    /// The name of its user, or of the nearest ancestor's that has one.
+    user: Option<Box<str>>,
 }
 
 impl Belongs {
@@ -95,7 +101,7 @@ impl Belongs {
 
     /// Whether nothing is decided because findings contradict each other.
     pub fn undecided(&self) -> bool {
-        self.contradictions.iter().any(|(_, _, holds)| !holds)
+        !self.refuted.is_empty() || self.contradictions.iter().any(|(_, _, holds)| !holds)
     }
 }
 
@@ -213,6 +219,7 @@ impl Processes {
         // Of a program that began in the trace all is known, also when its process is older.
         node.before_trace = &*row.first_seen == "running" && row.exec_ns.is_none();
         node.uid = row.uid;
+        node.user = row.user.as_deref().map(Into::into);
         node.cgroup_id = row.cgroup_id;
         node.cpu_ns = (row.utime_ns, row.stime_ns);
         let new_parent = node.parent.is_none().then_some(parent).flatten();
@@ -325,7 +332,7 @@ impl Processes {
             serial,
             parent: node.parent,
             children: node.children,
-            settled: Some(Belongs { contradictions: Vec::new(), ..belongs }),
+            settled: Some(Belongs { contradictions: Vec::new(), refuted: Vec::new(), ..belongs }),
             ..Node::default()
         };
         self.gone.insert(key, serial);
@@ -367,8 +374,16 @@ impl Node {
 
     fn decide(&mut self, above: Option<&Belongs>, entities: &Entities) -> Belongs {
         let started_ns = self.facts.as_ref().and_then(|facts| facts.started_ns);
-        let findings = self.findings(entities).to_vec();
-        let mut belongs = Belongs::default();
+        let mut findings = self.findings(entities).to_vec();
+        let mut belongs = Belongs { user: self.user.clone().or_else(|| above?.user.clone()), ..Belongs::default() };
+        let unknown = Facts::default();
+        let facts = self.facts.as_ref().unwrap_or(&unknown);
+        findings.retain(|finding| {
+            let why = plausible::refuted(finding, facts, belongs.user.as_deref(), entities);
+            let is_plausible = why.is_none();
+            belongs.refuted.extend(why.map(|why| (finding.clone(), why)));
+            is_plausible
+        });
         let all = |wanted: fn(&Claim) -> bool| -> Vec<&Finding> { findings.iter().filter(|finding| wanted(&finding.claim)).collect() };
         let inherited = |finding: Option<&Finding>| {
             let finding = finding.filter(|finding| process_tree::inherits(started_ns, finding.from_ns))?;

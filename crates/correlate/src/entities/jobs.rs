@@ -1,12 +1,21 @@
 //! Attempts at Slurm jobs, found by their raw id.
 
 use flowmine_schema::time::SECOND_NS;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::hostlist;
 use crate::jobs::Jobs;
 
 /// Slurm's clock and a host's may differ by so much, and times of Slurm are whole seconds: used to tell apart attempts and ids that are used again.
 const SLACK_NS: i64 = 5 * SECOND_NS;
+
+/// Of so many nodes a host list is looked at.
+const MOST_NODES: usize = 100_000;
+
+/// A host's name without its domain, in small letters.
+fn short(host: &str) -> String {
+    host.split('.').next().unwrap_or_default().to_ascii_lowercase()
+}
 
 /// An attempt at a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +34,10 @@ pub struct KnownJob {
     pub start_ns: Option<i64>,
     /// When it ended.
     pub ended_ns: Option<i64>,
+    /// The name of its user.
+    pub user: Option<Box<str>>,
+    /// The nodes on which it ran, as Slurm's host list.
+    pub node_list: Option<Box<str>>,
 }
 
 /// All attempts.
@@ -32,6 +45,8 @@ pub struct KnownJob {
 pub struct KnownJobs {
     all: Vec<KnownJob>,
     by_id: FxHashMap<i64, Vec<u32>>,
+    /// What Slurm calls nodes, in small letters and without domains.
+    nodes: FxHashSet<String>,
 }
 
 impl KnownJobs {
@@ -44,6 +59,8 @@ impl KnownJobs {
             since_ns: attempt.since_ns,
             start_ns: attempt.start_ns.get(),
             ended_ns: attempt.ended_ns.get(),
+            user: jobs.text_of(attempt.user).map(Into::into),
+            node_list: jobs.text_of(attempt.node_list).map(Into::into),
         });
         Self::from_all(all.collect())
     }
@@ -53,7 +70,18 @@ impl KnownJobs {
         for (at, job) in all.iter().enumerate() {
             by_id.entry(job.job_id).or_default().push(at as u32);
         }
-        Self { all, by_id }
+        let lists: FxHashSet<&str> = all.iter().filter_map(|job| job.node_list.as_deref()).collect();
+        let nodes =
+            lists.into_iter().filter_map(|list| hostlist::expand(list, MOST_NODES).ok()).flatten().map(|name| short(&name)).collect();
+        Self { all, by_id, nodes }
+    }
+
+    /// Whether a job ran on other nodes than this host, which Slurm calls a node. A machine can have another name there (`NodeHostname` of slurm.conf(5)):
+    /// then nothing is known.
+    pub fn ran_elsewhere(&self, job: &KnownJob, host: &str) -> bool {
+        let host = short(host);
+        let Some(list) = job.node_list.as_deref().filter(|_| self.nodes.contains(&host)) else { return false };
+        hostlist::expand(list, MOST_NODES).is_ok_and(|names| !names.iter().any(|name| short(name) == host))
     }
 
     /// An attempt by its number.

@@ -154,6 +154,7 @@ impl Pseudonymiser {
             host: self.named(Kind::Host, row.host),
             first_seen: self.word(&TASKS, row.first_seen),
             uid: None,
+            user: row.user.map(|name| self.named(Kind::User, name)),
             gid: None,
             cgroup_path: self.a_path(row.cgroup_path),
             cgroup_v1: None,

@@ -2,9 +2,9 @@
 //!
 //! Kubernetes: `/kubepods/burstable/pod<uid>/<id>` or, with systemd, `/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid with _>.slice/cri-containerd-<id>.scope`;
 //! Docker: `/docker/<id>`, `docker-<id>.scope`; Podman: `libpod-<id>` and `libpod-<id>.scope`; CRI-O: `crio-<id>.scope`. An id has 64 hexadecimal digits. `libpod-conmon-…` is the
-//! monitor of a container, which is not in it.
+//! monitor of a container, which is not in it. A pod below a user's own control groups is none: nobody but root makes those of Kubernetes.
 
-use super::{Claim, Facts, Rule, Said, Strength};
+use super::{Claim, Facts, Rule, Said, Strength, slurm_cgroup};
 use crate::entities::Entities;
 
 pub(super) struct ContainerCgroup;
@@ -40,7 +40,8 @@ pub(super) fn container(path: &str) -> Option<&str> {
 
 /// The pod of a path.
 pub(super) fn pod(path: &str) -> Option<String> {
-    path.split('/').filter(|_| path.contains("kubepods")).find_map(|step| {
+    let of_user = path.split('/').any(slurm_cgroup::is_of_user);
+    path.split('/').filter(|_| path.contains("kubepods") && !of_user).find_map(|step| {
         let name = step.strip_suffix(".slice").unwrap_or(step);
         let (before, uid) = name.rsplit_once("pod")?;
         let uid = uid.replace('_', "-");

@@ -6,12 +6,15 @@
 //! Rules do not know each other. [`decide`] chooses between what they find: the strongest holds; of equally strong ones that name tasks of different runs (an engine that runs in a
 //! task of another engine) the first in the order of [`ALL`]; equally strong ones that name different tasks of one run decide nothing. Whoever wins, what contradicts it is told.
 //!
+//! Before that what cannot be true is left out ([`plausible`]): much of what rules look at is in the hands of whoever starts a process.
+//!
 //! A process for which nothing is found inherits from its parent ([`process_tree`]). A new rule is a new file with an implementation of [`Rule`] and one line in [`ALL`].
 
 mod command_line;
 mod container_cgroup;
 pub mod environment;
 pub mod native_id;
+pub mod plausible;
 pub mod process_tree;
 mod slurm_cgroup;
 mod systemd_cgroup;
@@ -110,6 +113,8 @@ pub struct Facts {
     pub environment: Vec<(String, String)>,
     /// Its command line.
     pub command_line: Option<Vec<String>>,
+    /// Whether the command line is known by its first word only.
+    pub only_program: bool,
 }
 
 impl Facts {
@@ -128,8 +133,17 @@ impl Facts {
             cgroup_path: row.cgroup_path.as_deref().map(str::to_owned),
             cgroup_v1: object(&row.cgroup_v1).into_iter().map(|(_, path)| path).collect(),
             environment: object(&row.environment),
-            command_line: row.command_line.as_deref().and_then(|text| serde_json::from_str(text).ok()),
+            command_line: None,
+            only_program: false,
         }
+        .with_command_line(row)
+    }
+
+    fn with_command_line(self, row: &Process<'_>) -> Self {
+        let command_line: Option<Vec<String>> = row.command_line.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        // A line that is cut after its first word is what a trace keeps of processes of others.
+        let only_program = row.command_line_cut && command_line.as_ref().is_some_and(|words| words.len() == 1);
+        Self { command_line, only_program, ..self }
     }
 
     /// An environment variable that is set to something.

@@ -22,6 +22,26 @@ fn control_groups() {
         ("/system.slice/n1_slurmstepd.scope/job_7/step_interactive/slurm".to_owned(), vec![job(7, Some("interactive"))]),
         ("/slurm/uid_1000/job_7".to_owned(), vec![job(7, None)]),
         ("/user.slice/job_7/step_0".to_owned(), vec![]),
+        // What a user can make below the groups that are handed to him.
+        (
+            "/user.slice/user-1001.slice/user@1001.service/myslurm/job_5001/step_0".to_owned(),
+            vec!["Unit(\"user@1001.service\")".to_owned()],
+        ),
+        (
+            "/user.slice/user-1001.slice/user@1001.service/slurm/uid_1001/job_5001/step_0".to_owned(),
+            vec!["Unit(\"user@1001.service\")".to_owned()],
+        ),
+        (
+            "/user.slice/user-1001.slice/user@1001.service/slurmstepd.scope/job_5001".to_owned(),
+            vec!["Unit(\"slurmstepd.scope\")".to_owned()],
+        ),
+        ("/slurm/uid_1001/job_7/step_0/slurm/uid_1001/job_5001/step_0".to_owned(), vec![job(7, Some("0"))]),
+        ("/myslurm/job_5001/step_0".to_owned(), vec![]),
+        ("/slurm/job_5001/step_0".to_owned(), vec![]),
+        (
+            "/user.slice/user-1001.slice/user@1001.service/kubepods/pod2f3c0c1e-9d0a-4b52-8f0e-0a4d6f1b2c3d".to_owned(),
+            vec!["Unit(\"user@1001.service\")".to_owned()],
+        ),
         (format!("/docker/{id}"), vec![container.clone()]),
         (format!("/system.slice/docker-{id}.scope"), vec![container.clone()]),
         (format!("/machine.slice/libpod-{id}.scope/container"), vec![container.clone()]),
@@ -72,7 +92,12 @@ fn slurms_job_script_is_its_jobs() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].claim, Claim::Job(JobClaim { id: 7, cluster: None, step: Some("batch".into()) }));
     shell.command_line = Some(vec!["grep".into(), "x".into(), "/var/spool/slurmd/job00007/slurm_script".into()]);
-    assert_eq!(find(&shell, &[script], &Entities::default()), []);
+    assert_eq!(find(&shell, std::slice::from_ref(&script), &Entities::default()), []);
+    // Of processes of others a trace keeps the first word: then a shell may run the script, and a reader does not.
+    for (word, count) in [("/bin/bash", 1), ("grep", 0)] {
+        let first = Facts { command_line: Some(vec![word.into()]), only_program: true, ..Facts::default() };
+        assert_eq!(find(&first, std::slice::from_ref(&script), &Entities::default()).len(), count, "{word}");
+    }
 }
 
 #[test]

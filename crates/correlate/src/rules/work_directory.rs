@@ -95,5 +95,5 @@ fn runs(facts: &Facts, name: &str) -> bool {
     let base = |path: &str| path.rsplit('/').next().unwrap_or_default().trim_start_matches('-').to_owned();
     let names_it =
         |argument: &String| base(argument) == name || argument.split_whitespace().any(|word| base(word.trim_matches(['"', '\''])) == name);
-    base(program) == name || (SHELLS.contains(&base(program).as_str()) && arguments.iter().any(names_it))
+    base(program) == name || (SHELLS.contains(&base(program).as_str()) && (facts.only_program || arguments.iter().any(names_it)))
 }

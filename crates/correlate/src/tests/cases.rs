@@ -271,6 +271,11 @@ fn a_singletons_target_that_was_renamed_stays_with_it() {
     rows.depends("2", 20, "singleton", 21);
     rows.change("1", 10, "changed", "name", 25, 30).name = Some("other".into());
     assert_eq!(pairs(&dependency_cases(&rows)), [("1#1", "1"), ("2#1", "1"), ("3#1", "3")]);
+    // Renamed in the interval in which it was submitted again or its state changed, seen by an observer that tells nothing of it.
+    let mut rows = running(&["1", "2", "3"]);
+    rows.depends("2", 20, "singleton", 21);
+    rows.state("1", 10, "COMPLETING", 25, 30).name = Some("other".into());
+    assert_eq!(pairs(&dependency_cases(&rows)), [("1#1", "1"), ("2#1", "1"), ("3#1", "3")]);
     // The singleton itself.
     rows.change("2", 20, "changed", "name", 25, 30).name = Some("third".into());
     assert_eq!(pairs(&dependency_cases(&rows)), [("1#1", "1"), ("2#1", "1"), ("3#1", "3")]);

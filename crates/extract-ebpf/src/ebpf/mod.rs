@@ -21,6 +21,6 @@ mod try_out;
 pub mod wire;
 
 pub use facts::Facts;
-pub use plan::{Hooks, NEEDS, Need, Plan, choose, verdict};
+pub use plan::{Hooks, LENT, NEEDS, Need, Plan, choose, verdict};
 pub use run::run;
 pub use tracer::{Extras, Tracer};

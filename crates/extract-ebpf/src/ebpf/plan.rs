@@ -105,6 +105,9 @@ pub const NEEDS: &[Need] = &[
     Need { capability: capability::DAC_READ_SEARCH, name: "CAP_DAC_READ_SEARCH", why: "walks the folders of control groups", later: false },
 ];
 
+/// Those that are used when the program has them by its file: none that opens files or processes of others.
+pub const LENT: &[u32] = &[capability::BPF, capability::PERFMON, capability::SYS_RESOURCE];
+
 /// What is loaded here, or why nothing can be. `wanted` asks for hooks; without it the best are taken.
 ///
 /// # Errors
@@ -174,8 +177,16 @@ fn refused(what: &str, attempt: &Option<Try>) -> String {
     }
 }
 
+/// What would give the rights, and what that means.
+const SETCAP: &str = "run it as root; or, for a command and processes of one's own, setcap cap_bpf,cap_perfmon+ep on the program: whoever may run that file then sees his own \
+     processes with it, and these rights can read all memory of the kernel, so let only a group run it that is trusted with that (chgrp GROUP FILE, chmod 750 FILE, before setcap)";
+
+fn may_trace(facts: &Facts) -> bool {
+    facts.has(capability::SYS_ADMIN) || (facts.has(capability::BPF) && facts.has(capability::PERFMON))
+}
+
 fn advice(facts: &Facts) -> &'static str {
-    let bpf = facts.has(capability::SYS_ADMIN) || (facts.has(capability::BPF) && facts.has(capability::PERFMON));
+    let bpf = may_trace(facts);
     match facts.lockdown.as_deref() {
         Some("confidentiality") => " (the kernel is locked down: lockdown=confidentiality forbids it)",
         _ if !bpf => " (it takes CAP_BPF and CAP_PERFMON)",
@@ -224,16 +235,25 @@ pub fn verdict(facts: &Facts) -> Verdict {
         Some(Err(error)) => Check::new(what, false, error.clone()),
         None => Check::new(what, false, without),
     };
-    let capabilities = facts.has(capability::SYS_ADMIN) || (facts.has(capability::BPF) && facts.has(capability::PERFMON));
+    let attached = |what: &str, attempt: &Option<Try>, without: &str, options: &str| {
+        let check = tried(what, attempt, without);
+        match attempt {
+            Some(Err(_)) if may_trace(facts) => check.or(format!(
+                "nothing that rights would change: this kernel is locked down (lockdown={}) or was built without {options}; the other hooks do the same",
+                facts.lockdown.as_deref().unwrap_or("unknown")
+            )),
+            _ => check,
+        }
+    };
+    let capabilities = may_trace(facts);
     let checks = vec![
         Check::new("types of the kernel", facts.btf, if facts.btf { "/sys/kernel/btf/vmlinux" } else { "none" })
             .or("a kernel with CONFIG_DEBUG_INFO_BTF=y"),
-        Check::new("CAP_BPF and CAP_PERFMON", capabilities, if capabilities { "here" } else { "not here" })
-            .or("setcap cap_bpf,cap_perfmon+ep on the program, or run it as root"),
+        Check::new("CAP_BPF and CAP_PERFMON", capabilities, if capabilities { "here" } else { "not here" }).or(SETCAP),
         tried("tracepoints with types", &facts.tracepoint, "none"),
         tried("ring buffer", &facts.ring, "not tried"),
-        tried("functions by fentry", &facts.entry, "none"),
-        tried("functions by kprobe", &facts.kprobe, "the kernel has no kprobes (CONFIG_KPROBES)"),
+        attached("functions by fentry", &facts.entry, "none", "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS or CONFIG_FPROBE"),
+        attached("functions by kprobe", &facts.kprobe, "the kernel has no kprobes (CONFIG_KPROBES)", "CONFIG_KPROBE_EVENTS"),
         tried("iterators over processes", &facts.iterator, "none"),
         tried("storage by task", &facts.task_storage, "not tried"),
         Check::new(
@@ -257,5 +277,29 @@ pub fn verdict(facts: &Facts) -> Verdict {
     match chosen {
         Ok(plan) => Verdict { backend: "ebpf", works: true, how: format!("hooks {}", plan.hooks.name()), whole_host: true, checks },
         Err(missing) => Verdict { backend: "ebpf", works: false, how: missing.join("; "), whole_host: false, checks },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of hooks that the kernel refuses: to root something else than to others.
+    #[test]
+    fn a_refusal_told_to_root_is_no_matter_of_rights() {
+        let refused = Some(Err("Operation not permitted (os error 1)".to_owned()));
+        let facts = Facts { entry: refused, lockdown: Some("integrity".to_owned()), ..Facts::default() };
+        let remedy = |facts: &Facts, what: &str| {
+            let checks = verdict(facts).checks;
+            checks.into_iter().find(|check| check.what == what).and_then(|check| check.remedy)
+        };
+        let root = Facts { capabilities: Some(u64::MAX), ..facts.clone() };
+        let said = remedy(&root, "functions by fentry").unwrap();
+        assert!(said.contains("lockdown=integrity") && said.contains("CONFIG_"), "{said}");
+        assert_eq!(remedy(&facts, "functions by fentry"), None);
+        // And what it means to give the rights to a file is said with the advice.
+        let said = remedy(&facts, "CAP_BPF and CAP_PERFMON").unwrap();
+        assert!(said.contains("whoever may run that file") && said.contains("chmod 750"), "{said}");
+        assert_eq!(remedy(&root, "CAP_BPF and CAP_PERFMON"), None);
     }
 }

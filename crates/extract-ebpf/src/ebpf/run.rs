@@ -26,6 +26,7 @@ pub fn run(
     stop: &Stop,
     begun: impl FnOnce(&Tracer),
 ) -> Result<Ended, TraceError> {
+    stop.before_command();
     let held = if command.is_empty() { None } else { Some(Held::start(command)?) };
     let mut options = options.clone();
     if let Some(held) = &held {
@@ -40,7 +41,7 @@ pub fn run(
     tracer.read_in(&mut |record| recorder.take(record))?;
     if held.is_none() {
         // A command has been started already, with the privileges that it was given.
-        recorder.in_writer(give_up)?;
+        recorder.in_writer(give_up);
         give_up();
     }
     stop.begin();
@@ -49,29 +50,27 @@ pub fn run(
         (Some(held), Some(name)) => Some(held.release(name)?),
         _ => None,
     };
-    let mut status = None;
-    loop {
-        tracer.poll(&mut |record| recorder.take(record))?;
+    // From here on somebody's program runs: whatever fails, it is waited for, and gets its signals.
+    let (mut status, mut failed) = (None, None);
+    while status.is_none() && failed.is_none() && !stop.time_is_over() {
+        failed = tracer.poll(&mut |record| recorder.take(record)).err();
         recorder.tick()?;
-        match &mut running {
-            Some(running) => {
-                for signal in stop.forwarded() {
-                    running.signal(signal);
-                }
-                status = running.ended_within(Duration::ZERO)?;
-                if status.is_some() {
-                    break;
-                }
-            }
-            None if stop.asked() => break,
-            None => {}
-        }
-        if stop.time_is_over() {
+        if let Some(running) = &mut running {
+            stop.forwarded().for_each(|signal| running.signal(signal));
+            status = running.ended_within(Duration::ZERO)?;
+        } else if stop.ended() {
             break;
         }
     }
-    let counted = tracer.end(&mut |record| recorder.take(record))?;
-    Ok(Ended { outcome: recorder.end(Some(counted))?, status })
+    let counted = match failed {
+        None => tracer.end(&mut |record| recorder.take(record)).map_err(|error| failed = Some(error)).ok(),
+        Some(_) => None,
+    };
+    let outcome = recorder.end(counted)?;
+    if let (Some(running), None) = (&mut running, status) {
+        status = Some(running.to_its_end(stop)?);
+    }
+    Ok(Ended { outcome, status, failed })
 }
 
 /// Keeps the capabilities that are still needed while tracing.

@@ -25,13 +25,13 @@ impl Worker {
 
     pub(super) fn get_attributes(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let node = request.session.nodes.get(request.header.node)?;
-        self.attributes_of(request, node.fd())
+        self.attributes_of(request, node.fd()?.raw())
     }
 
     pub(super) fn statx(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (ask, _) = request.take::<wire::StatxIn>()?;
         let node = request.session.nodes.get(request.header.node)?;
-        let stat = crate::proc::files::statx(node.fd(), c"", libc::AT_EMPTY_PATH | ask.sx_flags as i32, ask.sx_mask)
+        let stat = crate::proc::files::statx(node.fd()?.raw(), c"", libc::AT_EMPTY_PATH | ask.sx_flags as i32, ask.sx_mask)
             .map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?;
         let (seconds, nanoseconds) = valid();
         let time = |time: libc::statx_timestamp| StatxTime { seconds: time.tv_sec, nanoseconds: time.tv_nsec, reserved: 0 };
@@ -69,7 +69,8 @@ impl Worker {
         let has = |flag: u32| set.valid & flag != 0;
         let node = request.session.nodes.get(request.header.node)?;
         let handle = if has(fattr::FH) { request.session.handles.get(set.handle).ok() } else { None };
-        let path = ProcPath::of(node.fd());
+        let fd = node.fd()?;
+        let path = ProcPath::of(fd.raw());
         if has(fattr::SIZE) {
             let size = set.size as libc::off_t;
             // SAFETY: a descriptor of ours, or a zero-terminated path.
@@ -86,7 +87,7 @@ impl Worker {
             let uid = if has(fattr::UID) { set.uid } else { u32::MAX };
             let gid = if has(fattr::GID) { set.gid } else { u32::MAX };
             // SAFETY: an empty name means the descriptor itself.
-            done(unsafe { libc::fchownat(node.fd(), c"".as_ptr(), uid, gid, libc::AT_EMPTY_PATH) })?;
+            done(unsafe { libc::fchownat(fd.raw(), c"".as_ptr(), uid, gid, libc::AT_EMPTY_PATH) })?;
         }
         if has(fattr::MODE) {
             // SAFETY: a zero-terminated path.
@@ -113,7 +114,7 @@ impl Worker {
                 }
             })?;
         }
-        self.attributes_of(request, node.fd())
+        self.attributes_of(request, fd.raw())
     }
 
     fn truncated(&self, request: &Request<'_>, node: &Node, handle: Option<&Handle>, size: u64, result: Result<(), Errno>) {
@@ -129,7 +130,7 @@ impl Worker {
             simple(request, Op::Truncate, handle, result, None, Some(size), None);
             return;
         }
-        let Ok(stat) = system::stat(node.fd()) else { return };
+        let Ok(stat) = node.fd().and_then(|fd| system::stat(fd.raw())) else { return };
         let (Some(kind), true) = (file_kind(stat.st_mode), tracer.wants(Op::Truncate, &request.header)) else { return };
         let path = node.path();
         let Some((thread, _)) = request.caller() else { return };
@@ -145,10 +146,11 @@ impl Worker {
 
     pub(super) fn statfs(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let node = request.session.nodes.get(request.header.node)?;
+        let fd = node.fd()?;
         // SAFETY: all-zero is a valid `statvfs`, which the call fills in.
         let stat = unsafe {
             let mut stat: libc::statvfs = std::mem::zeroed();
-            done(libc::fstatvfs(node.fd(), &mut stat))?;
+            done(libc::fstatvfs(fd.raw(), &mut stat))?;
             stat
         };
         self.put(&wire::StatfsOut {
@@ -168,7 +170,8 @@ impl Worker {
     pub(super) fn access(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (access, _) = request.take::<wire::AccessIn>()?;
         let node = request.session.nodes.get(request.header.node)?;
-        let path = ProcPath::of(node.fd());
+        let fd = node.fd()?;
+        let path = ProcPath::of(fd.raw());
         // SAFETY: a zero-terminated path. The raw call checks with the identity that files are opened with.
         done(unsafe { libc::syscall(libc::SYS_faccessat2, libc::AT_FDCWD, path.as_ptr(), access.mask, libc::AT_EACCESS) as libc::c_int })
             .or_else(|errno| {
@@ -193,7 +196,8 @@ impl Worker {
         };
         let (name, rest) = wire::take_name(rest).ok_or(libc::EINVAL)?;
         let value = rest.get(..size as usize).ok_or(libc::EINVAL)?;
-        let (path, name) = (ProcPath::of(node.fd()), system::name(name)?);
+        let fd = node.fd()?;
+        let (path, name) = (ProcPath::of(fd.raw()), system::name(name)?);
         // SAFETY: zero-terminated strings, and a value as long as told.
         done(unsafe { libc::setxattr(path.as_ptr(), name.as_ptr(), value.as_ptr().cast(), value.len(), flags as i32) })?;
         Ok(Answer::Done)
@@ -203,7 +207,8 @@ impl Worker {
         let node = request.session.nodes.get(request.header.node)?;
         let (get, rest) = request.take::<wire::GetxattrIn>()?;
         let (name, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
-        let (path, name) = (ProcPath::of(node.fd()), system::name(name)?);
+        let fd = node.fd()?;
+        let (path, name) = (ProcPath::of(fd.raw()), system::name(name)?);
         self.sized(get.size, |buffer, size| {
             // SAFETY: zero-terminated strings, and a buffer as long as told.
             unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), buffer, size) }
@@ -213,7 +218,8 @@ impl Worker {
     pub(super) fn list_xattr(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let node = request.session.nodes.get(request.header.node)?;
         let (get, _) = request.take::<wire::GetxattrIn>()?;
-        let path = ProcPath::of(node.fd());
+        let fd = node.fd()?;
+        let path = ProcPath::of(fd.raw());
         self.sized(get.size, |buffer, size| {
             // SAFETY: a zero-terminated path, and a buffer as long as told.
             unsafe { libc::listxattr(path.as_ptr(), buffer.cast(), size) }
@@ -235,7 +241,8 @@ impl Worker {
 
     pub(super) fn remove_xattr(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let node = request.session.nodes.get(request.header.node)?;
-        let (path, name) = (ProcPath::of(node.fd()), system::name(request.name()?)?);
+        let fd = node.fd()?;
+        let (path, name) = (ProcPath::of(fd.raw()), system::name(request.name()?)?);
         // SAFETY: zero-terminated strings.
         done(unsafe { libc::removexattr(path.as_ptr(), name.as_ptr()) })?;
         Ok(Answer::Done)
@@ -254,6 +261,10 @@ impl Worker {
             || control.out_size > 64
         {
             return Err(libc::ENOTTY);
+        }
+        // The project of a file, by which quotas are counted, is not to be changed in other user namespaces; before 5.13 only the file system asks.
+        if control.command == SET_XFLAGS && request.session.only_owner.is_none() && !self.identity.in_namespace(request.header.pid) {
+            return Err(libc::EPERM);
         }
         let handle = request.session.handles.get(control.handle)?;
         let mut buffer = [0u64; 8];

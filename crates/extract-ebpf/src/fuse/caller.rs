@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::handles::Handle;
 use super::process::{Phase, Process, Processes};
 use super::report::Reporter;
+use super::room::Room;
 use crate::record::{Op, Via};
 
 /// A system call as it was made.
@@ -104,6 +105,8 @@ pub(super) struct Thread {
     call: Option<File>,
     statm: Option<File>,
     readable: AtomicBool,
+    /// Since it was last looked at whether it can go.
+    used: AtomicBool,
     /// Reads and writes that have begun: sendfile(2) can have both.
     pub(super) pieces: Mutex<[Option<Pieces>; 2]>,
 }
@@ -143,12 +146,13 @@ const SHARDS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Threads {
     proc: PathBuf,
+    room: Arc<Room>,
     shards: [Mutex<FxHashMap<u32, Arc<Thread>>>; SHARDS],
 }
 
 impl Threads {
-    pub(super) fn new(proc: PathBuf) -> Self {
-        Threads { proc, shards: std::array::from_fn(|_| Mutex::default()) }
+    pub(super) fn new(proc: PathBuf, room: Arc<Room>) -> Self {
+        Threads { proc, room, shards: std::array::from_fn(|_| Mutex::default()) }
     }
 
     fn shard(&self, tid: u32) -> std::sync::MutexGuard<'_, FxHashMap<u32, Arc<Thread>>> {
@@ -162,6 +166,7 @@ impl Threads {
         }
         let known = self.shard(tid).get(&tid).cloned();
         if let Some(thread) = known {
+            thread.used.store(true, Ordering::Relaxed);
             if let Ok(call) = thread.call() {
                 return Some((thread, call));
             }
@@ -177,12 +182,18 @@ impl Threads {
             submitter: submitter.unwrap_or(tid),
             io_uring: submitter.is_some(),
             call: File::open(self.proc.join(format!("{tid}/syscall"))).ok(),
-            statm: File::open(self.proc.join(format!("{tid}/statm"))).ok(),
+            statm: if self.room.plenty { File::open(self.proc.join(format!("{tid}/statm"))).ok() } else { None },
             readable: AtomicBool::new(true),
+            used: AtomicBool::new(true),
             pieces: Mutex::default(),
         });
         let call = thread.call().ok().flatten();
-        self.shard(tid).insert(tid, Arc::clone(&thread));
+        let mut shard = self.shard(tid);
+        let gone = if shard.len() >= (self.room.threads / SHARDS).max(1) { idle(&mut shard) } else { None };
+        shard.insert(tid, Arc::clone(&thread));
+        drop(shard);
+        // Its files are closed without the lock.
+        drop(gone);
         Some((thread, call))
     }
 
@@ -230,6 +241,17 @@ impl Threads {
             }
         }
     }
+}
+
+/// Takes out a thread that has asked for nothing lately and is in the middle of nothing. When it asks again it is looked up as if it were new.
+fn idle(shard: &mut FxHashMap<u32, Arc<Thread>>) -> Option<Arc<Thread>> {
+    let can_go = |thread: &Arc<Thread>| {
+        // Nobody else gets it but by the table, which is locked.
+        Arc::strong_count(thread) == 1 && thread.pieces.lock().unwrap_or_else(PoisonError::into_inner).iter().all(Option::is_none)
+    };
+    let unused = shard.values().find(|thread| !thread.used.swap(false, Ordering::Relaxed) && can_go(thread)).map(|thread| thread.tid);
+    let tid = unused.or_else(|| shard.values().find(|thread| can_go(thread)).map(|thread| thread.tid))?;
+    shard.remove(&tid)
 }
 
 /// The kernel names its workers `iou-wrk-TID` and `iou-sqp-TID` after the thread that submitted.

@@ -36,11 +36,15 @@ impl Worker {
     pub(super) fn open_directory(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let session = request.session;
         let node = session.nodes.get(request.header.node)?;
-        // SAFETY: a zero-terminated name; the descriptor that is returned is ours.
-        let fd = unsafe {
+        let room = &session.tracer.room;
+        room.for_one_more()?;
+        let directory = node.fd()?;
+        let fd = session.tracer.keeper.with_room(|| {
             let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
-            OwnedFd::from_raw_fd(system::positive(libc::openat(node.fd(), c".".as_ptr(), flags))?)
-        };
+            // SAFETY: a zero-terminated name; the descriptor that is returned is ours.
+            unsafe { Ok(OwnedFd::from_raw_fd(system::positive(libc::openat(directory.raw(), c".".as_ptr(), flags))?)) }
+        })?;
+        let fd = room.hold(fd);
         let id = session.tracer.next_handle.fetch_add(1, Ordering::Relaxed);
         let file = FileKey { device: node.device, inode: node.inode, generation: None };
         session.handles.insert(Arc::new(Handle::new(id, fd, node, file, false, false)));

@@ -25,6 +25,8 @@ pub struct FuseFacts {
     pub apparmor_restricts: Option<bool>,
     /// Most pages of a request (`/proc/sys/fs/fuse/max_pages_limit`); `None` before Linux 6.13, where it is 256.
     pub max_pages: Option<u32>,
+    /// `/proc` is that of another PID namespace than ours: whom a number in it stands for is not whom a request names.
+    pub foreign_proc: bool,
 }
 
 /// What an overlay can be here.
@@ -56,10 +58,12 @@ impl FuseFacts {
                 fd >= 0 && libc::close(fd) == 0
             }
         });
+        let status = fs::read_to_string(proc.join("self/status")).unwrap_or_default();
         FuseFacts {
             device_exists: device.exists(),
             device_opens: opens,
-            admin: capabilities(&fs::read_to_string(proc.join("self/status")).unwrap_or_default()) & (1 << 21) != 0,
+            admin: capabilities(&status) & (1 << 21) != 0,
+            foreign_proc: status.lines().find_map(|line| line.strip_prefix("NSpid:")).is_some_and(|of| of.split_whitespace().count() != 1),
             user_namespaces: number("sys/user/max_user_namespaces"),
             userns_clone: number("sys/kernel/unprivileged_userns_clone").map(|value| value != 0),
             apparmor_restricts: number("sys/kernel/apparmor_restrict_unprivileged_userns").map(|value| value != 0),
@@ -87,6 +91,9 @@ pub fn decide(facts: &FuseFacts) -> FuseDecision {
     }
     if !facts.device_opens {
         return no("/dev/fuse cannot be opened by this user", Some("chmod 666 /dev/fuse"));
+    }
+    if facts.foreign_proc {
+        return no("/proc is that of another PID namespace, so that callers cannot be told", Some("mount -t proc proc /proc"));
     }
     if facts.admin {
         return FuseDecision::Privileged;
@@ -171,6 +178,7 @@ mod tests {
         userns_clone: None,
         apparmor_restricts: None,
         max_pages: None,
+        foreign_proc: false,
     };
 
     #[test]
@@ -180,6 +188,7 @@ mod tests {
         let refused = [
             (FuseFacts { device_exists: false, ..USER }, "modprobe"),
             (FuseFacts { device_opens: false, admin: true, ..USER }, "chmod"),
+            (FuseFacts { foreign_proc: true, admin: true, ..USER }, "mount -t proc"),
             (FuseFacts { user_namespaces: Some(0), ..USER }, "user.max_user_namespaces"),
             (FuseFacts { userns_clone: Some(false), ..USER }, "unprivileged_userns_clone"),
             (FuseFacts { apparmor_restricts: Some(true), ..USER }, "apparmor"),
@@ -195,7 +204,7 @@ mod tests {
     fn facts_are_read_below_a_root() {
         let root = tempfile::tempdir().unwrap();
         for (name, content) in [
-            ("proc/self/status", "Name:\tx\nCapEff:\t0000000000200000\n"),
+            ("proc/self/status", "Name:\tx\nNSpid:\t7\nCapEff:\t0000000000200000\n"),
             ("proc/sys/user/max_user_namespaces", "12\n"),
             ("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n"),
             ("proc/sys/fs/fuse/max_pages_limit", "512\n"),
@@ -209,6 +218,8 @@ mod tests {
         let want = FuseFacts { admin: true, user_namespaces: Some(12), apparmor_restricts: Some(true), max_pages: Some(512), ..USER };
         assert_eq!(facts, want);
         assert_eq!(facts.pages(), 512);
+        fs::write(root.path().join("proc/self/status"), "NSpid:\t7\t1\n").unwrap();
+        assert!(FuseFacts::read(root.path()).foreign_proc);
         assert_eq!(FuseFacts::read(Path::new("/nonexistent")), FuseFacts::default());
     }
 }

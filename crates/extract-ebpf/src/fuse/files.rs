@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::caller::{Call, Pieces, Thread};
 use super::handles::Handle;
+use super::identity::with_own_capabilities;
 use super::names::{entry, file_kind, path_descriptor};
 use super::namespace::KIND;
 use super::nodes::Node;
@@ -68,7 +69,7 @@ const FMODE_EXEC: u32 = 0x20;
 fn open_flags(call: Option<&Call>, thread: &Thread, as_served: u32) -> u32 {
     let from_call = call.and_then(|call| match call.number as libc::c_long {
         libc::SYS_openat | libc::SYS_open_by_handle_at => Some(call.arguments[2] as u32),
-        libc::SYS_openat2 => memory::word(thread.tid, call.arguments[2]).map(|flags| flags as u32),
+        libc::SYS_openat2 => with_own_capabilities(|| memory::word(thread.tid, call.arguments[2])).map(|flags| flags as u32),
         #[cfg(target_arch = "x86_64")]
         libc::SYS_open => Some(call.arguments[1] as u32),
         #[cfg(target_arch = "x86_64")]
@@ -112,17 +113,17 @@ impl Tracer {
 
     /// Where a link of a thread in `/proc` points, as we see it.
     pub(super) fn link(&self, tid: u32, what: &str) -> Option<Vec<u8>> {
-        let target = std::fs::read_link(self.proc.join(format!("{tid}/{what}"))).ok()?;
+        let target = with_own_capabilities(|| std::fs::read_link(self.proc.join(format!("{tid}/{what}")))).ok()?;
         Some(std::os::unix::ffi::OsStringExt::into_vec(target.into_os_string()))
     }
 
     fn mounts(&self, tid: u32) -> Option<Vec<Mount>> {
-        Some(mounts::parse(&std::fs::read(self.proc.join(format!("{tid}/mountinfo"))).ok()?))
+        Some(mounts::parse(&with_own_capabilities(|| std::fs::read(self.proc.join(format!("{tid}/mountinfo")))).ok()?))
     }
 
     fn namespace(&self, tid: u32) -> Option<u64> {
         use std::os::unix::fs::MetadataExt;
-        std::fs::metadata(self.proc.join(format!("{tid}/ns/mnt"))).ok().map(|namespace| namespace.ino())
+        with_own_capabilities(|| std::fs::metadata(self.proc.join(format!("{tid}/ns/mnt")))).ok().map(|namespace| namespace.ino())
     }
 
     /// Looks where the overlays lie for the command.
@@ -152,7 +153,7 @@ impl Tracer {
     /// The type of the file system that a descriptor is on.
     pub(super) fn file_system(&self, device: u64, fd: i32) -> Option<Arc<str>> {
         let mut known = self.file_systems.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        known.entry(device).or_insert_with(|| system::file_system(&self.proc, fd)).clone()
+        known.entry(device).or_insert_with(|| with_own_capabilities(|| system::file_system(&self.proc, fd))).clone()
     }
 }
 
@@ -161,7 +162,11 @@ impl Worker {
         let (open, _) = request.take::<wire::OpenIn>()?;
         let node = request.session.nodes.get(request.header.node)?;
         let flags = underneath(open.flags);
-        let fd = system::reopen(node.fd(), flags);
+        let tracer = &request.session.tracer;
+        let fd = tracer.room.for_one_more().and_then(|()| {
+            let fd = node.fd()?;
+            tracer.keeper.with_room(|| system::reopen(fd.raw(), flags))
+        });
         match fd {
             Ok(fd) => {
                 let stat = system::stat(fd.as_raw_fd())?;
@@ -182,11 +187,16 @@ impl Worker {
         let parent = request.session.nodes.get(request.header.node)?;
         let c_name = system::name(name)?;
         self.identity.mask(create.umask);
-        // SAFETY: a zero-terminated name; the descriptor that is returned is ours.
-        let fd = unsafe {
+        let tracer = &request.session.tracer;
+        let fd = tracer.room.for_one_more().and_then(|()| {
+            let directory = parent.fd()?;
             let flags = underneath(create.flags) | libc::O_CREAT | libc::O_NOFOLLOW;
-            system::positive(libc::openat(parent.fd(), c_name.as_ptr(), flags, create.mode)).map(|fd| OwnedFd::from_raw_fd(fd))
-        };
+            // For want of a descriptor it fails before the file is made.
+            // SAFETY: a zero-terminated name; the descriptor that is returned is ours.
+            tracer.keeper.with_room(|| unsafe {
+                system::positive(libc::openat(directory.raw(), c_name.as_ptr(), flags, create.mode)).map(|fd| OwnedFd::from_raw_fd(fd))
+            })
+        });
         let fd = match fd {
             Ok(fd) => fd,
             Err(errno) => {
@@ -194,7 +204,7 @@ impl Worker {
                 return Err(errno);
             }
         };
-        let (node, stat) = request.session.nodes.insert(path_descriptor(&fd)?)?;
+        let (node, stat) = request.session.nodes.insert(tracer.keeper.with_room(|| path_descriptor(&fd))?)?;
         node.found(&parent, name);
         let out = self.opened(request, fd, &node, &stat, create.flags);
         self.put(&entry(request.session, &node, &stat));
@@ -206,12 +216,15 @@ impl Worker {
         let (create, _) = request.take::<wire::CreateIn>()?;
         let parent = request.session.nodes.get(request.header.node)?;
         self.identity.mask(create.umask);
+        let tracer = &request.session.tracer;
+        tracer.room.for_one_more()?;
+        let directory = parent.fd()?;
+        let flags = (underneath(create.flags) & !libc::O_CREAT) | libc::O_TMPFILE;
         // SAFETY: a zero-terminated name; the descriptor that is returned is ours.
-        let fd = unsafe {
-            let flags = (underneath(create.flags) & !libc::O_CREAT) | libc::O_TMPFILE;
-            OwnedFd::from_raw_fd(system::positive(libc::openat(parent.fd(), c".".as_ptr(), flags, create.mode))?)
-        };
-        let (node, stat) = request.session.nodes.insert(path_descriptor(&fd)?)?;
+        let fd = tracer.keeper.with_room(|| unsafe {
+            Ok(OwnedFd::from_raw_fd(system::positive(libc::openat(directory.raw(), c".".as_ptr(), flags, create.mode))?))
+        })?;
+        let (node, stat) = request.session.nodes.insert(tracer.keeper.with_room(|| path_descriptor(&fd))?)?;
         let out = self.opened(request, fd, &node, &stat, create.flags);
         self.put(&entry(request.session, &node, &stat));
         self.put(&out);
@@ -240,15 +253,30 @@ impl Worker {
                 out.flags |= fopen::PARALLEL_DIRECT_WRITES;
             }
         }
+        let fd = tracer.room.hold(fd);
+        node.opened(&fd);
         let mut handle = Handle::new(id, fd, Arc::clone(node), file, recorded, append);
         handle.direct = out.flags & fopen::DIRECT_IO != 0;
         session.handles.insert(Arc::new(handle));
-        // An open for exec gives no row, and before Linux 5.7 who asks for the call of a thread in an exec waits for its end.
-        if recorded
-            && flags & FMODE_EXEC == 0
-            && let Some((thread, call)) = request.caller()
-            && call.is_none_or(|call| call.is(OPENING))
-        {
+        if recorded && flags & FMODE_EXEC == 0 {
+            with_own_capabilities(|| Self::tell_opened(request, id, file, stat, flags, path, file_system));
+        }
+        out
+    }
+
+    /// Tells of an open. One for exec gives no row, and before Linux 5.7 who asks for the call of a thread in an exec waits for its end.
+    fn tell_opened(
+        request: &Request<'_>,
+        id: u64,
+        file: FileKey,
+        stat: &libc::stat,
+        flags: u32,
+        path: Option<Vec<u8>>,
+        file_system: Option<Arc<str>>,
+    ) {
+        let tracer = &request.session.tracer;
+        let Some((thread, call)) = request.caller() else { return };
+        if call.is_none_or(|call| call.is(OPENING)) {
             tracer.processes.look_again(&thread.process, &tracer.reporter);
             if tracer.wants(Op::Open, &request.header) {
                 let kind = file_kind(stat.st_mode);
@@ -264,7 +292,6 @@ impl Worker {
                 }));
             }
         }
-        out
     }
 
     fn open_refused(&self, request: &Request<'_>, flags: u32, path: Option<Vec<u8>>, errno: Errno) {
@@ -334,11 +361,11 @@ impl Worker {
         // Network file systems tell of delayed failures when a descriptor is closed.
         // SAFETY: duplicates a descriptor of ours and closes the duplicate.
         let result = unsafe {
-            let duplicate = libc::fcntl(handle.fd(), libc::F_DUPFD_CLOEXEC, 0);
-            if duplicate < 0 { Ok(()) } else { system::positive(libc::close(duplicate)).map(|_| ()) }
+            let duplicate = session.tracer.keeper.with_room(|| system::positive(libc::fcntl(handle.fd(), libc::F_DUPFD_CLOEXEC, 0)));
+            duplicate.and_then(|duplicate| system::positive(libc::close(duplicate)).map(|_| ()))
         };
         if handle.recorded {
-            self.closed(request, &handle, result);
+            with_own_capabilities(|| self.closed(request, &handle, result));
         }
         result.map(|()| Answer::Done)
     }
@@ -397,7 +424,10 @@ impl Worker {
 
     pub(super) fn syncfs(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let node = request.session.nodes.get(request.header.node)?;
-        let fd = system::reopen(node.fd(), libc::O_RDONLY)?;
+        // Nobody needs the right to read for it.
+        self.identity.become_self()?;
+        let fd = node.fd()?;
+        let fd = request.session.tracer.keeper.with_room(|| system::reopen(fd.raw(), libc::O_RDONLY))?;
         // SAFETY: a descriptor of ours.
         system::positive(unsafe { libc::syncfs(fd.as_raw_fd()) })?;
         Ok(Answer::Done)
@@ -526,7 +556,8 @@ fn transfer(request: &Request<'_>, op: Op, handle: &Arc<Handle>, offset: u64, si
         }
         return;
     };
-    let asked = call.size().or_else(|| memory::vector_bytes(thread.tid, call.vector()?.0, call.vector()?.1)).unwrap_or(size);
+    let vector = || call.vector().and_then(|(at, n)| with_own_capabilities(|| memory::vector_bytes(thread.tid, at, n)));
+    let asked = call.size().or_else(vector).unwrap_or(size);
     // One splice(2) is one read or write.
     let cut = asked > size && !call.is(&[libc::SYS_splice]);
     let mut begun = thread.pieces.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,12 +1,13 @@
 //! Open files and directories: one for each open file description of the command, with a descriptor of ours on the file underneath.
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::RawFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
 
 use super::nodes::Node;
+use super::room::Held;
 use super::system::Errno;
 use crate::record::{FileKey, Op, ProcessKey, Sum, Totals};
 
@@ -14,7 +15,7 @@ use crate::record::{FileKey, Op, ProcessKey, Sum, Totals};
 #[derive(Debug)]
 pub(super) struct Handle {
     pub(super) id: u64,
-    fd: OwnedFd,
+    fd: Arc<Held>,
     pub(super) node: Arc<Node>,
     pub(super) file: FileKey,
     /// Whether rows are made of what is done with it.
@@ -38,13 +39,13 @@ pub(super) struct Directory {
 }
 
 impl Handle {
-    pub(super) fn new(id: u64, fd: OwnedFd, node: Arc<Node>, file: FileKey, recorded: bool, append: bool) -> Self {
+    pub(super) fn new(id: u64, fd: Arc<Held>, node: Arc<Node>, file: FileKey, recorded: bool, append: bool) -> Self {
         let append = AtomicBool::new(append);
         Handle { id, fd, node, file, recorded, direct: false, append, directory: Mutex::default(), totals: Mutex::default() }
     }
 
     pub(super) fn fd(&self) -> RawFd {
-        self.fd.as_raw_fd()
+        self.fd.raw()
     }
 
     /// Adds a read or write, where they are not kept one by one.

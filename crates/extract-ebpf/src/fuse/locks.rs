@@ -3,13 +3,15 @@
 //! flock(2) belongs to an open file description, as does ours. A POSIX lock belongs to a process: for each owner and file there is a descriptor with
 //! locks of its own (`F_OFD_SETLK`, fcntl_locking(2)). A request that must wait does so in a thread of its own and can be interrupted.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::handles::Handle;
+use super::identity::Identity;
+use super::room::{Held, no_room};
 use super::serve::{Answer, Request, Session, Worker, reply};
 use super::system::{self, Errno};
 use super::wire::{self, LockIn, LockOut};
@@ -23,7 +25,7 @@ pub(super) struct Locks {
 
 #[derive(Debug)]
 struct Owner {
-    fd: OwnedFd,
+    fd: Arc<Held>,
     /// The process, for F_GETLK.
     pid: u32,
 }
@@ -39,16 +41,33 @@ impl Locks {
         drop(gone);
     }
 
-    fn owner(&self, handle: &Handle, lock: &LockIn) -> Result<Arc<Owner>, Errno> {
+    /// Whoever holds the file open may lock it, also one who may not open it any more: it is the tracer itself that opens it once more. Which kind of lock goes
+    /// with how the file is open has been looked at by the kernel.
+    fn owner(&self, request: &Request<'_>, identity: &mut Identity, handle: &Handle, lock: &LockIn) -> Result<Arc<Owner>, Errno> {
         let mut owners = locked(&self.owners);
         if let Some(owner) = owners.get(&(handle.node.id, lock.owner)) {
             return Ok(Arc::clone(owner));
         }
-        // Read locks need a descriptor for reading and write locks one for writing: best is one for both.
-        let fd = system::reopen(handle.node.fd(), libc::O_RDWR)
-            .or_else(|_| system::reopen(handle.node.fd(), libc::O_RDONLY))
-            .or_else(|_| system::reopen(handle.node.fd(), libc::O_WRONLY))?;
-        let owner = Arc::new(Owner { fd, pid: lock.pid });
+        let tracer = &request.session.tracer;
+        tracer.room.for_one_more()?;
+        let again = || {
+            // Read locks need a descriptor for reading and write locks one for writing: best is one for both.
+            let one = |flags| system::reopen(handle.fd(), flags);
+            let less = |errno, flags| if no_room(errno) { Err(errno) } else { one(flags) };
+            tracer
+                .keeper
+                .with_room(|| one(libc::O_RDWR).or_else(|errno| less(errno, libc::O_RDONLY)).or_else(|errno| less(errno, libc::O_WRONLY)))
+        };
+        identity.become_self()?;
+        let fd = again().or_else(|errno| {
+            if no_room(errno) {
+                return Err(errno);
+            }
+            // Where a server of files takes root for nobody.
+            identity.become_caller(request.whom(), true, request.start_boot_ns)?;
+            again()
+        })?;
+        let owner = Arc::new(Owner { fd: tracer.room.hold(fd), pid: lock.pid });
         owners.insert((handle.node.id, lock.owner), Arc::clone(&owner));
         Ok(owner)
     }
@@ -78,7 +97,7 @@ fn attempt(handle: &Handle, owner: Option<&Owner>, lock: &LockIn) -> Result<(), 
                 };
                 libc::flock(handle.fd(), operation | libc::LOCK_NB)
             }
-            Some(owner) => libc::fcntl(owner.fd.as_raw_fd(), libc::F_OFD_SETLK, &range(lock)),
+            Some(owner) => libc::fcntl(owner.fd.raw(), libc::F_OFD_SETLK, &range(lock)),
         }
     })
     .map(|_| ())
@@ -88,10 +107,10 @@ impl Worker {
     pub(super) fn get_lock(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let (lock, _) = request.take::<LockIn>()?;
         let handle = request.session.handles.get(lock.handle)?;
-        let owner = request.session.locks.owner(&handle, &lock)?;
+        let owner = request.session.locks.owner(request, &mut self.identity, &handle, &lock)?;
         let mut found = range(&lock);
         // SAFETY: a descriptor of ours, and a lock of this frame.
-        system::positive(unsafe { libc::fcntl(owner.fd.as_raw_fd(), libc::F_OFD_GETLK, &mut found) })?;
+        system::positive(unsafe { libc::fcntl(owner.fd.raw(), libc::F_OFD_GETLK, &mut found) })?;
         let end = if found.l_len == 0 { i64::MAX as u64 } else { (found.l_start + found.l_len - 1) as u64 };
         let free = i32::from(found.l_type) == libc::F_UNLCK;
         let pid = if free { 0 } else { request.session.locks.holder(&handle, lock.owner, found) };
@@ -103,7 +122,11 @@ impl Worker {
         let (lock, _) = request.take::<LockIn>()?;
         let session = request.session;
         let handle = session.handles.get(lock.handle)?;
-        let owner = if lock.flags & wire::LOCK_FLOCK != 0 { None } else { Some(session.locks.owner(&handle, &lock)?) };
+        let owner = if lock.flags & wire::LOCK_FLOCK != 0 {
+            None
+        } else {
+            Some(session.locks.owner(request, &mut self.identity, &handle, &lock)?)
+        };
         let unique = request.header.unique;
         // Before the first attempt: the interrupt may come at any moment.
         locked(&session.locks.waiting).insert(unique);
@@ -140,7 +163,7 @@ impl Locks {
             probe.l_pid = 0;
             probe.l_type = libc::F_WRLCK as _;
             // SAFETY: a descriptor of ours, and a lock of this frame.
-            unsafe { libc::fcntl(owner.fd.as_raw_fd(), libc::F_OFD_GETLK, &mut probe) == 0 && i32::from(probe.l_type) == libc::F_UNLCK }
+            unsafe { libc::fcntl(owner.fd.raw(), libc::F_OFD_GETLK, &mut probe) == 0 && i32::from(probe.l_type) == libc::F_UNLCK }
         });
         others.map(|owner| owner.pid).next().unwrap_or(0)
     }

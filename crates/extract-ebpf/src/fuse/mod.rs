@@ -20,6 +20,7 @@ mod nodes;
 mod process;
 mod refused;
 mod report;
+mod room;
 mod serve;
 mod system;
 mod wire;
@@ -57,9 +58,10 @@ pub fn way_in() -> WayIn {
 pub fn trace(command: &[OsString], options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> Result<Ended, TraceError> {
     let directory = std::env::current_dir().map_err(TraceError::system("the current directory"))?;
     let program = Program { arguments: command.to_vec(), environment: std::env::vars_os().collect(), directory };
+    stop.before_command();
     let mut recorder = Recorder::begin(writer, host, way_in(), options, crate::command::words(command).as_deref())?;
     let status = run(&program, &options.filters.directories, options, &mut recorder, stop)?;
-    Ok(Ended { outcome: recorder.end(None)?, status: Some(status) })
+    Ok(Ended { outcome: recorder.end(None)?, status: Some(status), failed: None })
 }
 
 /// Runs a command with an overlay over `directories` and records what happens in them.
@@ -88,15 +90,21 @@ pub fn run(
     let privileged = namespace::privileged();
     let roots = roots(directories, &program.directory)?;
     let mounts = roots.iter().map(Root::mount).collect::<Result<Vec<_>, _>>()?;
-    let limit = raise_limit();
+    let (limit, descriptors) = raise_limit();
+    let room = Arc::new(room::Room::new(descriptors, roots.len()));
+    lift_file_size();
     let (reporter, receiver) = report::channel();
     let proc = PathBuf::from("/proc");
     let wanted = process::Wanted { environment: options.environment.clone(), arguments_bytes: options.arguments_bytes };
+    let own = Arc::new(identity::Own::read(proc.clone(), privileged));
     let tracer = Arc::new(Tracer {
         proc: proc.clone(),
+        keeper: Arc::new(nodes::Keeper::new(Arc::clone(&room), own.opens_by_handle())),
+        own,
+        room: Arc::clone(&room),
         reporter,
-        threads: caller::Threads::new(proc.clone()),
-        processes: process::Processes::new(proc, wanted),
+        threads: caller::Threads::new(proc.clone(), Arc::clone(&room)),
+        processes: process::Processes::new(proc, wanted, room),
         detail: options.detail,
         filters: options.filters.clone(),
         next_handle: AtomicU64::new(1),
@@ -188,8 +196,8 @@ fn roots(directories: &[PathBuf], current: &Path) -> Result<Vec<Root>, TraceErro
     Ok(roots)
 }
 
-/// Each file that the kernel knows is a descriptor here: as many as we may have. Returns the limit as it was.
-fn raise_limit() -> libc::rlimit {
+/// What the command has open and what the kernel knows takes descriptors here: as many as we may have. Returns the limit as it was, and how many there are now.
+fn raise_limit() -> (libc::rlimit, usize) {
     let mut limit = libc::rlimit { rlim_cur: 1024, rlim_max: 1024 };
     let most = std::fs::read_to_string("/proc/sys/fs/nr_open").ok().and_then(|text| text.trim().parse().ok()).unwrap_or(1 << 20);
     // SAFETY: the structures are of this frame.
@@ -199,8 +207,33 @@ fn raise_limit() -> libc::rlimit {
         if libc::setrlimit(libc::RLIMIT_NOFILE, &all) != 0 {
             libc::setrlimit(libc::RLIMIT_NOFILE, &libc::rlimit { rlim_cur: limit.rlim_max, ..limit });
         }
+        let mut now = limit;
+        libc::getrlimit(libc::RLIMIT_NOFILE, &mut now);
+        (limit, usize::try_from(now.rlim_cur).unwrap_or(usize::MAX))
     }
-    limit
+}
+
+/// The limit of file sizes as it was.
+static FILE_SIZE: OnceLock<libc::rlimit> = OnceLock::new();
+
+/// What the command writes is written here, too: the kernel has held it to the command's limit by then, which need not be ours any more.
+fn lift_file_size() {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the structures are of this frame.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) == 0 {
+            FILE_SIZE.get_or_init(|| limit);
+            libc::setrlimit(libc::RLIMIT_FSIZE, &libc::rlimit { rlim_cur: limit.rlim_max, ..limit });
+        }
+    }
+}
+
+/// In the child before its exec: gives it back the limit that it had.
+fn restore_file_size() {
+    if let Some(limit) = FILE_SIZE.get() {
+        // SAFETY: a plain system call.
+        unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, limit) };
+    }
 }
 
 /// Looks after what no request tells: ends of processes and threads, counters, sums that are due.
@@ -234,6 +267,9 @@ impl Watch {
     }
 
     fn tell_totals(&self) {
+        for loss in self.tracer.room.take_losses() {
+            self.tracer.reporter.send(Item::Loss(loss));
+        }
         for totals in self.sessions.iter().flat_map(|session| session.handles.all()).flat_map(|handle| handle.take_totals()) {
             self.tracer.reporter.send(Item::Totals(totals));
         }
@@ -255,9 +291,10 @@ fn record(
         let time_is_over = stop.time_is_over();
         for item in receiver.take(Duration::from_millis(100)) {
             match item {
-                Item::Operation(_) | Item::Totals(_) | Item::Process(_) if time_is_over => {}
+                Item::Operation(_) | Item::Totals(_) | Item::Process(_) | Item::Loss(_) if time_is_over => {}
                 Item::Operation(row) => recorder.take(&Record::Operation(row.operation()))?,
                 Item::Totals(totals) => recorder.take(&Record::Totals(totals))?,
+                Item::Loss(loss) => recorder.take(&Record::Loss(loss))?,
                 Item::Process(news) => recorder.take(&Record::Process(news))?,
                 Item::Started(pid) => command = Some(pid),
                 Item::Ended(of_command) => status = Some(of_command),
@@ -272,7 +309,7 @@ fn record(
         } else if let Some(pid) = command {
             for signal in stop.forwarded() {
                 // SAFETY: our own child, which is not yet waited for as far as we know; a number that is gone is refused.
-                unsafe { libc::kill(pid as libc::pid_t, signal as libc::c_int) };
+                unsafe { libc::kill(pid as libc::pid_t, signal) };
             }
         }
         recorder.tick()?;

@@ -96,7 +96,7 @@ struct NameRow {
 impl NameRow {
     /// Of a file that is there before the operation.
     fn before(op: Op, parent: &Node, name: &[u8]) -> Option<Self> {
-        let stat = system::stat_at(parent.fd(), &system::name(name).ok()?).ok()?;
+        let stat = system::stat_at(parent.fd().ok()?.raw(), &system::name(name).ok()?).ok()?;
         let kind = file_kind(stat.st_mode)?;
         let file = FileKey { device: stat.st_dev, inode: stat.st_ino, generation: None };
         Some(NameRow { op, kind, file, path: parent.path_of(name), new_path: None, flags: None })
@@ -144,9 +144,10 @@ impl Worker {
 
     pub(super) fn read_link(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let node = Self::parent(request)?;
+        let fd = node.fd()?;
         self.out.resize(libc::PATH_MAX as usize, 0);
         // SAFETY: the buffer is as long as told; an empty name means the descriptor itself.
-        let n = unsafe { libc::readlinkat(node.fd(), c"".as_ptr(), self.out.as_mut_ptr().cast(), self.out.len()) };
+        let n = unsafe { libc::readlinkat(fd.raw(), c"".as_ptr(), self.out.as_mut_ptr().cast(), self.out.len()) };
         let n = system::moved(n)?;
         self.out.truncate(n);
         Ok(Answer::Out)
@@ -157,8 +158,9 @@ impl Worker {
         let (name, rest) = wire::take_name(request.body).ok_or(libc::EINVAL)?;
         let (target, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
         let (c_name, target) = (system::name(name)?, system::name(target)?);
+        let directory = parent.fd()?;
         // SAFETY: zero-terminated strings.
-        done(unsafe { libc::symlinkat(target.as_ptr(), parent.fd(), c_name.as_ptr()) })?;
+        done(unsafe { libc::symlinkat(target.as_ptr(), directory.raw(), c_name.as_ptr()) })?;
         self.named(request, &parent, name)
     }
 
@@ -168,8 +170,9 @@ impl Worker {
         let (name, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
         let c_name = system::name(name)?;
         self.identity.mask(mknod.umask);
+        let directory = parent.fd()?;
         // SAFETY: a zero-terminated name.
-        done(unsafe { libc::mknodat(parent.fd(), c_name.as_ptr(), mknod.mode, decode_device(mknod.rdev)) })?;
+        done(unsafe { libc::mknodat(directory.raw(), c_name.as_ptr(), mknod.mode, decode_device(mknod.rdev)) })?;
         self.named(request, &parent, name)
     }
 
@@ -179,8 +182,9 @@ impl Worker {
         let (name, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
         let c_name = system::name(name)?;
         self.identity.mask(mkdir.umask);
+        let directory = parent.fd()?;
         // SAFETY: a zero-terminated name.
-        done(unsafe { libc::mkdirat(parent.fd(), c_name.as_ptr(), mkdir.mode) })?;
+        done(unsafe { libc::mkdirat(directory.raw(), c_name.as_ptr(), mkdir.mode) })?;
         self.named(request, &parent, name)
     }
 
@@ -189,8 +193,10 @@ impl Worker {
         let name = request.name()?;
         let row = NameRow::before(Op::Delete, &parent, name);
         let c_name = system::name(name)?;
+        let directory = parent.fd()?;
+        let _held = request.session.nodes.hold(&parent, &c_name);
         // SAFETY: a zero-terminated name.
-        let result = done(unsafe { libc::unlinkat(parent.fd(), c_name.as_ptr(), 0) });
+        let result = done(unsafe { libc::unlinkat(directory.raw(), c_name.as_ptr(), 0) });
         if let Some(row) = row {
             row.tell(request, result);
         }
@@ -200,8 +206,10 @@ impl Worker {
     pub(super) fn rmdir(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let parent = Self::parent(request)?;
         let name = system::name(request.name()?)?;
+        let directory = parent.fd()?;
+        let _held = request.session.nodes.hold(&parent, &name);
         // SAFETY: a zero-terminated name.
-        done(unsafe { libc::unlinkat(parent.fd(), name.as_ptr(), libc::AT_REMOVEDIR) })?;
+        done(unsafe { libc::unlinkat(directory.raw(), name.as_ptr(), libc::AT_REMOVEDIR) })?;
         Ok(Answer::Done)
     }
 
@@ -221,12 +229,15 @@ impl Worker {
         let new_path = new_parent.path_of(new);
         let (old_name, new_name) = (old, new);
         let (old, new) = (system::name(old)?, system::name(new)?);
+        let (from, to) = (parent.fd()?, new_parent.fd()?);
+        let nodes = &request.session.nodes;
+        let _held = (nodes.hold(&parent, &old), nodes.hold(&new_parent, &new));
         // SAFETY: zero-terminated names. The raw call, since older C libraries have no renameat2.
         let result = unsafe {
             if flags == 0 {
-                done(libc::renameat(parent.fd(), old.as_ptr(), new_parent.fd(), new.as_ptr()))
+                done(libc::renameat(from.raw(), old.as_ptr(), to.raw(), new.as_ptr()))
             } else {
-                let result = libc::syscall(libc::SYS_renameat2, parent.fd(), old.as_ptr(), new_parent.fd(), new.as_ptr(), flags);
+                let result = libc::syscall(libc::SYS_renameat2, from.raw(), old.as_ptr(), to.raw(), new.as_ptr(), flags);
                 done(result as libc::c_int)
             }
         };
@@ -248,7 +259,7 @@ impl Worker {
         let (link, rest) = request.take::<wire::LinkIn>()?;
         let (name, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
         let node = request.session.nodes.get(link.node)?;
-        let stat = system::stat(node.fd())?;
+        let stat = system::stat(node.fd()?.raw())?;
         let row = file_kind(stat.st_mode).map(|kind| NameRow {
             op: Op::Link,
             kind,
@@ -269,9 +280,10 @@ impl Worker {
 
 /// Gives a node one more name. The path in `/proc` also serves files that have none yet (`O_TMPFILE`).
 fn link_to(node: &Node, parent: &Node, name: &CStr) -> Result<(), Errno> {
-    let from = ProcPath::of(node.fd());
+    let (fd, directory) = (node.fd()?, parent.fd()?);
+    let from = ProcPath::of(fd.raw());
     // SAFETY: zero-terminated strings.
-    done(unsafe { libc::linkat(libc::AT_FDCWD, from.as_ptr(), parent.fd(), name.as_ptr(), libc::AT_SYMLINK_FOLLOW) })
+    done(unsafe { libc::linkat(libc::AT_FDCWD, from.as_ptr(), directory.raw(), name.as_ptr(), libc::AT_SYMLINK_FOLLOW) })
 }
 
 /// An `O_PATH` descriptor of an open file.

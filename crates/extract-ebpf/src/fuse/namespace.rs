@@ -134,6 +134,7 @@ pub(super) fn start(
     command.args(arguments).env_clear().envs(program.environment.iter().map(|(name, value)| (name, value)));
     let setup = move || -> io::Result<()> {
         let socket = theirs.as_raw_fd();
+        crate::stop::as_without_us();
         // SAFETY: system calls on strings and descriptors that live until exec; nothing here allocates, since another thread of the tracer may
         // have held the allocator's lock at the fork. The formatted options are small and on the stack.
         unsafe {
@@ -182,6 +183,7 @@ pub(super) fn start(
                 libc::stat(target.as_ptr(), &mut stat);
             }
             libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+            super::restore_file_size();
             if libc::chdir(directory.as_ptr()) != 0 {
                 return Err(failed(socket, 7));
             }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::report::{Item, Reporter};
+use super::room::Room;
 use crate::clock;
 use crate::record::{Counters, CpuTime, ProcessChange, ProcessFacts, ProcessKey, ProcessNews};
 
@@ -20,7 +21,7 @@ pub(super) struct Process {
     pub(super) key: ProcessKey,
     /// Readable when it has ended; without it (Linux before 5.3) the end is noticed when `/proc` has another process, or none.
     pidfd: Option<OwnedFd>,
-    /// `/proc/PID/cmdline`, kept open since it is read at each open.
+    /// `/proc/PID/cmdline`, kept open where there is room, since it is read at each open.
     command_line: Option<fs::File>,
     /// Hash of its command line and program, to notice an exec.
     program: AtomicU64,
@@ -38,14 +39,15 @@ pub(super) struct Wanted {
 pub(super) struct Processes {
     proc: PathBuf,
     wanted: Wanted,
+    room: Arc<Room>,
     live: Mutex<FxHashMap<u32, Arc<Process>>>,
     /// Number of the command, 0 before it is known.
     command: AtomicU32,
 }
 
 impl Processes {
-    pub(super) fn new(proc: PathBuf, wanted: Wanted) -> Self {
-        Processes { proc, wanted, live: Mutex::default(), command: AtomicU32::new(0) }
+    pub(super) fn new(proc: PathBuf, wanted: Wanted, room: Arc<Room>) -> Self {
+        Processes { proc, wanted, room, live: Mutex::default(), command: AtomicU32::new(0) }
     }
 
     /// The process of a thread; news of it goes out when it was not known.
@@ -58,21 +60,36 @@ impl Processes {
     fn of(&self, pid: u32, reporter: &Reporter) -> Option<Arc<Process>> {
         let stat = Stat::read(&self.proc, pid)?;
         let key = stat.key(pid);
+        let kept = |live: &FxHashMap<u32, Arc<Process>>| live.values().filter(|process| process.pidfd.is_some()).count();
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept(&live) >= self.room.processes {
+            // Many that are short: those that have ended make room. Without a descriptor their files would have to be read, and one in the middle of an exec
+            // lets us wait.
+            let command = self.command.load(Ordering::Relaxed);
+            let over = |process: &Process| process.key.pid != command && process.pidfd.is_some() && process.has_ended(&self.proc);
+            let ended: Vec<_> = live.extract_if(|_, process| over(process)).collect();
+            drop(live);
+            for (_, process) in ended {
+                self.tell_end(&process, reporter);
+            }
+            live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        }
         if let Some(process) = live.get(&pid)
             && process.key == key
         {
             return Some(Arc::clone(process));
         }
+        // Beyond that a process is known by its number and start, and how it ended is not told.
+        let may = kept(&live) < self.room.processes;
         // SAFETY: the descriptor that is returned is ours.
         let pidfd = unsafe {
-            let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0);
+            let fd = if may { libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0) } else { -1 };
             (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as i32))
         };
         let process = Arc::new(Process {
             key,
             pidfd,
-            command_line: fs::File::open(self.proc.join(format!("{pid}/cmdline"))).ok(),
+            command_line: if self.room.plenty && may { fs::File::open(self.proc.join(format!("{pid}/cmdline"))).ok() } else { None },
             program: AtomicU64::new(0),
         });
         let replaced = live.insert(pid, Arc::clone(&process));
@@ -140,9 +157,13 @@ impl Processes {
             }
         }
         for process in ended {
-            let counters = self.counters(&process.key);
-            self.tell(reporter, &process, ProcessChange::Exit(exit_status(&process)), ProcessFacts::default(), counters, clock::boot_ns());
+            self.tell_end(&process, reporter);
         }
+    }
+
+    fn tell_end(&self, process: &Process, reporter: &Reporter) {
+        let counters = self.counters(&process.key);
+        self.tell(reporter, process, ProcessChange::Exit(exit_status(process)), ProcessFacts::default(), counters, clock::boot_ns());
     }
 
     /// Tells of the end of a process: what it has used up to now.
@@ -169,7 +190,11 @@ impl Processes {
     }
 
     fn arguments(&self, process: &Process) -> (Option<Vec<Vec<u8>>>, bool) {
-        let Some(file) = &process.command_line else { return (None, false) };
+        let opened = match &process.command_line {
+            Some(_) => None,
+            None => fs::File::open(self.proc.join(format!("{}/cmdline", process.key.pid))).ok(),
+        };
+        let Some(file) = process.command_line.as_ref().or(opened.as_ref()) else { return (None, false) };
         // One more than is kept, to know whether there is more.
         let mut line = vec![0; self.wanted.arguments_bytes + 1];
         let mut length = 0;

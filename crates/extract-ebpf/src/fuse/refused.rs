@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::caller::{Call, Thread};
+use super::identity::with_own_capabilities;
 use super::nodes::Node;
 use super::report::{Item, More};
 use super::serve::{Request, Tracer};
@@ -74,7 +75,7 @@ fn is_below(path: &[u8], directory: &[u8]) -> bool {
 
 /// A path as the caller gave it, with what it is relative to, and without its `.` parts. No link in it is followed: the call may have failed before that.
 fn whole(tracer: &Tracer, thread: &Thread, (directory, address): At, name: &[u8], looked: &[u8]) -> Option<Vec<u8>> {
-    let text = memory::path(thread.tid, address)?;
+    let text = with_own_capabilities(|| memory::path(thread.tid, address))?;
     let base = match directory {
         _ if text.first() == Some(&b'/') => "root".to_owned(),
         libc::AT_FDCWD => "cwd".to_owned(),
@@ -98,8 +99,13 @@ fn joined(mut path: Vec<u8>, text: &[u8]) -> Vec<u8> {
 /// Tells of the call that fails because a lookup did.
 pub(super) fn tell(request: &Request<'_>, parent: &Arc<Node>, name: &[u8], errno: Errno) {
     let tracer = &request.session.tracer;
+    if request.header.pid == 0 {
+        return;
+    }
     let Some((thread, Some(call))) = request.caller() else { return };
-    let Some(named) = Named::of(thread, call).filter(|named| tracer.wants(named.op, &request.header)) else { return };
+    let Some(named) = with_own_capabilities(|| Named::of(thread, call)).filter(|named| tracer.wants(named.op, &request.header)) else {
+        return;
+    };
     // ESTALE is a node that we do not know: the kernel looks again.
     let Some(looked) = parent.path_of(name).filter(|_| errno != libc::ESTALE) else { return };
     let Some(path) = whole(tracer, thread, named.at, name, &looked) else { return };

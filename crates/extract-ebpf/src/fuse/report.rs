@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::caller::Thread;
-use crate::record::{FileKey, FileKind, Op, Operation, ProcessKey, ProcessNews, Totals, Via};
+use crate::record::{FileKey, FileKind, Loss, Op, Operation, ProcessKey, ProcessNews, Totals, Via};
 
 /// An operation that owns its paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +66,7 @@ pub(super) enum Item {
     Operation(Row),
     Totals(Totals),
     Process(Box<ProcessNews>),
+    Loss(Loss),
     /// The command was executed.
     Started(u32),
     /// The command has ended with this status of wait(2), or could not be started.
@@ -140,7 +141,7 @@ pub(super) struct Reporter {
 
 impl Reporter {
     pub(super) fn send(&self, item: Item) {
-        let urgent = !matches!(item, Item::Operation(_) | Item::Totals(_) | Item::Process(_));
+        let urgent = !matches!(item, Item::Operation(_) | Item::Totals(_) | Item::Process(_) | Item::Loss(_));
         let mut waiting = self.queue.waiting();
         while waiting.items.len() >= MOST && !waiting.over {
             waiting = self.queue.emptied.wait(waiting).unwrap_or_else(PoisonError::into_inner);

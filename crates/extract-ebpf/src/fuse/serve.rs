@@ -1,6 +1,6 @@
 //! Serves one overlay: threads take requests from `/dev/fuse`, act on the files underneath, tell what was done, and answer.
 //!
-//! There are as many threads as requests that wait, up to [`MAX_WORKERS`]: programs that run beside each other are served beside each other.
+//! There are as many threads as requests that wait, up to [`Room::workers`]: programs that run beside each other are served beside each other.
 
 use std::cell::OnceCell;
 use std::io;
@@ -16,19 +16,18 @@ use rustc_hash::FxHashMap;
 use super::Root;
 use super::caller::{Call, Thread, Threads};
 use super::handles::Handles;
-use super::identity::Identity;
+use super::identity::{Caller, Identity, Own, with_own_capabilities};
 use super::locks::Locks;
-use super::nodes::Nodes;
+use super::nodes::{Keeper, Nodes};
 use super::process::Processes;
 use super::report::{Item, Reporter};
+use super::room::{Room, no_room};
 use super::system::{self, Errno};
 use super::wire::{self, InHeader, InitIn, InitOut, OutHeader, init, op};
 use crate::clock;
 use crate::options::{Detail, Filters};
 use crate::proc::mounts::Mount;
 
-/// Threads that serve one overlay at most.
-const MAX_WORKERS: usize = 64;
 /// How long the kernel may believe a name and attributes. Changes from within the overlay are seen at once; this is for changes from outside.
 const VALID: Duration = Duration::from_millis(100);
 /// Header of a request and of a write: what lies before the bytes of a write.
@@ -39,6 +38,9 @@ const PAGE: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Tracer {
     pub(super) proc: PathBuf,
+    pub(super) own: Arc<Own>,
+    pub(super) room: Arc<Room>,
+    pub(super) keeper: Arc<Keeper>,
     pub(super) reporter: Reporter,
     pub(super) threads: Threads,
     pub(super) processes: Processes,
@@ -67,8 +69,6 @@ pub(super) struct Session {
     pub(super) nodes: Nodes,
     pub(super) handles: Handles,
     pub(super) locks: Locks,
-    /// Whether we can act as others.
-    pub(super) privileged: bool,
     /// Who owns all files, as it seems in a user namespace.
     pub(super) only_owner: Option<(u32, u32)>,
     /// The device of the directory itself.
@@ -117,7 +117,31 @@ impl Request<'_> {
     /// Who asks, and in which call it waits.
     pub(super) fn caller(&self) -> Option<&(Arc<Thread>, Option<Call>)> {
         let tracer = &self.session.tracer;
-        self.caller.get_or_init(|| tracer.threads.find(self.header.pid, &tracer.processes, &tracer.reporter)).as_ref()
+        let find = || {
+            let found = with_own_capabilities(|| tracer.threads.find(self.header.pid, &tracer.processes, &tracer.reporter));
+            if found.is_none() && self.header.opcode != op::FLUSH {
+                let status = tracer.proc.join(format!("{}/status", self.header.pid));
+                if self.header.pid == 0 {
+                    // Of one who is not of our PID namespace there can be no row. The kernel itself needs none.
+                    if !self.whom().kernel {
+                        tracer.room.lose("request", "caller-unseen");
+                    }
+                } else if std::fs::File::open(status).is_err_and(|error| error.raw_os_error().is_some_and(no_room)) {
+                    tracer.room.lose("request", "no-descriptor");
+                }
+            }
+            found
+        };
+        self.caller.get_or_init(find).as_ref()
+    }
+
+    /// For whom it is to be done.
+    pub(super) fn whom(&self) -> Caller {
+        let header = &self.header;
+        // The bytes of a mapping come long after they were stored, in nobody's name.
+        let kernel =
+            header.opcode == op::WRITE && self.take::<wire::WriteIn>().is_ok_and(|(write, _)| write.write_flags & wire::WRITE_CACHE != 0);
+        Caller { uid: header.uid, gid: header.gid, tid: header.pid, kernel }
     }
 
     /// The structure at the front of the body.
@@ -190,13 +214,14 @@ impl Session {
         };
         let root_device = system::stat(root.fd.as_raw_fd()).map_err(io::Error::from_raw_os_error)?.st_dev;
         reply(&device, header.unique, 0, wire::bytes(&answer))?;
+        let nodes = Nodes::new(root.fd, root.path.as_os_str().as_bytes(), Arc::clone(&tracer.keeper))?;
+        let most = tracer.room.workers;
         Ok(Arc::new(Session {
             tracer,
             device: Arc::new(device),
-            nodes: Nodes::new(root.fd, root.path.as_os_str().as_bytes())?,
+            nodes,
             handles: Handles::default(),
             locks: Locks::default(),
-            privileged,
             // SAFETY: these only return numbers.
             only_owner: (!privileged).then(|| unsafe { (libc::geteuid(), libc::getegid()) }),
             root_device,
@@ -204,7 +229,7 @@ impl Session {
             max_bytes,
             workers: AtomicUsize::new(0),
             idle: AtomicUsize::new(0),
-            staying: std::thread::available_parallelism().map_or(4, std::num::NonZero::get).clamp(4, MAX_WORKERS / 4),
+            staying: std::thread::available_parallelism().map_or(4, std::num::NonZero::get).min(most / 4).max(4),
         }))
     }
 
@@ -225,7 +250,8 @@ impl Session {
     fn work(self: &Arc<Self>) {
         // A descriptor of its own gives a thread a queue of its own for what it has taken.
         let device = &clone_device(&self.device).map_or_else(|| Arc::clone(&self.device), Arc::new);
-        let mut worker = Worker { identity: Identity::new(self.privileged), out: Vec::new(), data: Buffer::new(self.max_bytes) };
+        let mut worker =
+            Worker { identity: Identity::new(Arc::clone(&self.tracer.own)), out: Vec::new(), data: Buffer::new(self.max_bytes) };
         let mut input = Buffer::new(self.max_bytes + PAGE);
         loop {
             // The bytes of a write begin at a page.
@@ -234,7 +260,7 @@ impl Session {
                 Ok(Some(length)) => length,
                 Ok(None) | Err(_) => break,
             };
-            if self.idle.fetch_sub(1, Ordering::SeqCst) == 1 && self.workers.load(Ordering::SeqCst) < MAX_WORKERS {
+            if self.idle.fetch_sub(1, Ordering::SeqCst) == 1 && self.workers.load(Ordering::SeqCst) < self.tracer.room.workers {
                 // Without another thread this one goes on alone.
                 let _ = self.serve();
             }
@@ -256,7 +282,14 @@ impl Worker {
         let Some((header, body)) = wire::take::<InHeader>(bytes) else { return };
         let request = Request { session, device, header, body, start_boot_ns, caller: OnceCell::new() };
         self.out.clear();
-        let answer = self.act(&request);
+        let answer = self.act(&request).map_err(|errno| {
+            if !no_room(errno) {
+                return errno;
+            }
+            // It is not the command's own limit that is reached.
+            session.tracer.room.lose("request", "no-descriptor");
+            libc::ENFILE
+        });
         let sent = match answer {
             Ok(Answer::Silence) => return,
             Ok(Answer::Done) => reply(device, header.unique, 0, &[]),
@@ -271,8 +304,10 @@ impl Worker {
 
     fn act(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         let header = &request.header;
-        if header.pid != 0 && !matches!(header.opcode, op::FORGET | op::BATCH_FORGET | op::RELEASE | op::RELEASEDIR) {
-            self.identity.become_caller(&request.session.tracer.proc, header.uid, header.gid, header.pid);
+        match header.opcode {
+            // What only gives back is done for nobody.
+            op::FORGET | op::BATCH_FORGET | op::RELEASE | op::RELEASEDIR | op::FLUSH | op::INTERRUPT | op::DESTROY => {}
+            opcode => self.identity.become_caller(request.whom(), !needs_no_right(opcode), request.start_boot_ns)?,
         }
         match header.opcode {
             op::LOOKUP => self.look_up(request),
@@ -355,6 +390,29 @@ impl Worker {
     pub(super) fn put<T: wire::Plain>(&mut self, value: &T) {
         self.out.extend_from_slice(wire::bytes(value));
     }
+}
+
+/// Requests that nobody is refused who has the file: as whom they are done matters for quotas and the like only.
+fn needs_no_right(opcode: u32) -> bool {
+    matches!(
+        opcode,
+        op::GETATTR
+            | op::STATX
+            | op::STATFS
+            | op::READLINK
+            | op::READ
+            | op::WRITE
+            | op::READDIR
+            | op::FSYNC
+            | op::FSYNCDIR
+            | op::FALLOCATE
+            | op::LSEEK
+            | op::COPY_FILE_RANGE
+            | op::GETLK
+            | op::SETLK
+            | op::SETLKW
+            | op::SYNCFS
+    )
 }
 
 /// How long names and attributes are valid: seconds and nanoseconds.

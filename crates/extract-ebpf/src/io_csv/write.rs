@@ -9,8 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use flowmine_files::{FileError, Folder};
 use flowmine_schema::tables::{IoEvent, IoTotal, Process};
 use flowmine_schema::{Dataset, Projection};
 use rustc_hash::FxHashMap;
@@ -80,7 +81,7 @@ struct Trace {
     /// What is added to handles, so that they differ from those of the traces before.
     handle_base: i64,
     lines: Vec<u8>,
-    part: PathBuf,
+    part: String,
     forks: FxHashMap<(i32, Option<i64>, i64), ForkLine>,
 }
 
@@ -102,57 +103,69 @@ pub fn export(dataset: &Dataset, out: &Path, period: Period) -> Result<Written, 
     let mut traces = look(dataset, period, &mut written)?;
     take_forks(dataset, &mut traces, &mut written)?;
     written.totals = dataset.row_count::<IoTotal<'static>>()?;
-    let mut unfinished = Unfinished::default();
-    prepare(&mut traces, out, &mut unfinished, &mut written)?;
-    take_events(dataset, period, &mut traces, &mut written)?;
+    fs::create_dir_all(out).map_err(failed(out))?;
+    let work = Work::begin(out)?;
+    prepare(&mut traces, &mut written);
+    take_events(dataset, period, &mut traces, &work, &mut written)?;
     let mut left = traces.into_iter().peekable();
     while let Some(((host, _), first)) = left.next() {
         let dir = out.join(folder::of_host(&host));
-        let mut whole = append(&first.part)?;
-        whole.write_all(&first.lines).map_err(failed(&first.part))?;
-        let forks_part = hidden(&dir, FORKS, 0);
-        let mut forks = append(&forks_part)?;
-        write_forks(first.forks, &forks_part, &mut forks, &mut written)?;
+        let mut whole = work.append(&first.part)?;
+        whole.write_all(&first.lines).map_err(failed(&dir))?;
+        let mut forks = work.append(FORKS)?;
+        write_forks(first.forks, &dir, &mut forks, &mut written)?;
         while let Some((_, trace)) = left.next_if(|((other, _), _)| *other == host) {
-            append(&trace.part)?.write_all(&trace.lines).map_err(failed(&trace.part))?;
-            let mut part = File::open(&trace.part).map_err(failed(&trace.part))?;
-            io::copy(&mut part, &mut whole).map_err(failed(&first.part))?;
-            fs::remove_file(&trace.part).map_err(failed(&trace.part))?;
-            write_forks(trace.forks, &forks_part, &mut forks, &mut written)?;
+            work.append(&trace.part)?.write_all(&trace.lines).map_err(failed(&dir))?;
+            let mut part = work.inside.read(&trace.part).map_err(work.failed(&trace.part))?;
+            io::copy(&mut part, &mut whole).map_err(failed(&dir))?;
+            work.inside.remove(&trace.part).map_err(work.failed(&trace.part))?;
+            write_forks(trace.forks, &dir, &mut forks, &mut written)?;
         }
-        for (file, part, name) in [(whole, first.part, EVENTS), (forks, forks_part, FORKS)] {
-            file.sync_all().map_err(failed(&part))?;
-            let path = dir.join(name);
-            fs::rename(&part, &path).map_err(failed(&path))?;
+        let (folder, _) = work.out.make_folder(folder::of_host(&host), 0o777).map_err(|error| failed(&dir)(error.into()))?;
+        for (file, part, name) in [(whole, first.part.as_str(), EVENTS), (forks, FORKS, FORKS)] {
+            file.sync_all().map_err(failed(&dir))?;
+            work.inside.rename(part, &folder, name).map_err(|error| failed(&dir.join(name))(error.into()))?;
         }
         written.hosts += 1;
     }
-    unfinished.0.clear();
     Ok(written)
 }
 
-/// Files that are removed when the export fails.
-#[derive(Default)]
-struct Unfinished(Vec<PathBuf>);
+/// Where files are until they are complete: a folder that only we can enter, under a name that nobody could know, which goes at the end.
+struct Work {
+    out: Folder,
+    inside: Folder,
+    name: String,
+}
 
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        for path in &self.0 {
-            let _ = fs::remove_file(path);
-        }
+impl Work {
+    fn begin(out: &Path) -> Result<Self, TraceError> {
+        let folder = Folder::open(out).map_err(failed(out))?;
+        let (inside, name) = folder.make_hidden().map_err(|error| failed(out)(error.into()))?;
+        Ok(Self { out: folder, inside, name })
+    }
+
+    fn append(&self, part: &str) -> Result<File, TraceError> {
+        self.inside.append(part, 0o666).map_err(self.failed(part))
+    }
+
+    fn failed(&self, part: &str) -> impl FnOnce(FileError) -> TraceError {
+        let failed = failed(&self.inside.path().join(part));
+        |error| failed(error.into())
     }
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> TraceError {
+impl Drop for Work {
+    fn drop(&mut self) {
+        for part in self.inside.names().unwrap_or_default() {
+            let _ = self.inside.remove(part);
+        }
+        let _ = self.out.remove_folder(&self.name);
+    }
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> TraceError + use<> {
     TraceError::system(path.display().to_string())
-}
-
-fn hidden(dir: &Path, name: &str, number: usize) -> PathBuf {
-    dir.join(format!(".{name}.{}-{number}.tmp", std::process::id()))
-}
-
-fn append(path: &Path) -> Result<File, TraceError> {
-    File::options().append(true).create(true).open(path).map_err(failed(path))
 }
 
 /// Finds out which traces there are.
@@ -219,38 +232,34 @@ fn take_forks(dataset: &Dataset, traces: &mut BTreeMap<Key, Trace>, written: &mu
     Ok(())
 }
 
-/// Makes the directories and the beginnings of the files.
-fn prepare(traces: &mut BTreeMap<Key, Trace>, out: &Path, unfinished: &mut Unfinished, written: &mut Written) -> Result<(), TraceError> {
-    fs::create_dir_all(out).map_err(failed(out))?;
+/// Makes the beginnings of the files.
+fn prepare(traces: &mut BTreeMap<Key, Trace>, written: &mut Written) {
     let mut host_before = None;
     let (mut number, mut base) = (0, 0i64);
-    for ((host, _), trace) in traces.iter_mut() {
-        let dir = out.join(folder::of_host(host));
+    for (at, ((host, _), trace)) in traces.iter_mut().enumerate() {
         if host_before.as_ref() != Some(host) {
             (number, base) = (0, 0);
-            fs::create_dir_all(&dir).map_err(failed(&dir))?;
             trace.lines.extend_from_slice(COLUMNS.join(",").as_bytes());
             trace.lines.push(b'\n');
-            unfinished.0.push(hidden(&dir, FORKS, 0));
         } else if number == 1 {
             written.several_traces += 1;
         }
-        trace.part = hidden(&dir, EVENTS, number);
-        // Left by somebody with our process number who was killed here.
-        for path in [hidden(&dir, EVENTS, number), hidden(&dir, FORKS, number)] {
-            let _ = fs::remove_file(path);
-        }
-        unfinished.0.push(trace.part.clone());
+        trace.part = at.to_string();
         trace.handle_base = base;
         // The tool for FUSE counts from 0.
         base = base.saturating_add(trace.highest_handle.max(0)).saturating_add(1);
         number += 1;
         host_before = Some(host.clone());
     }
-    Ok(())
 }
 
-fn take_events(dataset: &Dataset, period: Period, traces: &mut BTreeMap<Key, Trace>, written: &mut Written) -> Result<(), TraceError> {
+fn take_events(
+    dataset: &Dataset,
+    period: Period,
+    traces: &mut BTreeMap<Key, Trace>,
+    work: &Work,
+    written: &mut Written,
+) -> Result<(), TraceError> {
     let mut at: Option<(Key, Trace)> = None;
     dataset.read::<IoEvent<'static>, TraceError>(Projection::All, |row| {
         if !period.holds(row.start_ns) {
@@ -270,7 +279,7 @@ fn take_events(dataset: &Dataset, period: Period, traces: &mut BTreeMap<Key, Tra
         let Some((_, trace)) = &mut at else { return Ok(()) };
         event_line(&row, trace.handle_base, &mut trace.lines, written);
         if trace.lines.len() >= GATHERED {
-            append(&trace.part)?.write_all(&trace.lines).map_err(failed(&trace.part))?;
+            work.append(&trace.part)?.write_all(&trace.lines).map_err(failed(work.inside.path()))?;
             trace.lines.clear();
         }
         Ok(())
@@ -494,7 +503,7 @@ mod tests {
         let forks =
             [((8, None, 1_714_067_937_409_123_457), of(-1)), ((9, Some(5), 1_714_067_937_409_123_456), of(4))].into_iter().collect();
         let mut written = Written::default();
-        write_forks(forks, &path, &mut append(&path).unwrap(), &mut written).unwrap();
+        write_forks(forks, &path, &mut File::options().append(true).create(true).open(&path).unwrap(), &mut written).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         let read: Vec<_> = text.lines().map(|line| forks::decode(line.as_bytes()).unwrap().unwrap()).collect();
         assert_eq!(

@@ -11,7 +11,7 @@
 //! What it does to the command: unless we may install a filter without it (CAP_SYS_ADMIN), the command runs with `no_new_privs`, so that set-uid programs
 //! and file capabilities give it nothing; while we live, no other tracer can have it; when we die, it is killed (`PTRACE_O_EXITKILL`), because
 //! without a tracer the calls that the filter stops would all fail with ENOSYS and the program would go wrong in silence. For the same reason it is
-//! never detached from: when the dataset cannot be written any more, the command runs on to its end, unrecorded, and then the error is told. Two calls
+//! never detached from: when the dataset cannot be written any more, the command runs on to its end, unrecorded, and then that is told. Two calls
 //! that use the position of one open file at the same time are let through one after the other, which the kernel does anyway
 //! (`f_pos_lock`), so that each has its true offset.
 //!
@@ -53,9 +53,10 @@ pub fn way_in() -> WayIn {
 /// # Errors
 /// When the command cannot be started or traced, or the dataset cannot be written.
 pub fn run(command: &[OsString], options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> Result<Ended, TraceError> {
+    stop.before_command();
     let mut recorder = Recorder::begin(writer, host, way_in(), options, crate::command::words(command).as_deref())?;
     let status = follow(&Command::new(command), options, &mut recorder, stop)?;
-    Ok(Ended { outcome: recorder.end(None)?, status: Some(status) })
+    Ok(Ended { outcome: recorder.end(None)?, status: Some(status), failed: None })
 }
 
 /// Runs a command to its end and that of all processes that it started, and records what they did. The calling thread does all the work.

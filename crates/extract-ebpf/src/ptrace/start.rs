@@ -145,6 +145,7 @@ fn child(prepared: &Prepared, filter: &[libc::sock_filter], wait: &OwnedFd, go: 
     // SAFETY: plain system calls with memory of ours; `execve` gets arrays that end with a null pointer.
     unsafe {
         libc::close(go.as_raw_fd());
+        crate::stop::as_without_us();
         let mut byte = 0u8;
         loop {
             match libc::read(wait.as_raw_fd(), (&raw mut byte).cast(), 1) {

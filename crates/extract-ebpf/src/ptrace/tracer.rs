@@ -358,12 +358,17 @@ impl Tracer<'_> {
             unsafe { libc::kill(pid as libc::pid_t, signal) };
         };
         let pids: FxHashSet<u32> = self.tasks.values().map(|task| task.process.pid).collect();
+        if self.status.is_some() && stop.asked() {
+            self.asked.get_or_insert(now);
+        }
         for signal in stop.forwarded() {
             if self.status.is_none() {
-                send(self.main, signal as i32);
+                send(self.main, signal);
             } else {
-                pids.iter().for_each(|pid| send(*pid, signal as i32));
-                self.asked.get_or_insert(now);
+                pids.iter().for_each(|pid| send(*pid, signal));
+                if Stop::ends(signal) {
+                    self.asked.get_or_insert(now);
+                }
             }
         }
         if self.asked.is_some_and(|asked| now - asked >= PATIENCE) {

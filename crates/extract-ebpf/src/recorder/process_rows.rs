@@ -7,6 +7,7 @@ use flowmine_schema::text::decode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rows::{json_array, json_object};
+use crate::options::CommandLines;
 use crate::record::{Counters, ProcessChange, ProcessFacts, ProcessKey, ProcessNews};
 
 /// So many processes that ended are remembered.
@@ -28,12 +29,25 @@ pub(super) struct Processes {
     gone_in_order: VecDeque<ProcessKey>,
     generations: u64,
     start_precision_ns: i64,
+    users: Users,
+    command_lines: Option<CommandLines>,
+}
+
+/// Names of users by their ids, each asked for once; none of those that have none.
+#[derive(Default)]
+struct Users(FxHashMap<u32, Option<String>>);
+
+impl Users {
+    fn name(&mut self, uid: u32) -> Option<&str> {
+        let ask = || nix::unistd::User::from_uid(nix::unistd::Uid::from_raw(uid)).ok().flatten().map(|user| user.name);
+        self.0.entry(uid).or_insert_with(ask).as_deref()
+    }
 }
 
 impl Processes {
     /// `start_precision_ns`: how exact the way in knows when a process started.
-    pub(super) fn new(start_precision_ns: i64) -> Self {
-        Processes { start_precision_ns, ..Processes::default() }
+    pub(super) fn new(start_precision_ns: i64, command_lines: CommandLines) -> Self {
+        Processes { start_precision_ns, command_lines: Some(command_lines), ..Processes::default() }
     }
 
     fn entry(&mut self, key: ProcessKey, first_seen: &'static str, host: &str, trace_ns: i64, boot_offset_ns: i64) -> &mut Known {
@@ -70,13 +84,18 @@ impl Processes {
         if matches!(news.change, ProcessChange::Update) && self.gone.contains(&news.process) {
             return;
         }
+        let user = news.facts.uid.map(|uid| self.users.name(uid).map(|name| name.to_owned().into()));
+        let command_lines = self.command_lines.unwrap_or(CommandLines::None);
         let known = self.entry(news.process, first_seen, host, trace_ns, boot_offset_ns);
         known.dirty = true;
+        if let Some(user) = user {
+            known.row.user = user;
+        }
         if known.row.first_seen == "operation" && first_seen != "operation" {
             // Its operations came before the news of it.
             known.row.first_seen = first_seen.into();
         }
-        facts(&mut known.row, &news.facts);
+        facts(&mut known.row, &news.facts, command_lines);
         counters(&mut known.row, &news.counters);
         match news.change {
             ProcessChange::Exec => {
@@ -117,14 +136,14 @@ impl Processes {
     }
 
     /// Gives the rows of those that ended and of those of which something new is known, in order of start and number.
-    pub(super) fn write(&mut self, now_ns: i64, mut each: impl FnMut(&Process<'static>)) {
+    pub(super) fn write(&mut self, now_ns: i64, each: impl FnMut(Process<'static>)) {
         let mut rows = std::mem::take(&mut self.ended);
         for known in self.live.values_mut().filter(|known| known.dirty) {
             known.dirty = false;
             rows.push(Process { as_of_ns: now_ns, ..known.row.clone() });
         }
         rows.sort_by_key(|row| (row.process_start_ns, row.pid, row.as_of_ns));
-        rows.iter().for_each(&mut each);
+        rows.into_iter().for_each(each);
     }
 
     /// The trace ends: what still runs gets a last row that says until when it was watched.
@@ -139,7 +158,7 @@ impl Processes {
     }
 }
 
-fn facts(row: &mut Process<'static>, facts: &ProcessFacts) {
+fn facts(row: &mut Process<'static>, facts: &ProcessFacts, command_lines: CommandLines) {
     fn set<T>(field: &mut Option<T>, value: Option<T>) {
         if value.is_some() {
             *field = value;
@@ -157,8 +176,9 @@ fn facts(row: &mut Process<'static>, facts: &ProcessFacts) {
     set(&mut row.cgroup_v1, v1.map(Into::into));
     set(&mut row.executable, text(&facts.executable));
     if let Some(arguments) = &facts.arguments {
-        row.command_line = Some(json_array(arguments).into());
-        row.command_line_cut = facts.arguments_cut;
+        let (kept, cut) = command_lines.of(arguments);
+        row.command_line_cut = kept.is_some() && (cut || facts.arguments_cut);
+        row.command_line = kept.map(|kept| json_array(&kept).into());
     }
     let environment =
         facts.environment.as_ref().map(|pairs| json_object(pairs.iter().map(|(name, value)| (name.as_str(), value.as_slice()))));

@@ -179,7 +179,10 @@ pub fn read(
     diagnostics: &mut Diagnostics,
     mut each: impl FnMut(&Job, &mut Diagnostics),
 ) -> Result<Around, ImportError> {
-    let (bytes, plain) = make_utf8(bytes);
+    let Some((bytes, plain)) = make_utf8(bytes) else {
+        let why = "half of it is not UTF-8; convert the file with iconv -f ENCODING -t UTF-8".to_owned();
+        return Err(ImportError::Json { kind, line: 1, column: 1, why });
+    };
     let mut around = Around::default();
     let mut json = serde_json::Deserializer::from_slice(&bytes);
     let mut documents = 0;
@@ -382,19 +385,24 @@ impl<'de> Visitor<'de> for OneJob<'_> {
 }
 
 /// Makes bytes valid UTF-8. The flag says whether they were, so that strings still have to go through [`text::decode`]; otherwise that has been
-/// done here: invalid bytes are `\\xNN`, and a backslash before an `x` is `\\x5c`, both with the backslash doubled as JSON has it.
-fn make_utf8(bytes: &[u8]) -> (Cow<'_, [u8]>, bool) {
+/// done here: invalid bytes are `\\xNN`, and a backslash before an `x` is `\\x5c`, both with the backslash doubled as JSON has it. `None` when so many
+/// bytes are invalid that this is another encoding and not a few odd names: five bytes come of each.
+fn make_utf8(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, bool)> {
     if std::str::from_utf8(bytes).is_ok() {
-        return (Cow::Borrowed(bytes), true);
+        return Some((Cow::Borrowed(bytes), true));
     }
+    let most = bytes.len().saturating_mul(2).max(1 << 20);
     let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
     for chunk in bytes.utf8_chunks() {
         double(chunk.valid().as_bytes(), &mut out);
         for byte in chunk.invalid() {
             out.extend_from_slice(format!("\\\\x{byte:02x}").as_bytes());
         }
+        if out.len() > most {
+            return None;
+        }
     }
-    (Cow::Owned(out), false)
+    Some((Cow::Owned(out), false))
 }
 
 /// Copies, with the backslash of a literal `\x` as `\x5c`. An escape never spans invalid bytes: what follows its backslash is ASCII.

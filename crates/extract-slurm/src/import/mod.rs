@@ -25,6 +25,7 @@ pub mod squeue_text;
 mod table;
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::text::bounds::{Bounds, Gate, Records};
 use flowmine_schema::time::SECOND_NS;
 use memchr::memmem;
 
@@ -173,6 +174,11 @@ pub enum ImportError {
         /// Their names.
         clusters: String,
     },
+    /// More than can be held.
+    #[error(
+        "there are more than {MOST_RECORDS} jobs in the file: split it and import its parts (sacct can be asked with --starttime and --endtime)"
+    )]
+    TooMany,
     /// Every row was rejected.
     #[error("not one of the {rejected} rows can be read as {}{}: {why}", kind.name(), place(*line))]
     NothingUsable {
@@ -185,6 +191,15 @@ pub enum ImportError {
         /// Why the first was rejected.
         why: String,
     },
+}
+
+/// The most jobs that a file may tell of. All of a file's are in memory, each with less than a kilobyte, while Slurm can hold some hundred thousand at once
+/// and a month of accounting is some million.
+pub const MOST_RECORDS: usize = 4_000_000;
+
+/// What a file's bytes have to go through before they are held: a line, a text, a job of any size fills the memory otherwise.
+pub fn gate() -> Gate {
+    Gate::either(Bounds { records: MOST_RECORDS as u64, ..Bounds::USUAL }, Records::Listed)
 }
 
 fn kinds() -> String {
@@ -203,10 +218,9 @@ fn place(line: Option<u64>) -> String {
 pub fn recognise(bytes: &[u8]) -> Result<Kind, ImportError> {
     let bytes = without_mark(bytes)?;
     let begin = bytes.iter().position(|b| !b.is_ascii_whitespace()).ok_or(ImportError::Empty)?;
-    if matches!(bytes[begin], b'{' | b'[')
-        && let Some(kind) = json_kind(bytes)
-    {
-        return Ok(kind);
+    if matches!(bytes[begin], b'{' | b'[') {
+        // Nothing else: as text such a file has not been held against the bounds of lines.
+        return json_kind(bytes).ok_or_else(|| ImportError::Unrecognised { line: 1, seen: shown(&bytes[begin..]) });
     }
     // Before the header there can be a date, the name of the cluster, or the clock of a recording.
     let mut seen = None;
@@ -276,6 +290,10 @@ pub fn read<'a>(bytes: &'a [u8], kind: Kind, options: &Options, diagnostics: &mu
     let bytes = without_mark(bytes)?;
     if bytes.trim_ascii().is_empty() {
         return Err(ImportError::Empty);
+    }
+    // Of accounting many lines are steps, which are added to their jobs.
+    if matches!(kind, Kind::SqueueText | Kind::SlurmMiner) && memchr::memchr_iter(b'\n', bytes).count() > MOST_RECORDS {
+        return Err(ImportError::TooMany);
     }
     let imported = match kind {
         Kind::SqueueText => squeue_text::read(bytes, options, diagnostics),

@@ -11,7 +11,7 @@ use super::squeue_text::FORGERY;
 use super::table::{self, Separator};
 use super::{ImportError, Imported, Kind, Options, Zone, shown, usable};
 use crate::record::{JobRef, parse_displayed};
-use crate::sacct::{self, Attempts, COLUMNS, Column, Row};
+use crate::sacct::{self, Attempts, COLUMNS, Column, Row, SacctError};
 use crate::units;
 
 /// Fields of sacct(1) that are known but not read.
@@ -102,7 +102,10 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
     }
     let body = &bytes[header.as_ptr() as usize - bytes.as_ptr() as usize..];
     if ended && separator.len() >= 8 && separator[0] == 0x1f {
-        let records = sacct::parse(body, &separator, zone.offset_s, diagnostics).map_err(|why| refuse(why.to_string()))?;
+        let records = sacct::parse(body, &separator, zone.offset_s, diagnostics).map_err(|why| match why {
+            SacctError::TooMany => ImportError::TooMany,
+            why => refuse(why.to_string()),
+        })?;
         return Ok(Imported::Accounting { source: source::SACCT, records });
     }
 
@@ -128,6 +131,9 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
                     zone.see(row[column as usize].unwrap_or_default(), number, diagnostics);
                 }
                 used += usize::from(attempts.push(&row, number, zone.offset_s, diagnostics));
+                if attempts.too_many() {
+                    return Err(ImportError::TooMany);
+                }
                 last = Some(number);
             }
             Err((why, place)) => {

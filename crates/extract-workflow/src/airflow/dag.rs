@@ -5,8 +5,10 @@ use std::io::Read;
 
 use serde_json::Value;
 
+use crate::json;
+
 /// More is no DAG that a scheduler could work with.
-const LARGEST: u64 = 256 << 20;
+const LARGEST: u64 = 64 << 20;
 
 /// What is known of a DAG's tasks.
 #[derive(Debug, Default)]
@@ -21,8 +23,8 @@ impl Dag {
     pub fn read(data: &Value, compressed: &Value) -> Option<Self> {
         let read: Value = match (data, compressed) {
             (Value::Object(_), _) => data.clone(),
-            (Value::String(text), _) => serde_json::from_str(text).ok()?,
-            (_, Value::String(hex)) => serde_json::from_slice(&unpack(hex)?).ok()?,
+            (Value::String(text), _) => json::from_str(text).ok()?,
+            (_, Value::String(hex)) => json::from_slice(&unpack(hex)?).ok()?,
             _ => return None,
         };
         let dag = &read["dag"];

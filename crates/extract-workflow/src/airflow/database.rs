@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use super::attempt::{Attempts, Key, instance};
 use super::dag::Dag;
 use super::{said, state};
-use crate::{Row, Source};
+use crate::{Row, Source, json};
 
 /// The tables, with the columns that are read of them.
 pub const TABLES: [(&str, &[&str]); 4] = [
@@ -177,7 +177,7 @@ fn command(fields: &Value) -> Option<String> {
     let read;
     let fields = match fields {
         Value::String(text) => {
-            read = serde_json::from_str::<Value>(text).ok()?;
+            read = json::from_str(text).ok()?;
             &read
         }
         fields => fields,

@@ -10,10 +10,9 @@
 
 use chrono::{DateTime, NaiveDateTime};
 use flowmine_schema::time::SECOND_NS;
-use serde_json::Value;
 
 use super::attempt::Key;
-use crate::Options;
+use crate::{Options, json};
 
 /// As wide as zones differ.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
@@ -53,7 +52,7 @@ impl Line {
     }
 
     fn of_json(text: &str) -> Option<Self> {
-        let line: Value = serde_json::from_str(text).ok()?;
+        let line = json::from_str(text).ok()?;
         let time = line["timestamp"].as_str().and_then(|time| DateTime::parse_from_rfc3339(time).ok()?.timestamp_nanos_opt());
         let word = |name: &str| line[name].as_str().map(str::to_owned);
         let key = || {

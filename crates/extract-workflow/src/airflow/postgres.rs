@@ -14,8 +14,8 @@ use flowmine_schema::text;
 use serde_json::Value;
 
 use super::database::Database;
-use crate::Source;
 use crate::input::Lines;
+use crate::{Source, json};
 
 /// How a file that [`fetch`] wrote begins.
 pub const MAGIC: &[u8] = b"{\"airflow_database\"";
@@ -179,10 +179,10 @@ fn unescaped(text: &str) -> Option<String> {
 /// # Errors
 /// When reading fails. What is wrong in a line is said.
 pub fn read(reader: impl BufRead, source: &mut Source) -> io::Result<Database> {
-    let mut lines = Lines::with_longest(reader, LONGEST_LINE);
+    let mut lines = Lines::new(reader, LONGEST_LINE);
     let mut database = Database::default();
     while let Some((number, bytes)) = lines.next()? {
-        let line = serde_json::from_str::<Value>(&text::decode(bytes)).ok();
+        let line = json::from_str(&text::decode(bytes)).ok();
         let Some((table, row)) = line.as_ref().and_then(Value::as_object).and_then(|line| line.iter().next()) else {
             source.diagnostics.push(Diagnostic::error("line_bad", "this line is no row of Airflow's database").at(number, Some(1)));
             continue;

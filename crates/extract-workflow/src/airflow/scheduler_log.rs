@@ -20,8 +20,8 @@ use flowmine_schema::{text, time};
 use super::attempt::Key;
 use super::line::Line;
 use super::{between, said, state};
-use crate::input::{Lines, without_escapes};
-use crate::{Options, Row, Source};
+use crate::input::without_escapes;
+use crate::{Options, Row, Source, input};
 
 const FINISHED: &str = "TaskInstance Finished: ";
 const RECEIVED: &str = "Received executor event with state ";
@@ -32,7 +32,7 @@ const QUEUED: &str = "Setting the following tasks to queued state";
 /// # Errors
 /// When reading fails. What is wrong in a line is said in the source's diagnostics.
 pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io::Result<BTreeMap<Key, Row>> {
-    let mut lines = Lines::new(reader);
+    let mut lines = input::lines(reader);
     let mut rows: BTreeMap<Key, Row> = BTreeMap::new();
     // Since when the lines that follow are tasks that are being queued.
     let mut queued: Option<(i64, i64)> = None;

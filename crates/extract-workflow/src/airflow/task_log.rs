@@ -13,8 +13,8 @@ use flowmine_schema::text;
 use super::attempt::Key;
 use super::line::Line;
 use super::{between, said};
-use crate::input::{Lines, without_escapes};
-use crate::{Options, Row, Source};
+use crate::input::without_escapes;
+use crate::{Options, Row, Source, input};
 
 /// By its path, where Airflow's own template was not changed.
 pub fn key_of_path(path: &Path) -> Option<Key> {
@@ -32,7 +32,7 @@ pub fn key_of_path(path: &Path) -> Option<Key> {
 /// # Errors
 /// When reading fails.
 pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io::Result<Option<(Key, Row)>> {
-    let mut lines = Lines::new(reader);
+    let mut lines = input::lines(reader);
     let mut key = key_of_path(&source.path);
     let mut seen = Seen::default();
     let mut is_json = false;

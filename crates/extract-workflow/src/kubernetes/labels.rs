@@ -88,7 +88,7 @@ fn template(pod: &Value) -> Option<String> {
     let told =
         variables.filter(|variable| variable["name"].as_str() == Some("ARGO_TEMPLATE")).find_map(|variable| variable["value"].as_str());
     let told = told.or_else(|| pod["metadata"]["annotations"]["workflows.argoproj.io/template"].as_str())?;
-    serde_json::from_str::<Value>(told).ok()?["name"].as_str().map(str::to_owned)
+    crate::json::from_str(told).ok()?["name"].as_str().map(str::to_owned)
 }
 
 /// `steps-x7[0].align(2:b)` is an instance of `align`.

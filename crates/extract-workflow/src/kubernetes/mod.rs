@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use self::event::Event;
 use self::pod::Seen;
+use crate::json::Document;
 use crate::{Engine, Options, Row, Source, input};
 
 /// As in the column `engine`.
@@ -70,7 +71,7 @@ impl Told {
     fn read(&mut self, text: &str, at: usize, source: &mut Source) {
         let (mut begin, mut line) = (0, 1);
         while begin < text.len() {
-            let mut objects = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Value>();
+            let mut objects = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Document>();
             let (mut counted, mut error) = (0, None);
             loop {
                 let from = begin + objects.byte_offset();
@@ -79,7 +80,7 @@ impl Told {
                 line += newlines(&text[begin + counted..from + blank]);
                 counted = from + blank - begin;
                 match object {
-                    Ok(object) => self.see(&object, Some(line), at, source),
+                    Ok(Document(object)) => self.see(&object, Some(line), at, source),
                     Err(e) => {
                         error = Some((from + blank, e));
                         break;

@@ -16,8 +16,7 @@ use std::io::{self, BufRead};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
 
-use crate::Row;
-use crate::input::Lines;
+use crate::{Row, input};
 
 /// What is known of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,6 +54,8 @@ pub struct Run {
     /// Line of the mark at its end, the mark, and how many waited, were complete, failed, aborted.
     end: Option<(u64, String)>,
     counters: Option<[usize; 4]>,
+    /// How many files and parents of rules were named.
+    names: usize,
 }
 
 /// Reads a log; several runs can be in one, when Makeflow was started again.
@@ -62,15 +63,20 @@ pub struct Run {
 /// # Errors
 /// When reading fails. What is wrong in a line is said in `said`.
 pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::Result<Vec<Run>> {
-    let mut lines = Lines::new(reader);
+    let mut lines = input::lines(reader);
     let mut runs = Vec::new();
     let mut run = Run::default();
+    let mut before = 0;
     while let Some((number, line)) = lines.next()? {
+        // Sixteen names take as much as a task.
+        input::not_too_many(before + run.rules.len() + run.rows.len() + (run.bytes.len() + run.names) / 16)?;
         let line = text::decode(line);
         let understood = match line.strip_prefix("# ") {
             Some(mark) => {
                 if mark.starts_with("STARTED ") && run.began.is_some() {
                     let rules = run.rules.clone();
+                    // Each run has the rules of those before it.
+                    before += 1 + run.rules.len() + run.rows.len() + (run.bytes.len() + run.names) / 16;
                     runs.push(std::mem::take(&mut run).finish(said));
                     run.rules = rules;
                 }
@@ -114,6 +120,7 @@ impl Run {
         let mut fields = mark.split('\t');
         let (what, node) = (fields.next()?, fields.next()?);
         let rest: Vec<String> = fields.filter(|field| !field.is_empty()).map(str::to_owned).collect();
+        self.names += rest.len();
         let rule = self.rules.entry(node.to_owned()).or_default();
         match what {
             "COMMAND" => rule.command = Some(rest.join("\t")),

@@ -14,7 +14,7 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
 
 use super::summary;
-use crate::input::Lines;
+use crate::input;
 
 /// How the line with the names of columns begins.
 pub const COLUMNS: &str = "#wall_clock ";
@@ -35,7 +35,7 @@ pub struct Series {
 /// # Errors
 /// When reading fails. What is wrong in a line is said in `said`.
 pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Series> {
-    let mut lines = Lines::new(reader);
+    let mut lines = input::lines(reader);
     let mut columns: Vec<String> = Vec::new();
     let mut series = Series::default();
     while let Some((number, line)) = lines.next()? {

@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
-use crate::Row;
+use crate::{Row, json};
 
 /// What is told, and the command; `None` when the text is no summary.
 pub fn read(text: &str, source: &str) -> Option<Row> {
-    let summary: Value = serde_json::from_str(&without_odd_escapes(text)).ok()?;
+    let summary = json::from_str(&without_odd_escapes(text)).ok()?;
     summary.get("monitor_version")?;
     let unit = |name: &str, unit: &str| {
         summary[name].as_array().filter(|pair| pair.get(1).and_then(Value::as_str) == Some(unit))?.first()?.as_f64()

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::log::Rule;
+use crate::json;
 
 /// Makeflow counts memory and disk in these.
 const MEGABYTE: i64 = 1 << 20;
 
 /// The rules in their order; an error says what the text is not.
 pub fn read(text: &str) -> Result<Vec<Rule>, String> {
-    let workflow: Value = serde_json::from_str(text).map_err(|e| format!("this is no JSON: {e}"))?;
+    let workflow = json::from_str(text).map_err(|e| format!("this is no JSON: {e}"))?;
     let rules = workflow["rules"].as_array().ok_or("there is no list of rules")?;
     let mut rules: Vec<Rule> = rules.iter().map(|rule| read_rule(rule, &workflow)).collect();
     let makers: HashMap<String, usize> =

@@ -12,8 +12,8 @@ use flowmine_schema::text;
 use super::clock::{self, Stamp};
 use super::fate::Run;
 use super::told::Told;
-use crate::Options;
-use crate::input::{Lines, without_escapes};
+use crate::input::without_escapes;
+use crate::{Options, input};
 
 /// Of a message that goes over several lines.
 const MOST_CONTINUATION: usize = 256 << 10;
@@ -23,7 +23,7 @@ const MOST_CONTINUATION: usize = 256 << 10;
 /// # Errors
 /// When reading fails. What is wrong in a line is said in `said`.
 pub fn read(reader: impl BufRead, source: &str, mtime_ns: Option<i64>, options: &Options, said: &mut Diagnostics) -> io::Result<Vec<Run>> {
-    let mut lines = Lines::new(reader);
+    let mut lines = input::lines(reader);
     let mut runs = Vec::new();
     let mut told = Told::new(source);
     let mut event: Option<Event> = None;

@@ -11,8 +11,7 @@ use flowmine_schema::text;
 
 use super::clock::Resolved;
 use super::names::process_and_tag;
-use crate::input::Lines;
-use crate::{Row, units};
+use crate::{Row, input, units};
 
 /// Columns that only Nextflow's trace file has; one of them and one of `status`, `exit`, `name`, `process` make it one.
 const KEYS: [&str; 3] = ["task_id", "hash", "native_id"];
@@ -89,7 +88,7 @@ pub fn separator(header: &str) -> Option<char> {
 /// # Errors
 /// When reading fails.
 pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::Result<Vec<Record>> {
-    let mut lines = Lines::new(reader);
+    let mut lines = input::lines(reader);
     let header = match lines.next()? {
         Some((_, header)) => text::decode(header).into_owned(),
         None => return Ok(Vec::new()),
@@ -106,6 +105,7 @@ pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::R
             records.extend(decode(record, &columns, separator, source, line, said));
             record.clear();
         }
+        input::not_too_many(records.len())
     };
     while let Some((number, line)) = lines.next()? {
         let line = text::decode(line);
@@ -118,14 +118,14 @@ pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::R
             record.push('\n');
             record.push_str(&line);
         } else {
-            finish(&mut record, begin, said);
+            finish(&mut record, begin, said)?;
             if line != header {
                 record.push_str(&line);
                 begin = number;
             }
         }
     }
-    finish(&mut record, begin, said);
+    finish(&mut record, begin, said)?;
     Ok(records)
 }
 

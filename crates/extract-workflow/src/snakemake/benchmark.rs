@@ -10,7 +10,7 @@
 
 use std::io::{self, BufRead};
 
-use crate::input::Lines;
+use crate::input;
 
 /// What was measured; of several repetitions the peaks only.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,7 +39,7 @@ pub fn is_header(line: &str) -> bool {
 /// # Errors
 /// When reading fails.
 pub fn read(reader: impl BufRead) -> io::Result<Option<Benchmark>> {
-    let mut lines = Lines::new(reader);
+    let mut lines = input::lines(reader);
     let Some((_, header)) = lines.next()? else { return Ok(None) };
     let header = String::from_utf8_lossy(header).into_owned();
     let columns: Vec<&str> = header.split('\t').collect();

@@ -22,7 +22,7 @@ use std::io::{self, BufRead};
 use chrono::NaiveDateTime;
 use flowmine_schema::text;
 
-use crate::input::Lines;
+use crate::input;
 
 /// A log is a run, or one job of a run.
 #[derive(Debug, Default)]
@@ -128,7 +128,7 @@ const LONGEST_COMMAND: usize = 1000;
 /// # Errors
 /// When reading fails.
 pub fn read(reader: impl BufRead) -> io::Result<Log> {
-    let mut lines = Lines::new(reader);
+    let mut lines = input::lines(reader);
     let mut reading = Reading::default();
     while let Some((number, line)) = lines.next()? {
         reading.see(&text::decode(line), number);

@@ -10,7 +10,7 @@ use std::{fs, io};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use serde_json::Value;
 
-use crate::input;
+use crate::{input, json};
 
 /// What is known of an output.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,7 +76,7 @@ pub fn read(dir: &Path, said: &mut Diagnostics) -> io::Result<Vec<Record>> {
 }
 
 fn record(output: &str, text: &str) -> Result<Record, String> {
-    let record: Value = serde_json::from_str(text).map_err(|e| format!("no JSON: {e}"))?;
+    let record = json::from_str(text).map_err(|e| format!("no JSON: {e}"))?;
     let rule = record["rule"].as_str().filter(|rule| !rule.is_empty()).ok_or("it tells no rule")?;
     // Microseconds are what an f64 holds of it.
     let ns = |name: &str| {

@@ -14,7 +14,7 @@ use flowmine_schema::diagnostic::Diagnostic;
 use flowmine_schema::time::SECOND_NS;
 use serde_json::Value;
 
-use crate::{Engine, Options, Row, Source, input};
+use crate::{Engine, Options, Row, Source, input, json};
 
 /// As in the column `engine`.
 pub const NAME: &str = "wfformat";
@@ -62,16 +62,19 @@ impl Engine for WfFormat {
     }
 }
 
+fn slice(list: &Value) -> &[Value] {
+    list.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
 fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Row>, Diagnostic> {
-    let instance: Value = serde_json::from_str(text)
-        .map_err(|e| Diagnostic::error("json_bad", e.to_string()).at(e.line() as u64, Some(e.column() as u64)))?;
+    let instance =
+        json::from_str(text).map_err(|e| Diagnostic::error("json_bad", e.to_string()).at(e.line() as u64, Some(e.column() as u64)))?;
     let version = instance["schemaVersion"].as_str().unwrap_or_default();
     let workflow = &instance["workflow"];
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let flat = version == "1.4";
     let (described, ran, execution) = match version {
-        "1.4" => (list(&workflow["tasks"]), list(&workflow["tasks"]), workflow),
-        "1.5" | "1.6" => (list(&workflow["specification"]["tasks"]), list(&workflow["execution"]["tasks"]), &workflow["execution"]),
+        "1.4" => (slice(&workflow["tasks"]), slice(&workflow["tasks"]), workflow),
+        "1.5" | "1.6" => (slice(&workflow["specification"]["tasks"]), slice(&workflow["execution"]["tasks"]), &workflow["execution"]),
         _ => {
             let message = format!("its version is {version:?}; 1.4, 1.5 and 1.6 are read");
             return Err(Diagnostic::error("version_unknown", message).advise("WfCommons has a tool that migrates older ones"));

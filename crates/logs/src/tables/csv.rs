@@ -27,6 +27,9 @@ use super::{TableError, choose, values};
 /// How many bytes a row may have.
 pub const LONGEST_ROW: usize = 16 << 20;
 
+/// How many columns a table may have. What a row has beyond is not looked at.
+const MOST_COLUMNS: usize = 10_000;
+
 const BLOCK: usize = 1 << 18;
 
 const DELIMITERS: [u8; 4] = *b",;\t|";
@@ -167,6 +170,9 @@ impl<'r> CsvTable<'r> {
         if faults.count > 0 {
             return Err(TableError::Refused("the names of the columns have no end: is this CSV?".to_owned()));
         }
+        if table.fields.len() > MOST_COLUMNS {
+            return Err(TableError::Refused(format!("the first line names more than {MOST_COLUMNS} columns: is this CSV?")));
+        }
         table.names = (0..table.fields.len()).map(|at| String::from_utf8_lossy(table.field(at).0).into_owned()).collect();
         Ok(table)
     }
@@ -278,7 +284,9 @@ impl<'r> CsvTable<'r> {
                 field = Field { start: at, end: trimmed(buffer, at, end), quoted: false, aside: false };
                 at = end;
             }
-            self.fields.push(field);
+            if self.fields.len() <= MOST_COLUMNS {
+                self.fields.push(field);
+            }
             match buffer.get(at) {
                 Some(&byte) if byte == self.delimiter => at += 1,
                 Some(_) => return Row::Whole(at + 1),

@@ -1,30 +1,20 @@
-//! Files and folders as the operating system has them: what may be followed, what has to be synced, how a lock is taken.
+//! How a file is written for good, and how a lock is taken.
 
-use std::fs::{self, File, TryLockError};
-use std::io;
-use std::path::Path;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read};
 use std::time::Duration;
 
-use super::Access;
-use super::error::{DatasetError, io_error};
+use flowmine_files::{FileError, Folder};
 
-/// Refuses what is not a plain file, without following a symbolic link. Nothing there is fine.
-pub(super) fn plain_file(path: &Path) -> Result<(), DatasetError> {
-    plain(path, fs::FileType::is_file, "it is not a plain file")
-}
-
-/// Refuses what is not a folder, likewise.
-pub(super) fn plain_folder(path: &Path) -> Result<(), DatasetError> {
-    plain(path, fs::FileType::is_dir, "it is not a folder")
-}
-
-fn plain(path: &Path, wanted: impl Fn(&fs::FileType) -> bool, why: &'static str) -> Result<(), DatasetError> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if wanted(&metadata.file_type()) => Ok(()),
-        Ok(_) => Err(DatasetError::Foreign { path: path.to_owned(), why }),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(io_error(path)(e)),
+/// A file of JSON. Lists of a million imported files are smaller than this.
+pub(super) fn read_small(file: File) -> io::Result<Vec<u8>> {
+    const LARGEST: u64 = 256 << 20;
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it has more than 256 MiB: flowmine writes no such file"));
     }
+    Ok(bytes)
 }
 
 /// Takes a lock, or gives up after a while.
@@ -41,12 +31,14 @@ pub(super) fn try_lock(lock: &File, wait: Duration) -> Result<(), TryLockError> 
     lock.try_lock()
 }
 
-pub(super) fn write_synced(access: Access, path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let mut file = access.options().write(true).create_new(true).open(path)?;
+/// Makes a file that was not there, and waits until it is on the disk.
+pub(super) fn write_synced(
+    folder: &Folder,
+    name: &str,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), FileError> {
+    let mut file = folder.create_new(name, mode)?;
     write(&mut file)?;
-    file.sync_all()
-}
-
-pub(super) fn sync_dir(dir: &Path) -> Result<(), DatasetError> {
-    File::open(dir).and_then(|file| file.sync_all()).map_err(io_error(dir))
+    Ok(file.sync_all()?)
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use flowmine_files::FileError;
+
 use super::FORMAT_VERSION;
 use crate::parquet::ParquetError;
 
@@ -55,6 +57,14 @@ pub enum DatasetError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// Root would write where another user rules, who could put anything in its way.
+    #[error("{}: it belongs to the user with id {owner}, and you are root: write as that user (`--as-owner`, or `sudo -u \\#{owner} …`), or use a dataset of your own", .path.display())]
+    OfAnother {
+        /// The dataset.
+        path: PathBuf,
+        /// Its owner's user id.
+        owner: u32,
+    },
     /// A Parquet file is damaged or was written by something else.
     #[error("{}: {source}", .path.display())]
     Parquet {
@@ -67,6 +77,13 @@ pub enum DatasetError {
 
 pub(super) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> DatasetError {
     move |source| DatasetError::Io { path: path.to_owned(), source }
+}
+
+pub(super) fn file_error(path: &Path) -> impl FnOnce(FileError) -> DatasetError {
+    move |error| match error {
+        FileError::Io(source) => DatasetError::Io { path: path.to_owned(), source },
+        FileError::Foreign(why) => DatasetError::Foreign { path: path.to_owned(), why },
+    }
 }
 
 pub(super) fn parquet_error(path: &Path) -> impl FnOnce(ParquetError) -> DatasetError {

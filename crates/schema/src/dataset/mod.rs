@@ -13,12 +13,18 @@
 //! is killed before that moment leaves only hidden files, which the next writer removes; whoever is killed after it leaves a list that
 //! the next writer finishes and that readers apply in their heads. A full disk is an error before the moment of commit.
 //!
-//! There is one writer of raw tables at a time, one of derived tables and one for each traced host ([`Role`]), each with a lock file
-//! (`.raw.lock`, `.host=NAME.lock`), a list of steps and hidden names of its own. The locks are advisory (flock(2)), and the kernel
+//! There is one writer of raw tables at a time, one of derived tables and one for each trace of a host ([`Role`]), each with a lock file
+//! (`.raw.lock`, `.host=NAME.lock`), a list of steps and hidden names of its own. Traces of one host that run side by side take the first
+//! place that is free: the second is `host=NAME+1` in all names, and so on; what a killed one left there is put in order by whoever
+//! writes of that host next. The locks are advisory (flock(2)), and the kernel
 //! releases them when a process ends; over a network they hold between machines where the file system says so (NFS; Lustre mounted
 //! with `flock`). Writers do not wait for each other, but for the moment in which one adds to `flowmine.json`, which
 //! `.manifest.lock` guards. Files of a host's writer carry its name behind an `@`, so that two writers never want the same name.
 //! Readers take no lock.
+//!
+//! **Whatever lies in the way.** The directory is opened once, and all that is in it is reached through that descriptor, step by step and without
+//! following a link ([`Folder`]): a link, a FIFO or a device in place of a file is an error. Root does not write into a directory of another user, unless as that user.
+//! Whoever may only read cannot take a lock: the lock files' modes let only those open them who may write.
 //!
 //! **Modes.** Files and folders are made as the umask says, in a directory that only its owner may enter with the modes 0600 and 0700 from
 //! the first byte ([`Access`]).
@@ -43,13 +49,16 @@ mod transaction;
 mod writer;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flowmine_files::{FileError, Folder};
 
 use commit::Commit;
-use disk::{plain_file, plain_folder, sync_dir, write_synced};
-use error::{io_error, parquet_error};
+use disk::{read_small, write_synced};
+use error::{file_error, io_error, parquet_error};
 use place::PartName;
 
 pub use access::Access;
@@ -72,8 +81,9 @@ pub const FORMAT_VERSION: u32 = 1;
 /// A dataset, open for reading.
 #[derive(Debug, Clone)]
 pub struct Dataset {
-    dir: PathBuf,
+    folder: Arc<Folder>,
     access: Access,
+    as_owner: bool,
 }
 
 impl Dataset {
@@ -82,9 +92,19 @@ impl Dataset {
     /// # Errors
     /// When there is none or a newer flowmine wrote it.
     pub fn open(dir: &Path) -> Result<Self, DatasetError> {
-        let dataset = Self { dir: dir.to_owned(), access: Access::of(dir) };
+        let folder = match Folder::open(dir) {
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Err(DatasetError::NotADataset(dir.to_owned()));
+            }
+            other => other.map_err(io_error(dir))?,
+        };
+        let dataset = Self::of(folder);
         dataset.manifest()?;
         Ok(dataset)
+    }
+
+    fn of(folder: Folder) -> Self {
+        Self { access: Access::of(&folder), folder: Arc::new(folder), as_owner: false }
     }
 
     /// Opens a dataset, or makes one where there is nothing or an empty directory.
@@ -92,54 +112,99 @@ impl Dataset {
     /// # Errors
     /// When the directory holds something else, or cannot be made.
     pub fn open_or_create(dir: &Path) -> Result<Self, DatasetError> {
-        Self::open_or_create_with(dir, Access::Umask)
+        Self::open_or_create_with(dir, Access::Umask, false)
     }
 
-    /// Opens a dataset, or makes one that this access is given to. What an existing one has stays: see [`Dataset::access`].
+    /// Opens a dataset, or makes one that this access is given to. What an existing one has stays: see [`Dataset::access`]. With `as_owner`
+    /// everything is written as the directory's owner: see [`Dataset::as_owner`].
     ///
     /// # Errors
-    /// When the directory holds something else, or cannot be made.
-    pub fn open_or_create_with(dir: &Path, access: Access) -> Result<Self, DatasetError> {
-        let manifest = dir.join(MANIFEST);
-        if manifest.exists() {
-            return Self::open(dir);
-        }
-        if dir.is_file() {
-            return Err(DatasetError::NotEmpty(dir.to_owned()));
-        }
-        access.make_dataset(dir).map_err(io_error(dir))?;
-        let dataset = Self { dir: dir.to_owned(), access: Access::of(dir) };
-        for entry in fs::read_dir(dir).map_err(io_error(dir))? {
-            let name = entry.map_err(io_error(dir))?.file_name();
-            // A first writer may just now be at the same place: its hidden files are no reason to refuse.
-            if !name.to_string_lossy().starts_with('.') && name != MANIFEST {
-                return Err(DatasetError::NotEmpty(dir.to_owned()));
-            }
-        }
-        let hidden = dir.join(format!(".{MANIFEST}.{}.tmp", std::process::id()));
-        // Left by somebody with our process number who was killed here.
-        let _ = fs::remove_file(&hidden);
-        write_synced(dataset.access, &hidden, |file| file.write_all(&manifest_json(&Manifest::default()))).map_err(io_error(&hidden))?;
-        // A link, not a renaming: whoever was first keeps his, which may already say more. Not every file system has links.
-        let made = match fs::hard_link(&hidden, &manifest) {
-            Ok(()) => Ok(()),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            Err(_) => fs::rename(&hidden, &manifest),
+    /// When the directory holds something else, cannot be made, or belongs to another and the caller is root.
+    pub fn open_or_create_with(dir: &Path, access: Access, as_owner: bool) -> Result<Self, DatasetError> {
+        let folder = match Folder::open(dir) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => access.make_directory(dir).map_err(io_error(dir))?,
+            Err(e) if e.kind() == io::ErrorKind::NotADirectory => return Err(DatasetError::NotEmpty(dir.to_owned())),
+            other => other.map_err(io_error(dir))?,
         };
-        let _ = fs::remove_file(&hidden);
-        made.map_err(io_error(&manifest))?;
-        sync_dir(dir)?;
+        let folder = if as_owner { folder.as_owner().map_err(io_error(dir))? } else { folder };
+        let mut dataset = Self { as_owner, ..Self::of(folder) };
+        let folder = &dataset.folder;
+        let manifest = dir.join(MANIFEST);
+        if folder.has_file(MANIFEST).map_err(file_error(&manifest))? {
+            dataset.manifest()?;
+            return Ok(dataset);
+        }
+        dataset.check_owner()?;
+        let names = folder.names().map_err(io_error(dir))?;
+        // A first writer may just now be at the same place: its hidden files are no reason to refuse.
+        if names.iter().any(|name| !name.starts_with('.') && name != MANIFEST) {
+            // Tables, where another made the dataset since we looked.
+            let is_made = folder.has_file(MANIFEST).map_err(file_error(&manifest))?;
+            return if is_made { Ok(dataset) } else { Err(DatasetError::NotEmpty(dir.to_owned())) };
+        }
+        // Shut before anything is written into it; what lies there already may be open to somebody.
+        if access == Access::Private && dataset.access != access && names.is_empty() {
+            folder.set_mode(access.folder_mode()).map_err(io_error(dir))?;
+            dataset.access = access;
+        }
+        let hidden = format!(".{MANIFEST}.{}.tmp", std::process::id());
+        // Left by somebody with our process number who was killed here.
+        let _ = folder.remove(&hidden);
+        write_synced(folder, &hidden, dataset.access.file_mode(), |file| file.write_all(&manifest_json(&Manifest::default())))
+            .map_err(file_error(&dir.join(&hidden)))?;
+        // A link, not a renaming: whoever was first keeps his, which may already say more. Not every file system has links.
+        let made = match folder.link(&hidden, MANIFEST) {
+            Err(error) if error.is_already_there() => Ok(()),
+            Err(_) => folder.rename(&hidden, folder, MANIFEST),
+            made => made,
+        };
+        let _ = folder.remove(&hidden);
+        made.map_err(file_error(&manifest))?;
+        folder.sync().map_err(io_error(dir))?;
         Ok(dataset)
+    }
+
+    /// The same dataset, written as its directory's owner where the caller is root.
+    ///
+    /// # Errors
+    /// When the owner cannot be told.
+    pub fn as_owner(self) -> Result<Self, DatasetError> {
+        let folder = self.folder.try_clone().and_then(Folder::as_owner).map_err(io_error(self.dir()))?;
+        Ok(Self { folder: Arc::new(folder), as_owner: true, ..self })
+    }
+
+    /// Whoever owns a directory can put anything in the way of who writes there. Root only writes where root rules.
+    fn check_owner(&self) -> Result<(), DatasetError> {
+        let owner = self.folder.owner().map_err(io_error(self.dir()))?;
+        let is_root = flowmine_files::is_root();
+        if is_root && owner != 0 && !self.as_owner {
+            return Err(DatasetError::OfAnother { path: self.dir().to_owned(), owner });
+        }
+        Ok(())
     }
 
     /// Where it is.
     pub fn dir(&self) -> &Path {
-        &self.dir
+        self.folder.path()
     }
 
     /// Who may read what is written.
     pub fn access(&self) -> Access {
         self.access
+    }
+
+    /// A folder in it, by its path relative to the dataset; nothing when there is none.
+    fn folder(&self, relative: &str) -> Result<Option<Folder>, DatasetError> {
+        let mut folder: Option<Folder> = None;
+        for step in relative.split('/') {
+            let above = folder.as_ref().unwrap_or(&self.folder);
+            folder = match above.folder(step) {
+                Ok(below) => Some(below),
+                Err(error) if error.is_not_found() => return Ok(None),
+                Err(error) => return Err(file_error(&above.path().join(step))(error)),
+            };
+        }
+        Ok(folder)
     }
 
     /// What `flowmine.json` says, with what writers have committed and not yet written there.
@@ -155,11 +220,10 @@ impl Dataset {
     }
 
     fn stored_manifest(&self) -> Result<Manifest, DatasetError> {
-        let path = self.dir.join(MANIFEST);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(DatasetError::NotADataset(self.dir.clone())),
-            Err(e) => return Err(io_error(&path)(e)),
+        let path = self.dir().join(MANIFEST);
+        let bytes = match self.folder.read(MANIFEST).and_then(|file| Ok(read_small(file)?)) {
+            Err(error) if error.is_not_found() => return Err(DatasetError::NotADataset(self.dir().to_owned())),
+            other => other.map_err(file_error(&path))?,
         };
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|source| DatasetError::Json { path: path.clone(), source })?;
         if manifest.format_version > FORMAT_VERSION {
@@ -195,7 +259,7 @@ impl Dataset {
             let of_table = commit.moves.iter().filter_map(|(_, to)| Leaf::of_part(to)).map(|(leaf, _)| leaf);
             leaves.extend(of_table.filter(|leaf| leaf.table() == R::TABLE));
         }
-        let table = self.dir.join(R::TABLE);
+        let Some(table) = self.folder(R::TABLE)? else { return Ok(leaves.into_iter().collect()) };
         for (host, folder) in folders(&table, place::of_host_folder)? {
             for (day, _) in folders(&folder, place::of_day_folder)? {
                 leaves.insert(Leaf::split::<R>(&host, day));
@@ -220,88 +284,60 @@ impl Dataset {
     }
 
     fn try_open_parts(&self, leaf: &Leaf) -> Result<Vec<Part>, DatasetError> {
-        let relative = leaf.folder();
-        let folder = self.dir.join(&relative);
-        self.plain_folders(&relative)?;
-        let mut files: BTreeSet<PartName> = BTreeSet::new();
         // The lists of commits are read before the folder and after it: a move that is done in between shows as the final name
         // either way, and what a list deletes is not read beside what replaces it.
         let before = self.pending()?;
-        match fs::read_dir(&folder) {
-            Ok(entries) => {
-                for entry in entries {
-                    let name = entry.map_err(io_error(&folder))?.file_name();
-                    files.extend(name.to_str().and_then(PartName::of));
-                }
-            }
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(e) => return Err(io_error(&folder)(e)),
-        }
+        let folder = self.folder(&leaf.folder())?;
+        let names = folder.as_ref().map_or_else(|| Ok(Vec::new()), |folder| folder.names().map_err(io_error(folder.path())))?;
+        let files: BTreeSet<PartName> = names.iter().filter_map(|name| PartName::of(name)).collect();
         let after = self.pending()?;
         let here = |path: &str| Leaf::of_part(path).filter(|(of, _)| of == leaf).map(|(_, name)| name);
         let deleted: BTreeSet<PartName> =
             before.iter().chain(&after).flat_map(|commit| &commit.deletes).filter_map(|path| here(path)).collect();
-        let mut from: Vec<(PartName, PathBuf)> = Vec::new();
+        let mut from: Vec<(PartName, &Folder, String)> = Vec::new();
         for (hidden, to) in after.iter().flat_map(|commit| &commit.moves) {
-            from.extend(here(to).filter(|name| !files.contains(name)).map(|name| (name, self.dir.join(hidden))));
+            from.extend(here(to).filter(|name| !files.contains(name)).map(|name| (name, &*self.folder, hidden.clone())));
         }
-        from.extend(files.difference(&deleted).map(|name| (name.clone(), folder.join(name.file_name()))));
+        if let Some(folder) = &folder {
+            from.extend(files.difference(&deleted).map(|name| (name.clone(), folder, name.file_name())));
+        }
         // What a merged file holds is not read a second time from the files it replaces.
-        let names: Vec<PartName> = from.iter().map(|(name, _)| name.clone()).collect();
-        from.retain(|(name, _)| !names.iter().any(|other| other.covers(name)));
-        from.sort();
+        let names: Vec<PartName> = from.iter().map(|(name, ..)| name.clone()).collect();
+        from.retain(|(name, ..)| !names.iter().any(|other| other.covers(name)));
+        from.sort_by(|a, b| a.0.cmp(&b.0));
         let mut parts = Vec::with_capacity(from.len());
-        for (name, path) in from {
-            plain_file(&path)?;
-            let file = File::open(&path).map_err(io_error(&path))?;
+        for (name, folder, file_name) in from {
+            let path = folder.path().join(&file_name);
+            let file = folder.read(&file_name).map_err(file_error(&path))?;
             let bytes = file.metadata().map_err(io_error(&path))?.len();
             parts.push(Part { leaf: leaf.clone(), name, path, file, bytes });
         }
         Ok(parts)
     }
 
-    /// Refuses a folder of the dataset that is not one, or lies behind a symbolic link.
-    fn plain_folders(&self, relative: &str) -> Result<(), DatasetError> {
-        let mut folder = self.dir.clone();
-        for step in relative.split('/').filter(|step| !step.is_empty()) {
-            folder.push(step);
-            plain_folder(&folder)?;
-        }
-        Ok(())
-    }
-
     /// What each writer has committed and not finished.
     fn pending(&self) -> Result<Vec<Commit>, DatasetError> {
         let mut commits = vec![self.pending_of(&Role::Raw)?, self.pending_of(&Role::Derived)?];
-        let entries = match fs::read_dir(&self.dir) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(commits),
-            Err(e) => return Err(io_error(&self.dir)(e)),
-        };
         let mut hosts = BTreeSet::new();
-        for entry in entries {
-            let name = entry.map_err(io_error(&self.dir))?.file_name();
-            if let Some(Role::Host(host)) = name.to_str().and_then(Role::of_commit_file) {
-                hosts.insert(host);
-            }
+        for name in self.folder.names().map_err(io_error(self.dir()))? {
+            hosts.extend(Role::of_commit_file(&name).filter(|role| !matches!(role, Role::Raw | Role::Derived)));
         }
-        for host in hosts {
-            commits.push(self.pending_of(&Role::Host(host))?);
+        for role in hosts {
+            commits.push(self.pending_of(&role)?);
         }
         Ok(commits)
     }
 
     fn pending_of(&self, role: &Role) -> Result<Commit, DatasetError> {
-        let path = self.dir.join(role.commit_file());
-        plain_file(&path)?;
-        match fs::read(&path) {
+        let path = self.dir().join(role.commit_file());
+        match self.folder.read(role.commit_file()).and_then(|file| Ok(read_small(file)?)) {
             Ok(bytes) => {
                 let commit: Commit = serde_json::from_slice(&bytes).map_err(|source| DatasetError::Json { path: path.clone(), source })?;
                 let why = "this list of a writer's last steps names files that are not of a dataset";
                 if commit.is_ours(role) { Ok(commit) } else { Err(DatasetError::Foreign { path, why }) }
             }
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Commit::default()),
-            Err(e) => Err(io_error(&path)(e)),
+            Err(error) if error.is_not_found() => Ok(Commit::default()),
+            Err(error) => Err(file_error(&path)(error)),
         }
     }
 
@@ -345,15 +381,21 @@ impl Dataset {
         Ok(rows)
     }
 
-    /// Where a file lies: under its own name, or still under the hidden one of a transaction that was committed and not finished.
-    fn current(&self, name: &str) -> Result<PathBuf, DatasetError> {
+    /// A file of an observer's memory, open, and its path: under its own name, or still under the hidden one of a transaction that was
+    /// committed and not finished.
+    fn state_file(&self, name: &str) -> Result<Option<(File, PathBuf)>, DatasetError> {
+        let relative = format!("{STATE}/{name}");
         for commit in self.pending()? {
-            let hidden = commit.moves.iter().find(|(_, to)| to == name).map(|(hidden, _)| self.dir.join(hidden));
-            if let Some(hidden) = hidden.filter(|hidden| hidden.exists()) {
-                return Ok(hidden);
+            let Some((hidden, _)) = commit.moves.iter().find(|(_, to)| *to == relative) else { continue };
+            match self.folder.read(hidden) {
+                Err(error) if error.is_not_found() => {}
+                other => return open_file(other, self.dir().join(hidden)),
             }
         }
-        Ok(self.dir.join(name))
+        match self.folder(STATE)? {
+            Some(folder) => open_file(folder.read(name), folder.path().join(name)),
+            None => Ok(None),
+        }
     }
 
     /// A file of an observer's memory, `None` when there is none.
@@ -361,17 +403,13 @@ impl Dataset {
     /// # Errors
     /// When it cannot be read.
     pub fn state(&self, name: &str) -> Result<Option<Vec<u8>>, DatasetError> {
-        let path = self.current(&format!("{STATE}/{name}"))?;
-        match fs::read(&path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(io_error(&path)(e)),
-        }
+        let Some((file, path)) = self.state_file(name)? else { return Ok(None) };
+        read_small(file).map(Some).map_err(io_error(&path))
     }
 
     /// Whether a file of an observer's memory exists.
     pub fn has_state(&self, name: &str) -> bool {
-        self.dir.join(STATE).join(name).exists()
+        self.folder(STATE).is_ok_and(|folder| folder.is_some_and(|folder| folder.has_file(name).unwrap_or(true)))
     }
 
     /// A table in an observer's memory, `None` when there is none.
@@ -379,31 +417,28 @@ impl Dataset {
     /// # Errors
     /// When it cannot be read.
     pub fn state_rows<R: Row>(&self, name: &str) -> Result<Option<Rows<R>>, DatasetError> {
-        let path = self.current(&format!("{STATE}/{name}"))?;
-        match File::open(&path) {
-            Ok(file) => Ok(Some(parquet::read(file, Projection::All).map_err(parquet_error(&path))?)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(io_error(&path)(e)),
-        }
+        let Some((file, path)) = self.state_file(name)? else { return Ok(None) };
+        Ok(Some(parquet::read(file, Projection::All).map_err(parquet_error(&path))?))
+    }
+}
+
+fn open_file(opened: Result<File, FileError>, path: PathBuf) -> Result<Option<(File, PathBuf)>, DatasetError> {
+    match opened {
+        Ok(file) => Ok(Some((file, path))),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(file_error(&path)(error)),
     }
 }
 
 const MANIFEST: &str = "flowmine.json";
 const STATE: &str = ".state";
 
-/// The folders in a folder whose names mean something, as what they mean; none when there is no such folder.
-fn folders<T>(folder: &Path, meaning: impl Fn(&str) -> Option<T>) -> Result<Vec<(T, PathBuf)>, DatasetError> {
-    plain_folder(folder)?;
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(io_error(folder)(e)),
-    };
+/// The folders in a folder whose names mean something, as what they mean.
+fn folders<T>(folder: &Folder, meaning: impl Fn(&str) -> Option<T>) -> Result<Vec<(T, Folder)>, DatasetError> {
     let mut folders = Vec::new();
-    for entry in entries {
-        let name = entry.map_err(io_error(folder))?.file_name();
-        if let Some(meant) = name.to_str().and_then(&meaning) {
-            folders.push((meant, folder.join(name)));
+    for name in folder.names().map_err(io_error(folder.path()))? {
+        if let Some(meant) = meaning(&name) {
+            folders.push((meant, folder.folder(&name).map_err(file_error(&folder.path().join(&name)))?));
         }
     }
     Ok(folders)

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::role::DERIVED;
+use super::role::{DERIVED, split_owner};
 use crate::row::Row;
 use crate::tables;
 use crate::time::Day;
@@ -154,7 +154,7 @@ impl PartName {
         let (numbers, owner) = match rest.split_once('@') {
             None => (rest, None),
             Some((numbers, DERIVED)) => (numbers, Some(DERIVED.to_owned())),
-            Some((numbers, owner)) => (numbers, Some(unescape_host(owner).map(|_| owner.to_owned())?)),
+            Some((numbers, owner)) => (numbers, Some(unescape_host(split_owner(owner)?.0).map(|_| owner.to_owned())?)),
         };
         let (first, last) = numbers.split_once('-')?;
         let part = Self { owner, first: first.parse().ok()?, last: last.parse().ok()? };

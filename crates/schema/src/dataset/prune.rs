@@ -105,7 +105,7 @@ impl Transaction<'_> {
 
     /// Writes the rows that stay of some files as one; gives its size.
     fn rewrite<R: Row>(&mut self, leaf: &Leaf, parts: &[Part], marks: &[Vec<bool>], name: &PartName) -> Result<u64, DatasetError> {
-        let path = self.writer.dataset.dir.join(leaf.path_of(name));
+        let path = self.writer.dataset.dir().join(leaf.path_of(name));
         let mut file: Option<ParquetBytes> = None;
         let mut push = |rows: Builder<R>| -> Result<(), DatasetError> {
             let mut frame = rows.finish().map_err(|e| parquet_error(&path)(e.into()))?.frame;

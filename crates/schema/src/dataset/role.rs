@@ -3,7 +3,7 @@
 use super::place::{escape_host, unescape_host};
 
 /// Whose rows are written: there is one writer for each at a time, and they do not wait for each other.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Extractors and importers.
     Raw,
@@ -11,6 +11,8 @@ pub enum Role {
     Derived,
     /// Whoever traces this host.
     Host(String),
+    /// Who traces this host beside others: the number is at least 1. See [`super::Dataset::host_writer`].
+    Beside(String, u32),
 }
 
 impl Role {
@@ -20,11 +22,17 @@ impl Role {
             Role::Raw => "raw".to_owned(),
             Role::Derived => "derived".to_owned(),
             Role::Host(host) => format!("host={}", escape_host(host)),
+            Role::Beside(host, number) => format!("host={}{BESIDE}{number}", escape_host(host)),
         }
     }
 
+    /// The first writer of a host (number 0), or one beside it.
+    pub fn of_host(host: &str, number: u32) -> Self {
+        if number == 0 { Role::Host(host.to_owned()) } else { Role::Beside(host.to_owned(), number) }
+    }
+
     pub(super) fn lock_file(&self) -> String {
-        format!(".{}.lock", self.label())
+        format!(".{}{LOCK}", self.label())
     }
 
     pub(super) fn commit_file(&self) -> String {
@@ -36,8 +44,24 @@ impl Role {
         match name.strip_prefix('.')?.strip_suffix(COMMIT)? {
             "raw" => Some(Role::Raw),
             "derived" => Some(Role::Derived),
-            label => unescape_host(label.strip_prefix("host=")?).map(Role::Host),
+            label => Self::of_label(label.strip_prefix("host=")?),
         }
+    }
+
+    /// The host's writer whose lock, list or hidden file this is, if it is one.
+    pub(super) fn of_hidden(name: &str) -> Option<Self> {
+        let rest = name.strip_prefix(".host=")?;
+        // Neither an escaped host nor a number has one of these; a host may have a dot.
+        let label = match rest.split_once('=') {
+            Some((label, _)) => label,
+            None => rest.strip_suffix(COMMIT).or_else(|| rest.strip_suffix(LOCK))?,
+        };
+        Self::of_label(label)
+    }
+
+    fn of_label(label: &str) -> Option<Self> {
+        let (host, number) = split_owner(label)?;
+        Some(Self::of_host(&unescape_host(host)?, number))
     }
 
     /// What the names of its files begin with while they are being written. No role's prefix is the beginning of another's:
@@ -45,7 +69,7 @@ impl Role {
     pub(super) fn hidden_prefix(&self) -> String {
         match self {
             Role::Raw | Role::Derived => format!(".{}-", self.label()),
-            Role::Host(_) => format!(".{}=", self.label()),
+            Role::Host(_) | Role::Beside(..) => format!(".{}=", self.label()),
         }
     }
 
@@ -55,9 +79,21 @@ impl Role {
             Role::Raw => None,
             Role::Derived => Some(DERIVED.to_owned()),
             Role::Host(host) => Some(escape_host(host)),
+            Role::Beside(host, number) => Some(format!("{}{BESIDE}{number}", escape_host(host))),
         }
     }
 }
+
+/// The escaped host and the number of a host's writer, as its files carry them; the first writer's number is 0 and not written.
+pub(super) fn split_owner(owner: &str) -> Option<(&str, u32)> {
+    let Some((host, text)) = owner.split_once(BESIDE) else { return Some((owner, 0)) };
+    let number = text.parse::<u32>().ok().filter(|number| *number > 0 && number.to_string() == text)?;
+    Some((host, number))
+}
+
+/// Before the number of a writer beside others; escaped in names of hosts.
+const BESIDE: char = '+';
+const LOCK: &str = ".lock";
 
 /// No host is called so, as `=` is escaped in their names.
 pub(super) const DERIVED: &str = "=derived";

@@ -151,9 +151,64 @@ fn links_that_lead_out_of_the_dataset_are_refused() {
     let folder = dir.path().join("folder");
     fs::create_dir(&folder).unwrap();
     std::os::unix::fs::symlink(&folder, inside.join("links")).unwrap();
+    assert!(matches!(dataset.writer(Role::Raw, "test"), Err(DatasetError::Foreign { .. })));
+    fs::remove_file(inside.join("links")).unwrap();
     let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    std::os::unix::fs::symlink(&folder, inside.join("links")).unwrap();
     assert!(matches!(writer.begin().unwrap().append(builder([1])), Err(DatasetError::Foreign { .. })));
     assert_eq!((fs::read(&victim).unwrap(), files(&folder)), (b"mine".to_vec(), vec![]));
+}
+
+#[test]
+fn what_would_hang_or_never_end_is_refused_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let fifo = |path: &Path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    let zero = |path: &Path| std::os::unix::fs::symlink("/dev/zero", path).unwrap();
+    for (at, in_the_way) in [&fifo as &dyn Fn(&Path), &zero].into_iter().enumerate() {
+        let inside = dir.path().join(at.to_string());
+        let dataset = Dataset::open_or_create(&inside).unwrap();
+        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.append(builder([1])).unwrap();
+        transaction.put_state("memory", b"one").unwrap();
+        transaction.commit().unwrap();
+        drop(writer);
+        let refused = |name: &str, uses: &dyn Fn() -> Result<(), DatasetError>| {
+            let path = inside.join(name);
+            let kept = fs::read(&path).ok();
+            let _ = fs::remove_file(&path);
+            in_the_way(&path);
+            let told = uses();
+            assert!(matches!(told, Err(DatasetError::Foreign { .. })), "{name}: {told:?}");
+            fs::remove_file(&path).unwrap();
+            kept.into_iter().for_each(|kept| fs::write(&path, kept).unwrap());
+        };
+        refused("flowmine.json", &|| Dataset::open(&inside).map(drop));
+        refused("flowmine.json", &|| Dataset::open_or_create(&inside).map(drop));
+        refused(".raw.commit.json", &|| Dataset::open(&inside).map(drop));
+        refused("links/part-0000000001-0000000001.parquet", &|| dataset.parts::<Link<'static>>().map(drop));
+        refused(".state/memory", &|| dataset.state("memory").map(drop));
+        refused(".state/memory", &|| dataset.state_rows::<Link<'static>>("memory").map(drop));
+        refused(".raw.lock", &|| dataset.writer(Role::Raw, "test").map(drop));
+        assert_eq!(numbers(&dataset), [1]);
+    }
+}
+
+#[test]
+fn the_dataset_is_the_directory_that_was_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let (inside, moved, other) = (dir.path().join("dataset"), dir.path().join("moved"), dir.path().join("other"));
+    let dataset = Dataset::open_or_create(&inside).unwrap();
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    fs::create_dir(&other).unwrap();
+    fs::rename(&inside, &moved).unwrap();
+    std::os::unix::fs::symlink(&other, &inside).unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(builder([1])).unwrap();
+    transaction.commit().unwrap();
+    drop(writer);
+    assert!(files(&other).is_empty());
+    assert_eq!(numbers(&Dataset::open(&moved).unwrap()), [1]);
 }
 
 #[test]
@@ -434,6 +489,79 @@ fn a_killed_writer_of_a_host_is_finished_by_readers_and_its_next() {
 }
 
 #[test]
+fn writers_of_one_host_stand_side_by_side() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let mut writers: Vec<Writer> = (0..3).map(|_| dataset.host_writer("n/1", "test").unwrap()).collect();
+    // In turns, so that their numbers are the same; merging leaves those of another.
+    for n in 0..20 {
+        for (at, writer) in writers.iter_mut().enumerate() {
+            add(writer, "n/1", "2026-11-20", [100 * at as i64 + n]);
+            writer.merge_small_files::<Seen<'static>>().unwrap();
+        }
+    }
+    let numbers = |dataset: &Dataset| all_seen(dataset).into_iter().map(|(_, number)| number).collect::<Vec<_>>();
+    assert_eq!(numbers(&dataset), (0..20).chain(100..120).chain(200..220).collect::<Vec<_>>());
+    let names = files(&dir.path().join("seen/host=n%2F1/date=2026-11-20"));
+    assert!(names.contains(&"part-0000000001-0000000016@n%2F1.parquet".to_owned()), "{names:?}");
+    assert!(names.contains(&"part-0000000001-0000000016@n%2F1+2.parquet".to_owned()), "{names:?}");
+    let places = |dataset: &Dataset| dataset.host_places("n/1").unwrap();
+    assert_eq!(places(&dataset), [Role::of_host("n/1", 0), Role::of_host("n/1", 1), Role::of_host("n/1", 2)]);
+    // The second is killed, after a commit and in the middle of the next write; the first goes on, and the third place is free.
+    let mut killed = writers.remove(1);
+    let mut transaction = killed.begin().unwrap();
+    transaction.append_split(seen("n/1", [7]), "n/1", day("2026-11-21")).unwrap();
+    fs::write(dir.path().join(Role::of_host("n/1", 1).commit_file()), serde_json::to_vec(&transaction.commit).unwrap()).unwrap();
+    transaction.done = true;
+    drop(transaction);
+    fs::write(dir.path().join(".host=n%2F1+1=9-1.tmp"), "half").unwrap();
+    fs::write(dir.path().join(".host=n%2F1+2=9-1.tmp"), "half").unwrap();
+    let expected: Vec<i64> = (0..20).chain(100..120).chain(200..220).chain([7]).collect();
+    assert_eq!(numbers(&dataset), expected);
+    // What one that runs has begun is left to it.
+    drop(killed);
+    let next = dataset.host_writer("n/1", "test").unwrap();
+    assert_eq!(next.role, Role::of_host("n/1", 1));
+    let left = || -> Vec<String> {
+        tree(dir.path()).into_iter().filter(|path| path.ends_with(".tmp") || path.ends_with(".commit.json")).collect()
+    };
+    assert_eq!(left(), [".host=n%2F1+2=9-1.tmp"]);
+    // Whoever comes next cleans up, also where it does not write.
+    drop((writers, next));
+    let next = dataset.host_writer("n/1", "test").unwrap();
+    assert_eq!((next.role.clone(), left()), (Role::of_host("n/1", 0), Vec::new()));
+    assert_eq!(numbers(&dataset), expected);
+    // Another host's are his.
+    fs::write(dir.path().join(".host=n+1=9-1.tmp"), "half").unwrap();
+    drop(next);
+    let _next = dataset.host_writer("n/1", "test").unwrap();
+    assert_eq!(left(), [".host=n+1=9-1.tmp"]);
+}
+
+#[test]
+fn names_of_writers_beside_others_are_exactly_ours() {
+    for host in ["a", "a+1", "+", "a.lock", "a=b", "a.commit.json", ""] {
+        for number in [0, 1, 2, 10, u32::MAX] {
+            let role = Role::of_host(host, number);
+            assert_eq!(Role::of_commit_file(&role.commit_file()), Some(role.clone()));
+            for name in [role.commit_file(), role.lock_file(), format!("{}3-1.tmp", role.hidden_prefix())] {
+                assert_eq!(Role::of_hidden(&name), Some(role.clone()), "{name}");
+            }
+            let part = PartName { owner: role.owner(), first: 1, last: 2 };
+            assert_eq!(PartName::of(&part.file_name()), Some(part));
+        }
+    }
+    for name in
+        ["part-0000000001-0000000001@a+0.parquet", "part-0000000001-0000000001@a+01.parquet", "part-0000000001-0000000001@a+.parquet"]
+    {
+        assert_eq!(PartName::of(name), None, "{name}");
+    }
+    for name in [".host=a+0.lock", ".host=a+1+1.lock", ".host=a+-1.lock", ".host=a", ".raw.lock", "host=a.lock", ".host=a/b=1-1.tmp"] {
+        assert_eq!(Role::of_hidden(name), None, "{name}");
+    }
+}
+
+#[test]
 fn small_files_of_a_host_are_merged_within_a_day() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = Dataset::open_or_create(dir.path()).unwrap();
@@ -556,7 +684,7 @@ fn modes(dir: &Path) -> Vec<(std::path::PathBuf, u32)> {
 fn a_private_dataset_stays_private() {
     let dir = tempfile::tempdir().unwrap();
     let inside = dir.path().join("above/d");
-    let dataset = Dataset::open_or_create_with(&inside, Access::Private).unwrap();
+    let dataset = Dataset::open_or_create_with(&inside, Access::Private, false).unwrap();
     assert_eq!(dataset.access(), Access::Private);
     let only_ours = || modes(&inside).iter().all(|(path, mode)| *mode == if path.is_dir() { 0o700 } else { 0o600 });
     // Also what is there for a moment only.
@@ -581,10 +709,10 @@ fn a_private_dataset_stays_private() {
     // An empty directory is shut before anything lies in it; a dataset that is there stays as it is.
     let open = dir.path().join("open");
     fs::create_dir(&open).unwrap();
-    assert_eq!(Dataset::open_or_create_with(&open, Access::Private).unwrap().access(), Access::Private);
+    assert_eq!(Dataset::open_or_create_with(&open, Access::Private, false).unwrap().access(), Access::Private);
     let shared = dir.path().join("shared");
     let first = Dataset::open_or_create(&shared).unwrap().access();
-    assert_eq!(Dataset::open_or_create_with(&shared, Access::Private).unwrap().access(), first);
+    assert_eq!(Dataset::open_or_create_with(&shared, Access::Private, false).unwrap().access(), first);
 }
 
 /// Takes out of `links` the rows with these numbers; gives what stays.

@@ -1,11 +1,13 @@
 //! Files on their way into the dataset.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write;
 
+use flowmine_files::Folder;
+
 use super::commit::Commit;
-use super::disk::{sync_dir, write_synced};
-use super::error::{DatasetError, io_error, parquet_error};
+use super::disk::write_synced;
+use super::error::{DatasetError, file_error, io_error, parquet_error};
 use super::manifest::{Additions, Manifest};
 use super::place::{Leaf, PartName};
 use super::{Role, STATE, Writer};
@@ -63,7 +65,7 @@ impl Transaction<'_> {
         }
         let mut rows = self.columns(rows)?;
         if R::SPLIT {
-            rows.frame.drop_in_place(HOST).map_err(|e| parquet_error(&self.writer.dataset.dir.join(R::TABLE))(e.into()))?;
+            rows.frame.drop_in_place(HOST).map_err(|e| parquet_error(&self.writer.dataset.dir().join(R::TABLE))(e.into()))?;
         }
         self.writer.scan(&leaf.folder())?;
         self.number = self.number.max(self.writer.next);
@@ -132,7 +134,7 @@ impl Transaction<'_> {
     }
 
     fn columns<R: Row>(&self, rows: Builder<R>) -> Result<Rows<R>, DatasetError> {
-        let path = self.writer.dataset.dir.join(R::TABLE);
+        let path = self.writer.dataset.dir().join(R::TABLE);
         rows.finish().map_err(|e| parquet_error(&path)(e.into()))
     }
 
@@ -142,25 +144,30 @@ impl Transaction<'_> {
         name: &str,
         write: impl FnOnce(&File) -> Result<(), ParquetError>,
     ) -> Result<(), DatasetError> {
-        let dir = self.writer.dataset.dir.clone();
-        self.writer.dataset.plain_folders(folder)?;
-        if !dir.join(folder).is_dir() {
-            self.writer.dataset.access.make_folders(&dir.join(folder)).map_err(io_error(&dir.join(folder)))?;
-            // Each of them may be new; its name stands in the one above.
-            let mut above = Some(folder);
-            while let Some(path) = above {
-                above = path.rsplit_once('/').map(|(above, _)| above);
-                sync_dir(&dir.join(above.unwrap_or_default()))?;
-            }
-        }
+        self.make_folders(folder)?;
         self.counter += 1;
         let hidden = format!("{}{}-{}.tmp", self.writer.role.hidden_prefix(), self.number, self.counter);
-        let path = dir.join(&hidden);
+        let dataset = &self.writer.dataset;
+        let path = dataset.dir().join(&hidden);
         // Listed before it is written, so that a failure half way removes it.
-        self.commit.moves.push((hidden, format!("{folder}/{name}")));
-        let file = self.writer.dataset.access.options().write(true).create_new(true).open(&path).map_err(io_error(&path))?;
+        self.commit.moves.push((hidden.clone(), format!("{folder}/{name}")));
+        let file = dataset.folder.create_new(&hidden, dataset.access.file_mode()).map_err(file_error(&path))?;
         write(&file).map_err(parquet_error(&path))?;
         file.sync_all().map_err(io_error(&path))
+    }
+
+    fn make_folders(&self, relative: &str) -> Result<(), DatasetError> {
+        let dataset = &self.writer.dataset;
+        let mut below: Option<Folder> = None;
+        for step in relative.split('/') {
+            let above = below.as_ref().unwrap_or(&dataset.folder);
+            let (folder, made) = above.make_folder(step, dataset.access.folder_mode()).map_err(file_error(&above.path().join(step)))?;
+            if made {
+                above.sync().map_err(io_error(above.path()))?;
+            }
+            below = Some(folder);
+        }
+        Ok(())
     }
 
     /// Makes everything visible at once. After this returned, it survives a crash.
@@ -173,19 +180,21 @@ impl Transaction<'_> {
             self.done = true;
             return Ok(());
         }
-        let dir = self.writer.dataset.dir.clone();
-        let list = dir.join(self.writer.role.commit_file());
-        let hidden = dir.join(format!("{}{}-commit.tmp", self.writer.role.hidden_prefix(), self.number));
+        let dataset = &self.writer.dataset;
+        let list = dataset.dir().join(self.writer.role.commit_file());
+        let hidden = format!("{}{}-commit.tmp", self.writer.role.hidden_prefix(), self.number);
         let bytes = serde_json::to_vec(&self.commit).map_err(|source| DatasetError::Json { path: list.clone(), source })?;
-        let written =
-            write_synced(self.writer.dataset.access, &hidden, |file| file.write_all(&bytes)).and_then(|()| fs::rename(&hidden, &list));
-        if let Err(e) = written {
-            let _ = fs::remove_file(&hidden);
-            return Err(io_error(&list)(e));
+        let folder = &dataset.folder;
+        let written = write_synced(folder, &hidden, dataset.access.file_mode(), |file| file.write_all(&bytes))
+            .and_then(|()| folder.rename(&hidden, folder, self.writer.role.commit_file()));
+        if let Err(error) = written {
+            let _ = folder.remove(&hidden);
+            return Err(file_error(&list)(error));
         }
         self.done = true;
         self.writer.next = self.number + 1;
-        sync_dir(&dir)?;
+        let folder = &self.writer.dataset.folder;
+        folder.sync().map_err(io_error(folder.path()))?;
         self.writer.finish_commit()
     }
 }
@@ -194,7 +203,7 @@ impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if !self.done {
             for (hidden, _) in &self.commit.moves {
-                let _ = fs::remove_file(self.writer.dataset.dir.join(hidden));
+                let _ = self.writer.dataset.folder.remove(hidden);
             }
         }
     }

@@ -1,12 +1,15 @@
 //! Becoming a writer, finishing what a killed one had committed, and merging small files.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::disk::{plain_file, sync_dir, try_lock, write_synced};
-use super::error::{DatasetError, io_error, parquet_error};
+use flowmine_files::Folder;
+
+use super::disk::{try_lock, write_synced};
+use super::error::{DatasetError, file_error, io_error, parquet_error};
 use super::manifest::{Additions, manifest_json};
 use super::place::{Leaf, PartName};
 use super::{Dataset, MANIFEST, Part, Role, Transaction};
@@ -21,16 +24,63 @@ impl Dataset {
     /// # Errors
     /// [`DatasetError::Locked`] when there is a writer.
     pub fn writer(&self, role: Role, who: &str) -> Result<Writer, DatasetError> {
-        let path = self.dir.join(role.lock_file());
-        plain_file(&path)?;
-        let mut lock = self.access.options().read(true).write(true).create(true).truncate(false).open(&path).map_err(io_error(&path))?;
-        match try_lock(&lock, LOCK_WAIT) {
+        self.writer_within(role, who, LOCK_WAIT)
+    }
+
+    /// Becomes a writer of a host's rows beside those that there are: takes the first of its places that is free. Finishes and removes
+    /// what killed writers left in other places too.
+    ///
+    /// # Errors
+    /// When the dataset cannot be written; [`DatasetError::Locked`] when all of 65,536 places are taken.
+    pub fn host_writer(&self, host: &str, who: &str) -> Result<Writer, DatasetError> {
+        let mut number = 0;
+        let writer = loop {
+            match self.writer_within(Role::of_host(host, number), who, Duration::ZERO) {
+                Err(DatasetError::Locked { .. }) if number + 1 < PLACES => number += 1,
+                other => break other?,
+            }
+        };
+        for role in self.roles_of(host, false)?.into_iter().filter(|role| *role != writer.role) {
+            match self.writer_within(role, who, Duration::ZERO) {
+                // Becoming the writer was all; and whoever is one looks after himself.
+                Ok(_) | Err(DatasetError::Locked { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(writer)
+    }
+
+    /// All places that writers of a host have taken, the first one in any case.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn host_places(&self, host: &str) -> Result<Vec<Role>, DatasetError> {
+        let mut roles = self.roles_of(host, true)?;
+        roles.insert(Role::of_host(host, 0));
+        Ok(roles.into_iter().collect())
+    }
+
+    /// The places of a host's writers of which a list or a hidden file is there, or also those of which only the lock is.
+    fn roles_of(&self, host: &str, locks: bool) -> Result<BTreeSet<Role>, DatasetError> {
+        let mut roles = BTreeSet::new();
+        for name in self.folder.names().map_err(io_error(self.dir()))? {
+            let role = Some(name.as_str()).filter(|name| locks || !name.ends_with(".lock")).and_then(Role::of_hidden);
+            roles.extend(role.filter(|role| matches!(role, Role::Host(of) | Role::Beside(of, _) if of == host)));
+        }
+        Ok(roles)
+    }
+
+    fn writer_within(&self, role: Role, who: &str, patience: Duration) -> Result<Writer, DatasetError> {
+        self.check_owner()?;
+        let path = self.dir().join(role.lock_file());
+        let mut lock = self.folder.lock_file(role.lock_file()).map_err(file_error(&path))?;
+        match try_lock(&lock, patience) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
                 let _ = Read::by_ref(&mut lock).take(200).read_to_string(&mut holder);
                 let holder = crate::text::visible(holder.trim()).into_owned();
-                return Err(DatasetError::Locked { path: self.dir.clone(), holder });
+                return Err(DatasetError::Locked { path: self.dir().to_owned(), holder });
             }
             Err(TryLockError::Error(e)) => return Err(io_error(&path)(e)),
         }
@@ -62,17 +112,14 @@ impl Writer {
 
     fn recover(&mut self) -> Result<(), DatasetError> {
         self.finish_commit()?;
-        let dir = self.dataset.dir.clone();
+        let folder = Arc::clone(&self.dataset.folder);
         let prefix = self.role.hidden_prefix();
-        for entry in fs::read_dir(&dir).map_err(io_error(&dir))? {
-            let entry = entry.map_err(io_error(&dir))?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let path = entry.path();
-            if entry.file_type().map_err(io_error(&path))?.is_dir() {
+        for name in folder.names().map_err(io_error(folder.path()))? {
+            if name.starts_with(&prefix) {
+                folder.remove(&name).map_err(file_error(&folder.path().join(&name)))?;
+            } else if Leaf::of_folder(&name).is_some() {
                 // Those of tables that are split are looked at when they are written to: there can be many.
                 self.scan(&name)?;
-            } else if name.starts_with(&prefix) {
-                fs::remove_file(&path).map_err(io_error(&path))?;
             }
         }
         Ok(())
@@ -84,15 +131,9 @@ impl Writer {
             return Ok(());
         }
         let owner = self.role.owner();
-        let folder = self.dataset.dir.join(relative);
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(e) => return Err(io_error(&folder)(e)),
-        };
-        for entry in entries {
-            let name = entry.map_err(io_error(&folder))?.file_name();
-            if let Some(part) = name.to_str().and_then(PartName::of).filter(|part| part.owner == owner) {
+        let Some(folder) = self.dataset.folder(relative)? else { return Ok(()) };
+        for name in folder.names().map_err(io_error(folder.path()))? {
+            if let Some(part) = PartName::of(&name).filter(|part| part.owner == owner) {
                 self.next = self.next.max(part.last.saturating_add(1));
             }
         }
@@ -100,59 +141,54 @@ impl Writer {
     }
 
     pub(super) fn finish_commit(&self) -> Result<(), DatasetError> {
-        let dir = &self.dataset.dir;
-        let list = dir.join(self.role.commit_file());
+        let dir = self.dataset.dir();
+        let root = &self.dataset.folder;
         let commit = self.dataset.pending_of(&self.role)?;
-        let mut touched = BTreeSet::new();
-        for name in commit.moves.iter().map(|(_, to)| to).chain(&commit.deletes) {
-            if let Some((folder, _)) = name.rsplit_once('/') {
-                touched.insert(folder);
-            }
+        let mut touched: BTreeMap<&str, Option<Folder>> = BTreeMap::new();
+        for (folder, _) in commit.moves.iter().map(|(_, to)| to).chain(&commit.deletes).filter_map(|name| name.rsplit_once('/')) {
+            touched.insert(folder, self.dataset.folder(folder)?);
         }
-        for folder in &touched {
-            self.dataset.plain_folders(folder)?;
-        }
-        for (hidden, name) in &commit.moves {
-            let (from, to) = (dir.join(hidden), dir.join(name));
-            match fs::rename(&from, &to) {
+        // Every path of a list is a folder and a name in it: see `Commit::is_ours`.
+        let place = |path: &str| path.rsplit_once('/').and_then(|(folder, name)| Some((touched.get(folder)?.as_ref()?, name.to_owned())));
+        let missing = |path: &str| io_error(&dir.join(path))(io::ErrorKind::NotFound.into());
+        for (hidden, to) in &commit.moves {
+            let (folder, name) = place(to).ok_or_else(|| missing(to))?;
+            match root.rename(hidden, folder, &name) {
                 Ok(()) => {}
                 // Done before we were killed.
-                Err(e) if e.kind() == io::ErrorKind::NotFound && to.exists() => {}
-                Err(e) => return Err(io_error(&to)(e)),
+                Err(error) if error.is_not_found() && folder.has_file(&name).unwrap_or(false) => {}
+                Err(error) => return Err(file_error(&dir.join(to))(error)),
             }
         }
-        for name in &commit.deletes {
-            let path = dir.join(name);
-            match fs::remove_file(&path) {
+        for path in &commit.deletes {
+            match place(path).map_or(Ok(()), |(folder, name)| folder.remove(&name)) {
                 Ok(()) => {}
-                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-                Err(e) => return Err(io_error(&path)(e)),
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(file_error(&dir.join(path))(error)),
             }
         }
-        for folder in touched {
-            sync_dir(&dir.join(folder))?;
+        for folder in touched.values().flatten() {
+            folder.sync().map_err(io_error(folder.path()))?;
         }
         if !commit.manifest.is_empty() {
             self.add_to_manifest(&commit.manifest)?;
         }
-        match fs::remove_file(&list) {
-            Ok(()) => sync_dir(dir),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(e) => Err(io_error(&list)(e)),
+        match root.remove(self.role.commit_file()) {
+            Ok(()) => root.sync().map_err(io_error(dir)),
+            Err(error) if error.is_not_found() => Ok(()),
+            Err(error) => Err(file_error(&dir.join(self.role.commit_file()))(error)),
         }
     }
 
     /// Adds to what the manifest says now, while no other writer does.
     fn add_to_manifest(&self, additions: &Additions) -> Result<(), DatasetError> {
-        let dir = &self.dataset.dir;
+        let (dir, folder) = (self.dataset.dir(), &self.dataset.folder);
         let path = dir.join(MANIFEST_LOCK);
-        plain_file(&path)?;
-        let lock =
-            self.dataset.access.options().read(true).write(true).create(true).truncate(false).open(&path).map_err(io_error(&path))?;
+        let lock = folder.lock_file(MANIFEST_LOCK).map_err(file_error(&path))?;
         match try_lock(&lock, MANIFEST_WAIT) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(DatasetError::Locked { path: dir.clone(), holder: "it changes flowmine.json".to_owned() });
+                return Err(DatasetError::Locked { path: dir.to_owned(), holder: "it changes flowmine.json".to_owned() });
             }
             Err(TryLockError::Error(e)) => return Err(io_error(&path)(e)),
         }
@@ -162,14 +198,18 @@ impl Writer {
         if manifest == before {
             return Ok(());
         }
-        let hidden = dir.join(format!("{}manifest.tmp", self.role.hidden_prefix()));
+        let hidden = format!("{}manifest.tmp", self.role.hidden_prefix());
         // From a time when it could not be renamed.
-        let _ = fs::remove_file(&hidden);
-        let path = dir.join(MANIFEST);
-        write_synced(self.dataset.access, &hidden, |file| file.write_all(&manifest_json(&manifest)))
-            .and_then(|()| fs::rename(&hidden, &path))
-            .map_err(io_error(&path))?;
-        sync_dir(dir)
+        let _ = folder.remove(&hidden);
+        write_synced(folder, &hidden, self.dataset.access.file_mode(), |file| file.write_all(&manifest_json(&manifest)))
+            .and_then(|()| folder.rename(&hidden, folder, MANIFEST))
+            .map_err(file_error(&dir.join(MANIFEST)))?;
+        folder.sync().map_err(io_error(dir))
+    }
+
+    /// Whether the last transaction was committed, but its files are not all in their places yet. Readers see it, and the next one tries again.
+    pub fn is_unfinished(&self) -> bool {
+        self.dataset.folder.has_file(self.role.commit_file()).unwrap_or(true)
     }
 
     /// Begins a transaction; dropping it without [`Transaction::commit`] undoes it.
@@ -220,6 +260,8 @@ impl Writer {
     }
 }
 
+/// So many traces of one host may write side by side.
+pub const PLACES: u32 = 1 << 16;
 /// How long to wait for another of the same role. A lock outlives its holder for a moment when a process was just being started.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
 /// Held while the manifest is changed.

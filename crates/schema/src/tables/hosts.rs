@@ -31,16 +31,18 @@ crate::table! {
         detail: text,
         /// What was asked to be left out or in, as a JSON object; null when nothing.
         filters: opt_text,
-        /// The command that was started, as a JSON array; null when a running host was traced.
+        /// The command that was started, as a JSON array, of its words only the first unless `command_lines` is `all`; null when a running host was traced.
         command: opt_text,
         /// Size of the kernel's ring of records.
         ring_bytes: opt_i64,
         /// When it ended: operations that the tracer's kernel side counted after the filters: those received and those lost.
         operations: opt_i64,
-        /// When it ended: operations that were received, added up ones included.
+        /// When it ended: operations that were received, added up ones included, without those of which the rows could not be written.
         received: opt_i64,
         /// When it ended: operations that were lost. The table `losses` tells which, and what else was lost, such as records of processes.
         lost: opt_i64,
+        /// What is kept of command lines in `processes`: `none`, `program` (the first word), `all`; null where nobody was asked (`io-csv`).
+        command_lines: opt_text,
     }
 }
 

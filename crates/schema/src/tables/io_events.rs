@@ -115,9 +115,9 @@ crate::table! {
         trace_ns: i64,
         /// The processor on which they were lost; null when not told.
         processor: opt_i32,
-        /// What was lost: an `op` of `io_events`, `fork`, `exec`, `exit`, `totals`, … .
+        /// What was lost: an `op` of `io_events`, `fork`, `exec`, `exit`, `totals`, `process`, `open-file`, … .
         kind: text,
-        /// Why: `ring-full`, `table-full`, … .
+        /// Why: `ring-full`, `table-full`, `not-written` (it arrived, but the dataset could not be written), … .
         reason: text,
         /// How many.
         count: i64,

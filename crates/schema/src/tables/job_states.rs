@@ -21,8 +21,8 @@ crate::table! {
         /// same state, but what `changed` names is another than before. `left`: no longer in the queue. `accounting`: not a change but a
         /// fact that accounting tells.
         change: text,
-        /// What is another than at the poll before while the state is the same: names of columns of this table, or `dependency`, with
-        /// commas between. A job is held while its priority is 0 or its reason JobHeldUser or JobHeldAdmin. Slurm raises the priority of
+        /// What is another than at the poll before: names of columns of this table, or `dependency`, with commas between. In a row of another state,
+        /// only what that state does not bring with it (no reason, priority, nodes, CPUs, memory or dependency). A job is held while its priority is 0 or its reason JobHeldUser or JobHeldAdmin. Slurm raises the priority of
         /// a waiting job all the time: alone it makes a row only when it comes to or from 0, or is another by a tenth than in
         /// the row before.
         changed: opt_text,
@@ -147,6 +147,11 @@ pub mod change {
     pub const LEFT: &str = "left";
     /// A fact from accounting.
     pub const ACCOUNTING: &str = "accounting";
+
+    /// Whether a pending job with this priority and reason is held.
+    pub fn is_hold(priority: Option<i64>, reason: Option<&str>) -> bool {
+        priority == Some(0) || matches!(reason, Some("JobHeldUser" | "JobHeldAdmin"))
+    }
 }
 
 /// The values of `job_states.source` and `job_dependencies.source`.

@@ -27,6 +27,8 @@ crate::table! {
         parent_start_ns: opt_i64,
         /// Effective user id.
         uid: opt_i64,
+        /// The user's name on the traced host (passwd(5)); null when it has none.
+        user: opt_text,
         /// Effective group id.
         gid: opt_i64,
         /// Id of its cgroup in the v2 hierarchy (the inode of its directory).
@@ -37,7 +39,7 @@ crate::table! {
         cgroup_v1: opt_text,
         /// Path of the program that it runs, as the host sees it.
         executable: opt_text,
-        /// Its command line, as a JSON array.
+        /// Its command line, as a JSON array: all of it, its first word, or null, as `command_lines` of `hosts` says.
         command_line: opt_text,
         /// Whether the command line was longer than what is kept.
         command_line_cut: bool,

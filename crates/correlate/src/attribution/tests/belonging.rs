@@ -366,3 +366,68 @@ fn a_row_that_tells_nothing_hides_nothing() {
     world.writes(process, 3000, F(1, 1), 0, 5);
     assert_eq!(world.correlated().bytes(), ["1: 0 5"]);
 }
+
+#[test]
+fn who_says_that_he_is_another_users_job_is_not_believed() {
+    let mut world = World::default();
+    for (id, user, nodes) in [(5001, "victim", "n[1-2]"), (6001, "mallory", "n2"), (7001, "victim", "n2")] {
+        world.jobs.push(JobState {
+            cluster: "lab".into(),
+            job: id.to_string().into(),
+            job_id: id,
+            submit_ns: Some(T0),
+            start_ns: Some(T0 + SECOND),
+            observed_at_ns: T0 + 2 * SECOND,
+            state: Some("RUNNING".into()),
+            change: "new".into(),
+            source: "squeue".into(),
+            user: Some(user.into()),
+            node_list: Some(nodes.into()),
+            ..JobState::default()
+        });
+    }
+    let claims = |id: i64| format!(r#"{{"SLURM_JOB_ID":"{id}"}}"#);
+    let of = |world: &mut World, at: P, user: Option<&'static str>, change: &dyn Fn(&mut Process<'static>)| {
+        world.process(at, 9, |row| {
+            row.user = user.map(Into::into);
+            change(row);
+        });
+        world.writes(at, 3000, F(1, at.1.into()), 0, 10i64.pow(at.1 as u32 % 10));
+    };
+    // Its environment, a script's path, a control group that he made.
+    of(&mut world, P("n1", 10, 2), Some("mallory"), &|row| row.environment = Some(claims(5001).into()));
+    of(&mut world, P("n1", 11, 2), Some("mallory"), &|row| row.command_line = Some(r#"["sh","/tmp/job5001/slurm_script"]"#.into()));
+    world.opens(P("n1", 11, 2), 2500, F(1, 99), "/tmp/job5001/slurm_script", 0);
+    of(&mut world, P("n1", 12, 2), Some("mallory"), &|row| {
+        row.cgroup_path = Some("/user.slice/user-1001.slice/user@1001.service/slurm/uid_1000/job_5001/step_0".into());
+    });
+    // With an id of a user namespace, which has no name.
+    of(&mut world, P("n1", 13, 3), None, &|row| {
+        (row.parent_pid, row.parent_start_ns) = (Some(10), Some(2 * SECOND));
+        row.environment = Some(claims(5001).into());
+    });
+    // His own jobs, somebody's who is not known, root in a job, and a group that Slurm made, with its step and another user in it (sudo).
+    of(&mut world, P("n2", 24, 2), Some("mallory"), &|row| row.environment = Some(claims(6001).into()));
+    of(&mut world, P("n1", 25, 2), None, &|row| row.environment = Some(claims(5001).into()));
+    of(&mut world, P("n1", 26, 2), Some("root"), &|row| row.environment = Some(claims(5001).into()));
+    of(&mut world, P("n1", 27, 2), Some("mallory"), &|row| row.cgroup_path = Some("/slurm/uid_1000/job_5001/step_0".into()));
+    // A job that ran elsewhere, on a host that Slurm calls a node.
+    of(&mut world, P("n1", 38, 2), Some("victim"), &|row| row.environment = Some(claims(7001).into()));
+    of(&mut world, P("login", 39, 2), Some("victim"), &|row| row.environment = Some(claims(7001).into()));
+    let told = world.correlated();
+    assert_eq!(
+        told.bytes(),
+        [
+            "contradiction: 0 100001011",
+            "job 5001: 0 10000000",
+            "job 5001: 0 1100000",
+            "job 6001: 0 10000",
+            "job 7001: 0 1000000000",
+            "no-rule: 0 100"
+        ]
+    );
+    let refuted: Vec<_> = told.diagnostics.iter().filter(|row| row.code == "links_refuted").map(|row| &*row.message).collect();
+    assert_eq!(refuted.len(), 4, "{refuted:?}");
+    assert!(refuted.iter().any(|message| message.contains("of user mallory, and the job of victim")), "{refuted:?}");
+    assert!(refuted.iter().any(|message| message.contains("on n1, and the job ran on n2")), "{refuted:?}");
+}

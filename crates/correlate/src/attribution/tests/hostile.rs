@@ -385,3 +385,23 @@ fn a_file_that_many_processes_read_one_after_the_other() {
     }
     assert_eq!(flows, BTreeMap::from([((1, 10, 6), 600), ((2, 10, 3), 600)]));
 }
+/// Sums told to end at the last time that there is are taken in too, all of them.
+#[test]
+fn sums_at_the_end_of_time() {
+    let total = |pid, bytes| IoTotal {
+        host: "n1".into(),
+        trace_ns: T0,
+        pid,
+        process_start_ns: Some(1),
+        device: 1,
+        inode: 1,
+        first_ns: T0,
+        last_ns: i64::MAX,
+        read_calls: 1,
+        read_bytes: bytes,
+        ..IoTotal::default()
+    };
+    let event = IoEvent { host: "n1".into(), trace_ns: T0, pid: 1, op: "delete".into(), start_ns: T0 + SECOND, ..IoEvent::default() };
+    let world = World { totals: vec![total(1, 100), total(2, 5)], events: vec![event], ..World::default() };
+    assert_eq!(world.correlated().totals.iter().map(|row| row.read_bytes).sum::<i64>(), 105);
+}

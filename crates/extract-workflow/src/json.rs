@@ -1,0 +1,137 @@
+//! JSON of others as a tree, of which memory has a bound.
+//!
+//! Three bytes of text (`[],`) become up to a hundred of a tree, so that a file that may be held as a text may not be held as a tree; values are counted
+//! while it grows. How deep they are nested is bounded by serde_json (128).
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// Values of one document, with all that is in it: some hundred thousand tasks.
+const MOST_VALUES: u64 = 10_000_000;
+
+/// The one value of a text.
+///
+/// # Errors
+/// When it is no JSON or too much of it.
+pub fn from_str(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(text).map(|Document(value)| value)
+}
+
+/// As [`from_str`] of bytes.
+///
+/// # Errors
+/// As [`from_str`].
+pub fn from_slice(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(bytes).map(|Document(value)| value)
+}
+
+/// A value with all that is in it.
+pub struct Document(pub Value);
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Tree { left: &Cell::new(MOST_VALUES) }.deserialize(deserializer).map(Self)
+    }
+}
+
+/// Makes a tree while values are left.
+#[derive(Clone, Copy)]
+struct Tree<'c> {
+    left: &'c Cell<u64>,
+}
+
+impl<'de> DeserializeSeed<'de> for Tree<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        match self.left.get().checked_sub(1) {
+            Some(left) => self.left.set(left),
+            None => {
+                return Err(D::Error::custom(format_args!(
+                    "there are more than {MOST_VALUES} values; split the file and import its parts"
+                )));
+            }
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Tree<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Value, E> {
+        Ok(truth.into())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(text.into())
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(text.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element_seed(self)? {
+            values.push(value);
+        }
+        Ok(values.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut values = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            values.insert(key, map.next_value_seed(self)?);
+        }
+        Ok(values.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_is_what_serde_json_reads(text in r#"([\[\]{},: ]|"|\\|1|-|0\.5|e5|null|true|"a":|"\\n"|\n|é){0,12}"#) {
+            let ours = from_str(&text).map_err(|e| e.to_string());
+            prop_assert_eq!(ours, serde_json::from_str::<Value>(&text).map_err(|e| e.to_string()));
+        }
+    }
+
+    #[test]
+    fn too_many_values() {
+        let of = |values: u64| {
+            let mut json = serde_json::Deserializer::from_str("[[],{\"a\":[1,2]}]");
+            Tree { left: &Cell::new(values) }.deserialize(&mut json)
+        };
+        assert!(of(6).is_ok());
+        assert!(of(5).unwrap_err().to_string().contains("values"));
+    }
+}

@@ -1,0 +1,520 @@
+//! Directories held open, so that nobody can lead a writer astray.
+//!
+//! In goes a directory; out come the files and folders in it. A [`Folder`] is a descriptor: what happens to the path by which it was
+//! found does not matter any more. Names in it are single names, never paths. It refuses symbolic links and whatever is not a plain
+//! file or a folder (a FIFO or a device would hang or never end), so that a link that somebody puts in the way, at any moment, is an
+//! error and not a way out ([`path_resolution(7)`], `O_NOFOLLOW` of open(2)).
+//!
+//! [`path_resolution(7)`]: https://man7.org/linux/man-pages/man7/path_resolution.7.html
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use nix::dir::Dir;
+use nix::errno::Errno;
+use nix::fcntl::{AtFlags, OFlag};
+use nix::sys::stat::{FileStat, Mode, SFlag};
+use nix::unistd::{Gid, Uid, UnlinkatFlags};
+
+/// Why a file in a folder could not be opened, made or removed.
+#[derive(Debug)]
+pub enum FileError {
+    /// The operating system refused.
+    Io(io::Error),
+    /// Something else lies there than there should; what.
+    Foreign(&'static str),
+}
+
+impl FileError {
+    /// Whether there is nothing of that name.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Whether something of that name is there already.
+    pub fn is_already_there(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::AlreadyExists)
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Foreign(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}
+
+impl From<io::Error> for FileError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Errno> for FileError {
+    fn from(error: Errno) -> Self {
+        Self::Io(error.into())
+    }
+}
+
+impl From<FileError> for io::Error {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Io(error) => error,
+            FileError::Foreign(why) => io::Error::other(why),
+        }
+    }
+}
+
+const NOT_A_FILE: &str = "it is not a plain file";
+const NOT_A_FOLDER: &str = "it is not a folder";
+const LINKED: &str = "it has more than one name (a hard link)";
+const NOT_A_NAME: &str = "it is not the name of a file";
+
+/// A directory, open.
+#[derive(Debug)]
+pub struct Folder {
+    file: File,
+    path: PathBuf,
+    /// As whom files are made, where that is not the process's own user.
+    owner: Option<(Uid, Gid)>,
+}
+
+impl Folder {
+    /// Opens a directory by its path, as whoever named it meant it: links on the way are followed.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let path_or_here = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+        let fd = nix::fcntl::open(path_or_here, flags, Mode::empty())?;
+        Ok(Self { file: File::from(fd), path: path.to_owned(), owner: None })
+    }
+
+    /// Makes a folder under a name that nobody could know before, for the caller alone.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make_hidden(&self) -> Result<(Self, String), FileError> {
+        loop {
+            let name = hidden_name();
+            if let (folder, true) = self.make_folder(&name, 0o700)? {
+                return Ok((folder, name));
+            }
+        }
+    }
+
+    /// The same directory, in which everything is done as its owner: what is made belongs to him, and he needs the rights. It takes
+    /// root to become another; for everybody else nothing changes.
+    ///
+    /// # Errors
+    /// When the owner cannot be told.
+    pub fn as_owner(self) -> io::Result<Self> {
+        let stat = nix::sys::stat::fstat(&self.file)?;
+        let owner = Uid::effective().is_root().then(|| (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid)));
+        Ok(Self { owner, ..self })
+    }
+
+    /// Where it was found, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Who owns it (a user id).
+    ///
+    /// # Errors
+    /// When that cannot be told.
+    pub fn owner(&self) -> io::Result<u32> {
+        Ok(nix::sys::stat::fstat(&self.file)?.st_uid)
+    }
+
+    /// Its permissions (the lower twelve bits of `st_mode`).
+    ///
+    /// # Errors
+    /// When they cannot be told.
+    pub fn mode(&self) -> io::Result<u32> {
+        Ok(nix::sys::stat::fstat(&self.file)?.st_mode & 0o7777)
+    }
+
+    /// Changes its permissions.
+    ///
+    /// # Errors
+    /// When it belongs to another.
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        Ok(nix::sys::stat::fchmod(&self.file, Mode::from_bits_truncate(mode))?)
+    }
+
+    /// A second descriptor of it.
+    ///
+    /// # Errors
+    /// When the process has no more.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { file: self.file.try_clone()?, path: self.path.clone(), owner: self.owner })
+    }
+
+    /// A folder in it.
+    ///
+    /// # Errors
+    /// When there is none, or something else.
+    pub fn folder(&self, name: impl AsRef<OsStr>) -> Result<Self, FileError> {
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let fd = match nix::fcntl::openat(&self.file, one(&name)?, flags, Mode::empty()) {
+            Err(Errno::ENOTDIR | Errno::ELOOP) => return Err(FileError::Foreign(NOT_A_FOLDER)),
+            other => other?,
+        };
+        Ok(Self { file: File::from(fd), path: self.path.join(name.as_ref()), owner: self.owner })
+    }
+
+    /// A folder in it, made with these permissions (less the umask) where there is none. Tells whether it was made.
+    ///
+    /// # Errors
+    /// When it cannot be made, or something else lies there.
+    pub fn make_folder(&self, name: impl AsRef<OsStr>, mode: u32) -> Result<(Self, bool), FileError> {
+        let made = {
+            let _as_owner = self.act();
+            match nix::sys::stat::mkdirat(&self.file, one(&name)?, Mode::from_bits_truncate(mode)) {
+                Ok(()) => true,
+                Err(Errno::EEXIST) => false,
+                Err(error) => return Err(error.into()),
+            }
+        };
+        Ok((self.folder(name)?, made))
+    }
+
+    /// A file in it, open for reading.
+    ///
+    /// # Errors
+    /// When there is none, or something that is no plain file.
+    pub fn read(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
+        self.plain(name, OFlag::O_RDONLY, Mode::empty()).map(|(file, _)| file)
+    }
+
+    /// Makes a file that was not there, with these permissions (less the umask), open for reading and writing.
+    ///
+    /// # Errors
+    /// When something of that name is there, or it cannot be made.
+    pub fn create_new(&self, name: impl AsRef<OsStr>, mode: u32) -> Result<File, FileError> {
+        let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let _as_owner = self.act();
+        Ok(File::from(nix::fcntl::openat(&self.file, one(&name)?, flags, Mode::from_bits_truncate(mode))?))
+    }
+
+    /// A file in it, open for writing at its end; made with these permissions (less the umask) where there is none.
+    ///
+    /// # Errors
+    /// When it cannot be made, or something that is no plain file lies there.
+    pub fn append(&self, name: impl AsRef<OsStr>, mode: u32) -> Result<File, FileError> {
+        self.plain(name, OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_CREAT, Mode::from_bits_truncate(mode)).map(|(file, _)| file)
+    }
+
+    /// Makes a file under a name that nobody could know before: it begins with a dot and ends with `.tmp`.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create_hidden(&self, mode: u32) -> Result<(File, String), FileError> {
+        loop {
+            let name = hidden_name();
+            match self.create_new(&name, mode) {
+                Err(error) if error.is_already_there() => {}
+                other => return other.map(|file| (file, name)),
+            }
+        }
+    }
+
+    /// A file that is opened to be locked, made where there is none. Its permissions are those of who may write here: whoever can open
+    /// a file can also lock it, and so keep others out.
+    ///
+    /// # Errors
+    /// When something else lies there, or it cannot be opened for writing.
+    pub fn lock_file(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
+        let writers = self.mode()?;
+        let mode = 0o600 | if writers & 0o020 == 0 { 0 } else { 0o060 } | if writers & 0o002 == 0 { 0 } else { 0o006 };
+        let (file, stat) = self.plain(name, OFlag::O_RDWR | OFlag::O_CREAT, Mode::from_bits_truncate(mode))?;
+        if stat.st_nlink > 1 {
+            return Err(FileError::Foreign(LINKED));
+        }
+        // It may be of a time when readers could open it, and the umask took from those who may write. Another's stays as it is.
+        if stat.st_mode & 0o777 != mode {
+            let _as_owner = self.act();
+            let _ = nix::sys::stat::fchmod(&file, Mode::from_bits_truncate(mode));
+        }
+        Ok(file)
+    }
+
+    fn plain(&self, name: impl AsRef<OsStr>, flags: OFlag, mode: Mode) -> Result<(File, FileStat), FileError> {
+        let name = one(&name)?;
+        // A device can act when it is opened: it is looked at first. What is opened is looked at again.
+        let before = nix::sys::stat::fstatat(&self.file, name, AtFlags::AT_SYMLINK_NOFOLLOW);
+        match before {
+            Ok(stat) if !is_file(&stat) => return Err(FileError::Foreign(NOT_A_FILE)),
+            Err(Errno::ENOENT) if flags.contains(OFlag::O_CREAT) => {}
+            other => _ = other?,
+        }
+        // A FIFO that came in between would let us wait without O_NONBLOCK.
+        let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+        let _as_owner = flags.contains(OFlag::O_CREAT).then(|| self.act());
+        let file = match nix::fcntl::openat(&self.file, name, flags, mode) {
+            Err(Errno::ELOOP) => return Err(FileError::Foreign(NOT_A_FILE)),
+            other => File::from(other?),
+        };
+        let stat = nix::sys::stat::fstat(&file)?;
+        if is_file(&stat) { Ok((file, stat)) } else { Err(FileError::Foreign(NOT_A_FILE)) }
+    }
+
+    /// Whether there is a plain file of that name.
+    ///
+    /// # Errors
+    /// When something else is there.
+    pub fn has_file(&self, name: impl AsRef<OsStr>) -> Result<bool, FileError> {
+        match nix::sys::stat::fstatat(&self.file, one(&name)?, AtFlags::AT_SYMLINK_NOFOLLOW) {
+            Ok(stat) if is_file(&stat) => Ok(true),
+            Ok(_) => Err(FileError::Foreign(NOT_A_FILE)),
+            Err(Errno::ENOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Renames what is here to a name in another folder, in place of what had that name.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn rename(&self, from: impl AsRef<OsStr>, folder: &Folder, to: impl AsRef<OsStr>) -> Result<(), FileError> {
+        let _as_owner = self.act();
+        Ok(nix::fcntl::renameat(&self.file, one(&from)?, &folder.file, one(&to)?)?)
+    }
+
+    /// Gives what is here a second name in the same folder.
+    ///
+    /// # Errors
+    /// When that name is taken, or the file system has no hard links.
+    pub fn link(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<(), FileError> {
+        let _as_owner = self.act();
+        Ok(nix::unistd::linkat(&self.file, one(&from)?, &self.file, one(&to)?, AtFlags::empty())?)
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// When there is none, or it is a folder.
+    pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<(), FileError> {
+        let _as_owner = self.act();
+        Ok(nix::unistd::unlinkat(&self.file, one(&name)?, UnlinkatFlags::NoRemoveDir)?)
+    }
+
+    /// Removes an empty folder.
+    ///
+    /// # Errors
+    /// When it is not empty.
+    pub fn remove_folder(&self, name: impl AsRef<OsStr>) -> Result<(), FileError> {
+        let _as_owner = self.act();
+        Ok(nix::unistd::unlinkat(&self.file, one(&name)?, UnlinkatFlags::RemoveDir)?)
+    }
+
+    /// The names of what is in it, in no order. What is not UTF-8 in them is replaced by U+FFFD: such a name is none of ours.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        // A descriptor of its own: the place up to which it was read is shared with copies.
+        let fd = nix::fcntl::openat(&self.file, ".", OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
+        let mut names = Vec::new();
+        for entry in Dir::from_fd(fd)?.iter() {
+            match &*entry?.file_name().to_string_lossy() {
+                "." | ".." => {}
+                name => names.push(name.to_owned()),
+            }
+        }
+        Ok(names)
+    }
+
+    /// Waits until what was made, renamed and removed in it is on the disk.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    fn act(&self) -> Option<Acting> {
+        let (uid, gid) = self.owner?;
+        Some(Acting::begin(uid, gid))
+    }
+}
+
+/// While it lives, this thread does with files what another user may do (setfsuid(2)).
+struct Acting;
+
+impl Acting {
+    fn begin(uid: Uid, gid: Gid) -> Self {
+        nix::unistd::setfsgid(gid);
+        nix::unistd::setfsuid(uid);
+        Self
+    }
+}
+
+impl Drop for Acting {
+    fn drop(&mut self) {
+        nix::unistd::setfsuid(Uid::effective());
+        nix::unistd::setfsgid(Gid::effective());
+    }
+}
+
+/// Whether the caller is root, as far as files are concerned.
+pub fn is_root() -> bool {
+    Uid::effective().is_root()
+}
+
+fn is_file(stat: &FileStat) -> bool {
+    SFlag::from_bits_truncate(stat.st_mode & SFlag::S_IFMT.bits()) == SFlag::S_IFREG
+}
+
+fn one<N: AsRef<OsStr> + ?Sized>(name: &N) -> Result<&OsStr, FileError> {
+    let name = name.as_ref();
+    let bytes = name.as_bytes();
+    let is_name = !matches!(bytes, b"" | b"." | b"..") && !bytes.contains(&b'/') && !bytes.contains(&0);
+    if is_name { Ok(name) } else { Err(FileError::Foreign(NOT_A_NAME)) }
+}
+
+/// The folder and the name of a file that is to be written. A symbolic link at its end is followed, so that a link stays one, when
+/// the caller or root made it: one that somebody else put there is refused, as the kernel does where everybody may write
+/// (`protected_symlinks` of proc_sys_fs(5)).
+///
+/// # Errors
+/// When the folder cannot be opened, or the link belongs to another.
+pub fn place_of(path: &Path) -> Result<(Folder, OsString), FileError> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let (Some(name), Some(above)) = (path.file_name(), path.parent()) else { return Err(FileError::Foreign(NOT_A_NAME)) };
+        let name = name.to_owned();
+        let folder = Folder::open(above)?;
+        let stat = match nix::sys::stat::fstatat(&folder.file, &*name, AtFlags::AT_SYMLINK_NOFOLLOW) {
+            Err(Errno::ENOENT) => return Ok((folder, name)),
+            other => other?,
+        };
+        if stat.st_mode & SFlag::S_IFMT.bits() != SFlag::S_IFLNK.bits() {
+            return Ok((folder, name));
+        }
+        if stat.st_uid != 0 && stat.st_uid != Uid::effective().as_raw() {
+            return Err(FileError::Foreign("it is a symbolic link that somebody else made; remove it, or write elsewhere"));
+        }
+        let target = nix::fcntl::readlinkat(&folder.file, &*name)?;
+        path = above.join(target);
+    }
+    Err(FileError::Io(Errno::ELOOP.into()))
+}
+
+fn hidden_name() -> String {
+    format!(".flowmine-{:016x}.tmp", RandomState::new().hash_one(std::process::id()))
+}
+
+/// As many links one after the other as the kernel follows.
+const MOST_LINKS: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn nothing_leads_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let inside = dir.path().join("in");
+        fs::create_dir(&inside).unwrap();
+        fs::write(dir.path().join("victim"), "root's").unwrap();
+        symlink("../victim", inside.join("link")).unwrap();
+        symlink("..", inside.join("way")).unwrap();
+        nix::unistd::mkfifo(&inside.join("fifo"), Mode::from_bits_truncate(0o600)).unwrap();
+        symlink("/dev/zero", inside.join("zero")).unwrap();
+        let folder = Folder::open(&inside).unwrap();
+        for name in ["link", "fifo", "zero", "way"] {
+            assert!(matches!(folder.read(name), Err(FileError::Foreign(_))), "{name}");
+            assert!(matches!(folder.lock_file(name), Err(FileError::Foreign(_))), "{name}");
+            assert!(folder.has_file(name).is_err(), "{name}");
+            assert!(folder.create_new(name, 0o600).is_err(), "{name}");
+            assert!(folder.folder(name).is_err(), "{name}");
+            assert!(folder.make_folder(name, 0o700).is_err(), "{name}");
+        }
+        for name in ["..", ".", "", "a/b", "../victim", "a\0"] {
+            assert!(matches!(folder.read(name), Err(FileError::Foreign(_))), "{name:?}");
+            assert!(folder.remove(name).is_err(), "{name:?}");
+        }
+        assert_eq!(fs::read_to_string(dir.path().join("victim")).unwrap(), "root's");
+        // The folder stays the same one, whatever lies at its path.
+        fs::rename(&inside, dir.path().join("moved")).unwrap();
+        symlink("/nowhere", &inside).unwrap();
+        folder.create_new("new", 0o600).unwrap();
+        assert!(dir.path().join("moved/new").is_file());
+    }
+
+    #[test]
+    fn who_cannot_write_cannot_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        for (folder_mode, expected) in [(0o755, 0o600), (0o775, 0o660), (0o777, 0o666), (0o700, 0o600)] {
+            let path = dir.path().join(format!("{folder_mode:o}"));
+            fs::create_dir(&path).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(folder_mode)).unwrap();
+            fs::write(path.join("old"), "").unwrap();
+            fs::set_permissions(path.join("old"), fs::Permissions::from_mode(0o644)).unwrap();
+            let folder = Folder::open(&path).unwrap();
+            for name in ["new", "old"] {
+                let lock = folder.lock_file(name).unwrap();
+                assert_eq!(lock.metadata().unwrap().permissions().mode() & 0o777, expected, "{folder_mode:o} {name}");
+            }
+        }
+        let folder = Folder::open(dir.path()).unwrap();
+        fs::write(dir.path().join("a"), "x").unwrap();
+        fs::hard_link(dir.path().join("a"), dir.path().join("b")).unwrap();
+        assert!(matches!(folder.lock_file("b"), Err(FileError::Foreign(LINKED))));
+    }
+
+    #[test]
+    fn a_link_that_comes_and_goes_is_never_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let victim = dir.path().join("victim");
+        fs::write(&victim, "root's").unwrap();
+        let inside = dir.path().join("in");
+        fs::create_dir(&inside).unwrap();
+        let folder = Folder::open(&inside).unwrap();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let _ = symlink(&victim, inside.join("l"));
+                    let _ = fs::remove_file(inside.join("l"));
+                }
+            });
+            for _ in 0..20_000 {
+                if let Ok(lock) = folder.lock_file("l") {
+                    lock.set_len(0).unwrap();
+                }
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "root's");
+    }
+
+    #[test]
+    fn own_links_are_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let other = dir.path().join("other");
+        fs::create_dir(&other).unwrap();
+        symlink("other/file", dir.path().join("link")).unwrap();
+        let (folder, name) = place_of(&dir.path().join("link")).unwrap();
+        assert_eq!((folder.path(), name.to_str()), (&*dir.path().join("other"), Some("file")));
+        symlink("ring", dir.path().join("ring")).unwrap();
+        assert!(place_of(&dir.path().join("ring")).is_err());
+        assert!(place_of(Path::new("/")).is_err());
+    }
+}

@@ -1,0 +1,257 @@
+//! Whether a table's file is what was written, and no larger inside than it may be, before polars reads it.
+//!
+//! **Checksums.** Readers of Parquet do not notice a flipped bit in a page's header or in the footer, nor, without checksums of pages, in most values.
+//! So the footer's key [`KEY`] has the CRC-32 of each column chunk, with its pages' headers, group after group, and before them that of all behind the last chunk (the
+//! footer; these eight digits count as [`BLANK`]). Each is eight hexadecimal digits. Checked is what is read: the footer, and the chunks of the
+//! columns and groups that are asked for. Files without the key were written before there was one, and are read.
+//!
+//! **Bounds.** A run of equal values takes no bytes, so a few kilobytes can claim any number of rows, and a page can unpack to gigabytes. Row groups have
+//! a bound, and pages must not unpack to much more than they are ([`Packed`]).
+
+use std::fs::File;
+use std::io::Cursor;
+use std::os::unix::fs::FileExt;
+
+use polars_parquet::parquet::metadata::{FileMetadata, KeyValue};
+use polars_parquet::parquet::page::CompressedPage;
+use polars_parquet::parquet::read::{PageReader, read_metadata};
+
+use crate::foreign_parquet::{FEW_ROWS, LARGEST_PAGE, ROWS_PER_BYTE, first_page_size};
+use crate::parquet::ParquetError;
+use crate::text::bounds::Packed;
+
+/// Under which the footer has the checksums.
+pub(crate) const KEY: &str = "flowmine.crc32";
+
+/// Stands for a digit of the footer's own checksum while that is computed.
+const BLANK: u8 = b'_';
+
+/// Digits of a checksum.
+const DIGITS: usize = 8;
+
+/// No flowmine wrote larger row groups; [`crate::parquet::GROUP_ROWS`] is what it writes now.
+const MOST_GROUP_ROWS: usize = 1 << 18;
+
+/// What is read as a whole (an observer's memory) may have so many rows, and then so many for each byte: no two rows of it are alike.
+const WHOLE_ROWS: u64 = 1 << 20;
+const WHOLE_ROWS_PER_BYTE: u64 = 8;
+
+/// What a footer has to be written with, so that [`fill`] finds room for so many column chunks.
+pub(crate) fn room(chunks: usize) -> KeyValue {
+    KeyValue { key: KEY.to_owned(), value: Some(char::from(BLANK).to_string().repeat(DIGITS * (1 + chunks))) }
+}
+
+/// Puts the checksums into a file that was written with [`room`] for them.
+pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), ParquetError> {
+    const NO_ROOM: ParquetError = ParquetError::Misfit("it has no room for checksums");
+    let metadata = read_metadata(&mut Cursor::new(&*bytes)).map_err(polars::prelude::PolarsError::from)?;
+    let chunks = metadata.row_groups.iter().flat_map(|group| group.parquet_columns());
+    let mut checksums = String::new();
+    for chunk in chunks {
+        let range = chunk.byte_range();
+        let chunk = bytes.get(range.start as usize..range.end as usize).ok_or(NO_ROOM)?;
+        checksums.push_str(&format!("{:08x}", crc32fast::hash(chunk)));
+    }
+    let start = tail(&metadata) as usize;
+    let tail = bytes.get_mut(start..).ok_or(NO_ROOM)?;
+    let at = place(tail, DIGITS + checksums.len()).ok_or(NO_ROOM)?;
+    tail[at + DIGITS..at + DIGITS + checksums.len()].copy_from_slice(checksums.as_bytes());
+    let own = format!("{:08x}", crc32fast::hash(tail));
+    tail[at..at + DIGITS].copy_from_slice(own.as_bytes());
+    Ok(())
+}
+
+/// Where the last column chunk ends.
+fn tail(metadata: &FileMetadata) -> u64 {
+    let chunks = metadata.row_groups.iter().flat_map(|group| group.parquet_columns());
+    chunks.map(|chunk| chunk.byte_range().end).max().unwrap_or_default()
+}
+
+/// Where in the footer the value of [`KEY`] begins, which has so many bytes.
+fn place(tail: &[u8], length: usize) -> Option<usize> {
+    // What follows the keys and values in a footer is who wrote it.
+    let key = tail.windows(KEY.len()).rposition(|window| window == KEY.as_bytes())?;
+    // The number and type of the field, and the length in groups of seven bits.
+    let at = key + KEY.len() + 1 + (usize::BITS - length.leading_zeros()).div_ceil(7).max(1) as usize;
+    (at + length <= tail.len()).then_some(at)
+}
+
+/// Checks what is going to be read of a file: these columns, in the row groups that have rows of `slice`.
+pub(crate) fn check(file: &File, metadata: &FileMetadata, columns: &[String], slice: Option<(usize, usize)>) -> Result<(), ParquetError> {
+    let length = file.metadata()?.len();
+    let rows = metadata.row_groups.iter().map(|group| group.num_rows() as u64).fold(0, u64::saturating_add);
+    if rows > FEW_ROWS && rows / ROWS_PER_BYTE > length {
+        return Err(ParquetError::TooLarge(format!("it claims {rows} rows, which {length} bytes cannot hold")));
+    }
+    if slice.is_none() && rows > WHOLE_ROWS && rows / WHOLE_ROWS_PER_BYTE > length {
+        return Err(ParquetError::TooLarge(format!("it claims {rows} rows, and is read as a whole")));
+    }
+    let checksums = checksums(file, length, metadata)?;
+    let wanted = slice.map_or(0..usize::MAX, |(first, count)| first..first.saturating_add(count));
+    let (mut first, mut number) = (0_usize, 0);
+    for group in &metadata.row_groups {
+        let rows = group.num_rows();
+        let is_read = first < wanted.end && wanted.start < first.saturating_add(rows);
+        if is_read && rows > MOST_GROUP_ROWS {
+            let message = format!("it claims a row group of {rows} rows, and flowmine writes {MOST_GROUP_ROWS} at most");
+            return Err(ParquetError::TooLarge(message));
+        }
+        first = first.saturating_add(rows);
+        let (mut packed, mut unpacked) = (0, 0);
+        for chunk in group.parquet_columns() {
+            let checksum = checksums.as_ref().and_then(|all| all.get(number)).copied();
+            number += 1;
+            let path = &chunk.descriptor().path_in_schema;
+            let name = path.first().map(|name| name.as_str()).unwrap_or_default();
+            if !is_read || !columns.iter().any(|column| column == name) {
+                continue;
+            }
+            let range = chunk.byte_range();
+            if range.end > length || chunk.num_values() != rows as i64 {
+                return Err(ParquetError::Damaged);
+            }
+            let mut bytes = vec![0; (range.end - range.start) as usize];
+            file.read_exact_at(&mut bytes, range.start)?;
+            if checksum.is_some_and(|checksum| checksum != crc32fast::hash(&bytes)) {
+                return Err(altered(&format!("column {name}"), &range));
+            }
+            packed += bytes.len() as u64;
+            // polars does not tell the size of a dictionary, which can only be the first page.
+            unpacked += first_page_size(&bytes).filter(|_| rows > 0).unwrap_or_default();
+            let most = bytes.len();
+            let mut left = rows;
+            for page in PageReader::new(Cursor::new(bytes.into()), chunk, Vec::new(), most) {
+                if let CompressedPage::Data(page) = page.map_err(|_| ParquetError::Damaged)? {
+                    left = left.checked_sub(page.num_values()).ok_or(ParquetError::Damaged)?;
+                    unpacked += page.uncompressed_size() as u64;
+                }
+            }
+            if left > 0 {
+                return Err(ParquetError::Damaged);
+            }
+            let most = Packed { bytes: packed }.most().max(LARGEST_PAGE as u64 / 2);
+            if unpacked > most {
+                return Err(ParquetError::TooLarge(format!("{packed} bytes of a row group unpack to {unpacked}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The checksums of the column chunks, if the file has them and its footer is what was written.
+fn checksums(file: &File, length: u64, metadata: &FileMetadata) -> Result<Option<Vec<u32>>, ParquetError> {
+    let told = metadata.key_value_metadata().iter().flatten().find(|pair| pair.key == KEY);
+    let Some(told) = told.and_then(|pair| pair.value.as_deref()) else { return Ok(None) };
+    let start = tail(metadata);
+    let range = start..length;
+    let wrong = || altered("the footer", &range);
+    let chunks: usize = metadata.row_groups.iter().map(|group| group.parquet_columns().len()).sum();
+    if told.len() != DIGITS * (1 + chunks) || start > length {
+        return Err(wrong());
+    }
+    let mut tail = vec![0; (length - start) as usize];
+    file.read_exact_at(&mut tail, start)?;
+    let at = place(&tail, told.len()).filter(|&at| &tail[at..at + told.len()] == told.as_bytes()).ok_or_else(wrong)?;
+    tail[at..at + DIGITS].fill(BLANK);
+    let numbers = told.as_bytes().chunks(DIGITS).map(|digits| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+    let mut numbers = numbers.collect::<Option<Vec<u32>>>().ok_or_else(wrong)?;
+    if numbers.remove(0) == crc32fast::hash(&tail) { Ok(Some(numbers)) } else { Err(wrong()) }
+}
+
+fn altered(what: &str, range: &std::ops::Range<u64>) -> ParquetError {
+    ParquetError::Altered(format!("{what}, bytes {} to {}", range.start, range.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use polars::prelude::{Column, DataFrame};
+
+    use super::*;
+    use crate::Builder;
+    use crate::parquet::{GROUP_ROWS, merged, read, write};
+    use crate::parquet_writer::ParquetBytes;
+    use crate::row::{Projection, Rows};
+    use crate::tables::JobState;
+
+    fn file(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    fn written(rows: usize) -> Vec<u8> {
+        let mut builder: Builder<JobState<'static>> = Builder::new();
+        for at in 0..rows as i64 {
+            let name = format!("job {}", at % 7);
+            builder.push(&JobState {
+                cluster: "lab".into(),
+                job_id: at,
+                state: Some("RUNNING".into()),
+                name: Some(name.into()),
+                observed_at_ns: at * 977,
+                ..Default::default()
+            });
+        }
+        let out = tempfile::NamedTempFile::new().unwrap();
+        write(out.as_file(), builder.finish().unwrap()).unwrap();
+        std::fs::read(out.path()).unwrap()
+    }
+
+    fn rows_of(bytes: &[u8]) -> Result<Rows<JobState<'static>>, ParquetError> {
+        read(file(bytes), Projection::All)
+    }
+
+    #[test]
+    fn a_flipped_bit_is_noticed() {
+        let bytes = written(1000);
+        let whole = rows_of(&bytes).unwrap();
+        let mut altered = 0;
+        for at in (0..bytes.len()).step_by(1 + bytes.len() / 3000) {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1 << (at % 8);
+            match rows_of(&bytes) {
+                // The magic at the beginning, and the checksums' key, tell nothing of the rows.
+                Ok(rows) => assert!(rows.frame.equals_missing(&whole.frame), "bit {} of byte {at} of {}", at % 8, bytes.len()),
+                Err(ParquetError::Altered(_)) => altered += 1,
+                Err(_) => {}
+            }
+        }
+        assert!(altered > 2000, "{altered}");
+    }
+
+    #[test]
+    fn files_without_checksums_are_read() {
+        let bytes = written(10);
+        let key = bytes.windows(KEY.len()).rposition(|window| window == KEY.as_bytes()).unwrap();
+        let mut older = bytes.clone();
+        older[key] ^= 1;
+        assert!(rows_of(&older).unwrap().frame.equals_missing(&rows_of(&bytes).unwrap().frame));
+    }
+
+    #[test]
+    fn rows_that_take_no_bytes_are_refused() {
+        let alike = |rows: usize| DataFrame::new(rows, vec![Column::new("alike".into(), vec![7_i64; rows])]).unwrap();
+        let few = ParquetBytes::new(&alike(0)).and_then(|mut out| out.push(alike(GROUP_ROWS)).and_then(|()| out.finish())).unwrap();
+        assert!(merged([Ok(file(&few))]).unwrap().is_some());
+        // A file of one group, as polars writes it.
+        let mut many = Vec::new();
+        let rows = MOST_GROUP_ROWS + 1;
+        polars::prelude::ParquetWriter::new(&mut many).with_row_group_size(Some(rows)).finish(&mut alike(rows)).unwrap();
+        let refused = merged([Ok(file(&many))]).unwrap_err();
+        assert!(matches!(refused, ParquetError::TooLarge(_)), "{refused}");
+    }
+
+    #[test]
+    fn a_page_that_unpacks_to_much_is_refused() {
+        let text = "x".repeat(1 << 20);
+        let rows = 300;
+        let texts: Vec<String> = (0..rows).map(|at| format!("{at}{text}")).collect();
+        let mut frame = DataFrame::new(rows, vec![Column::new("text".into(), texts)]).unwrap();
+        let mut bytes = Vec::new();
+        polars::prelude::ParquetWriter::new(&mut bytes).finish(&mut frame).unwrap();
+        let refused = merged([Ok(file(&bytes))]).unwrap_err();
+        assert!(matches!(refused, ParquetError::TooLarge(_)), "{refused}: {} bytes", bytes.len());
+    }
+}
