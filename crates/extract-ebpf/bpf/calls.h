@@ -278,9 +278,11 @@ INLINE void enter_descriptor(struct pt_regs *registers, struct task_struct *task
 	u64 file = file_of(task, descriptor);
 	if (!file)
 		return;
-	if (call == CALL_CLOSE || call == CALL_DUP2 || call == CALL_DUP3)
+	if (call == CALL_CLOSE || call == CALL_DUP2 || call == CALL_DUP3) {
 		look_at_address(&flight->a, file);
-	else
+		if (totals_only && flight->a.wanted)
+			send_sum(flight->a.file, flight->a.inode, process_start(task), flight->a.device);
+	} else
 		look_at_used(&flight->a, file);
 }
 
@@ -364,7 +366,7 @@ INLINE void leave_open(struct pt_regs *registers, struct task_struct *task, stru
 			return;
 		set_file(o, side);
 		if (totals_only)
-			send_previous(o);
+			send_sum(o->handle, o->inode, o->process_start, o->device);
 		if ((u64)file != side->file) {
 			/* Another thread has closed it already: its memory may be another file's. */
 			send_with_tail(task, flight, s, 0);
@@ -462,6 +464,8 @@ APART int close_one(u32 descriptor)
 	struct wire_operation o;
 	begin_operation(&o, task, flight, OP_CLOSE, VIA_CALL, flight->start);
 	set_file(&o, side);
+	if (totals_only)
+		send_sum(o.handle, o.inode, o.process_start, o.device);
 	send_operation(task, flight, &o, 0);
 	return 1;
 }
@@ -489,18 +493,38 @@ APART int close_many(u32 first, u32 last)
 	return 1;
 }
 
+/* A call of a 32-bit program, in which numbers and arguments lie elsewhere: counted where it is about a file. */
+INLINE void count_foreign(struct task_struct *task, struct pt_regs *registers, u8 how)
+{
+	if (!how)
+		return;
+	if (how == FOREIGN_BY_DESCRIPTOR) {
+		u64 file = file_of(task, foreign_argument_0(registers));
+		if (!file || !is_recorded_kind(file))
+			return;
+	}
+	if (wanted_current(task, current_pid_tgid() >> 32, 0))
+		count_seen(counter_of(COUNT_FOREIGN), 0);
+}
+
 SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 {
 	u64 number = context[1];
 	if (number >= CALL_NUMBERS)
 		return 0;
 	u8 call = calls[number];
-	if (!call)
+	if (!call && !foreign_calls[number])
 		return 0;
 	struct task_struct *task = current_task();
 	struct pt_regs *registers = (void *)context[0];
+	if (UNLIKELY(is_foreign(task))) {
+		count_foreign(task, registers, foreign_calls[number]);
+		return 0;
+	}
+	if (!call)
+		return 0;
 	u64 file = 0;
-	if (call <= LAST_TRANSFER && !vfs_hooks && !is_foreign(task)) {
+	if (call <= LAST_TRANSFER && !vfs_hooks) {
 		/* Pipes, sockets and devices are most of what a machine reads and writes: they are left before anything else is looked up. */
 		file = file_of(task, argument_0(registers));
 		if (!file || !is_recorded_kind(file))
@@ -516,10 +540,6 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 	}
 	if (call == CALL_UNLINKAT && (argument_2(registers) & AT_REMOVEDIR))
 		return 0;
-	if (UNLIKELY(is_foreign(task))) {
-		count_seen(counter_of(COUNT_FOREIGN), 0);
-		return 0;
-	}
 	if (flight)
 		flight->call = 0; /* whatever became of the call before */
 	if (call <= LAST_TRANSFER && !vfs_hooks) {

@@ -78,8 +78,11 @@ INLINE int wanted_task(u64 task, u32 tgid, u32 uid, u32 gid, int known)
 {
 	if (tgid == self_tgid)
 		return 0;
-	if (follow && !known && !map_lookup(&followed, &tgid))
-		return 0;
+	if (follow && !known) {
+		u8 *how = map_lookup(&followed, &tgid);
+		if (!how || *how != FOLLOWED)
+			return 0;
+	}
 	if (filter_uids && !map_lookup(&uids, &uid))
 		return 0;
 	if (filter_gids && !map_lookup(&gids, &gid))

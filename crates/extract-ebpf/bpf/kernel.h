@@ -133,6 +133,7 @@ typedef struct {
 	int counter;
 } atomic_t;
 struct signal_struct {
+	int nr_threads;
 	atomic_t live;
 	struct list_head thread_head;
 	int group_exit_code;
@@ -188,7 +189,7 @@ struct pt_regs {
 	int of_an_architecture_below;
 };
 struct pt_regs___x86 {
-	unsigned long di, si, dx, r10, r8, r9, orig_ax;
+	unsigned long bx, di, si, dx, r10, r8, r9, orig_ax;
 };
 struct pt_regs___arm64 {
 	u64 regs[31];

@@ -10,6 +10,12 @@ struct {
 	MAP_NUMBER(max_entries, 1 << 24);
 } events SEC(".maps");
 
+/* What is told of processes has a ring of its own: reads and writes cannot push out of it what says whose they were. */
+struct {
+	MAP_NUMBER(type, MAP_RING);
+	MAP_NUMBER(max_entries, 1 << 23);
+} news SEC(".maps");
+
 struct {
 	MAP_NUMBER(type, MAP_PERCPU_ARRAY);
 	MAP_NUMBER(max_entries, COUNTERS);
@@ -48,13 +54,22 @@ struct {
 } flights SEC(".maps");
 static const struct flight no_flight;
 
+/* Of a process in `followed`: it and those that it starts are recorded, or only these. */
+enum { FOLLOWED = 1, CHILDREN_FOLLOWED = 2 };
+/* The process whose open files are read in; 0: of all. */
+struct {
+	MAP_NUMBER(type, MAP_ARRAY);
+	MAP_NUMBER(max_entries, 1);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, u32);
+} read_in SEC(".maps");
 struct {
 	MAP_NUMBER(type, MAP_HASH);
 	MAP_NUMBER(map_flags, 0);
 	MAP_NUMBER(max_entries, 65536);
 	MAP_TYPE(key, u32);
 	MAP_TYPE(value, u8);
-} followed SEC(".maps");
+} followed SEC(".maps"); /* FOLLOWED or CHILDREN_FOLLOWED */
 struct {
 	MAP_NUMBER(type, MAP_HASH);
 	MAP_NUMBER(max_entries, 1024);
@@ -80,9 +95,10 @@ struct {
 	MAP_TYPE(value, u8);
 } types SEC(".maps");
 
+#define TOTALS_ENTRIES 65536
 struct totals_table {
 	MAP_NUMBER(type, MAP_HASH);
-	MAP_NUMBER(max_entries, 65536);
+	MAP_NUMBER(max_entries, TOTALS_ENTRIES);
 	MAP_TYPE(key, struct totals_key);
 	MAP_TYPE(value, struct totals_value);
 } totals_a SEC(".maps"), totals_b SEC(".maps");
@@ -97,6 +113,14 @@ struct {
 	MAP_NUMBER(value_size, 4);
 	struct totals_table *values[];
 } totals SEC(".maps");
+
+/* Entries made in the table that is added to, so that it is taken before it is full. User space sets it to 0. */
+struct {
+	MAP_NUMBER(type, MAP_ARRAY);
+	MAP_NUMBER(max_entries, 1);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, u64);
+} fill SEC(".maps");
 
 /* Room to build a record: 0 for tracepoints, in which nothing else of ours runs on this processor, 1 for the reading in of what is there. */
 #define TAIL_BYTES 16384

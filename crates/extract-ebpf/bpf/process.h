@@ -83,7 +83,7 @@ INLINE void send_process(struct scratch *s, u32 count, u32 tail)
 	OPAQUE(tail);
 	if (tail > TAIL_BYTES + TAIL_SPARE)
 		return;
-	send(count, s, WIRE_HEAD + tail, 0);
+	send_news(count, s, WIRE_HEAD + tail);
 }
 
 SEC("tp_btf/sched_process_fork") int process_fork(u64 *context)
@@ -93,7 +93,7 @@ SEC("tp_btf/sched_process_fork") int process_fork(u64 *context)
 	if (tgid == parent_tgid)
 		return 0; /* a thread */
 	if (follow && map_lookup(&followed, &parent_tgid)) {
-		u8 yes = 1;
+		u8 yes = FOLLOWED;
 		if (map_update(&followed, &tgid, &yes, ANY))
 			count_full(counter_of(COUNT_FORK), 0);
 	}
@@ -110,35 +110,29 @@ SEC("tp_btf/sched_process_fork") int process_fork(u64 *context)
 	return 0;
 }
 
-/* The environment goes in pieces, as much as user space asked for; it picks the variables that it wants, and knows from the last piece whether that was all. */
-INLINE void send_environment(struct wire_process *p, u64 begin, u64 end)
+/* The environment goes in pieces, as much as user space asked for; it picks the variables that it wants, and knows from the last piece whether that was all.
+ * Pieces are put together where the record of the exec was, which has been sent.
+ */
+INLINE void send_environment(struct scratch *s, u64 begin, u64 end)
 {
+	struct wire_environment head = {.kind = WIRE_ENVIRONMENT, .tgid = s->process.tgid, .start = s->process.start, .at = s->process.at};
+	struct {
+		struct wire_environment head;
+		u8 bytes[4096];
+	} *record = (void *)s->tail;
 	for (u32 i = 0; i < 32; i++) {
 		u64 at = begin + i * 4096;
 		if (i >= environment_pieces || at >= end)
 			break;
-		struct wire_counter *c = counter_of(COUNT_ENVIRONMENT);
-		struct {
-			struct wire_environment head;
-			u8 bytes[4096];
-		} *record = ring_reserve(&events, sizeof(*record), 0);
-		count_seen(c, 0);
-		if (!record) {
-			count_lost(c, 0);
-			break;
-		}
 		u32 size = end - at < 4096 ? end - at : 4096;
-		record->head.kind = WIRE_ENVIRONMENT;
-		record->head.last = end - at <= 4096;
-		record->head.tgid = p->tgid;
-		record->head.start = p->start;
-		record->head.at = p->at;
-		record->head.piece = i;
+		head.last = end - at <= 4096;
+		head.piece = i;
 		OPAQUE(size);
 		if (size > 4096)
 			size = 4096;
-		record->head.tail = probe_read_user(record->bytes, size, (void *)at) ? 0 : size;
-		ring_submit(record, RING_NO_WAKEUP);
+		head.tail = probe_read_user(record->bytes, size, (void *)at) ? 0 : size;
+		record->head = head;
+		send_news(COUNT_ENVIRONMENT, record, sizeof(head) + size);
 	}
 }
 
@@ -160,7 +154,7 @@ SEC("tp_btf/sched_process_exec") int process_exec(u64 *context)
 	tail = user_memory(begin, end - begin, tail, PART_ARGUMENTS, 0);
 	send_process(s, COUNT_EXEC, tail);
 	if (environment_pieces)
-		send_environment(&s->process, READ(mm, env_start), READ(mm, env_end));
+		send_environment(s, READ(mm, env_start), READ(mm, env_end));
 	return 0;
 }
 
@@ -238,7 +232,7 @@ SEC("tp_btf/sched_process_exit") int process_exit(u64 *context)
 	}
 	if (at && at != head)
 		e.has = 0; /* too many to add: not known rather than too little */
-	send(COUNT_EXIT, &e, sizeof(e), 0);
+	send_news(COUNT_EXIT, &e, sizeof(e));
 	return 0;
 }
 
@@ -276,7 +270,7 @@ INLINE int send_cgroup_path(u64 *context)
 	OPAQUE(tail);
 	if (tail > TAIL_BYTES + TAIL_SPARE)
 		return 0;
-	send(COUNT_CGROUP, s, WIRE_HEAD + tail, 0);
+	send_news(COUNT_CGROUP, s, WIRE_HEAD + tail);
 	return 0;
 }
 SEC("tp_btf/cgroup_mkdir") int cgroup_made(u64 *context)
@@ -310,7 +304,7 @@ INLINE void follow_ancestors(struct task_struct *task)
 		if (tgid <= 1)
 			return;
 		if (map_lookup(&followed, &tgid)) {
-			u8 yes = 1;
+			u8 yes = FOLLOWED;
 			map_update(&followed, &own, &yes, ANY);
 			return;
 		}
@@ -347,13 +341,26 @@ SEC("iter/task") int running_process(struct bpf_iter__task *context)
 	return 0;
 }
 
+/* Whether a process is not recorded, but those that it starts are: they have what it had open. */
+INLINE int children_followed(u32 tgid)
+{
+	u8 *how = follow ? map_lookup(&followed, &tgid) : 0;
+	return how && *how == CHILDREN_FOLLOWED;
+}
+
 SEC("iter/task_file") int running_file(struct bpf_iter__task_file *context)
 {
 	if (!context->task || !context->file)
 		return 0;
 	struct task_struct *task = (void *)address_of(context->task);
 	struct file *file = (void *)address_of(context->file);
-	if (READ(task, group_leader) != task || !wanted_other(task))
+	if (READ(task, group_leader) != task)
+		return 0;
+	u32 zero = 0;
+	u32 *only = map_lookup(&read_in, &zero);
+	if (only && *only && *only != (u32)READ(task, tgid))
+		return 0;
+	if (!wanted_other(task) && !children_followed(READ(task, tgid)))
 		return 0;
 	struct scratch *s = scratch(1);
 	if (!s)

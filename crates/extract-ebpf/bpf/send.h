@@ -43,6 +43,10 @@ INLINE u64 wake_flags(struct wire_counter *c)
 		return RING_NO_WAKEUP;
 	return ring_query(&events, RING_UNREAD) > wake_bytes ? RING_FORCE_WAKEUP : RING_NO_WAKEUP;
 }
+INLINE u64 wake_news(void)
+{
+	return ring_query(&news, RING_UNREAD) > news_wake_bytes ? RING_FORCE_WAKEUP : RING_NO_WAKEUP;
+}
 
 INLINE void send(u32 kind, void *record, u64 size, u64 bytes)
 {
@@ -50,5 +54,14 @@ INLINE void send(u32 kind, void *record, u64 size, u64 bytes)
 	count_seen(c, bytes);
 	if (ring_output(&events, record, size, wake_flags(c)))
 		count_lost(c, bytes);
+}
+
+/* The same of what is told of processes. */
+INLINE void send_news(u32 kind, void *record, u64 size)
+{
+	struct wire_counter *c = counter_of(kind);
+	count_seen(c, 0);
+	if (ring_output(&news, record, size, wake_news()))
+		count_lost(c, 0);
 }
 #endif

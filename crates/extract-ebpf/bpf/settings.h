@@ -51,6 +51,10 @@ enum call {
 };
 const volatile u8 calls[CALL_NUMBERS];
 
+/* Calls of 32-bit programs that would be recorded if they were decoded, by their numbers, which are others. */
+enum { FOREIGN_BY_NAME = 1, FOREIGN_BY_DESCRIPTOR = 2 };
+const volatile u8 foreign_calls[CALL_NUMBERS];
+
 const volatile u32 self_tgid;      /* the tracer: never recorded */
 const volatile u8 has_typed_task;  /* bpf_get_current_task_btf: its fields are read without a call */
 const volatile u8 has_cast;        /* bpf_rdonly_cast: an address becomes a typed pointer */
@@ -75,6 +79,7 @@ const volatile u32 host_mounts;    /* inode number of the host's mount namespace
 const volatile u32 arguments_bytes = 4096; /* at most 8192 */
 const volatile u32 environment_pieces;     /* of 4096 bytes; 0: none wanted */
 const volatile u32 wake_bytes = 1 << 20;   /* the reader is woken when so much waits */
+const volatile u32 news_wake_bytes = 1 << 20;
 
 /* Where the arguments of hooks lie: they moved with the kernels, so user space looks them up in BTF. */
 const volatile u8 unlink_dentry = 1, link_dentry = 0, rename_is_struct = 1, rename_dentry = 1, truncate_dentry = 1;

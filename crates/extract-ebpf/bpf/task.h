@@ -35,6 +35,14 @@ INLINE int is_foreign(struct task_struct *task)
 	return (CURRENT(t, thread_info.flags) >> 22) & 1; /* TIF_32BIT */
 }
 
+/* The first argument of a call of a 32-bit program. */
+INLINE u64 foreign_argument_0(struct pt_regs *registers)
+{
+	if (HAS_FIELD(struct pt_regs___x86, di))
+		return ((struct pt_regs___x86 *)registers)->bx;
+	return ((struct pt_regs___arm64 *)registers)->orig_x0;
+}
+
 /* The n-th argument of a system call, at its entry or at its exit. */
 #define ARGUMENT(n, x86_register)                                                                       \
 	INLINE u64 argument_##n(struct pt_regs *registers)                                                  \

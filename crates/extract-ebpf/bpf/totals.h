@@ -54,6 +54,22 @@ INLINE void totals_key(struct totals_key *key, struct wire_operation *o)
 	key->device = o->device;
 }
 
+/* The reader takes the table each second by itself; it is woken before when half of it is used. A record that is thrown away at once wakes it. */
+INLINE void count_entry(void)
+{
+	u32 zero = 0;
+	u64 *made = map_lookup(&fill, &zero);
+	if (!made)
+		return;
+	__sync_fetch_and_add(made, 1);
+	u64 now = *(volatile u64 *)made;
+	if (now < TOTALS_ENTRIES / 2 || (now & 63))
+		return;
+	void *wake = ring_reserve(&events, 8, 0);
+	if (wake)
+		ring_discard(wake, RING_FORCE_WAKEUP);
+}
+
 INLINE struct totals_value *totals_entry(struct totals_key *key, u32 generation)
 {
 	void *table = totals_table();
@@ -65,6 +81,7 @@ INLINE struct totals_value *totals_entry(struct totals_key *key, u32 generation)
 	struct totals_value fresh = no_totals;
 	fresh.generation = generation;
 	map_update(table, key, &fresh, NOEXIST);
+	count_entry();
 	return map_lookup(table, key);
 }
 
@@ -89,39 +106,53 @@ INLINE void add_up(struct wire_operation *o)
 		count_full(c, bytes);
 }
 
-/* Before the open of a description whose memory was another's: what was added up for that one goes now, so that the two stay apart. What is sent is
- * subtracted, so that a late increment of the old one stays in the table instead of vanishing.
+/* Takes what was added up for an open file out of the table and sends it: when it is closed, so that its place is free again, and before an open of a description
+ * whose memory was another's, so that the two stay apart. Where there is no room in the ring it stays in the table.
+ *
+ * Another thread of the process may be about to add something. Then what is sent is subtracted and the place stays, so that this goes to the next one
+ * instead of vanishing.
  */
-INLINE void send_previous(struct wire_operation *o)
+APART int send_sum(u64 handle, u64 inode, u64 process_start, u32 device)
 {
-	struct totals_key key;
-	totals_key(&key, o);
+	struct totals_key key = {.handle = handle, .inode = inode, .process_start = process_start, .tgid = current_pid_tgid() >> 32, .device = device};
 	void *table = totals_table();
 	if (!table)
-		return;
+		return 0;
 	struct totals_value *value = map_lookup(table, &key);
-	if (!value || !value->first)
-		return;
-	struct wire_totals record = {.kind = WIRE_TOTALS, .key = key};
-	record.value = *value;
-	if (ring_output(&events, &record, sizeof(record), RING_NO_WAKEUP))
-		return; /* no room: it stays in the table, and counts for the next one */
-#define TAKE(field) __sync_fetch_and_add(&value->field, -record.value.field)
-	TAKE(read.calls);
-	TAKE(read.bytes);
-	TAKE(read.errors);
-	TAKE(read.time);
-	TAKE(write.calls);
-	TAKE(write.bytes);
-	TAKE(write.errors);
-	TAKE(write.time);
-	TAKE(faults);
+	if (!value)
+		return 0;
+	if (value->first) {
+		struct wire_totals *record = ring_reserve(&events, sizeof(*record), 0);
+		if (!record)
+			return 0;
+		record->kind = WIRE_TOTALS;
+		record->key = key;
+		record->value = *value;
+		struct signal_struct *group = READ((struct task_struct *)current_task_number(), signal);
+		if (READ(group, nr_threads) == 1) {
+			ring_submit(record, RING_NO_WAKEUP);
+			map_delete(table, &key);
+			return 0;
+		}
+#define TAKE(field) __sync_fetch_and_add(&value->field, -record->value.field)
+		TAKE(read.calls);
+		TAKE(read.bytes);
+		TAKE(read.errors);
+		TAKE(read.time);
+		TAKE(write.calls);
+		TAKE(write.bytes);
+		TAKE(write.errors);
+		TAKE(write.time);
+		TAKE(faults);
 #undef TAKE
-	value->first = 0;
-	value->last = 0;
-	value->read.high = 0;
-	value->read.low = 0;
-	value->write.high = 0;
-	value->write.low = 0;
+		ring_submit(record, RING_NO_WAKEUP);
+		value->first = 0;
+		value->last = 0;
+		value->read.high = 0;
+		value->read.low = 0;
+		value->write.high = 0;
+		value->write.low = 0;
+	}
+	return 0;
 }
 #endif

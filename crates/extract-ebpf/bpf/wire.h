@@ -37,7 +37,7 @@ enum wire_op {
 	COUNT_EXIT = 16,
 	COUNT_CGROUP = 17,
 	COUNT_ENVIRONMENT = 18,
-	COUNT_FOREIGN = 19, /* calls of a 32-bit program, whose numbers differ: not decoded */
+	COUNT_FOREIGN = 19, /* calls of a 32-bit program on files, whose numbers and arguments differ: not decoded */
 	COUNT_URING = 20,   /* requests of io_uring that this tracer does not decode */
 	COUNT_AIO = 21,     /* io_submit(2): the requests in it are not decoded */
 	COUNTERS = 32,

@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut running = held.map(|held| held.release(&command[0])).transpose()?;
     let begin = Instant::now();
     loop {
-        tracer.poll(&mut take)?;
+        tracer.poll(None, &mut take)?;
         if let Some(running) = &mut running
             && running.ended_within(Duration::ZERO)?.is_some()
         {

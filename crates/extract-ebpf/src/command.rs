@@ -138,11 +138,11 @@ impl Running {
     }
 }
 
-/// Runs a command that cannot be traced.
+/// Runs a command that this process does not trace.
 ///
 /// # Errors
 /// When it cannot be started.
-pub fn run_untraced(command: &[OsString], stop: &Stop) -> Result<ExitStatus, TraceError> {
+pub fn run_beside(command: &[OsString], stop: &Stop) -> Result<ExitStatus, TraceError> {
     let Some(name) = command.first() else { return Err(TraceError::NotHere("no command was given".to_owned())) };
     stop.before_command();
     let held = Held::start(command)?;

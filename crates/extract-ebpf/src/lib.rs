@@ -31,6 +31,8 @@ pub mod ptrace;
 pub mod record;
 pub mod recorder;
 #[cfg(feature = "tracing")]
+pub mod serve;
+#[cfg(feature = "tracing")]
 pub mod stop;
 #[cfg(feature = "tracing")]
 mod witness;

@@ -127,6 +127,8 @@ pub struct Options {
     pub ring_bytes: u32,
     /// How long rows may be held before they are written.
     pub flush_every: Duration,
+    /// Only commands that ask for it at this socket are traced, with what they start.
+    pub serve: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -140,6 +142,7 @@ impl Default for Options {
             arguments_bytes: 4096,
             ring_bytes: 16 << 20,
             flush_every: Duration::from_secs(10),
+            serve: None,
         }
     }
 }

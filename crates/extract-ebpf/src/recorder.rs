@@ -79,6 +79,8 @@ pub struct Outcome {
     pub processes: u64,
     /// Records of any kind that were lost, and calls that could not be seen.
     pub lost: u64,
+    /// The same by reason.
+    pub lost_by_reason: BTreeMap<&'static str, u64>,
     /// Operations among them: with those received they are what was counted.
     pub lost_operations: u64,
     /// Operations that the kernel side counted, where it counts.
@@ -110,6 +112,10 @@ impl<R: Row> Dated<R> {
 const FLUSH_ROWS: usize = 1 << 18;
 /// So many pairs of file and path are remembered as told; then they are told again.
 const TOLD_FILES: usize = 1 << 20;
+/// The reason of what could not be written.
+const NOT_WRITTEN: &str = "not-written";
+/// In the place of a path: that a row of the file has been made.
+const TOLD: u64 = 0;
 
 /// Takes the records of one trace.
 pub struct Recorder {
@@ -301,7 +307,10 @@ impl Recorder {
         if self.told_files.len() >= TOLD_FILES {
             self.told_files.clear();
         }
-        if !self.told_files.insert((file, paths)) {
+        let nothing_known = seen.path.is_none() && seen.container_path.is_none() && seen.kind.is_none() && seen.file_size.is_none();
+        // That it was told at all stands beside its paths: a row that says nothing would count its bytes twice for whoever joins.
+        let first = self.told_files.insert((file, TOLD));
+        if (nothing_known && !first) || !self.told_files.insert((file, paths)) {
             return;
         }
         self.gathered += 1;
@@ -344,6 +353,7 @@ impl Recorder {
 
     fn loss(&mut self, loss: &Loss) {
         self.outcome.lost += loss.count;
+        *self.outcome.lost_by_reason.entry(loss.reason).or_default() += loss.count;
         if Op::of(loss.kind).is_some() {
             self.outcome.lost_operations += loss.count;
         }
@@ -394,7 +404,7 @@ impl Recorder {
             backend: self.way_in.backend.into(),
             hooks: self.way_in.hooks.clone().map(Into::into),
             detail: self.options.detail.name().into(),
-            filters: rows::filters(&self.options.filters).map(Into::into),
+            filters: rows::filters(&self.options.filters, self.options.serve.is_some()).map(Into::into),
             command: self.command.clone().map(Into::into),
             ring_bytes: self.way_in.ring_bytes.and_then(|n| i64::try_from(n).ok()),
             operations: ended.and_then(|ended| ended.counted).and_then(|n| i64::try_from(n).ok()),
@@ -455,6 +465,7 @@ impl Recorder {
         self.writing.end();
         for (kind, count, _) in self.writing.lost().into_iter() {
             self.outcome.lost += count;
+            *self.outcome.lost_by_reason.entry(NOT_WRITTEN).or_default() += count;
             if Op::of(kind).is_some() {
                 self.outcome.lost_operations += count;
                 self.outcome.received = self.outcome.received.saturating_sub(count);
@@ -506,7 +517,7 @@ impl Recorder {
                 self.told_files.clear();
             }
             let (not_before_boot_ns, observed_boot_ns) = (since, now);
-            self.loss(&Loss { processor: None, kind, reason: "not-written", count, bytes, not_before_boot_ns, observed_boot_ns });
+            self.loss(&Loss { processor: None, kind, reason: NOT_WRITTEN, count, bytes, not_before_boot_ns, observed_boot_ns });
         }
     }
 }

@@ -22,5 +22,5 @@ pub mod time;
 
 pub use flowmine_text as text;
 
-pub use dataset::{Access, Dataset, DatasetError, Transaction, Writer};
+pub use dataset::{Access, Dataset, DatasetError, Merge, Merged, Transaction, Writer};
 pub use row::{Builder, ColumnDef, ColumnKind, Projection, Row, Rows};

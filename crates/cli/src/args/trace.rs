@@ -19,8 +19,15 @@ use super::duration;
 )]
 pub struct Trace {
     /// The dataset; made when it does not exist, for its owner alone.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "join")]
+    pub dataset: Option<PathBuf>,
+    /// Trace commands that ask for it at this socket (--join), with what they start, until a signal ends it. The programs of eBPF are loaded once, so that a command costs a few milliseconds. Only the
+    /// socket's owner may join, until its mode is changed.
+    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["command", "pid", "backend"])]
+    pub serve: Option<PathBuf>,
+    /// Have the command traced by the tracer that listens at this socket (--serve), into its dataset and with its options.
+    #[arg(long, value_name = "SOCKET", requires = "command", conflicts_with_all = ["dataset", "shared", "as_owner", "backend", "detail", "hooks", "host", "environ", "command_lines", "ring", "flush", "duration", "cgroup", "pid", "user", "group", "file_system", "not_file_system", "op", "directory", "not_directory"])]
+    pub join: Option<PathBuf>,
     /// Make the dataset as the umask says, so that others may read it: paths and command lines of everybody who was traced.
     #[arg(long)]
     pub shared: bool,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use flowmine_correlate::rules::environment::VARIABLES;
-use flowmine_extract_ebpf::command::{run_untraced, shell_code};
+use flowmine_extract_ebpf::command::{run_beside, shell_code};
 use flowmine_extract_ebpf::ebpf::{self, Hooks};
 use flowmine_extract_ebpf::fuse;
 use flowmine_extract_ebpf::host::HostFacts;
@@ -13,7 +13,7 @@ use flowmine_extract_ebpf::options::Filters;
 use flowmine_extract_ebpf::probe::{self, Wanted};
 use flowmine_extract_ebpf::ptrace;
 use flowmine_extract_ebpf::stop::{Ended, Stop};
-use flowmine_extract_ebpf::{CommandLines, Detail, Options, privileges};
+use flowmine_extract_ebpf::{CommandLines, Detail, Options, privileges, serve};
 use flowmine_schema::text::visible;
 use flowmine_schema::{Access, Dataset, DatasetError};
 
@@ -22,6 +22,9 @@ use crate::{Outcome, messages};
 
 /// Traces a command, or the host until a signal.
 pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
+    if let Some(socket) = &args.join {
+        return joined(args, socket);
+    }
     let options = options(args)?;
     let mut stop = Stop::by_signals(!args.command.is_empty()).context("cannot handle signals")?;
     stop.duration = args.duration;
@@ -46,8 +49,8 @@ fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> 
     if let Some(name) = &args.host {
         host.name.clone_from(name);
     }
-    let dataset =
-        Dataset::open_or_create_with(&args.dataset, if args.shared { Access::Umask } else { Access::Private }, args.written.as_owner)?;
+    let dataset = args.dataset.as_ref().context("--dataset is missing")?;
+    let dataset = Dataset::open_or_create_with(dataset, if args.shared { Access::Umask } else { Access::Private }, args.written.as_owner)?;
     let writer = dataset.host_writer(&host.name, &format!("trace, process {}", std::process::id()))?;
     Ok(match backend {
         "ebpf" => {
@@ -57,6 +60,17 @@ fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> 
         "fuse" => fuse::trace(&args.command, options, host, writer, stop)?,
         _ => ptrace::run(&args.command, options, host, writer, stop)?,
     })
+}
+
+/// Runs the command where another tracer sees it.
+fn joined(args: &Trace, socket: &Path) -> anyhow::Result<Outcome> {
+    // Before joining: what it starts for itself is none of the command.
+    let stop = Stop::by_signals(true).context("cannot handle signals")?;
+    match serve::join(socket) {
+        Ok(()) => Ok(Outcome::Code(shell_code(run_beside(&args.command, &stop)?))),
+        Err(error) if args.must_trace => Err(error.into()),
+        Err(error) => untraced(args, &error.into(), &stop),
+    }
 }
 
 /// Whether an error is about what was asked, so that whoever asked has to ask again, and not about what can be had here.
@@ -90,7 +104,7 @@ fn untraced(args: &Trace, error: &anyhow::Error, stop: &Stop) -> anyhow::Result<
         "NOT TRACED: {}; the command runs all the same, without a trace (--must-trace fails instead)",
         messages::chain(error)
     ));
-    Ok(Outcome::Code(shell_code(run_untraced(&args.command, stop)?)))
+    Ok(Outcome::Code(shell_code(run_beside(&args.command, stop)?)))
 }
 
 /// Says that it sees what happens from now on, and what it will not see.
@@ -100,7 +114,11 @@ fn begun(tracer: &ebpf::Tracer, args: &Trace) {
     }
     if args.command.is_empty() {
         let hooks = tracer.way_in().hooks.unwrap_or_default();
-        messages::note(&format!("flowmine: this host is being traced (eBPF, {hooks}); SIGINT or SIGTERM ends it"));
+        let what = match &args.serve {
+            Some(socket) => format!("commands that join at {} are", socket.display()),
+            None => "this host is".to_owned(),
+        };
+        messages::note(&format!("flowmine: {what} being traced (eBPF, {hooks}); SIGINT or SIGTERM ends it"));
     }
 }
 
@@ -124,13 +142,18 @@ fn tell(ended: &Ended, options: &Options) {
     }
     if outcome.lost > 0 {
         let most = outcome.counted.map_or(String::new(), |counted| format!(" of {counted} operations"));
-        // Only where the kernel counts is there a ring.
-        let less = match (&outcome.not_written, outcome.counted) {
-            (Some(_), _) => ", where it could be written",
-            (None, Some(_)) => ". A larger ring (--ring), --detail totals or filters lose less",
-            (None, None) => " and why",
+        let reasons: Vec<String> = outcome.lost_by_reason.iter().map(|(reason, count)| format!("{reason}: {count}")).collect();
+        let where_written = if outcome.not_written.is_some() { ", where it could be written" } else { "" };
+        // Nothing is won by it where a call cannot be recorded at all.
+        let less = match outcome.lost_by_reason.contains_key("ring-full") || outcome.lost_by_reason.contains_key("table-full") {
+            true => ". A larger ring (--ring), --detail totals or filters lose less",
+            false => "",
         };
-        messages::warning(&format!("{} records{most} were lost; the table `losses` tells which and when{less}", outcome.lost));
+        messages::warning(&format!(
+            "{} records{most} were lost ({}); the table `losses` tells which and when{where_written}{less}",
+            outcome.lost,
+            reasons.join(", ")
+        ));
     }
 }
 
@@ -170,6 +193,7 @@ fn backend(args: &Trace, filters: &Filters) -> anyhow::Result<&'static str> {
         }
         BackendArg::Fuse => Ok("fuse"),
         BackendArg::Ptrace => Ok("ptrace"),
+        BackendArg::Auto if args.serve.is_some() => Ok("ebpf"),
         BackendArg::Auto => {
             let directories = !filters.directories.is_empty() && !filters.directories.iter().any(|directory| directory == Path::new("/"));
             let wanted = Wanted { command, directories };
@@ -183,7 +207,7 @@ fn backend(args: &Trace, filters: &Filters) -> anyhow::Result<&'static str> {
 /// With rights that the program has by its file: what their borrower may trace. The user, or why not.
 fn only_user(args: &Trace) -> anyhow::Result<Option<u32>> {
     let Some(user) = privileges::lent_to() else { return Ok(None) };
-    if args.command.is_empty() && args.filters.pid.is_empty() {
+    if args.command.is_empty() && args.filters.pid.is_empty() && args.serve.is_none() {
         bail!(
             "this program has its rights by its file (setcap): then a user may trace a command that he starts or processes of his own (--pid), not the whole host; root may"
         );
@@ -216,7 +240,7 @@ fn options(args: &Trace) -> anyhow::Result<Options> {
     let detail = match args.detail {
         Some(DetailArg::Events) => Detail::Events,
         Some(DetailArg::Totals) => Detail::Totals,
-        None if args.command.is_empty() => Detail::Totals,
+        None if args.command.is_empty() && args.serve.is_none() => Detail::Totals,
         None => Detail::Events,
     };
     Ok(Options {
@@ -247,6 +271,7 @@ fn options(args: &Trace) -> anyhow::Result<Options> {
         only_user,
         ring_bytes: args.ring,
         flush_every: args.flush,
+        serve: args.serve.clone(),
         ..Options::default()
     })
 }

@@ -110,6 +110,36 @@ pub fn table(ops: &[Op]) -> [u8; NUMBERS] {
     table
 }
 
+/// Calls of 32-bit programs, which a 64-bit kernel knows by numbers of their own, as in `bpf/settings.h`: those that name files, and those whose first argument is a
+/// descriptor. They are counted, not decoded. Mappings and dup2 are left out: they move no bytes.
+///
+/// Linux: arch/x86/entry/syscalls/syscall_32.tbl, arch/arm/tools/syscall.tbl.
+#[cfg(target_arch = "x86_64")]
+const FOREIGN: (&[usize], &[usize]) = (
+    // open, creat, link, unlink, rename, truncate, truncate64, sendfile, sendfile64, io_submit, openat, unlinkat, renameat, linkat, open_by_handle_at, renameat2, openat2.
+    &[5, 8, 9, 10, 38, 92, 193, 187, 239, 248, 295, 301, 302, 303, 342, 353, 437],
+    // read, write, close, ftruncate, fsync, readv, writev, fdatasync, pread64, pwrite64, ftruncate64, splice, sync_file_range, fallocate, preadv, pwritev, copy_file_range,
+    // preadv2, pwritev2.
+    &[3, 4, 6, 93, 118, 145, 146, 148, 180, 181, 194, 313, 314, 324, 333, 334, 377, 378, 379],
+);
+/// The same calls by the numbers of 32-bit ARM.
+#[cfg(target_arch = "aarch64")]
+const FOREIGN: (&[usize], &[usize]) = (
+    &[5, 8, 9, 10, 38, 92, 193, 187, 239, 246, 322, 328, 329, 330, 371, 382, 437],
+    &[3, 4, 6, 93, 118, 145, 146, 148, 180, 181, 194, 340, 341, 352, 361, 362, 391, 392, 393],
+);
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+const FOREIGN: (&[usize], &[usize]) = (&[], &[]);
+
+/// The table of calls of 32-bit programs by number.
+pub fn foreign() -> [u8; NUMBERS] {
+    let mut table = [0; NUMBERS];
+    for (numbers, how) in [(FOREIGN.0, 1), (FOREIGN.1, 2)] {
+        numbers.iter().for_each(|number| table[*number] = how);
+    }
+    table
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -91,6 +91,8 @@ pub struct Decoder {
     waiting: Vec<Totals>,
     /// The open files that an address of a struct file has stood for since totals were taken last, the oldest first; the last one it still stands for.
     files: FxHashMap<u64, Vec<Opened>>,
+    /// When there are so many, those that are closed are forgotten.
+    most_files: usize,
     /// The number of the next open file.
     next_file: u64,
     /// Whether totals will come: until then an address is remembered with all that it stood for.
@@ -110,10 +112,15 @@ struct Opened {
     since_boot_ns: u64,
     /// It was open before it was seen; `since_boot_ns` is when it was seen.
     read_in: bool,
+    /// A descriptor of it was closed, most likely the last one.
+    closed: bool,
 }
 
 /// Of an address that is used again one more is remembered: the record of its last close may come late.
 const REMEMBERED: usize = 2;
+
+/// So many addresses are remembered before those of closed files are forgotten.
+const ADDRESSES: usize = 1 << 18;
 
 impl Decoder {
     /// `keeps_type` says whether a type of file systems is recorded; `totals`, whether there will be totals.
@@ -125,6 +132,7 @@ impl Decoder {
             environments: FxHashMap::default(),
             waiting: Vec::new(),
             files: FxHashMap::default(),
+            most_files: ADDRESSES,
             next_file: 1,
             totals,
             unreadable: 0,
@@ -189,7 +197,25 @@ impl Decoder {
                 take(&Record::FileGone(gone.number))?;
             }
         }
-        Ok(())
+        self.forget_closed(take)
+    }
+
+    /// Forgets addresses of closed files where there are many, which a trace of days would gather. What is done through another descriptor of such a file, or after a dup, is
+    /// then told of an open file of which no open is known.
+    fn forget_closed(&mut self, take: Take<'_>) -> Result<(), TraceError> {
+        if self.files.len() < self.most_files {
+            return Ok(());
+        }
+        let mut gone = Vec::new();
+        self.files.retain(|_, all| {
+            let closed = all.last().is_none_or(|last| last.closed);
+            if closed {
+                gone.extend(all.iter().map(|opened| opened.number));
+            }
+            !closed
+        });
+        self.most_files = ADDRESSES.max(2 * self.files.len());
+        gone.into_iter().try_for_each(|number| take(&Record::FileGone(number)))
     }
 
     fn totals(&mut self, mut totals: Totals, take: Take<'_>) -> Result<(), TraceError> {
@@ -214,9 +240,12 @@ impl Decoder {
             return Ok(later.number);
         }
         self.next_file += 1;
-        all.insert(at, Opened { number, file, since_boot_ns, read_in });
-        if !self.totals && all.len() > REMEMBERED {
-            take(&Record::FileGone(all.remove(0).number))?;
+        all.insert(at, Opened { number, file, since_boot_ns, read_in, closed: false });
+        if !self.totals {
+            if all.len() > REMEMBERED {
+                take(&Record::FileGone(all.remove(0).number))?;
+            }
+            self.forget_closed(take)?;
         }
         Ok(number)
     }
@@ -252,6 +281,10 @@ impl Decoder {
             } else {
                 self.number_at(address, file, operation.start_boot_ns, take)?
             });
+            if operation.op == Op::Close {
+                let opened = self.files.get_mut(&address).into_iter().flatten();
+                opened.filter(|opened| Some(opened.number) == operation.open_file).for_each(|opened| opened.closed = true);
+            }
         }
         if flags & has::TAIL == 0 {
             take(&Record::Operation(operation))?;
@@ -646,6 +679,26 @@ mod tests {
         decoder.tell_waiting(&mut take).unwrap();
         assert_eq!(decoder.unreadable, 0);
         told
+    }
+
+    /// A trace of days meets more addresses than there are open files.
+    #[test]
+    fn closed_files_are_forgotten_when_there_are_many() {
+        for totals in [false, true] {
+            let count = ADDRESSES as u64 + 10;
+            let left_open = 5;
+            let records: Vec<_> = (0..count)
+                .flat_map(|n| {
+                    let close = (n != left_open).then(|| record(Op::Close, 1000 + n, n, 3 * n + 2));
+                    [Some(record(Op::Open, 1000 + n, n, 3 * n)), close].into_iter().flatten()
+                })
+                .chain([record(Op::Read, 1000 + left_open, left_open, 3 * count)])
+                .collect();
+            let told = told(totals, &records, &[]);
+            let (last, unseen) = (told.operations.last().copied(), told.unseen.len());
+            assert_eq!((last, unseen), (Some(left_open + 1), 0), "an open file keeps its number");
+            assert!(told.gone.len() >= ADDRESSES - 1 && !told.gone.contains(&(left_open + 1)), "{}", told.gone.len());
+        }
     }
 
     #[test]

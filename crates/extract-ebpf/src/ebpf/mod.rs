@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod agreement;
+mod batch;
 mod btf;
 mod calls;
 mod counters;

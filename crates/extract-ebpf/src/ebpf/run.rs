@@ -1,6 +1,7 @@
 //! A whole trace by eBPF: of a command, or of the host until it is told to stop.
 
 use std::ffi::OsString;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use flowmine_schema::Writer;
@@ -9,10 +10,11 @@ use super::{Extras, NEEDS, Plan, Tracer};
 use crate::command::Held;
 use crate::host::HostFacts;
 use crate::privileges;
+use crate::serve::Door;
 use crate::stop::{Ended, Stop};
 use crate::{Options, Recorder, TraceError};
 
-/// Traces `command` and what it starts until it has ended, or without one everything that the filters leave until `stop`. When everything is attached and what runs
+/// Traces `command` and what it starts until it has ended, or without one everything that the filters leave, or commands that ask for it ([`Options::serve`]), until `stop`. When everything is attached and what runs
 /// is read in, `begun` gets the tracer: from then on nothing is missed but what [`Tracer::refused`] names.
 ///
 /// # Errors
@@ -26,6 +28,7 @@ pub fn run(
     stop: &Stop,
     begun: impl FnOnce(&Tracer),
 ) -> Result<Ended, TraceError> {
+    let door = options.serve.as_deref().map(Door::open).transpose()?;
     stop.before_command();
     let held = if command.is_empty() { None } else { Some(Held::start(command)?) };
     let mut options = options.clone();
@@ -53,8 +56,12 @@ pub fn run(
     // From here on somebody's program runs: whatever fails, it is waited for, and gets its signals.
     let (mut status, mut failed) = (None, None);
     while status.is_none() && failed.is_none() && !stop.time_is_over() {
-        failed = tracer.poll(&mut |record| recorder.take(record)).err();
+        failed = tracer.poll(door.as_ref().map(AsFd::as_fd), &mut |record| recorder.take(record)).err();
         recorder.tick()?;
+        while let Some(asking) = door.as_ref().and_then(Door::asking) {
+            let done = tracer.follow_children(asking.pid, &mut |record| recorder.take(record));
+            asking.answer(done);
+        }
         if let Some(running) = &mut running {
             stop.forwarded().for_each(|signal| running.signal(signal));
             status = running.ended_within(Duration::ZERO)?;

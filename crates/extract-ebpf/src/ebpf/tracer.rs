@@ -4,11 +4,11 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use aya::maps::{ArrayOfMaps, HashMap as Table, Map, MapData, PerCpuArray, RingBuf};
+use aya::maps::{Array, ArrayOfMaps, HashMap as Table, IterableMap, Map, MapData, PerCpuArray, RingBuf};
 use aya::programs::{BtfTracePoint, FEntry, FExit, Iter, KProbe, Program};
 use aya::{Btf, Ebpf, EbpfLoader};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -16,7 +16,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::counters::Counters;
 use super::decode::{Decoder, Host, Take, op_number};
 use super::plan::{Hooks, Plan};
-use super::{calls, object, running, wire};
+use super::{batch, calls, object, running, wire};
 use crate::options::{Detail, Filters, Options, PSEUDO_FILE_SYSTEMS};
 use crate::proc::Proc;
 use crate::record::{Op, Record};
@@ -29,6 +29,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const TOTALS_EVERY: Duration = Duration::from_secs(1);
 /// So long the command line of a process that ran before is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Entries of a table of totals, as in `bpf/maps.h`.
+const TOTALS_ENTRIES: u64 = 65_536;
+/// Values in the table of processes that are followed: with what they start, or only what they start. `bpf/maps.h` has the same.
+const FOLLOWED: u8 = 1;
+const CHILDREN_FOLLOWED: u8 = 2;
 /// Longest name of a type of file systems that the kernel side compares, with its NUL.
 const TYPE_NAME: usize = 32;
 
@@ -55,6 +60,9 @@ impl Default for Extras {
 pub struct Tracer {
     /// Programs and their links, until the end.
     ebpf: Option<Ebpf>,
+    /// What is told of processes.
+    news: RingBuf<MapData>,
+    /// Operations, and totals that ended.
     ring: RingBuf<MapData>,
     ring_bytes: u32,
     counted: PerCpuArray<MapData, [u8; wire::counter::SIZE]>,
@@ -77,6 +85,8 @@ struct Swapped {
     current: ArrayOfMaps<MapData, TotalsTable>,
     /// The first is the one that is added to.
     tables: [TotalsTable; 2],
+    /// Entries made in the first since it is added to.
+    fill: Array<MapData, u64>,
     taken: Instant,
 }
 
@@ -102,6 +112,7 @@ impl Tracer {
             loader.override_global(name, value.as_slice(), true);
         }
         loader.map_max_entries("events", options.ring_bytes);
+        loader.map_max_entries("news", news_bytes(options));
         if !plan.task_storage {
             loader.map_max_entries("flights", FLIGHTS);
         }
@@ -116,10 +127,12 @@ impl Tracer {
         fill_filters(&mut ebpf, filters)?;
         let totals = (options.detail == Detail::Totals).then(|| Swapped::new(&mut ebpf)).transpose()?;
         let ring = RingBuf::try_from(take_map(&mut ebpf, "events")?).map_err(|error| failed("the ring")(&error))?;
+        let news = RingBuf::try_from(take_map(&mut ebpf, "news")?).map_err(|error| failed("the ring of processes")(&error))?;
         let counted = PerCpuArray::try_from(take_map(&mut ebpf, "counters")?).map_err(|error| failed("the counters")(&error))?;
         let keeps = keeps_type(filters);
         let mut tracer = Tracer {
             ebpf: Some(ebpf),
+            news,
             ring,
             ring_bytes: options.ring_bytes,
             counted,
@@ -228,17 +241,21 @@ impl Tracer {
 
     /// Follows processes and those that descend from them. Forks are watched already.
     fn follow(&mut self, pids: &[u32]) -> Result<(), TraceError> {
-        let map = self.ebpf.as_mut().and_then(|ebpf| ebpf.map_mut("followed"));
-        let mut table: Table<&mut MapData, u32, u8> =
-            map.ok_or_else(|| failed("followed")(&"not in the object"))?.try_into().map_err(|error| failed("followed")(&error))?;
+        let mut table = self.followed()?;
         for pid in pids {
-            table.insert(pid, 1, 0).map_err(|error| failed("processes to follow")(&error))?;
+            table.insert(pid, FOLLOWED, 0).map_err(|error| failed("processes to follow")(&error))?;
         }
         if self.plan.iterators {
             // Passing over all processes once finds those that descend from these; what it tells of them is asked for later.
             self.iterate("running_process")?.read_to_end(&mut Vec::new()).map_err(TraceError::system("finding processes to follow"))?;
         }
         Ok(())
+    }
+
+    /// The processes that are followed, and how.
+    fn followed(&mut self) -> Result<Table<&mut MapData, u32, u8>, TraceError> {
+        let map = self.ebpf.as_mut().and_then(|ebpf| ebpf.map_mut("followed"));
+        map.ok_or_else(|| failed("followed")(&"not in the object"))?.try_into().map_err(|error| failed("followed")(&error))
     }
 
     /// What this way in says of itself.
@@ -254,28 +271,46 @@ impl Tracer {
         if !self.plan.iterators {
             return Ok(());
         }
-        for program in ["running_process", "running_file"] {
-            let mut file = self.iterate(program)?;
-            let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes).map_err(TraceError::system("reading in what runs"))?;
-            let mut rest = bytes.as_slice();
-            let mut processes = Vec::new();
-            while let Some((length, after)) = rest.split_first_chunk::<4>() {
-                let length = u32::from_le_bytes(*length) as usize;
-                let Some(record) = after.get(..length) else { break };
-                rest = &after[length..];
-                self.decoder.record(record, &mut |record| match record {
-                    Record::Process(news) => {
-                        processes.push(news.clone());
-                        Ok(())
-                    }
-                    other => take(other),
-                })?;
-            }
-            running::add(&mut processes, &Proc::at(&self.proc), self.arguments_bytes, &self.environment, PATIENCE);
-            processes.into_iter().try_for_each(|news| take(&Record::Process(news)))?;
+        self.read_in_by("running_process", take)?;
+        self.read_in_by("running_file", take)
+    }
+
+    fn read_in_by(&mut self, program: &str, take: Take<'_>) -> Result<(), TraceError> {
+        let mut file = self.iterate(program)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(TraceError::system("reading in what runs"))?;
+        let mut rest = bytes.as_slice();
+        let mut processes = Vec::new();
+        while let Some((length, after)) = rest.split_first_chunk::<4>() {
+            let length = u32::from_le_bytes(*length) as usize;
+            let Some(record) = after.get(..length) else { break };
+            rest = &after[length..];
+            self.decoder.record(record, &mut |record| match record {
+                Record::Process(news) => {
+                    processes.push(news.clone());
+                    Ok(())
+                }
+                other => take(other),
+            })?;
         }
-        Ok(())
+        running::add(&mut processes, &Proc::at(&self.proc), self.arguments_bytes, &self.environment, PATIENCE);
+        processes.into_iter().try_for_each(|news| take(&Record::Process(news)))
+    }
+
+    /// Records from now on what a process starts, but not itself, and reads in the files that it has open, which they will have.
+    ///
+    /// # Errors
+    /// Those of `take`, and when there is no room for one more.
+    pub fn follow_children(&mut self, pid: u32, take: Take<'_>) -> Result<(), TraceError> {
+        self.followed()?.insert(pid, CHILDREN_FOLLOWED, 0).map_err(|error| failed("processes to follow")(&error))?;
+        if !self.plan.iterators {
+            return Ok(());
+        }
+        let map = self.ebpf.as_mut().and_then(|ebpf| ebpf.map_mut("read_in"));
+        let mut only: Array<&mut MapData, u32> =
+            map.ok_or_else(|| failed("read_in")(&"not in the object"))?.try_into().map_err(|error| failed("read_in")(&error))?;
+        only.set(0, pid, 0).map_err(|error| failed("read_in")(&error))?;
+        self.read_in_by("running_file", take)
     }
 
     fn iterate(&mut self, program: &str) -> Result<File, TraceError> {
@@ -285,38 +320,38 @@ impl Tracer {
         link.into_file().map_err(|error| failed(program)(&error))
     }
 
-    /// Waits until a part of the ring is filled, the host's mounts change or 100 ms are over, and takes what is there. Returns the number of records.
+    /// Waits until a part of the ring is filled, the host's mounts change, `also` can be read or 100 ms are over, and takes what is there. Returns the number of records.
     ///
     /// # Errors
     /// Those of `take`.
-    pub fn poll(&mut self, take: Take<'_>) -> Result<u64, TraceError> {
+    pub fn poll(&mut self, also: Option<BorrowedFd<'_>>, take: Take<'_>) -> Result<u64, TraceError> {
         let timeout = PollTimeout::try_from(LOOK_EVERY).unwrap_or(PollTimeout::ZERO);
         // An interrupted wait is as good as one that is over.
         let mounts = self.decoder.mounts();
-        let mut waited = [PollFd::new(self.ring.as_fd(), PollFlags::POLLIN), PollFd::new(mounts.as_fd(), PollFlags::POLLPRI)];
+        let mut waited = vec![
+            PollFd::new(mounts.as_fd(), PollFlags::POLLPRI),
+            PollFd::new(self.ring.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.news.as_fd(), PollFlags::POLLIN),
+        ];
+        waited.extend(also.map(|also| PollFd::new(also, PollFlags::POLLIN)));
         let _ = poll(&mut waited, timeout);
-        if waited[1].any() == Some(true) {
+        if waited[0].any() == Some(true) {
             // A container may come and go while nothing else happens.
             mounts.changed();
         }
         let taken = self.drain(take)?;
         self.count(take)?;
-        if self.totals.as_ref().is_some_and(|totals| totals.taken.elapsed() >= TOTALS_EVERY) {
+        if self.totals.as_ref().is_some_and(Swapped::is_time) {
             return Ok(taken + self.take_totals(take)?);
         }
         Ok(taken)
     }
 
-    /// Takes what is in the ring now; at most as much as it holds, so that a fast writer cannot keep us here.
+    /// Takes what is in the rings now; at most as much as they hold, so that a fast writer cannot keep us here. What is told of processes is first: it is known when
+    /// what they did comes.
     fn drain(&mut self, take: Take<'_>) -> Result<u64, TraceError> {
-        let (mut taken, mut bytes) = (0, 0);
-        while bytes <= self.ring_bytes as usize {
-            let Some(record) = self.ring.next() else { break };
-            bytes += record.len() + 8;
-            taken += 1;
-            self.decoder.record(&record, take)?;
-        }
-        Ok(taken)
+        drain(&mut self.news, self.ring_bytes, &mut self.decoder, take)?;
+        drain(&mut self.ring, self.ring_bytes, &mut self.decoder, take)
     }
 
     fn count(&mut self, take: Take<'_>) -> Result<(), TraceError> {
@@ -351,8 +386,15 @@ impl Tracer {
     /// was added up since; an open that is found there ends what was added up for the open file before it.
     fn take_totals(&mut self, take: Take<'_>) -> Result<u64, TraceError> {
         let Some(totals) = &mut self.totals else { return Ok(0) };
-        totals.take(&mut self.decoder)?;
-        let taken = self.drain(take)?;
+        totals.swap()?;
+        let mut taken = 0;
+        let mut batches = batch::Batches::of(totals.tables[1].map().fd().as_fd());
+        // The rings are looked at between the batches: they fill while a large table is taken.
+        while batches.next(&mut |key, value| self.decoder.wait(key, value)).map_err(TraceError::system("taking totals"))? {
+            drain(&mut self.news, self.ring_bytes, &mut self.decoder, take)?;
+            taken += drain(&mut self.ring, self.ring_bytes, &mut self.decoder, take)?;
+        }
+        taken += self.drain(take)?;
         self.decoder.tell_waiting(take)?;
         Ok(taken)
     }
@@ -370,6 +412,22 @@ impl Tracer {
         self.count(take)?;
         Ok(self.counters.operations() - self.decoder.left_out)
     }
+}
+
+fn drain(ring: &mut RingBuf<MapData>, at_most: u32, decoder: &mut Decoder, take: Take<'_>) -> Result<u64, TraceError> {
+    let (mut taken, mut bytes) = (0, 0);
+    while bytes <= at_most as usize {
+        let Some(record) = ring.next() else { break };
+        bytes += record.len() + 8;
+        taken += 1;
+        decoder.record(&record, take)?;
+    }
+    Ok(taken)
+}
+
+/// Bytes of the ring for what is told of processes. A small ring for operations does not make it small: without it nobody knows whose they were.
+fn news_bytes(options: &Options) -> u32 {
+    (options.ring_bytes / 2).max(8 << 20)
 }
 
 fn attach_function(program: &mut Program, function: &str, btf: &Btf) -> Result<(), aya::programs::ProgramError> {
@@ -399,24 +457,22 @@ impl Swapped {
         let tables = [table("totals_a")?, table("totals_b")?];
         let mut current = ArrayOfMaps::try_from(take_map(ebpf, "totals")?).map_err(|error| failed("totals")(&error))?;
         current.set(0, &tables[0], 0).map_err(|error| failed("totals")(&error))?;
-        Ok(Swapped { current, tables, taken: Instant::now() })
+        let fill = Array::try_from(take_map(ebpf, "fill")?).map_err(|error| failed("fill")(&error))?;
+        Ok(Swapped { current, tables, fill, taken: Instant::now() })
     }
 
-    fn take(&mut self, decoder: &mut Decoder) -> Result<(), TraceError> {
+    /// Whether the table is to be taken now: each second, and when half of its room is used.
+    fn is_time(&self) -> bool {
+        self.taken.elapsed() >= TOTALS_EVERY || self.fill.get(&0, 0).is_ok_and(|made| made >= TOTALS_ENTRIES / 2)
+    }
+
+    /// Lets the kernel add to the other table. The second of [`Swapped::tables`] is then the one to be taken.
+    fn swap(&mut self) -> Result<(), TraceError> {
         self.taken = Instant::now();
         // Returns when no program uses the old one any more.
         self.current.set(0, &self.tables[1], 0).map_err(|error| failed("totals")(&error))?;
         self.tables.swap(0, 1);
-        let old = &mut self.tables[1];
-        let keys: Vec<_> = old.keys().filter_map(Result::ok).collect();
-        for key in keys {
-            if let Ok(value) = old.get(&key, 0) {
-                decoder.wait(&key, &value);
-            }
-            // It is not there only if somebody else took it.
-            let _ = old.remove(&key);
-        }
-        Ok(())
+        self.fill.set(0, 0, 0).map_err(|error| failed("fill")(&error))
     }
 }
 
@@ -467,7 +523,7 @@ impl Settings {
         byte("vfs_hooks", (plan.hooks != Hooks::Syscalls).into());
         byte("cpu_times", extras.cpu_times.into());
         byte("totals_only", (options.detail == Detail::Totals).into());
-        byte("follow", (!filters.pids.is_empty()).into());
+        byte("follow", (!filters.pids.is_empty() || options.serve.is_some()).into());
         byte("filter_uids", (!filters.uids.is_empty()).into());
         byte("filter_gids", (!filters.gids.is_empty()).into());
         byte("types_default", if filters.file_systems.is_empty() { 1 } else { 2 });
@@ -488,6 +544,7 @@ impl Settings {
         word("arguments_bytes", u32::try_from(options.arguments_bytes.min(8192)).unwrap_or(8192));
         word("environment_pieces", if options.environment.is_empty() { 0 } else { 32 });
         word("wake_bytes", options.ring_bytes / 8);
+        word("news_wake_bytes", news_bytes(options) / 8);
         word("cgroup_filters", cgroups.len() as u32);
         let mut table = vec![0; 16 * CGROUP_FILTERS];
         for (entry, (id, level, controller)) in table.chunks_exact_mut(16).zip(cgroups) {
@@ -497,6 +554,7 @@ impl Settings {
         }
         values.push(("cgroup_filter", table));
         values.push(("calls", calls::table(&filters.ops).to_vec()));
+        values.push(("foreign_calls", calls::foreign().to_vec()));
         Settings { values }
     }
 }

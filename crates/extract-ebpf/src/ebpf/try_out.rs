@@ -32,19 +32,19 @@ const GPL: &[u8] = b"GPL\0";
 /// The attributes of a call of bpf(2), which is a union that grows with the kernels; what is not set is 0.
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
-struct Attributes([u8; 128]);
+pub(super) struct Attributes(pub(super) [u8; 128]);
 
 impl Attributes {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Attributes([0; 128])
     }
 
-    fn word(mut self, at: usize, value: u32) -> Self {
+    pub(super) fn word(mut self, at: usize, value: u32) -> Self {
         self.0[at..at + 4].copy_from_slice(&value.to_ne_bytes());
         self
     }
 
-    fn long(mut self, at: usize, value: u64) -> Self {
+    pub(super) fn long(mut self, at: usize, value: u64) -> Self {
         self.0[at..at + 8].copy_from_slice(&value.to_ne_bytes());
         self
     }

@@ -79,8 +79,8 @@ pub(super) fn json_object<'a>(pairs: impl Iterator<Item = (&'a str, &'a [u8])>) 
     serde_json::Value::Object(pairs).to_string()
 }
 
-/// The filters that were set, as a JSON object; `None` when none was.
-pub(super) fn filters(filters: &Filters) -> Option<String> {
+/// The filters that were set, as a JSON object; `None` when none was. `only_joined`: only commands that joined the trace were seen.
+pub(super) fn filters(filters: &Filters, only_joined: bool) -> Option<String> {
     let mut set = serde_json::Map::new();
     let mut put = |name: &str, values: Vec<serde_json::Value>| {
         if !values.is_empty() {
@@ -99,5 +99,8 @@ pub(super) fn filters(filters: &Filters) -> Option<String> {
     put("ops", filters.ops.iter().map(|op| op.name().into()).collect());
     put("directories", paths(&filters.directories));
     put("directories_out", paths(&filters.directories_out));
+    if only_joined {
+        set.insert("joined".to_owned(), true.into());
+    }
     (!set.is_empty()).then(|| serde_json::Value::Object(set).to_string())
 }

@@ -1,4 +1,5 @@
-//! Writing rows while more arrive: a thread of its own owns the dataset's writer, so that a way in is never kept from its ring by a slow disk.
+//! Writing rows while more arrive: a thread of its own owns the dataset's writer, so that a way in is never kept from its ring by a slow disk. Small files are merged meanwhile
+//! by one more thread, so that a trace of days leaves no thousands of them and ends at once.
 //!
 //! A dataset that cannot be written (a full disk, a quota, a limit of file sizes, a folder that is gone) ends no trace, because a program waits for it: operations and sums that were
 //! to be written then are counted and dropped, what is said once only (processes, files, losses) is kept for the next try.
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use flowmine_schema::tables::{Clock, Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, DatasetError, Row, Transaction, Writer};
+use flowmine_schema::{Builder, DatasetError, Merge, Merged, Row, Transaction, Writer};
 
 use super::{Dated, TraceError};
 use crate::record::Op;
@@ -256,7 +257,7 @@ impl Writing {
         let _ = self.orders.as_ref().map(|orders| orders.send(Order::Call(work)));
     }
 
-    /// Lets the thread write what is left, merge small files and end.
+    /// Lets the thread write what is left, merge small files for a moment and end.
     pub(super) fn end(&mut self) {
         drop(self.orders.take());
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
@@ -267,6 +268,7 @@ impl Writing {
 
 fn write(mut writer: Writer, host: &str, orders: &Receiver<Order>, unwritten: &Mutex<Unwritten>) {
     let mut held = Small::default();
+    let mut merging = Merging::default();
     while let Ok(order) = orders.recv() {
         match order {
             Order::Write(rows) => {
@@ -279,6 +281,8 @@ fn write(mut writer: Writer, host: &str, orders: &Receiver<Order>, unwritten: &M
                     locked(unwritten).because(error.into());
                 }
                 locked(unwritten).counts.add_all(dropped);
+                // What could not be merged stays as it is: no row is lost by it, and a disk that takes nothing is told of what is written.
+                let _ = merging.go_on(&mut writer);
             }
             // Whoever asked may have gone.
             Order::Call(work) => work(),
@@ -289,10 +293,78 @@ fn write(mut writer: Writer, host: &str, orders: &Receiver<Order>, unwritten: &M
     never.add("process", held.processes.len() as u64, None);
     never.add("open-file", held.files.len() as u64, None);
     locked(unwritten).counts.add_all(never);
-    // Small files can be merged by the next trace as well.
-    if let Err(error) = merge(&mut writer) {
+    // What is left small can be merged by the next trace as well.
+    if let Err(error) = merging.end(&mut writer) {
         locked(unwritten).because(error.into());
     }
+}
+
+/// Merges of small files, one at a time, beside the writing.
+#[derive(Default)]
+struct Merging {
+    running: Option<JoinHandle<Result<Merged, DatasetError>>>,
+    flushes: u32,
+}
+
+/// A merge is looked for after so many flushes: before, there are not enough files of any table.
+const FLUSHES: u32 = 16;
+/// So long a trace goes on merging at its end.
+const AT_THE_END: Duration = Duration::from_millis(500);
+
+impl Merging {
+    /// Puts in its place what has been merged, and begins the next one when there is one to do.
+    fn go_on(&mut self, writer: &mut Writer) -> Result<(), DatasetError> {
+        self.flushes += 1;
+        if let Some(done) = self.running.take_if(|running| running.is_finished()) {
+            take_merged(done, writer)?;
+            // There may be more to do.
+            self.flushes = FLUSHES;
+        }
+        if self.running.is_none() && self.flushes >= FLUSHES {
+            self.flushes = 0;
+            self.running = next_merge(writer)?.map(|merge| std::thread::spawn(|| merge.run()));
+        }
+        Ok(())
+    }
+
+    /// Merges what can be merged soon. A merge that takes longer is left: nothing of it has been written.
+    fn end(mut self, writer: &mut Writer) -> Result<(), DatasetError> {
+        let begun = Instant::now();
+        while begun.elapsed() < AT_THE_END {
+            match self.running.take_if(|running| running.is_finished()) {
+                Some(done) => take_merged(done, writer)?,
+                None if self.running.is_some() => std::thread::sleep(Duration::from_millis(2)),
+                None => match next_merge(writer)? {
+                    Some(merge) => self.running = Some(std::thread::spawn(|| merge.run())),
+                    None => break,
+                },
+            }
+        }
+        Ok(())
+    }
+}
+
+fn take_merged(done: JoinHandle<Result<Merged, DatasetError>>, writer: &mut Writer) -> Result<(), DatasetError> {
+    // A thread that failed leaves the files as they were.
+    done.join().map_or(Ok(()), |merged| writer.put_merged(merged?))
+}
+
+/// The next merge of any of a trace's tables.
+fn next_merge(writer: &Writer) -> Result<Option<Merge>, DatasetError> {
+    for next in [
+        Writer::next_merge::<IoEvent<'static>>,
+        Writer::next_merge::<IoTotal<'static>>,
+        Writer::next_merge::<TracedFile<'static>>,
+        Writer::next_merge::<Process<'static>>,
+        Writer::next_merge::<IoLoss<'static>>,
+        Writer::next_merge::<Clock<'static>>,
+        Writer::next_merge::<Host<'static>>,
+    ] {
+        if let Some(merge) = next(writer)? {
+            return Ok(Some(merge));
+        }
+    }
+    Ok(None)
 }
 
 /// Writes all of it or, when this fails, nothing.
@@ -315,15 +387,4 @@ fn flush(
         Err(_) if writer.is_unfinished() => Ok(()),
         other => other,
     }
-}
-
-/// Merges the small files of a trace's tables.
-fn merge(writer: &mut Writer) -> Result<(), DatasetError> {
-    writer.merge_small_files::<Host<'static>>()?;
-    writer.merge_small_files::<Clock<'static>>()?;
-    writer.merge_small_files::<Process<'static>>()?;
-    writer.merge_small_files::<TracedFile<'static>>()?;
-    writer.merge_small_files::<IoEvent<'static>>()?;
-    writer.merge_small_files::<IoTotal<'static>>()?;
-    writer.merge_small_files::<IoLoss<'static>>()
 }

@@ -70,7 +70,7 @@ pub use place::Leaf;
 pub use prune::Pruned;
 pub use role::Role;
 pub use transaction::Transaction;
-pub use writer::Writer;
+pub use writer::{Merge, Merged, Writer};
 
 use crate::parquet;
 use crate::row::{Projection, Row, Rows};
