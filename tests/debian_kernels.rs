@@ -17,8 +17,8 @@ mod traced;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use flowmine_schema::tables::IoLoss;
-use operations::{Expectations, Used, Way};
+use flowmine_schema::tables::{IoLoss, IoTotal};
+use operations::{Expectations, Used, Want, Way};
 use qemu::{KERNELS, Machine};
 use require::require;
 
@@ -51,6 +51,15 @@ END
         code=$?
         [ $code = 1 ] || { echo \"$hooks $code\"; cat /results/$hooks.messages; }
     done
+    # With totals other parts of the programs are there. What the kernel refuses of them is said.
+    for hooks in syscalls vfs vfs-kprobe; do
+        mkdir -p /work/totals-$hooks
+        cd /work/totals-$hooks
+        flowmine trace --dataset /results/$hooks.totals --backend ebpf --hooks $hooks --detail totals -- operations io_uring --expect /results/$hooks.expected 2> /results/messages
+        code=$?
+        { [ $code = 0 ] && [ ! -s /results/messages ]; } || { echo \"totals, $hooks: $code\"; cat /results/messages; }
+    done
+    cd /
     # As systemd starts it.
     ulimit -l unlimited
     /usr/bin/setpriv --no-new-privs --inh-caps=-all --bounding-set=-all$capabilities \\
@@ -89,6 +98,7 @@ fn rows_are_the_same_on_every_kernel() {
                 }
             });
             wrong.extend(differences(way(suite, hooks), hooks, &results.join(hooks), &dataset));
+            wrong.extend(sums_differ(hooks, &results));
         }
         let end = traced::end(&results.join("service"));
         assert_eq!(
@@ -99,6 +109,25 @@ fn rows_are_the_same_on_every_kernel() {
         );
         assert!(wrong.is_empty(), "{suite} ({version}): {} differences\n{}", wrong.len(), wrong.join("\n"));
     }
+}
+
+/// Bytes of the case of io_uring, added up, against what it told.
+fn sums_differ(hooks: &str, results: &Path) -> Option<String> {
+    let text = std::fs::read(results.join(format!("{hooks}.expected"))).unwrap();
+    let told = operations::parse(&text);
+    let bytes = |op: &str| -> i64 {
+        let results = told.rows.iter().filter(|row| row.op == op).map(|row| &row.result);
+        results.map(|result| if let Want::Is(bytes) = result { (*bytes).max(0) } else { 0 }).sum()
+    };
+    // What it told it wrote into a file, too.
+    let expected = (bytes("read"), bytes("write") + text.len() as i64);
+    let mut sums = (0, 0);
+    traced::each::<IoTotal<'static>>(&results.join(format!("{hooks}.totals")), |row| {
+        if row.write_bytes > 0 {
+            sums = (sums.0 + row.read_bytes, sums.1 + row.write_bytes);
+        }
+    });
+    (sums != expected || expected.0 == 0).then(|| format!("{hooks}: sums {sums:?}, told {expected:?}"))
 }
 
 /// All cases of one trace against what they told.

@@ -338,6 +338,33 @@ fn many_commands_join_one_tracer() {
     assert_eq!(ends, (0..8).map(Some).collect());
 }
 
+/// Everybody may see the socket here, and only its owner may join, until he lets others in.
+#[test]
+fn only_the_owner_of_the_socket_may_join() {
+    if !works() {
+        return;
+    }
+    // The test's own directories may lie where nobody else comes.
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let (tracer, socket) = serve(dir.path(), &[]);
+    let ask = || {
+        let script = "import socket,sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\nprint(s.recv(100).decode().strip())";
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c", script]).arg(&socket);
+        let output = command.output().unwrap();
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), text(&output))
+    };
+    let refused = ask();
+    assert!(refused.contains("PermissionError"), "{refused}");
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).unwrap();
+    assert_eq!(ask(), "traced\n");
+    tracer.signal("-TERM");
+    assert_eq!(tracer.output().status.code(), Some(0));
+    // Whoever joined without starting anything left nothing.
+    each::<Process<'static>>(&dir.path().join("data"), |process| panic!("{process:?}"));
+}
+
 /// Who may not connect, or finds nobody, runs untraced, and is told so.
 #[test]
 fn a_command_that_cannot_join_runs_untraced_or_not_at_all() {

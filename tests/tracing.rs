@@ -160,6 +160,34 @@ fn totals_are_right_whatever_the_ring_loses() {
     assert_eq!((reads, writes), ((BURST + 1, 512 * BURST), (BURST, 512 * BURST)));
 }
 
+/// Neither the calls of libaio nor the requests of io_uring are seen by ptrace, with sums as with events: that there were some is counted.
+#[test]
+fn what_ptrace_cannot_see_is_counted_with_totals_too() {
+    for (case, kind) in [("aio", "aio"), ("io_uring", "io_uring")] {
+        let dir = scratch();
+        let (expectations, work) = (dir.path().join("told"), dir.path().join("work"));
+        std::fs::create_dir(&work).unwrap();
+        let output = trace(dir.path(), "ptrace", &["--detail", "totals", "--"])
+            .arg(operations::program())
+            .args([case, "--expect"])
+            .arg(&expectations)
+            .current_dir(&work)
+            .output()
+            .unwrap();
+        if output.status.code() == Some(77) {
+            require(case, &format!("a kernel with {case}"), false);
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+        let mut lost = BTreeMap::<(String, String), i64>::new();
+        each::<IoLoss<'static>>(&dir.path().join("data"), |loss| {
+            *lost.entry((loss.kind.to_string(), loss.reason.to_string())).or_default() += loss.count;
+        });
+        assert!(lost[&(kind.to_owned(), "not-visible".to_owned())] > 0, "{lost:?}");
+        assert!(text(&output).contains("not-visible") && !text(&output).contains("--ring"), "{}", text(&output));
+    }
+}
+
 /// A burst that fits into the default ring whole, so that it cannot depend on how fast the ring is read.
 #[test]
 fn the_default_ring_loses_nothing() {

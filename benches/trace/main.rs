@@ -58,6 +58,13 @@ const STRACE: &str =
 const BPFTRACE: &str = "tracepoint:syscalls:sys_exit_read,tracepoint:syscalls:sys_exit_write,tracepoint:syscalls:sys_exit_pread64,\
 tracepoint:syscalls:sys_exit_pwrite64,tracepoint:syscalls:sys_exit_openat,tracepoint:syscalls:sys_exit_close { printf(\"%llu %d %s %d\\n\", nsecs, pid, probe, args->ret); }";
 
+/// The same calls added up by process and kind of call with their bytes and times, which is what totals do by process and open file.
+const BPFTRACE_SUMS: &str = "BEGIN { printf(\"attached\\n\"); } tracepoint:syscalls:sys_enter_read,tracepoint:syscalls:sys_enter_write,tracepoint:syscalls:sys_enter_pread64,\
+tracepoint:syscalls:sys_enter_pwrite64,tracepoint:syscalls:sys_enter_openat,tracepoint:syscalls:sys_enter_close { @begun[tid] = nsecs; } \
+tracepoint:syscalls:sys_exit_read,tracepoint:syscalls:sys_exit_write,tracepoint:syscalls:sys_exit_pread64,\
+tracepoint:syscalls:sys_exit_pwrite64,tracepoint:syscalls:sys_exit_openat,tracepoint:syscalls:sys_exit_close \
+{ @calls[pid, probe] = count(); @bytes[pid, probe] = sum(args->ret > 0 ? args->ret : 0); @time[pid, probe] = sum(nsecs - @begun[tid]); delete(@begun[tid]); }";
+
 const WAYS: &[Way] = &[
     Way { name: "untraced", needs: &[], before: |_| Vec::new() },
     // What the two tracepoints cost before anything is recorded: the floor of the next two.
@@ -80,7 +87,8 @@ const WAYS: &[Way] = &[
             ["strace", "-f", "-qq", "--seccomp-bpf", "-e", STRACE, "-o", &s.strace_output.display().to_string()].map(str::to_owned).to_vec()
         },
     },
-    Way { name: "bpftrace", needs: &["bpftrace"], before: |s| vec!["--bpftrace".into(), s.bpftrace_output.display().to_string()] },
+    Way { name: "bpftrace, a line a call", needs: &["bpftrace"], before: |_| vec!["--bpftrace".into(), BPFTRACE.into()] },
+    Way { name: "bpftrace, sums", needs: &["bpftrace"], before: |_| vec!["--bpftrace".into(), BPFTRACE_SUMS.into()] },
 ];
 
 /// Files in memory lie in `memory`: what a disk does in the background would hide what a small call costs.
@@ -270,7 +278,10 @@ fn run(root: &Path, memory: &Path, work: &Work, way: &Way) -> Outcome<Measured> 
     let _ = fs::remove_file(&told);
     let inside = [std::env::current_exe()?.display().to_string(), "--measure".into(), told.display().to_string(), work.script.clone()];
     let before = (way.before)(&setting);
-    let tracer = if before.first().is_some_and(|first| first == "--bpftrace") { Some(bpftrace(&setting)?) } else { None };
+    let tracer = match before.as_slice() {
+        [first, script] if first == "--bpftrace" => Some(bpftrace(&setting, script)?),
+        _ => None,
+    };
     let words: Vec<String> = before.into_iter().filter(|_| tracer.is_none()).chain(inside).collect();
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).current_dir(root.join("work")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -307,9 +318,9 @@ fn run(root: &Path, memory: &Path, work: &Work, way: &Way) -> Outcome<Measured> 
 }
 
 /// Starts bpftrace and waits until it says that it has attached.
-fn bpftrace(setting: &Setting) -> Outcome<std::process::Child> {
+fn bpftrace(setting: &Setting, script: &str) -> Outcome<std::process::Child> {
     let child = Command::new("bpftrace")
-        .args(["-q", "-e", BPFTRACE])
+        .args(["-q", "-e", script])
         .stdin(Stdio::null())
         .stdout(fs::File::create(&setting.bpftrace_output)?)
         .stderr(fs::File::create(setting.bpftrace_output.with_extension("err"))?)

@@ -9,6 +9,7 @@ mod airflow;
 mod container;
 #[path = "../support/doctor.rs"]
 mod doctor;
+mod forged;
 mod makeflow;
 mod nextflow;
 #[path = "../support/operations.rs"]
@@ -109,6 +110,15 @@ fn makeflow_slurm() {
     lab.observe(&place.dataset());
     place.import("makeflow", &[makeflow::LOG]);
     check(&place.dataset(), &place.truth(), &expected);
+}
+
+/// What somebody says of himself is not charged to another user's job.
+#[test]
+fn a_claim_to_another_users_job_is_refuted() {
+    let _alone = alone();
+    if ebpf() && slurm::present() {
+        forged::claims();
+    }
 }
 
 fn snakemake_slurm_expected() -> Expected {

@@ -657,6 +657,55 @@ static void io_uring(void) {
     close(ring.fd);
 }
 
+/* Names and what moves no bytes. */
+static void io_uring_names(void) {
+    struct ring ring;
+    open_ring(&ring);
+    struct io_uring_sqe entry = {.opcode = IORING_OP_OPENAT, .fd = AT_FDCWD, .addr = (uintptr_t)"data", .len = 0644, .open_flags = O_RDWR | O_CREAT};
+    int64_t done = ring_call(&ring, entry);
+    if (done == -EINVAL) skip("IORING_OP_OPENAT");
+    must(done >= 0);
+    keep((int)done, 0);
+    int fd = (int)done;
+    files[fd].handle = atomic_fetch_add(&book->next_handle, 1);
+    ROW(.op = "open", .via = "io_uring", OF(fd), .path = "data", .container_path = NULL, .result = 0, .flags = O_RDWR | O_CREAT);
+    entry = (struct io_uring_sqe){.opcode = IORING_OP_WRITE, .fd = fd, .addr = (uintptr_t)buffer, .len = 300};
+    must(transfer(fd, "write", "io_uring", 0, 300, ring_call(&ring, entry)) == 300);
+    entry = (struct io_uring_sqe){.opcode = IORING_OP_FALLOCATE, .fd = fd, .off = 1000, .addr = 500};
+    done = ring_call(&ring, entry);
+    ROW(.op = "allocate", .via = "io_uring", OF(fd), .offset = 1000, .size = 500, .result = done, .flags = 0);
+    entry = (struct io_uring_sqe){.opcode = IORING_OP_CLOSE, .fd = fd};
+    must(ring_call(&ring, entry) == 0);
+    ROW(.op = "close", .via = "io_uring", OF(fd), .result = 0);
+    files[fd].open = false;
+    /* By a directory's descriptor, and what fails. */
+    must(mkdir("sub", 0755) == 0);
+    int directory = (int)syscall(SYS_openat, AT_FDCWD, "sub", O_RDONLY | O_DIRECTORY, 0);
+    must(directory >= 0);
+    entry = (struct io_uring_sqe){.opcode = IORING_OP_OPENAT, .fd = directory, .addr = (uintptr_t)"missing", .open_flags = O_RDONLY};
+    done = ring_call(&ring, entry);
+    ROW(.op = "open", .via = "io_uring", .device = ANY, .inode = ANY, .path = "sub/missing", .container_path = NULL, .result = done, .flags = O_RDONLY);
+    struct stat status;
+    must(stat("data", &status) == 0);
+    entry = (struct io_uring_sqe){.opcode = IORING_OP_RENAMEAT, .fd = AT_FDCWD, .addr = (uintptr_t)"data", .len = (unsigned)directory, .off = (uintptr_t)"moved"};
+    done = ring_call(&ring, entry);
+    if (done == -EINVAL) skip("IORING_OP_RENAMEAT");
+    ROW(.op = "rename", .via = "io_uring", .device = (int64_t)status.st_dev, .inode = (int64_t)status.st_ino, .path = "data", .container_path = NULL,
+        .new_path = "sub/moved", .result = done, .flags = 0);
+    entry = (struct io_uring_sqe){.opcode = IORING_OP_LINKAT, .fd = directory, .addr = (uintptr_t)"moved", .len = (unsigned)AT_FDCWD, .off = (uintptr_t)"linked"};
+    done = ring_call(&ring, entry);
+    /* Not in the io_uring of 5.10, which is that of 5.15 but for this. */
+    bool linked = done != -EINVAL;
+    const char *name = linked ? "linked" : "sub/moved";
+    if (linked) ROW(.op = "link", .via = "io_uring", .device = (int64_t)status.st_dev, .inode = (int64_t)status.st_ino, .path = "sub/moved", .container_path = NULL,
+        .new_path = "linked", .result = done);
+    entry = (struct io_uring_sqe){.opcode = IORING_OP_UNLINKAT, .fd = AT_FDCWD, .addr = (uintptr_t)name};
+    done = ring_call(&ring, entry);
+    ROW(.op = "delete", .via = "io_uring", .device = (int64_t)status.st_dev, .inode = (int64_t)status.st_ino, .path = name, .container_path = NULL, .result = done);
+    close(directory);
+    close(ring.fd);
+}
+
 /* At the position, which moves: fuse.ko does not move it for files that it serves without the page cache (FOPEN_DIRECT_IO). */
 static void io_uring_position(void) {
     struct ring ring;
@@ -1381,6 +1430,7 @@ static const struct {
     {"splice", spliced},
     {"copy_file_range", copy_range},
     {"io_uring", io_uring},
+    {"io_uring_names", io_uring_names},
     {"io_uring_position", io_uring_position},
     {"o_tmpfile", o_tmpfile},
     {"rename_over", rename_over},

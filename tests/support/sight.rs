@@ -28,6 +28,12 @@ const NO_IO_URING: Blind = Blind {
     sight: Sight::NoRow,
 };
 
+const NAMED_BY_IO_URING: Blind = Blind {
+    why: "a request of io_uring that names a path passes no hook that would tell the inode",
+    of: |_, row| matches!(row.op.as_str(), "delete" | "rename" | "link") && row.via == Want::Is("io_uring".to_owned()),
+    sight: Sight::Null(Column::File),
+};
+
 const LONG_PATH: Blind = Blind {
     why: "/proc tells no path of more than 4096 bytes",
     of: |case, row| case == "longer_path" && matches!(row.op.as_str(), "open" | "delete") && row.path != Want::Any,
@@ -36,7 +42,7 @@ const LONG_PATH: Blind = Blind {
 
 const REFUSED_AT_ONCE: Blind = Blind {
     why: "an io_uring of 5.15 and before tells of a request that it refuses at once only its end, without what it was",
-    of: |_, row| row.via == Want::Is("io_uring".to_owned()) && matches!(row.result, Want::Is(result) if result < 0),
+    of: |_, row| row.via == Want::Is("io_uring".to_owned()) && matches!(row.result, Want::Is(result) if result < 0 && row.op != "open"),
     sight: Sight::NoRow,
 };
 
@@ -88,6 +94,18 @@ const SYNC_RANGE: Blind = Blind {
     sight: Sight::NoRow,
 };
 
+const MISSING_BY_IO_URING: Blind = Blind {
+    why: "that a name is missing comes as a lookup; what was wanted of it stands in the caller's system call, which is io_uring_enter(2)",
+    of: |_, row| row.via == Want::Is("io_uring".to_owned()) && row.op == "open" && row.result == Want::Is(-2),
+    sight: Sight::NoRow,
+};
+
+const FLAGS_OF_IO_URING: Blind = Blind {
+    why: "flags of a rename stand in the caller's system call, which is io_uring_enter(2), unless there are some",
+    of: |_, row| row.via == Want::Is("io_uring".to_owned()) && row.op == "rename",
+    sight: Sight::Null(Column::Flags),
+};
+
 const SHORTENED: Blind = Blind {
     why: "the kernel shortens what io_uring and libaio ask for to what is left of the file",
     of: |case, row| {
@@ -98,20 +116,40 @@ const SHORTENED: Blind = Blind {
 };
 
 pub const SYSCALLS: Way = Way { name: "eBPF, system calls", blind: &[UNKNOWN_INODE, AIO], ..PLAIN };
-pub const VFS: Way = Way { name: "eBPF, VFS", blind: &[AIO, REFUSED_BEFORE], ..PLAIN };
+pub const VFS: Way = Way { name: "eBPF, VFS", blind: &[AIO, REFUSED_BEFORE, NAMED_BY_IO_URING], ..PLAIN };
 /// The same on a kernel whose io_uring is that of 5.15 or older; Debian's 5.10 has that one.
 pub const SYSCALLS_5_15: Way = Way { blind: &[UNKNOWN_INODE, AIO, REFUSED_AT_ONCE], ..SYSCALLS };
-pub const VFS_5_15: Way = Way { blind: &[AIO, REFUSED_BEFORE, REFUSED_AT_ONCE], ..VFS };
+pub const VFS_5_15: Way = Way { blind: &[AIO, REFUSED_BEFORE, NAMED_BY_IO_URING, REFUSED_AT_ONCE], ..VFS };
 pub const PTRACE: Way = Way { name: "ptrace", blind: &[AIO, NO_IO_URING, LONG_PATH], ..PLAIN };
 pub const FUSE: Way = Way {
     name: "FUSE",
     same_files: false,
-    blind: &[MAPPED, THROUGH_THE_CACHE, NOTHING_MOVED, REFUSED_BY_THE_KERNEL, PLACES, SYNC_RANGE, SHORTENED],
+    blind: &[
+        MAPPED,
+        THROUGH_THE_CACHE,
+        NOTHING_MOVED,
+        REFUSED_BY_THE_KERNEL,
+        PLACES,
+        SYNC_RANGE,
+        SHORTENED,
+        MISSING_BY_IO_URING,
+        FLAGS_OF_IO_URING,
+    ],
     ..PLAIN
 };
 pub const FUSE_OF_A_USER: Way = Way {
     name: "FUSE in a user namespace",
-    blind: &[MAPPED, THROUGH_THE_CACHE, NOTHING_MOVED, REFUSED_BUT_FOR_RIGHTS, PLACES, SYNC_RANGE, SHORTENED],
+    blind: &[
+        MAPPED,
+        THROUGH_THE_CACHE,
+        NOTHING_MOVED,
+        REFUSED_BUT_FOR_RIGHTS,
+        PLACES,
+        SYNC_RANGE,
+        SHORTENED,
+        MISSING_BY_IO_URING,
+        FLAGS_OF_IO_URING,
+    ],
     ..FUSE
 };
 const PLAIN: Way = Way { name: "", same_files: true, ordered: true, blind: &[], extra: &[] };

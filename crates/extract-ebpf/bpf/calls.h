@@ -302,11 +302,9 @@ INLINE void send_with_tail(struct task_struct *task, struct flight *flight, stru
 	send(o->op, s, WIRE_HEAD + tail, 0);
 }
 
-/* Where a relative path begins: the working directory or a directory's descriptor. Nothing for an absolute one, which begins at the root of the process. */
-INLINE u32 add_start(struct task_struct *task, int directory, u64 string, u32 at, u32 part)
+/* Where a path begins: the root of the process for an absolute one, otherwise the working directory or a directory's descriptor. */
+INLINE u32 add_start(struct task_struct *task, int directory, char first, u32 at, u32 part)
 {
-	char first = 0;
-	probe_read_user(&first, 1, (void *)string);
 	u64 mount, dentry;
 	struct fs_struct *fs = READ(task, fs);
 	if (first == '/') {
@@ -327,8 +325,26 @@ INLINE u32 add_start(struct task_struct *task, int directory, u64 string, u32 at
 
 INLINE u32 add_given(struct task_struct *task, int directory, u64 string, u32 at, u32 start_part, u32 string_part)
 {
-	at = add_start(task, directory, string, at, start_part);
+	char first = 0;
+	probe_read_user(&first, 1, (void *)string);
+	at = add_start(task, directory, first, at, start_part);
 	return user_string(string, at, string_part, 0);
+}
+
+/* Size, type of file system and path of a file that was just opened. */
+INLINE u32 add_opened(struct scratch *s, struct file *file, int block)
+{
+	struct wire_operation *o = &s->operation;
+	struct inode *inode = READ(file, f_inode);
+	struct super_block *super = READ(inode, i_sb);
+	if (block) {
+		struct address_space *pages = READ(file, f_mapping);
+		inode = READ(pages, host);
+	}
+	o->size = READ(inode, i_size);
+	o->has |= HAS_FILE_SIZE;
+	u32 tail = add_type((u64)super, 0, 0);
+	return add_path((u64)READ(file, f_path.dentry), (u64)READ(file, f_path.mnt), tail, PART_PATH, 0);
 }
 
 INLINE void leave_open(struct pt_regs *registers, struct task_struct *task, struct flight *flight, s64 result, u64 end)
@@ -372,16 +388,7 @@ INLINE void leave_open(struct pt_regs *registers, struct task_struct *task, stru
 			send_with_tail(task, flight, s, 0);
 			return;
 		}
-		struct inode *inode = READ(file, f_inode);
-		struct super_block *super = READ(inode, i_sb);
-		if (side->block) {
-			struct address_space *pages = READ(file, f_mapping);
-			inode = READ(pages, host);
-		}
-		o->size = READ(inode, i_size);
-		o->has |= HAS_FILE_SIZE;
-		tail = add_type((u64)super, tail, 0);
-		tail = add_path((u64)READ(file, f_path.dentry), (u64)READ(file, f_path.mnt), tail, PART_PATH, 0);
+		tail = add_opened(s, file, side->block);
 	} else {
 		o->result = told_result(result);
 		if (call != CALL_OPEN_BY_HANDLE)

@@ -42,7 +42,7 @@ static void *(*current_task_typed)(void) = (void *)158; /* since 5.11 */
 static void *(*rdonly_cast)(const void *address, u32 type) = (void *)0x7e570001;
 
 enum { ANY = 0, NOEXIST = 1, STORAGE_CREATE = 1, RING_NO_WAKEUP = 1, RING_FORCE_WAKEUP = 2, RING_UNREAD = 0 };
-enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_ARRAY_OF_MAPS = 12, MAP_RING = 27, MAP_TASK_STORAGE = 29 };
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_LRU_HASH = 9, MAP_ARRAY_OF_MAPS = 12, MAP_RING = 27, MAP_TASK_STORAGE = 29 };
 
 /* Attributes of a map, as loaders read them from the types of `.maps`. */
 #define MAP_NUMBER(name, value) int(*name)[value]

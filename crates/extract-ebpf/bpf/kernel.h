@@ -225,6 +225,48 @@ struct io_kiocb___completion { /* since 5.19 */
 	struct io_cqe cqe;
 };
 
+/* What a request of io_uring asks for, in the place of its `file` and behind it. */
+struct filename {
+	const char *name;
+};
+struct open_how {
+	u64 flags;
+};
+struct io_open {
+	int dfd;
+	u32 file_slot;
+	struct filename *filename;
+	struct open_how how;
+};
+struct io_close {
+	int fd;
+	u32 file_slot;
+};
+struct io_sync {
+	s64 len, off;
+	int mode;
+};
+struct io_ftrunc { /* since 6.9 */
+	s64 len;
+};
+struct io_rename {
+	int old_dfd, new_dfd;
+	struct filename *oldpath, *newpath;
+	int flags;
+};
+struct io_unlink {
+	int dfd, flags;
+	struct filename *filename;
+};
+struct io_link { /* since 6.0 */
+	int old_dfd, new_dfd;
+	struct filename *oldpath, *newpath;
+};
+struct io_hardlink { /* before */
+	int old_dfd, new_dfd;
+	struct filename *oldpath, *newpath;
+};
+
 struct renamedata {
 	struct dentry *old_dentry;
 };

@@ -11,7 +11,7 @@ struct request_key {
 struct request {
 	struct wire_operation operation;
 	struct side side;
-	u32 unknown_file, reserved;
+	u32 unknown_file, named;
 };
 struct {
 	MAP_NUMBER(type, MAP_HASH);
@@ -25,6 +25,25 @@ struct {
 	MAP_TYPE(key, u32);
 	MAP_TYPE(value, struct request);
 } new_request SEC(".maps");
+
+/* The names that a request gives. When it completes the kernel has let go of them. */
+#define URING_NAME 1024 /* a longer one is not known */
+struct request_names {
+	s32 from, to; /* descriptors of directories */
+	char old[URING_NAME], new[URING_NAME];
+};
+struct {
+	MAP_NUMBER(type, MAP_LRU_HASH);
+	MAP_NUMBER(max_entries, 1024);
+	MAP_TYPE(key, struct request_key);
+	MAP_TYPE(value, struct request_names);
+} request_names SEC(".maps");
+struct {
+	MAP_NUMBER(type, MAP_PERCPU_ARRAY);
+	MAP_NUMBER(max_entries, 1);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct request_names);
+} new_names SEC(".maps");
 
 /* enum io_uring_op, an ABI. */
 enum {
@@ -51,29 +70,156 @@ enum {
 };
 #define FIXED_FILE 1 /* REQ_F_FIXED_FILE */
 
+/* OP_NONE: none about files, or one that is not decoded. */
 INLINE u8 uring_op(u8 opcode)
 {
 	switch (opcode) {
 	case URING_READ:
 	case URING_READV:
 	case URING_READ_FIXED:
+	case URING_READV_FIXED:
 		return OP_READ;
 	case URING_WRITE:
 	case URING_WRITEV:
 	case URING_WRITE_FIXED:
+	case URING_WRITEV_FIXED:
 		return OP_WRITE;
 	case URING_FSYNC:
+	case URING_SYNC_FILE_RANGE:
 		return OP_SYNC;
+	case URING_OPENAT:
+	case URING_OPENAT2:
+		return HAS_FIELD(struct io_open, filename) ? OP_OPEN : OP_NONE;
+	case URING_CLOSE:
+		return HAS_FIELD(struct io_close, file_slot) ? OP_CLOSE : OP_NONE;
+	case URING_FALLOCATE:
+		return HAS_FIELD(struct io_sync, mode) ? OP_ALLOCATE : OP_NONE;
+	case URING_FTRUNCATE:
+		return HAS_FIELD(struct io_ftrunc, len) ? OP_TRUNCATE : OP_NONE;
+	case URING_RENAMEAT:
+		return HAS_FIELD(struct io_rename, oldpath) ? OP_RENAME : OP_NONE;
+	case URING_UNLINKAT:
+		return HAS_FIELD(struct io_unlink, filename) ? OP_DELETE : OP_NONE;
+	case URING_LINKAT:
+		return HAS_FIELD(struct io_link, oldpath) || HAS_FIELD(struct io_hardlink, oldpath) ? OP_LINK : OP_NONE;
 	}
 	return OP_NONE;
 }
 
-/* Requests that are about files and are not decoded. */
-INLINE int uring_unseen(u8 opcode)
+/* Requests that are about files, whether they are decoded or not. */
+INLINE int uring_of_files(u8 opcode)
 {
-	return opcode == URING_SYNC_FILE_RANGE || opcode == URING_FALLOCATE || opcode == URING_OPENAT || opcode == URING_CLOSE || opcode == URING_OPENAT2 ||
-		   opcode == URING_SPLICE || opcode == URING_RENAMEAT || opcode == URING_UNLINKAT || opcode == URING_LINKAT || opcode == URING_READ_MULTISHOT ||
-		   opcode == URING_FTRUNCATE || opcode == URING_READV_FIXED || opcode == URING_WRITEV_FIXED;
+	return uring_op(opcode) != OP_NONE || opcode == URING_OPENAT || opcode == URING_OPENAT2 || opcode == URING_CLOSE || opcode == URING_FALLOCATE ||
+		   opcode == URING_FTRUNCATE || opcode == URING_RENAMEAT || opcode == URING_UNLINKAT || opcode == URING_LINKAT || opcode == URING_SPLICE ||
+		   opcode == URING_READ_MULTISHOT;
+}
+
+INLINE int is_transfer(u8 op)
+{
+	return op == OP_READ || op == OP_WRITE;
+}
+
+INLINE int is_vectored(u8 opcode)
+{
+	return opcode == URING_READV || opcode == URING_WRITEV || opcode == URING_READV_FIXED || opcode == URING_WRITEV_FIXED;
+}
+
+INLINE void read_name(char *to, struct filename *filename)
+{
+	const char *name = READ(filename, name);
+	long length = probe_read_kernel_str(to, URING_NAME, name);
+	if (length <= 0 || length == URING_NAME)
+		to[0] = 0;
+}
+
+/* Puts the names of a request aside, those of an open, deletion, rename or link. By itself: numbers only. */
+APART int keep_names(u64 request, u64 key_0, u64 key_1, u32 op)
+{
+	u32 zero = 0;
+	struct request_names *names = map_lookup(&new_names, &zero);
+	if (!names)
+		return 0;
+	names->to = AT_FDCWD;
+	names->new[0] = 0;
+	if (op == OP_OPEN) {
+		struct io_open *open = (void *)request;
+		names->from = READ(open, dfd);
+		read_name(names->old, READ(open, filename));
+	} else if (op == OP_DELETE) {
+		struct io_unlink *deletion = (void *)request;
+		names->from = READ(deletion, dfd);
+		read_name(names->old, READ(deletion, filename));
+	} else if (op == OP_RENAME) {
+		struct io_rename *rename = (void *)request;
+		names->from = READ(rename, old_dfd);
+		names->to = READ(rename, new_dfd);
+		read_name(names->old, READ(rename, oldpath));
+		read_name(names->new, READ(rename, newpath));
+	} else if (HAS_FIELD(struct io_link, oldpath)) {
+		struct io_link *link = (void *)request;
+		names->from = READ(link, old_dfd);
+		names->to = READ(link, new_dfd);
+		read_name(names->old, READ(link, oldpath));
+		read_name(names->new, READ(link, newpath));
+	} else if (HAS_FIELD(struct io_hardlink, oldpath)) {
+		struct io_hardlink *link = (void *)request;
+		names->from = READ(link, old_dfd);
+		names->to = READ(link, new_dfd);
+		read_name(names->old, READ(link, oldpath));
+		read_name(names->new, READ(link, newpath));
+	}
+	struct request_key key = {key_0, key_1};
+	map_update(&request_names, &key, names, ANY);
+	return 0;
+}
+
+INLINE u32 add_kept(struct task_struct *task, int directory, char *name, u32 at, u32 start_part, u32 string_part)
+{
+	if (!name[0])
+		return at;
+	at = add_start(task, directory, name[0], at, start_part);
+	return kernel_string(address_of(name), at, string_part, 0);
+}
+
+/* The end of a request that gives names. It completes in a thread that has the files of the one that submitted it. */
+INLINE void complete_named(struct request_key *key, struct request *r, s64 result)
+{
+	struct scratch *s = scratch(0);
+	struct task_struct *task = current_task();
+	if (!s)
+		return;
+	struct wire_operation *o = &s->operation;
+	*o = r->operation;
+	o->end = boot_ns();
+	set_root(s, task);
+	u32 tail = 0;
+	if (o->op == OP_OPEN && result >= 0) {
+		struct file *file = (void *)file_of(task, result);
+		if (!file) {
+			count_seen(counter_of(COUNT_URING), 0);
+			return;
+		}
+		look_at_address(&s->side, (u64)file);
+		if (!s->side.wanted)
+			return;
+		set_file(o, &s->side);
+		if (totals_only)
+			send_sum(o->handle, o->inode, o->process_start, o->device);
+		tail = add_opened(s, file, s->side.block);
+	} else {
+		o->result = told_result(result);
+		struct request_names *names = map_lookup(&request_names, key);
+		if (names) {
+			tail = add_kept(task, names->from, names->old, tail, PART_DIRECTORY, PART_STRING);
+			tail = add_kept(task, names->to, names->new, tail, PART_DIRECTORY_2, PART_STRING_2);
+		}
+	}
+	o->has |= HAS_TAIL;
+	o->tail = tail;
+	OPAQUE(tail);
+	if (tail > TAIL_BYTES + TAIL_SPARE)
+		return;
+	send(o->op, s, WIRE_HEAD + tail, 0);
 }
 
 INLINE u64 user_data_of(struct io_kiocb *request)
@@ -93,12 +239,17 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 	u8 opcode = READ(request, opcode);
 	u8 op = uring_op(opcode);
 	if (op == OP_NONE) {
-		if (uring_unseen(opcode))
+		if (uring_of_files(opcode))
 			count_seen(counter_of(COUNT_URING), 0);
 		return 0;
 	}
 	if (!(ops_wanted & (1u << op)))
 		return 0;
+	struct request_key key = {(u64)request, 0};
+	if (complete_form == 0) {
+		key.request_or_ring = (u64)READ(request, ctx);
+		key.user_data = user_data_of(request);
+	}
 	u32 zero = 0;
 	struct request *r = map_lookup(&new_request, &zero);
 	if (!r)
@@ -107,7 +258,38 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 	begin_operation(&r->operation, task, &begin, op, VIA_URING, begin.start);
 	r->side.wanted = 0;
 	r->unknown_file = 1;
+	r->named = op == OP_OPEN || op == OP_DELETE || op == OP_RENAME || op == OP_LINK;
+	if (r->named) {
+		struct io_open *open = (void *)request;
+		struct io_unlink *deletion = (void *)request;
+		struct io_rename *rename = (void *)request;
+		if (op == OP_DELETE && (READ(deletion, flags) & AT_REMOVEDIR))
+			return 0;
+		if (op == OP_OPEN && READ(open, file_slot)) {
+			/* It gets no descriptor, but a place in a table of the ring. */
+			count_seen(counter_of(COUNT_URING), 0);
+			return 0;
+		}
+		if (op == OP_OPEN)
+			r->operation.flags = READ(open, how.flags);
+		else if (op == OP_RENAME)
+			r->operation.flags = READ(rename, flags);
+		if (op == OP_OPEN || op == OP_RENAME)
+			r->operation.has |= HAS_FLAGS;
+		keep_names((u64)request, key.request_or_ring, key.user_data, op);
+		goto keep;
+	}
 	u64 file = (u64)READ(request, file);
+	if (op == OP_CLOSE) {
+		struct io_close *closing = (void *)request;
+		if (READ(closing, file_slot)) {
+			count_seen(counter_of(COUNT_URING), 0);
+			return 0;
+		}
+		file = file_of(task, READ(closing, fd));
+		if (!file)
+			return 0;
+	}
 	if (!file && HAS_FIELD(struct io_kiocb___completion, cqe) && !(READ(request, flags) & FIXED_FILE))
 		file = file_of(task, READ((struct io_kiocb___completion *)request, cqe.fd));
 	if (file) {
@@ -115,12 +297,27 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 		if (!r->side.wanted)
 			return 0;
 		r->unknown_file = 0;
+		if (totals_only && op == OP_CLOSE)
+			send_sum(r->side.file, r->side.inode, r->operation.process_start, r->side.device);
 	}
-	if (op != OP_SYNC) {
+	struct io_sync *range = (void *)request;
+	struct io_ftrunc *length = (void *)request;
+	if (op == OP_ALLOCATE || opcode == URING_SYNC_FILE_RANGE) {
+		r->operation.offset = READ(range, off);
+		r->operation.size = READ(range, len);
+		r->operation.has |= HAS_OFFSET | HAS_SIZE;
+		if (op == OP_ALLOCATE) {
+			r->operation.flags = READ(range, mode);
+			r->operation.has |= HAS_FLAGS;
+		}
+	} else if (op == OP_TRUNCATE) {
+		r->operation.size = READ(length, len);
+		r->operation.has |= HAS_SIZE;
+	} else if (is_transfer(op)) {
 		struct io_rw *transfer = (void *)request;
 		s64 position = READ(transfer, kiocb.ki_pos);
 		u64 size = READ(transfer, len);
-		if (opcode == URING_READV || opcode == URING_WRITEV)
+		if (is_vectored(opcode))
 			size = vector_size(READ(transfer, addr), size);
 		r->operation.size = size;
 		r->operation.has |= HAS_SIZE;
@@ -131,11 +328,7 @@ SEC("tp_btf/io_uring_submit_req") int uring_submit(u64 *context)
 			r->operation.has |= HAS_OFFSET;
 		}
 	}
-	struct request_key key = {(u64)request, 0};
-	if (complete_form == 0) {
-		key.request_or_ring = (u64)READ(request, ctx);
-		key.user_data = user_data_of(request);
-	}
+keep:
 	if (map_update(&requests, &key, r, ANY))
 		count_full(counter_of(OP_NONE), 0);
 	return 0;
@@ -159,6 +352,12 @@ SEC("tp_btf/io_uring_complete") int uring_complete(u64 *context)
 	struct request *r = map_lookup(&requests, &key);
 	if (!r)
 		return 0;
+	if (r->named) {
+		complete_named(&key, r, result);
+		map_delete(&request_names, &key);
+		map_delete(&requests, &key);
+		return 0;
+	}
 	struct wire_operation o = r->operation;
 	o.end = boot_ns();
 	o.result = told_result(result);
@@ -178,7 +377,7 @@ SEC("tp_btf/io_uring_complete") int uring_complete(u64 *context)
 	}
 	if (known)
 		set_file(&o, &r->side);
-	if (o.op != OP_SYNC && !(o.has & HAS_OFFSET) && complete_form != 0 && result > 0) {
+	if (is_transfer(o.op) && !(o.has & HAS_OFFSET) && complete_form != 0 && result > 0) {
 		/* The position that was not known before, such as the end of a file that is appended to, has been moved on. */
 		s64 position = READ((struct io_rw *)key.request_or_ring, kiocb.ki_pos);
 		if (position >= result) {
@@ -187,11 +386,11 @@ SEC("tp_btf/io_uring_complete") int uring_complete(u64 *context)
 		}
 	}
 	map_delete(&requests, &key);
-	u64 bytes = result > 0 ? result : 0;
-	if (totals_only && known && o.op != OP_SYNC)
+	u64 bytes = is_transfer(o.op) && result > 0 ? result : 0;
+	if (totals_only && known && is_transfer(o.op))
 		add_up(&o);
 	else
-		send(o.op, &o, sizeof(o), o.op == OP_SYNC ? 0 : bytes);
+		send(o.op, &o, sizeof(o), bytes);
 	return 0;
 }
 

@@ -110,7 +110,9 @@ fn untraced(args: &Trace, error: &anyhow::Error, stop: &Stop) -> anyhow::Result<
 /// Says that it sees what happens from now on, and what it will not see.
 fn begun(tracer: &ebpf::Tracer, args: &Trace) {
     if !tracer.refused().is_empty() {
-        messages::warning(&format!("not everything can be seen here: {}", tracer.refused().join("; ")));
+        // The kernel's verifier tells what it looked at, in hundreds of lines.
+        let refused: Vec<&str> = tracer.refused().iter().filter_map(|why| why.split(". Verifier output").next()).collect();
+        messages::warning(&format!("not everything can be seen here: {}", refused.join("; ")));
     }
     if args.command.is_empty() {
         let hooks = tracer.way_in().hooks.unwrap_or_default();

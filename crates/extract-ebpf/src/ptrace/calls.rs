@@ -133,6 +133,8 @@ pub(super) fn calls(detail: Detail) -> Vec<Known> {
     add(libc::SYS_sync_file_range, SyncRange, Always);
     add(libc::SYS_mmap, Map, When::ArgumentLacks(3, libc::MAP_ANONYMOUS as u32));
     add(libc::SYS_io_uring_setup, RingSetup, Always);
+    // What /proc/PID/io does not count either.
+    add(libc::SYS_io_submit, Submit, Always);
     add(libc::SYS_unshare, Unshare, When::ArgumentHas(0, (libc::CLONE_FILES | libc::CLONE_NEWNS) as u32));
     add(libc::SYS_chroot, ChangeRoot, Always);
     add(libc::SYS_pivot_root, ChangeRoot, Always);
@@ -169,7 +171,6 @@ pub(super) fn calls(detail: Detail) -> Vec<Known> {
         add(libc::SYS_sendfile, Move(Via::Sendfile), Always);
         add(libc::SYS_splice, Move(Via::Splice), Always);
         add(libc::SYS_io_uring_enter, RingEnter, Always);
-        add(libc::SYS_io_submit, Submit, Always);
     }
     calls
 }

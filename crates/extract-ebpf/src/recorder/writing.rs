@@ -269,6 +269,7 @@ impl Writing {
 fn write(mut writer: Writer, host: &str, orders: &Receiver<Order>, unwritten: &Mutex<Unwritten>) {
     let mut held = Small::default();
     let mut merging = Merging::default();
+    let mut given_back = Instant::now();
     while let Ok(order) = orders.recv() {
         match order {
             Order::Write(rows) => {
@@ -283,6 +284,10 @@ fn write(mut writer: Writer, host: &str, orders: &Receiver<Order>, unwritten: &M
                 locked(unwritten).counts.add_all(dropped);
                 // What could not be merged stays as it is: no row is lost by it, and a disk that takes nothing is told of what is written.
                 let _ = merging.go_on(&mut writer);
+                if given_back.elapsed() >= GIVE_BACK_EVERY {
+                    give_back();
+                    given_back = Instant::now();
+                }
             }
             // Whoever asked may have gone.
             Order::Call(work) => work(),
@@ -296,6 +301,18 @@ fn write(mut writer: Writer, host: &str, orders: &Receiver<Order>, unwritten: &M
     // What is left small can be merged by the next trace as well.
     if let Err(error) = merging.end(&mut writer) {
         locked(unwritten).because(error.into());
+    }
+}
+
+/// Memory that is free again is given back to the system this often.
+const GIVE_BACK_EVERY: Duration = Duration::from_secs(5);
+
+/// Gives free memory back to the system. The C library keeps what threads that are gone had, and each merge is one: a trace of hours would hold several times what it uses.
+fn give_back() {
+    // SAFETY: malloc_trim(3) takes a number and may be called at any time.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        libc::malloc_trim(0);
     }
 }
 

@@ -29,7 +29,7 @@ crate::table! {
         hooks: opt_text,
         /// `events` or `totals`.
         detail: text,
-        /// What was asked to be left out or in, as a JSON object; null when nothing.
+        /// What was asked to be left out or in, as a JSON object (`joined`: only commands that joined the trace); null when nothing.
         filters: opt_text,
         /// The command that was started, as a JSON array, of its words only the first unless `command_lines` is `all`; null when a running host was traced.
         command: opt_text,
