@@ -8,20 +8,23 @@ mod doctor;
 mod operations;
 #[path = "support/require.rs"]
 mod require;
+#[path = "support/running.rs"]
+mod running;
 #[path = "support/traced.rs"]
 mod traced;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use flowmine_schema::tables::{IoEvent, IoLoss, IoTotal, Process, TracedFile};
 use require::require;
+use running::{Running, text, until};
 use traced::{each, end};
 
 fn works() -> bool {
@@ -53,46 +56,6 @@ fn churn() -> &'static Path {
         assert!(compile.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success(), "{compile:?}");
         program
     })
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !so() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// A trace in the background with all that it started, ended with the test.
-struct Running(Option<Child>, u32);
-
-impl Running {
-    fn start(mut command: Command) -> Self {
-        let child = command.process_group(0).spawn().unwrap();
-        let pid = child.id();
-        Self(Some(child), pid)
-    }
-
-    fn signal(&self, signal: &str) {
-        assert!(Command::new("kill").args([signal, "--", &self.1.to_string()]).status().unwrap().success());
-    }
-
-    fn output(mut self) -> Output {
-        self.0.take().unwrap().wait_with_output().unwrap()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.1)]).stderr(Stdio::null()).status();
-        if let Some(mut child) = self.0.take() {
-            let _ = child.wait();
-        }
-    }
 }
 
 /// Lost records by kind and reason.
@@ -212,7 +175,7 @@ fn small_files_are_merged_while_it_is_traced() {
         std::thread::sleep(Duration::from_millis(50));
     }
     let end_begun = Instant::now();
-    running.signal("-TERM");
+    running.signal("TERM");
     let output = running.output();
     let took = end_begun.elapsed();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
@@ -297,11 +260,11 @@ fn many_commands_join_one_tracer() {
     // Signals reach the command, and how it ended is told.
     let waiting = Running::start(join(dir.path(), &socket, &[], "trap 'exit 9' USR1; touch ready; while :; do sleep 0.01; done"));
     until("it runs", || dir.path().join("work/ready").exists());
-    waiting.signal("-USR1");
+    waiting.signal("USR1");
     assert_eq!(waiting.output().status.code(), Some(9));
     // Nothing that did not join is recorded.
     fs::write(dir.path().join("work/not-joined"), "x").unwrap();
-    tracer.signal("-TERM");
+    tracer.signal("TERM");
     let output = tracer.output();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(!socket.exists());
@@ -359,7 +322,7 @@ fn only_the_owner_of_the_socket_may_join() {
     assert!(refused.contains("PermissionError"), "{refused}");
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).unwrap();
     assert_eq!(ask(), "traced\n");
-    tracer.signal("-TERM");
+    tracer.signal("TERM");
     assert_eq!(tracer.output().status.code(), Some(0));
     // Whoever joined without starting anything left nothing.
     each::<Process<'static>>(&dir.path().join("data"), |process| panic!("{process:?}"));
@@ -385,12 +348,12 @@ fn a_command_that_cannot_join_runs_untraced_or_not_at_all() {
     let (tracer, socket) = serve(dir.path(), &[]);
     let command = Running::start(join(dir.path(), &socket, &[], "touch ready; while [ ! -e go ]; do sleep 0.01; done; exit 5"));
     until("it runs", || dir.path().join("work/ready").exists());
-    tracer.signal("-KILL");
+    tracer.signal("KILL");
     assert_eq!(tracer.output().status.signal(), Some(9));
     fs::write(dir.path().join("work/go"), "").unwrap();
     assert_eq!(command.output().status.code(), Some(5));
     assert!(socket.exists());
     let (tracer, _) = serve(dir.path(), &[]);
-    tracer.signal("-TERM");
+    tracer.signal("TERM");
     assert_eq!(tracer.output().status.code(), Some(0));
 }

@@ -8,18 +8,21 @@ mod doctor;
 mod operations;
 #[path = "support/require.rs"]
 mod require;
+#[path = "support/running.rs"]
+mod running;
 #[path = "support/traced.rs"]
 mod traced;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use flowmine_schema::tables::{IoEvent, IoLoss, IoTotal, Process};
 use require::require;
+use running::{Running, text, until};
 use traced::{each, end};
 
 /// Whether a way in works here.
@@ -39,47 +42,6 @@ fn trace(dir: &Path, backend: &str, options: &[&str]) -> Command {
     command.args(["trace", "--backend", backend, "--dataset"]).arg(dir.join("data")).args(options).current_dir(dir);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// Waits until something is so, for at most half a minute.
-fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !so() {
-        assert!(begin.elapsed() < Duration::from_secs(30), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-fn send(signal: &str, pid: u32) {
-    assert!(Command::new("kill").args([signal, "--", &pid.to_string()]).status().unwrap().success());
-}
-
-/// A trace in the background with all that it started, ended with the test.
-struct Running(Option<Child>, u32);
-
-impl Running {
-    fn start(mut command: Command) -> Self {
-        let child = command.process_group(0).spawn().unwrap();
-        let pid = child.id();
-        Self(Some(child), pid)
-    }
-
-    fn output(mut self) -> Output {
-        self.0.take().unwrap().wait_with_output().unwrap()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.1)]).stderr(Stdio::null()).status();
-        if let Some(mut child) = self.0.take() {
-            let _ = child.wait();
-        }
-    }
 }
 
 /// Reads and writes of a burst: so many of 512 bytes each way.
@@ -216,7 +178,7 @@ fn sigterm_ends_the_trace_of_a_host_with_everything_written() {
     let running = Running::start(trace(dir.path(), "ebpf", &["--detail", "events", "--directory", watched.to_str().unwrap()]));
     until("a row of `hosts` says that it began", || dataset.join("hosts").is_dir() && end(&dataset).state == "began");
     std::fs::write(watched.join("file"), [1; 12_345]).unwrap();
-    send("-TERM", running.1);
+    running.signal("TERM");
     let output = running.output();
     // Others on this host may do what is counted as lost, such as io_submit(2).
     let mut lost = Vec::new();
@@ -242,7 +204,7 @@ fn a_signal_goes_to_the_command_and_what_it_does_then_is_written() {
         command.args(["--", "sh", "-c", "trap 'echo got it > last; exit 7' TERM; : > ready; while :; do sleep 0.05; done"]);
         let running = Running::start(command);
         until("the command runs", || dir.path().join("ready").exists());
-        send("-TERM", running.1);
+        running.signal("TERM");
         let output = running.output();
         assert_eq!(output.status.code(), Some(7), "{backend}: {}", text(&output));
         let dataset = dir.path().join("data");
@@ -298,7 +260,7 @@ fn a_killed_trace_leaves_what_was_flushed() {
         let must_be_there = length();
         // A flush each second, and the time that it takes.
         std::thread::sleep(Duration::from_millis(2500));
-        send("-KILL", running.1);
+        running.signal("KILL");
         let ended = running.0.as_mut().unwrap().wait().unwrap();
         assert_eq!(ended.signal(), Some(9), "{backend}");
         let at_most = length();

@@ -6,19 +6,21 @@
 mod doctor;
 #[path = "support/require.rs"]
 mod require;
+#[path = "support/running.rs"]
+mod running;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use flowmine_extract_ebpf::Op;
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, Process, TaskIo};
 use flowmine_schema::{Dataset, DatasetError, Projection, Row};
 use require::require;
+use running::{Running, send, text, until};
 
 fn works(backend: &str) -> bool {
     let (works, how) = doctor::says(backend);
@@ -43,46 +45,6 @@ fn trace(dir: &Path, dataset: &Path, backend: &str, options: &[&str]) -> Command
     command.args(["trace", "--backend", backend, "--dataset"]).arg(dataset).args(options).current_dir(dir.join("work"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !so() {
-        assert!(begin.elapsed() < Duration::from_secs(30), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-fn send(signal: &str, to: &str) {
-    assert!(Command::new("kill").args([&format!("-{signal}"), "--", to]).status().unwrap().success());
-}
-
-/// A trace in the background in a process group of its own, ended with the test.
-struct Running(Option<Child>, u32);
-
-impl Running {
-    fn start(mut command: Command) -> Self {
-        let child = command.process_group(0).spawn().unwrap();
-        let pid = child.id();
-        Self(Some(child), pid)
-    }
-
-    fn output(mut self) -> Output {
-        self.0.take().unwrap().wait_with_output().unwrap()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.1)]).stderr(Stdio::null()).status();
-        if let Some(mut child) = self.0.take() {
-            let _ = child.wait();
-        }
-    }
 }
 
 fn rows<R: Row, T>(dataset: &Path, mut of: impl FnMut(R::Of<'_>) -> T) -> Vec<T> {
@@ -148,13 +110,13 @@ fn signals_go_to_the_command_once_and_end_no_tracer() {
         let got = || fs::read_to_string(work.join("got")).unwrap_or_default();
         let mut expected = String::new();
         for (signal, name) in names.iter().map(|name| (*name, *name)).chain([("40", "RT")]) {
-            send(signal, &running.1.to_string());
+            running.signal(signal);
             expected.push_str(&format!("{name}\n"));
             until(&format!("{backend}: {name} reaches the command, which has {:?}", got()), || got() == expected);
         }
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(got(), expected, "{backend}");
-        send("TERM", &running.1.to_string());
+        running.signal("TERM");
         let output = running.output();
         assert_eq!(output.status.code(), Some(7), "{backend}: {}", text(&output));
         assert_eq!(states(&dataset), ["began", "ended"], "{backend}");
@@ -182,7 +144,7 @@ fn what_is_sent_to_all_around_reaches_the_command_once() {
             std::thread::sleep(Duration::from_millis(500));
             assert_eq!(got(), expected, "{backend}");
         }
-        send("TERM", &running.1.to_string());
+        running.signal("TERM");
         let output = running.output();
         assert_eq!(output.status.code(), Some(7), "{backend}: {}", text(&output));
     }
@@ -199,7 +161,7 @@ fn a_signal_that_ends_the_command_leaves_a_whole_trace() {
         let running = Running::start(command);
         until("the command runs", || dir.path().join("work/ready").exists());
         std::thread::sleep(Duration::from_millis(200));
-        send("USR1", &running.1.to_string());
+        running.signal("USR1");
         let output = running.output();
         assert_eq!(output.status.code(), Some(128 + 10), "{backend}: {}", text(&output));
         assert_eq!(states(&dataset), ["began", "ended"], "{backend}");
@@ -220,12 +182,12 @@ fn it_stops_and_goes_on_with_the_command() {
         let count = || fs::read_to_string(work.join("count")).map_or(0, |text| text.lines().count());
         let state = |pid: u32| fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().rsplit_once(") ").unwrap().1.starts_with('T');
         until("the command runs", || count() > 3);
-        send("TSTP", &running.1.to_string());
+        running.signal("TSTP");
         until(&format!("{backend}: the tracer is stopped"), || state(running.1));
         let then = count();
         std::thread::sleep(Duration::from_millis(300));
         assert!(count() <= then + 1, "{backend}: the command ran on");
-        send("CONT", &running.1.to_string());
+        running.signal("CONT");
         until(&format!("{backend}: the command goes on"), || count() > then + 3);
         fs::write(work.join("stop"), "").unwrap();
         let output = running.output();
@@ -245,7 +207,7 @@ fn what_was_ignored_stays_ignored() {
         command.current_dir(dir.path().join("work")).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let running = Running::start(command);
         until("the command runs", || dir.path().join("work/ready").exists());
-        send("HUP", &running.1.to_string());
+        running.signal("HUP");
         std::thread::sleep(Duration::from_millis(400));
         fs::write(dir.path().join("work/stop"), "").unwrap();
         let output = running.output();
@@ -301,11 +263,11 @@ fn the_trace_of_a_host_ends_by_a_hang_up_and_by_no_user_signal() {
     let running = Running::start(trace(dir.path(), &dataset, "ebpf", &["--directory", watched.to_str().unwrap()]));
     until("it began", || dataset.join("hosts").is_dir());
     for signal in ["USR1", "USR2", "ALRM", "WINCH"] {
-        send(signal, &running.1.to_string());
+        running.signal(signal);
     }
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(states(&dataset), ["began"]);
-    send("HUP", &running.1.to_string());
+    running.signal("HUP");
     let output = running.output();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", text(&output));
     assert_eq!(states(&dataset), ["began", "ended"]);
@@ -476,7 +438,7 @@ fn a_command_that_cannot_be_traced_runs_untraced() {
     command.args(["--", "bash", "-c", "trap 'echo told > told; kill -KILL $$' USR2; : > ready; while :; do sleep 0.02; done"]);
     let running = Running::start(command);
     until("the command runs", || work.join("ready").exists());
-    send("USR2", &running.1.to_string());
+    running.signal("USR2");
     assert_eq!(running.output().status.code(), Some(137));
     assert!(work.join("told").exists());
     if may_mount() {

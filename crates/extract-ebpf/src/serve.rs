@@ -97,6 +97,14 @@ impl Drop for Door {
 }
 
 impl Asking {
+    /// Whether he went away without waiting for the answer. Then his number may be another's soon.
+    pub fn is_gone(&self) -> bool {
+        let mut byte = 0u8;
+        // SAFETY: room for the one byte that is asked for.
+        let got = unsafe { libc::recv(self.stream.as_raw_fd(), (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) };
+        got == 0
+    }
+
     /// Says what became of it.
     pub fn answer(self, done: Result<(), TraceError>) {
         match done {
@@ -144,7 +152,9 @@ mod tests {
         assert!(join(&path).unwrap_err().to_string().contains("No such file"));
         let door = Door::open(&path).unwrap();
         assert!(Door::open(&path).unwrap_err().to_string().contains("another tracer"));
-        while door.asking().is_some() {} // the one that looked whether somebody listens
+        // The one that looked whether somebody listens.
+        assert!(door.asking().is_some_and(|asking| asking.is_gone()));
+        assert!(door.asking().is_none());
         let asked = |done: Result<(), TraceError>| {
             std::thread::scope(|scope| {
                 let joined = scope.spawn(|| join(&path));
@@ -154,7 +164,7 @@ mod tests {
                         None => std::thread::sleep(Duration::from_millis(1)),
                     }
                 };
-                assert_eq!(asking.pid, std::process::id());
+                assert_eq!((asking.pid, asking.is_gone()), (std::process::id(), false));
                 asking.answer(done);
                 joined.join().unwrap()
             })

@@ -14,6 +14,7 @@ use super::duration;
 #[command(
     after_help = "With a command: traces it and all that it starts, passes signals on to it, and ends with its exit code (128 and the signal's number when a signal ended it). \
     A command that cannot be traced runs all the same, untraced, which a warning says (--must-trace). \
+    With --join the command is traced by a tracer that was started with --serve; what was lost is told there. \
     Without a command: traces the whole host, or what the filters leave, until SIGINT, SIGTERM, SIGHUP or SIGQUIT; that takes eBPF and root (or CAP_BPF, CAP_PERFMON and \
     CAP_SYS_PTRACE). When records were lost, a sentence says so and the exit code is 1. `flowmine doctor` shows what works on this machine."
 )]

@@ -12,6 +12,7 @@ mod counters;
 pub mod decode;
 pub mod facts;
 mod host_mounts;
+mod load;
 mod object;
 pub mod paths;
 pub mod plan;

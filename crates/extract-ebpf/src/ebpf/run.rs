@@ -60,6 +60,10 @@ pub fn run(
         recorder.tick()?;
         while let Some(asking) = door.as_ref().and_then(Door::asking) {
             let done = tracer.follow_children(asking.pid, &mut |record| recorder.take(record));
+            // Whoever is there now takes his number out of the table when he ends.
+            if asking.is_gone() {
+                tracer.unfollow(asking.pid);
+            }
             asking.answer(done);
         }
         if let Some(running) = &mut running {

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use aya::maps::{Array, ArrayOfMaps, HashMap as Table, IterableMap, Map, MapData, PerCpuArray, RingBuf};
-use aya::programs::{BtfTracePoint, FEntry, FExit, Iter, KProbe, Program};
+use aya::programs::{Iter, Program};
 use aya::{Btf, Ebpf, EbpfLoader};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::counters::Counters;
 use super::decode::{Decoder, Host, Take, op_number};
+use super::load::{self, Refused, Wanted};
 use super::plan::{Hooks, Plan};
 use super::{batch, calls, object, running, wire};
 use crate::options::{Detail, Filters, Options, PSEUDO_FILE_SYSTEMS};
@@ -29,6 +30,26 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const TOTALS_EVERY: Duration = Duration::from_secs(1);
 /// So long the command line of a process that ran before is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Programs and their tracepoints: those that tell of processes.
+const PROCESSES: &[(&str, &str)] = &[
+    ("process_fork", "sched_process_fork"),
+    ("process_exec", "sched_process_exec"),
+    ("process_exit", "sched_process_exit"),
+    ("cgroup_made", "cgroup_mkdir"),
+    ("cgroup_renamed", "cgroup_rename"),
+    ("cgroup_attach", "cgroup_attach_task"),
+];
+/// Those that tell of what goes past system calls. A kernel has one of the two names of a submission.
+const BESIDE_CALLS: &[(&str, &str)] = &[
+    ("uring_complete", "io_uring_complete"),
+    ("uring_submit", "io_uring_submit_req"),
+    ("uring_submit", "io_uring_submit_sqe"),
+    ("page_fault", "mm_filemap_fault"),
+];
+/// System calls, in the order of attaching.
+const CALLS: &[(&str, &str)] = &[("call_exit", "sys_exit"), ("call_enter", "sys_enter")];
+/// Programs that read in what is there, and over what.
+const ITERATORS: &[(&str, &str)] = &[("running_process", "task"), ("running_file", "task_file")];
 /// Entries of a table of totals, as in `bpf/maps.h`.
 const TOTALS_ENTRIES: u64 = 65_536;
 /// Values in the table of processes that are followed: with what they start, or only what they start. `bpf/maps.h` has the same.
@@ -62,6 +83,7 @@ pub struct Tracer {
     ebpf: Option<Ebpf>,
     /// What is told of processes.
     news: RingBuf<MapData>,
+    news_bytes: u32,
     /// Operations, and totals that ended.
     ring: RingBuf<MapData>,
     ring_bytes: u32,
@@ -133,6 +155,7 @@ impl Tracer {
         let mut tracer = Tracer {
             ebpf: Some(ebpf),
             news,
+            news_bytes: news_bytes(options),
             ring,
             ring_bytes: options.ring_bytes,
             counted,
@@ -154,47 +177,48 @@ impl Tracer {
 
     fn attach(&mut self, filters: &Filters) -> Result<(), TraceError> {
         let btf = Btf::from_sys_fs().map_err(|error| failed("the kernel's types")(&error))?;
-        // Forks first: a process that is followed must not have a child unseen.
-        for (program, tracepoint) in [
-            ("process_fork", "sched_process_fork"),
-            ("process_exec", "sched_process_exec"),
-            ("process_exit", "sched_process_exit"),
-            ("cgroup_made", "cgroup_mkdir"),
-            ("cgroup_renamed", "cgroup_rename"),
-            ("cgroup_attach", "cgroup_attach_task"),
-        ] {
-            if self.plan.tracepoints.iter().any(|known| known == tracepoint) {
-                self.attach_tracepoint(program, tracepoint, &btf)?;
-            }
-        }
+        let there = |tracepoint: &&(&str, &str)| self.plan.tracepoints.iter().any(|known| known == tracepoint.1);
+        let processes: Vec<_> = PROCESSES.iter().filter(there).copied().collect();
+        let faults = filters.ops.is_empty() || filters.ops.contains(&Op::Fault);
+        let beside: Vec<_> = BESIDE_CALLS.iter().filter(there).filter(|(program, _)| faults || *program != "page_fault").copied().collect();
+        let functions = self.hooked_functions();
+        // Those that take longest first.
+        let mut wanted: Vec<Wanted> = CALLS.iter().chain(&beside).chain(&processes).map(|(program, at)| Wanted::new(program, at)).collect();
         if self.plan.iterators {
-            for (program, over) in [("running_process", "task"), ("running_file", "task_file")] {
-                let iterator: &mut Iter = self.program(program)?.try_into().map_err(|error| failed(program)(&error))?;
-                iterator.load(over, &btf).map_err(|error| failed(program)(&verbose(&error)))?;
+            wanted.extend(ITERATORS.iter().map(|(program, over)| Wanted::new(program, over)));
+        }
+        wanted.extend(functions.iter().cloned());
+        let mut refused = self.ebpf.as_mut().map_or_else(Refused::default, |ebpf| load::load(ebpf, &wanted, &btf));
+
+        // Forks first: a process that is followed must not have a child unseen.
+        for (program, _) in processes {
+            self.attach_program(program, "", &mut refused)?;
+        }
+        for (program, _) in ITERATORS {
+            if let Some(error) = refused.remove(*program) {
+                return Err(failed(program)(&verbose(&error)));
             }
         }
         if !filters.pids.is_empty() {
             self.follow(&filters.pids)?;
         }
-        self.attach_functions(&btf);
-        let wanted = |op| filters.ops.is_empty() || filters.ops.contains(&op);
-        for (program, tracepoint, wanted) in [
-            ("uring_complete", "io_uring_complete", true),
-            ("uring_submit", "io_uring_submit_req", true),
-            ("uring_submit", "io_uring_submit_sqe", true),
-            ("page_fault", "mm_filemap_fault", wanted(Op::Fault)),
-        ] {
-            if !wanted || !self.plan.tracepoints.iter().any(|known| known == tracepoint) {
-                continue;
+        // Hooks of `bpf/vfs.h`. One that the kernel refuses is left out: without it the descriptor tells the file.
+        for Wanted { program, target } in functions {
+            match self.attach_program(&program, &target, &mut refused) {
+                Ok(()) => self.functions.push(target),
+                Err(error) => self.refused.push(error.to_string()),
             }
-            // Without these the trace sees less, which `refused` says.
-            if let Err(error) = self.attach_tracepoint(program, tracepoint, &btf) {
+        }
+        // Without these the trace sees less, which `refused` says.
+        for (program, _) in beside {
+            if let Err(error) = self.attach_program(program, "", &mut refused) {
                 self.refused.push(error.to_string());
             }
         }
         // Exits before entries: an entry whose exit is not seen would be told at the exit of a later call.
-        self.attach_tracepoint("call_exit", "sys_exit", &btf)?;
-        self.attach_tracepoint("call_enter", "sys_enter", &btf)?;
+        for (program, _) in CALLS {
+            self.attach_program(program, "", &mut refused)?;
+        }
         Ok(())
     }
 
@@ -202,31 +226,31 @@ impl Tracer {
         self.ebpf.as_mut().and_then(|ebpf| ebpf.program_mut(name)).ok_or_else(|| failed(name)(&"not in the object"))
     }
 
-    fn attach_tracepoint(&mut self, name: &str, tracepoint: &str, btf: &Btf) -> Result<(), TraceError> {
-        let program: &mut BtfTracePoint = self.program(name)?.try_into().map_err(|error| failed(name)(&error))?;
-        program.load(tracepoint, btf).map_err(|error| failed(name)(&verbose(&error)))?;
-        program.attach().map_err(|error| failed(name)(&error))?;
-        Ok(())
+    /// The functions of the chosen hooks that the object has programs for.
+    fn hooked_functions(&self) -> Vec<Wanted> {
+        let kinds: &[&str] = match self.plan.hooks {
+            Hooks::Syscalls => &[],
+            Hooks::VfsEntry => &["entry", "exit"],
+            Hooks::VfsKprobe => &["probe"],
+        };
+        let named = self.plan.functions.iter().flat_map(|function| kinds.iter().map(move |kind| (format!("{kind}_{function}"), function)));
+        let in_object = |name: &str| self.ebpf.as_ref().is_some_and(|ebpf| ebpf.program(name).is_some());
+        named.filter(|(name, _)| in_object(name)).map(|(name, function)| Wanted::new(&name, function)).collect()
     }
 
-    /// Hooks of `bpf/vfs.h`. One that the kernel refuses is left out: without it the descriptor tells the file.
-    fn attach_functions(&mut self, btf: &Btf) {
-        let hooks = self.plan.hooks;
-        let (mut attached, mut refused) = (Vec::new(), Vec::new());
-        for function in self.plan.functions.clone() {
-            for (kind, of) in [("entry", Hooks::VfsEntry), ("exit", Hooks::VfsEntry), ("probe", Hooks::VfsKprobe)] {
-                if of != hooks {
-                    continue;
-                }
-                let Ok(program) = self.program(&format!("{kind}_{function}")) else { continue };
-                match attach_function(program, &function, btf) {
-                    Ok(()) => attached.push(function.clone()),
-                    Err(error) => refused.push(format!("{function}: {}", verbose(&error))),
-                }
-            }
+    /// Attaches a loaded program: `function` is what a kprobe is put at, all others know where.
+    fn attach_program(&mut self, name: &str, function: &str, refused: &mut Refused) -> Result<(), TraceError> {
+        if let Some(error) = refused.remove(name) {
+            return Err(failed(name)(&verbose(&error)));
         }
-        self.functions = attached;
-        self.refused.extend(refused);
+        let attached = match self.program(name)? {
+            Program::BtfTracePoint(program) => program.attach().map(drop),
+            Program::FEntry(program) => program.attach().map(drop),
+            Program::FExit(program) => program.attach().map(drop),
+            Program::KProbe(program) => program.attach(function, 0).map(drop),
+            _ => Ok(()),
+        };
+        attached.map_err(|error| failed(name)(&verbose(&error)))
     }
 
     /// Functions that are watched.
@@ -313,6 +337,12 @@ impl Tracer {
         self.read_in_by("running_file", take)
     }
 
+    /// Takes back [`Tracer::follow_children`].
+    pub fn unfollow(&mut self, pid: u32) {
+        // It may have gone by its end.
+        let _ = self.followed().map(|mut table| table.remove(&pid));
+    }
+
     fn iterate(&mut self, program: &str) -> Result<File, TraceError> {
         let iterator: &mut Iter = self.program(program)?.try_into().map_err(|error| failed(program)(&error))?;
         let link = iterator.attach().map_err(|error| failed(program)(&error))?;
@@ -350,8 +380,8 @@ impl Tracer {
     /// Takes what is in the rings now; at most as much as they hold, so that a fast writer cannot keep us here. What is told of processes is first: it is known when
     /// what they did comes.
     fn drain(&mut self, take: Take<'_>) -> Result<u64, TraceError> {
-        drain(&mut self.news, self.ring_bytes, &mut self.decoder, take)?;
-        drain(&mut self.ring, self.ring_bytes, &mut self.decoder, take)
+        let news = drain(&mut self.news, self.news_bytes, &mut self.decoder, take)?;
+        Ok(news + drain(&mut self.ring, self.ring_bytes, &mut self.decoder, take)?)
     }
 
     fn count(&mut self, take: Take<'_>) -> Result<(), TraceError> {
@@ -391,7 +421,7 @@ impl Tracer {
         let mut batches = batch::Batches::of(totals.tables[1].map().fd().as_fd());
         // The rings are looked at between the batches: they fill while a large table is taken.
         while batches.next(&mut |key, value| self.decoder.wait(key, value)).map_err(TraceError::system("taking totals"))? {
-            drain(&mut self.news, self.ring_bytes, &mut self.decoder, take)?;
+            taken += drain(&mut self.news, self.news_bytes, &mut self.decoder, take)?;
             taken += drain(&mut self.ring, self.ring_bytes, &mut self.decoder, take)?;
         }
         taken += self.drain(take)?;
@@ -428,27 +458,6 @@ fn drain(ring: &mut RingBuf<MapData>, at_most: u32, decoder: &mut Decoder, take:
 /// Bytes of the ring for what is told of processes. A small ring for operations does not make it small: without it nobody knows whose they were.
 fn news_bytes(options: &Options) -> u32 {
     (options.ring_bytes / 2).max(8 << 20)
-}
-
-fn attach_function(program: &mut Program, function: &str, btf: &Btf) -> Result<(), aya::programs::ProgramError> {
-    match program {
-        Program::FEntry(entry) => {
-            let entry: &mut FEntry = entry;
-            entry.load(function, btf)?;
-            entry.attach().map(drop)
-        }
-        Program::FExit(exit) => {
-            let exit: &mut FExit = exit;
-            exit.load(function, btf)?;
-            exit.attach().map(drop)
-        }
-        Program::KProbe(probe) => {
-            let probe: &mut KProbe = probe;
-            probe.load()?;
-            probe.attach(function, 0).map(drop)
-        }
-        _ => Ok(()),
-    }
 }
 
 impl Swapped {

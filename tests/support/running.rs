@@ -1,0 +1,54 @@
+//! Programs in the background, for tests of traces.
+
+#![allow(dead_code, reason = "each test file uses another part")]
+
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// What it wrote to standard error.
+pub fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Waits until something is so, for at most a minute.
+pub fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !so() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Sends a signal (`TERM`) to a process, or with `-` before its number to a group.
+pub fn send(signal: &str, to: &str) {
+    assert!(Command::new("kill").args([&format!("-{signal}"), "--", to]).status().unwrap().success());
+}
+
+/// A program in the background in a process group of its own, ended with the test.
+pub struct Running(pub Option<Child>, pub u32);
+
+impl Running {
+    pub fn start(mut command: Command) -> Self {
+        let child = command.process_group(0).spawn().unwrap();
+        let pid = child.id();
+        Self(Some(child), pid)
+    }
+
+    pub fn signal(&self, signal: &str) {
+        send(signal, &self.1.to_string());
+    }
+
+    pub fn output(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.1)]).stderr(Stdio::null()).status();
+        if let Some(mut child) = self.0.take() {
+            let _ = child.wait();
+        }
+    }
+}
