@@ -1311,6 +1311,30 @@ static void symlinked(void) {
     do_close(fd);
 }
 
+/* What has a name and is no regular file: its name is told when it goes, is changed or gets another, without its identity. */
+static void special_names(void) {
+    must(symlink("nowhere", "link") == 0 && mkfifo("fifo", 0644) == 0 && mkdir("directory", 0755) == 0);
+    int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "socket"};
+    must(listening >= 0 && bind(listening, (struct sockaddr *)&address, sizeof address) == 0);
+    close(listening);
+    make("directory/data", 10);
+    must(syscall(SYS_renameat2, AT_FDCWD, "directory", AT_FDCWD, "moved", 0) == 0);
+    ROW(.op = "rename", .path = "directory", .container_path = NULL, .new_path = "moved", .result = 0, .flags = 0);
+    must(syscall(SYS_renameat2, AT_FDCWD, "link", AT_FDCWD, "moved/link", 0) == 0);
+    ROW(.op = "rename", .path = "link", .container_path = NULL, .new_path = "moved/link", .result = 0, .flags = 0);
+    must(linkat(AT_FDCWD, "fifo", AT_FDCWD, "second", 0) == 0);
+    ROW(.op = "link", .path = "fifo", .container_path = NULL, .new_path = "second", .result = 0);
+    const char *names[] = {"moved/link", "fifo", "second", "socket"};
+    for (int i = 0; i < 4; i++) {
+        must(unlink(names[i]) == 0);
+        ROW(.op = "delete", .path = names[i], .container_path = NULL, .result = 0);
+    }
+    int fd = sure_open("moved/data", O_RDONLY);
+    must(do_read(fd, 100) == 10);
+    do_close(fd);
+}
+
 static void not_recorded(void) {
     must(mkfifo("fifo", 0644) == 0);
     int both = do_open("fifo", O_RDWR);
@@ -1457,6 +1481,7 @@ static const struct {
     {"o_trunc", o_trunc},
     {"open_kinds", open_kinds},
     {"symlink", symlinked},
+    {"special_names", special_names},
     {"not_recorded", not_recorded},
     {"many_small", many_small},
     {"direct", direct},

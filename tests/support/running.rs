@@ -25,11 +25,31 @@ pub fn send(signal: &str, to: &str) {
     assert!(Command::new("kill").args([&format!("-{signal}"), "--", to]).status().unwrap().success());
 }
 
+const HUP: i32 = 1;
+const INT: i32 = 2;
+const QUIT: i32 = 3;
+/// SIG_DFL.
+const DEFAULT: usize = 0;
+
+unsafe extern "C" {
+    fn signal(number: i32, answer: usize) -> usize;
+}
+
 /// A program in the background in a process group of its own, ended with the test.
 pub struct Running(pub Option<Child>, pub u32);
 
 impl Running {
+    /// With the usual answers to signals, whatever they are here: a job in the background of a shell ignores INT and QUIT, and all that it starts does so too.
     pub fn start(mut command: Command) -> Self {
+        // SAFETY: between fork and exec only signal(2) is called, which is async-signal-safe (signal-safety(7)).
+        unsafe {
+            command.pre_exec(|| {
+                [HUP, INT, QUIT].into_iter().for_each(|number| {
+                    signal(number, DEFAULT);
+                });
+                Ok(())
+            });
+        }
         let child = command.process_group(0).spawn().unwrap();
         let pid = child.id();
         Self(Some(child), pid)

@@ -24,7 +24,7 @@ pub struct Trace {
     pub dataset: Option<PathBuf>,
     /// Trace commands that ask for it at this socket (--join), with what they start, until a signal ends it. The programs of eBPF are loaded once, so that a command costs a few milliseconds. Only the
     /// socket's owner may join, until its mode is changed.
-    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["command", "pid", "backend"])]
+    #[arg(long, value_name = "SOCKET", conflicts_with_all = ["command", "pid"])]
     pub serve: Option<PathBuf>,
     /// Have the command traced by the tracer that listens at this socket (--serve), into its dataset and with its options.
     #[arg(long, value_name = "SOCKET", requires = "command", conflicts_with_all = ["dataset", "shared", "as_owner", "backend", "detail", "hooks", "host", "environ", "command_lines", "ring", "flush", "duration", "cgroup", "pid", "user", "group", "file_system", "not_file_system", "op", "directory", "not_directory"])]

@@ -86,8 +86,9 @@ pub(super) fn file_kind(mode: u32) -> Option<FileKind> {
 /// A row about a name.
 struct NameRow {
     op: Op,
-    kind: FileKind,
-    file: FileKey,
+    /// Of what has rows of its own; null for a link, a directory, a FIFO, a socket.
+    kind: Option<FileKind>,
+    file: Option<FileKey>,
     path: Option<Vec<u8>>,
     new_path: Option<Vec<u8>>,
     flags: Option<u32>,
@@ -97,9 +98,13 @@ impl NameRow {
     /// Of a file that is there before the operation.
     fn before(op: Op, parent: &Node, name: &[u8]) -> Option<Self> {
         let stat = system::stat_at(parent.fd().ok()?.raw(), &system::name(name).ok()?).ok()?;
-        let kind = file_kind(stat.st_mode)?;
-        let file = FileKey { device: stat.st_dev, inode: stat.st_ino, generation: None };
-        Some(NameRow { op, kind, file, path: parent.path_of(name), new_path: None, flags: None })
+        Some(NameRow::of(op, &stat, parent.path_of(name)))
+    }
+
+    fn of(op: Op, stat: &libc::stat, path: Option<Vec<u8>>) -> Self {
+        let kind = file_kind(stat.st_mode);
+        let file = kind.map(|_| FileKey { device: stat.st_dev, inode: stat.st_ino, generation: None });
+        NameRow { op, kind, file, path, new_path: None, flags: None }
     }
 
     fn tell(self, request: &Request<'_>, result: Result<(), Errno>) {
@@ -110,12 +115,12 @@ impl NameRow {
         let Some((thread, _)) = request.caller() else { return };
         tracer.reporter.send(Item::operation(thread, self.op, request.start_boot_ns, |row| {
             row.end_boot_ns = Some(clock::boot_ns());
-            row.file = Some(self.file);
+            row.file = self.file;
             row.result = Some(result.map_or_else(|errno| -i64::from(errno), |()| 0));
             row.flags = self.flags;
             let container_path = tracer.seen_by(thread, self.path.as_deref());
             row.more =
-                Some(Box::new(More { kind: Some(self.kind), path: self.path, container_path, new_path: self.new_path, ..More::default() }));
+                Some(Box::new(More { kind: self.kind, path: self.path, container_path, new_path: self.new_path, ..More::default() }));
         }));
     }
 }
@@ -260,19 +265,10 @@ impl Worker {
         let (name, _) = wire::take_name(rest).ok_or(libc::EINVAL)?;
         let node = request.session.nodes.get(link.node)?;
         let stat = system::stat(node.fd()?.raw())?;
-        let row = file_kind(stat.st_mode).map(|kind| NameRow {
-            op: Op::Link,
-            kind,
-            file: FileKey { device: stat.st_dev, inode: stat.st_ino, generation: None },
-            path: node.path(),
-            new_path: parent.path_of(name),
-            flags: None,
-        });
+        let row = NameRow { new_path: parent.path_of(name), ..NameRow::of(Op::Link, &stat, node.path()) };
         let c_name = system::name(name)?;
         let result = link_to(&node, &parent, &c_name);
-        if let Some(row) = row {
-            row.tell(request, result);
-        }
+        row.tell(request, result);
         result?;
         self.named(request, &parent, name)
     }

@@ -37,11 +37,6 @@ impl Looked {
         }
     }
 
-    /// Whether it is a directory.
-    pub fn is_directory(&self) -> bool {
-        self.mode & libc::S_IFMT == libc::S_IFDIR
-    }
-
     /// Whether both are the same inode.
     pub fn same(&self, other: &Looked) -> bool {
         (self.device, self.inode) == (other.device, other.inode)

@@ -395,13 +395,8 @@ impl Tracer<'_> {
             if !follow && !self.wants_file_system(file_system.as_deref()) {
                 return Next::Ignore;
             }
-            if let Some((looked, key, _)) = found {
-                // A directory that gets another name takes along what is in it.
-                if looked.kind().is_none() && !(op == Op::Rename && looked.is_directory()) {
-                    return Next::Ignore;
-                }
-                file = Some(key);
-            }
+            // Only regular files and block devices have rows of their own: of a link, a directory, a FIFO or a socket its name is told.
+            file = found.and_then(|(looked, key, _)| looked.kind().map(|_| key));
             paths = located.paths;
         }
         let new = new.map(|(base, address)| match memory::path(tid, address) {
