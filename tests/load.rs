@@ -101,7 +101,7 @@ fn a_join_of_totals_with_files_counts_each_byte_once() {
         return;
     }
     let dir = scratch();
-    let output = trace(dir.path(), &["--detail", "totals", "--"]).arg(churn()).args(["20000", ".", "2"]).output().unwrap();
+    let output = trace(dir.path(), &["--ring", "64M", "--detail", "totals", "--"]).arg(churn()).args(["20000", ".", "2"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let dataset = dir.path().join("data");
     let mut files = BTreeMap::<(Option<i64>, i64, Option<i64>), Vec<Option<String>>>::new();
