@@ -286,6 +286,18 @@ INLINE void enter_descriptor(struct pt_regs *registers, struct task_struct *task
 		look_at_used(&flight->a, file);
 }
 
+/* Sends the operation in a scratch with its tail. */
+INLINE void send_tail(struct scratch *s, u32 tail)
+{
+	struct wire_operation *o = &s->operation;
+	o->has |= HAS_TAIL;
+	o->tail = tail;
+	OPAQUE(tail);
+	if (tail > TAIL_BYTES + TAIL_SPARE)
+		return;
+	send(o->op, s, WIRE_HEAD + tail, 0);
+}
+
 /* The record of an operation with a tail, in scratch 0. */
 INLINE void send_with_tail(struct task_struct *task, struct flight *flight, struct scratch *s, u32 tail)
 {
@@ -294,12 +306,7 @@ INLINE void send_with_tail(struct task_struct *task, struct flight *flight, stru
 		o->has |= HAS_CPU;
 		set_cpu(&s->cpu, task, flight);
 	}
-	o->has |= HAS_TAIL;
-	o->tail = tail;
-	OPAQUE(tail);
-	if (tail > TAIL_BYTES + TAIL_SPARE)
-		return;
-	send(o->op, s, WIRE_HEAD + tail, 0);
+	send_tail(s, tail);
 }
 
 /* Where a path begins: the root of the process for an absolute one, otherwise the working directory or a directory's descriptor. */

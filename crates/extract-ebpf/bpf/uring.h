@@ -214,12 +214,7 @@ INLINE void complete_named(struct request_key *key, struct request *r, s64 resul
 			tail = add_kept(task, names->to, names->new, tail, PART_DIRECTORY_2, PART_STRING_2);
 		}
 	}
-	o->has |= HAS_TAIL;
-	o->tail = tail;
-	OPAQUE(tail);
-	if (tail > TAIL_BYTES + TAIL_SPARE)
-		return;
-	send(o->op, s, WIRE_HEAD + tail, 0);
+	send_tail(s, tail);
 }
 
 INLINE u64 user_data_of(struct io_kiocb *request)
