@@ -100,8 +100,12 @@ fn events(dump: &Dump, kinds: &[&str]) -> Vec<String> {
     let one = |event: &Thing| {
         let after = (event.time.unwrap() - T0) / 1_000_000;
         let short = |id: &str| id.rsplit(['/', ':']).next().unwrap().to_owned();
-        let related: BTreeMap<&str, String> =
-            event.relations.iter().filter(|(_, what)| what != "part of").map(|(id, what)| (what.as_str(), short(id))).collect();
+        let related: BTreeMap<&str, String> = event
+            .relations
+            .iter()
+            .filter(|(_, what)| what != "part of" && what != "tagged")
+            .map(|(id, what)| (what.as_str(), short(id)))
+            .collect();
         let related: Vec<String> = related.iter().map(|(what, id)| format!("{what} {id}")).collect();
         let bytes = number(event, "bytes").map(|bytes| format!(" {bytes}")).unwrap_or_default();
         format!("{after:>5} {}: {}{bytes}", event.kind, related.join(", "))
@@ -117,8 +121,9 @@ const RUN: &str = "makeflow:mflow-run:1795";
 fn objects_events_and_relations() {
     let world = World::new(ALL);
     let log = world.dump(&[]);
-    let expected =
-        [("account", 1), ("engine run", 1), ("file", 4), ("group", 1), ("job", 2), ("task", 5), ("user", 1)].into_iter().collect();
+    let expected = [("account", 1), ("engine run", 1), ("file", 4), ("group", 1), ("job", 2), ("tag", 2), ("task", 5), ("user", 1)]
+        .into_iter()
+        .collect();
     assert_eq!(kinds(&log.objects), expected);
     let task = |id: &str| format!("task:{RUN}/{id}");
     let (raw, own) = ("file:node-one:5:7.1", "file:node-two:5:7.1");
@@ -155,20 +160,23 @@ fn objects_events_and_relations() {
             "23500 read file: file 7.1, task 3#2 1000".to_owned(),
         ]
     );
-    let of_tasks = ["task queued", "task submitted", "task started", "task finished", "task failed", "task cached"];
+    // The type of an event has the logical task in it, which is what people mine.
+    let of_tasks = ["makething", "useit", "againit", "cachedone"]
+        .map(|task| ["queued", "submitted", "started", "finished", "failed", "cached"].map(|happened| format!("{task} {happened}")));
+    let of_tasks: Vec<&str> = of_tasks.iter().flatten().map(String::as_str).collect();
     assert_eq!(
         events(&log, &of_tasks),
         [
-            " 1000 task submitted: task 1#1",
-            " 5000 task finished: task 1#1",
-            " 6000 task queued: task 2#1",
-            "10000 task submitted: task 2#1",
-            "12000 task started: task 2#1",
-            "18000 task finished: task 2#1",
-            "20000 task submitted: task 3#1",
-            "22000 task failed: task 3#1",
-            "23000 task submitted: task 3#2",
-            "26000 task finished: task 3#2",
+            " 1000 makething submitted: task 1#1",
+            " 5000 makething finished: task 1#1",
+            " 6000 useit queued: task 2#1",
+            "10000 useit submitted: task 2#1",
+            "12000 useit started: task 2#1",
+            "18000 useit finished: task 2#1",
+            "20000 againit submitted: task 3#1",
+            "22000 againit failed: task 3#1",
+            "23000 againit submitted: task 3#2",
+            "26000 againit finished: task 3#2",
         ]
     );
     let two = &log.objects[&task("3#2")];
@@ -191,7 +199,7 @@ fn objects_events_and_relations() {
 fn processes_when_asked_for() {
     let world = World::new(ALL);
     let log = world.dump(&["--objects", "task,process"]);
-    assert_eq!(kinds(&log.objects), [("engine run", 1), ("process", 7), ("task", 5)].into_iter().collect());
+    assert_eq!(kinds(&log.objects), [("engine run", 1), ("process", 7), ("tag", 2), ("task", 5)].into_iter().collect());
     let process = |host: &str, pid: i32, start: i64| format!("process:{host}:{pid}@{}", T0 / SECOND + start);
     let task = |id: &str| format!("task:{RUN}/{id}");
     let engine = process("node-one", 50, 0);
@@ -237,7 +245,17 @@ fn every_format_holds_the_same_and_is_valid() {
         assert_eq!(dump(&again), dump(&files[0]), "{}", file.display());
     }
     assert_eq!(fs::read(world.export("ocel.json", "twice", &options)).unwrap(), fs::read(&files[0]).unwrap());
-    for notion in ["task-run", "dependency", "object:task", "object:file", "object:process", "object:engine run"] {
+    for notion in [
+        "task-run",
+        "dependency",
+        "object:task",
+        "object:file",
+        "object:process",
+        "object:engine run",
+        "object:tag",
+        "task-session",
+        "task-tag",
+    ] {
         for format in ["xes", "xes.gz"] {
             let file = world.export(format, "cases", &["--case-notion", notion]);
             expect(flowmine().arg("validate").arg(&file), 0);
@@ -340,12 +358,12 @@ fn filters() {
     let log = world.dump(&[&from[..], &["--objects", "job,task,process,file"]].concat());
     assert!(log.events.values().all(|event| (18..24).contains(&((event.time.unwrap() - T0) / SECOND))));
     assert_eq!(
-        events(&log, &["read file", "task submitted", "task failed"]),
+        events(&log, &["read file", "againit submitted", "againit failed", "useit submitted", "makething submitted"]),
         [
-            "20000 task submitted: task 3#1",
+            "20000 againit submitted: task 3#1",
             "20500 read file: file 7.1, task 3#1 1000",
-            "22000 task failed: task 3#1",
-            "23000 task submitted: task 3#2",
+            "22000 againit failed: task 3#1",
+            "23000 againit submitted: task 3#2",
             "23500 read file: file 7.1, task 3#2 1000",
         ]
     );
@@ -385,7 +403,17 @@ fn pseudonyms_hide_every_name() {
     }
     let coded = world.dump(&options);
     assert_eq!(kinds(&coded.objects), kinds(&plain.objects));
-    assert_eq!(kinds(&coded.events), kinds(&plain.events));
+    // Types of events of tasks have the task's name in them: what happened stays.
+    let happened = |dump: &Dump| {
+        let mut counts: BTreeMap<(bool, String), usize> = BTreeMap::new();
+        for event in dump.events.values() {
+            let of_task = event.attributes.iter().any(|entry| entry.key == "activity") && !event.kind.starts_with("job ");
+            let kind = if of_task { event.kind.rsplit(' ').next().unwrap() } else { &event.kind };
+            *counts.entry((of_task, kind.to_owned())).or_default() += 1;
+        }
+        counts
+    };
+    assert_eq!(happened(&coded), happened(&plain));
     // Relations are between the same objects, only by other names: as many of each kind, and as many ends.
     let shape = |dump: &Dump| {
         let mut of: BTreeMap<String, (usize, BTreeSet<String>, BTreeSet<String>)> = BTreeMap::new();
@@ -483,7 +511,7 @@ fn pm4py_reads_the_same() {
         }
     }
     let untouched: Vec<&String> = ours.objects.keys().filter(|id| !touched.contains(id.as_str())).collect();
-    assert_eq!(untouched.len(), 3, "the cached task without times, and two parents of processes: {untouched:?}");
+    assert_eq!(untouched.len(), 4, "the cached task without times, its tag, and two parents of processes: {untouched:?}");
     let relations: usize = ours.events.values().map(|event| event.relations.len()).sum();
     for theirs in said["ocel"].as_array().unwrap() {
         assert_eq!(theirs["events"], serde_json::to_value(kinds(&ours.events)).unwrap());
@@ -501,4 +529,55 @@ fn pm4py_reads_the_same() {
         graph["edges"].as_array().unwrap().iter().map(|e| format!("{} {} {}", e["from"], e["to"], e["frequency"])).collect();
     let theirs: BTreeSet<String> = said["dfg"].as_array().unwrap().iter().map(|e| format!("{} {} {}", e[0], e[1], e[2])).collect();
     assert_eq!(edges, theirs);
+}
+
+/// A dataset that has nothing but what one engine told: a summary, logs and pictures of its tasks, and no file without content.
+#[test]
+fn the_batch_on_what_one_engine_told() {
+    let engines = support::repository("crates/extract-workflow/tests/fixtures");
+    for (engine, file, attempts) in [
+        ("nextflow", "slurm.trace.txt", 4),
+        ("snakemake", "local_9", 7),
+        ("makeflow", "plain.makeflowlog", 4),
+        ("kubernetes", "watch_without_types.json", 1),
+        ("wfformat", "times_and_bytes_1.6.json", 2),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let (dataset, out) = (dir.path().join("dataset"), dir.path().join("out"));
+        flowmine().args(["import", engine]).arg(engines.join(engine).join(file)).arg("--dataset").arg(&dataset).output().unwrap();
+        let formats = "xes,csv,parquet,ocel.json,ocel.sqlite";
+        let output = flowmine().args(["run", "--formats", formats, "--dataset"]).arg(&dataset).arg("--out").arg(&out).output().unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.code().is_some_and(|code| code < 2), "{engine}: {told}");
+        assert!(
+            told.contains("Attempts at tasks") && told.contains("logical task") && !told.contains("Submitted jobs"),
+            "{engine}: {told}"
+        );
+        let summary: Json = serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
+        assert_eq!(summary["tasks"]["attempts"], attempts, "{engine}: {told}");
+        assert!(summary.get("jobs").is_none(), "{summary}");
+        for name in
+            ["log.xes", "log.csv", "log.parquet", "log.ocel.json", "log.ocel.sqlite", "dfg.svg", "activities.csv", "bottlenecks.txt"]
+        {
+            assert!(told.contains(name), "{engine}: {name}: {told}");
+            assert!(fs::metadata(out.join(name)).unwrap().len() > 100, "{engine}: {name}");
+        }
+        let log = dump(&out.join("log.xes"));
+        assert!(log.traces.iter().all(|trace| !trace.events.is_empty()) && !log.traces.is_empty(), "{engine}");
+    }
+}
+
+/// Without any time there is no log with cases; that is said, and the numbers are there all the same.
+#[test]
+fn the_batch_on_tasks_without_times() {
+    let flat = support::repository("crates/extract-workflow/tests/fixtures/wfformat/flat_1.4.json");
+    let dir = tempfile::tempdir().unwrap();
+    let (dataset, out) = (dir.path().join("dataset"), dir.path().join("out"));
+    expect(flowmine().args(["import", "wfformat"]).arg(flat).arg("--dataset").arg(&dataset), 0);
+    let output = expect(flowmine().args(["run", "--formats", "xes,ocel.json", "--dataset"]).arg(&dataset).arg("--out").arg(&out), 0);
+    let (told, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(said.contains("no time of any task is known"), "{said}");
+    assert!(told.contains("Without a known time") && told.contains("median time"), "{told}");
+    assert!(!out.join("log.xes").exists() && !out.join("dfg.svg").exists());
+    assert!(out.join("log.ocel.json").exists() && out.join("summary.json").exists());
 }

@@ -397,3 +397,60 @@ fn what_needs_jobs_says_that_there_are_none() {
         assert!(said(flowmine().args([command, "--dataset"]).arg(&dataset).args(more), 2).contains("only logs of others"));
     }
 }
+
+const UNTIMED: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<log xes.version="1849.2016">
+<trace><string key="concept:name" value="t"/>
+<event><string key="concept:name" value="first"/></event>
+<event><string key="concept:name" value="a"/><date key="time:timestamp" value="2020-01-01T10:00:00Z"/></event>
+<event><string key="concept:name" value="b"/></event>
+<event><int key="concept:name" value="7"/><string key="time:timestamp" value="2020-01-01T24:00:00Z"/></event>
+<event><string key="concept:name" value="early"/><date key="time:timestamp" value="2020-01-01T11:00:00Z"/></event>
+</trace>
+<trace><string key="concept:name" value="t"/><event><string key="concept:name" value="a"/></event></trace>
+</log>
+"#;
+
+/// Events without a time keep their place and their number in graphs and tables; object-centric logs cannot hold them, which the exit code says.
+#[test]
+fn events_without_a_time_are_counted_and_keep_their_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let xes = dir.path().join("untimed.xes");
+    fs::write(&xes, UNTIMED).unwrap();
+    let output = expect(flowmine().args(["discover", "--format", "json", "--log"]).arg(&xes), 1);
+    let graph: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&graph["cases"], &graph["instances"]), (&Value::from(2), &Value::from(6)));
+    let edges: Vec<String> = graph["edges"].as_array().unwrap().iter().map(|edge| format!("{} {}", edge["from"], edge["to"])).collect();
+    assert_eq!(edges, [r#""7" "early""#, r#""a" "b""#, r#""b" "7""#, r#""first" "a""#]);
+
+    let export = |options: &[&str], code| {
+        let to = dir.path().join("untimed.ocel.json");
+        let text = said(convert(&xes, "ocel.json", &to).args(options), code);
+        let log: Value = serde_json::from_slice(&fs::read(&to).unwrap()).unwrap();
+        let events: Vec<String> =
+            log["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect();
+        (text, log, events)
+    };
+    let (text, _, events) = export(&[], 1);
+    assert_eq!(events, ["a", "early", "7"]);
+    assert!(text.contains("(event_without_time)") && text.contains("(event_order)") && text.contains("(text_time)"), "{text}");
+    let (text, log, events) = export(&["--untimed-events", "neighbour"], 1);
+    assert_eq!(events, ["first", "a", "b", "early", "7"]);
+    assert_eq!(log["events"][2]["attributes"], serde_json::json!([{ "name": "time_unknown", "value": true }]));
+    assert!(text.contains("t#2: an event without time:timestamp cannot be in an OCEL log"), "{text}");
+    // What a second trace of the same name is called stands beside its id.
+    assert_eq!(log["objects"][1]["id"], "t#2");
+    assert_eq!(log["objects"][1]["attributes"][0]["value"], "t");
+
+    let csv = dir.path().join("untimed.csv");
+    let text = said(&mut convert(&xes, "csv", &csv), 0);
+    assert!(text.contains("1 traces have no name, or that of an earlier trace"), "{text}");
+    let cases: Vec<String> =
+        fs::read_to_string(&csv).unwrap().lines().skip(1).map(|line| line.split(',').take(2).collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(cases, ["t first", "t a", "t b", "t 7", "t early", "t#2 a"]);
+    // Imported into a dataset nothing is lost, and it is the same log.
+    let dataset = dir.path().join("dataset");
+    expect(&mut import(&dataset, &[&xes]), 0);
+    let again = expect(flowmine().args(["discover", "--format", "json", "--dataset"]).arg(&dataset), 1).stdout;
+    assert_eq!(serde_json::from_slice::<Value>(&again).unwrap()["edges"], graph["edges"]);
+}

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::cells::{dump, rows};
 use crate::support::dump::Thing;
-use crate::support::expect;
 use crate::support::peers;
 use crate::support::require::require;
+use crate::support::{expect, flowmine, repository};
 use crate::{OBJECTS, Recording};
 
 fn python() -> Option<PathBuf> {
@@ -179,3 +179,70 @@ fn logs_with_objects() {
 }
 
 const SPOIL: &str = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('DROP TABLE event_object'); db.commit()";
+
+const FLATTENED: &str = r#"
+said = {}
+for file in sys.argv[1:]:
+    log = pm4py.read_ocel2(file)
+    said[file] = {"ocdfg": sorted(pm4py.discover_ocdfg(log)["activities"])}
+    for kind in pm4py.ocel_get_object_types(log):
+        flat = pm4py.ocel_flattening(log, kind)
+        twice = [column for column in set(flat.columns) if list(flat.columns).count(column) > 1]
+        assert not twice, (file, kind, twice)
+        pm4py.discover_performance_dfg(flat)
+        said[file][kind] = [len(flat), int(flat["case:concept:name"].nunique())]
+print(json.dumps(said))
+"#;
+
+/// Whatever was imported, from any engine or log: its object-centric log can be flattened for each type of objects and mined, and the graph of a workflow shows its tasks.
+#[test]
+fn every_object_centric_log_can_be_flattened() {
+    let Some(python) = python() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let engines = repository("crates/extract-workflow/tests/fixtures");
+    let mut sources: Vec<(&str, PathBuf)> = Vec::new();
+    for (engine, of_engine) in [
+        ("nextflow", &["slurm_retried_ignored_array.log", "local_resumed_cached_aborted.log", "slurm.trace.txt"][..]),
+        ("snakemake", &["local_9", "slurm_retried_9"]),
+        ("makeflow", &["plain.makeflowlog", "words.jx.makeflowlog"]),
+        ("airflow", &["3.3.2"]),
+        ("kubernetes", &["watch_without_types.json"]),
+        ("wfformat", &["times_and_bytes_1.6.json"]),
+    ] {
+        sources.extend(of_engine.iter().map(|file| (engine, engines.join(engine).join(file))));
+    }
+    let mut files = Vec::new();
+    for (number, (engine, source)) in sources.iter().enumerate() {
+        let dataset = dir.path().join(format!("dataset{number}"));
+        let imported = flowmine().args(["import", engine]).arg(source).arg("--dataset").arg(&dataset).output().unwrap();
+        assert!(imported.status.code().is_some_and(|code| code < 2), "{}: {imported:?}", source.display());
+        let file = dir.path().join(format!("tasks{number}.ocel.json"));
+        expect(flowmine().args(["export", "--format", "ocel.json", "--dataset"]).arg(&dataset).arg("-o").arg(&file), 0);
+        files.push(file);
+    }
+    let of_tasks = files.len();
+    let recording = Recording::new();
+    files.push(recording.export("ocel.xml", "jobs", &[]));
+    for (name, log) in [
+        ("ours", recording.export("xes", "cases", &[])),
+        ("cases", repository("tests/fixtures/logs/cases.xes")),
+        // PM4Py reads no log without events, so that odd.xes, of whose events no time is known, is none for it.
+        ("all", repository("crates/eventlog/tests/fixtures/all_constructs.xes")),
+        ("times", repository("crates/eventlog/tests/fixtures/odd_times.xes")),
+    ] {
+        let file = dir.path().join(format!("{name}.ocel.json"));
+        let exported = flowmine().args(["export", "--format", "ocel.json", "--log"]).arg(&log).arg("-o").arg(&file).output().unwrap();
+        assert!(exported.status.code().is_some_and(|code| code < 2), "{name}: {exported:?}");
+        files.push(file);
+    }
+    let said = ask(&python, FLATTENED, &files);
+    for (file, (engine, source)) in files[..of_tasks].iter().zip(&sources) {
+        let said = &said[&*file.to_string_lossy()];
+        let shown: Vec<&str> = said["ocdfg"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert!(!shown.is_empty() && shown.iter().all(|name| !name.starts_with("task ")), "{engine} {}: {shown:?}", source.display());
+        assert!(said["task"][0].as_u64().is_some_and(|events| events > 0), "{engine} {}: {said}", source.display());
+    }
+    for file in &files[of_tasks + 1..] {
+        assert!(said[&*file.to_string_lossy()]["case"][1].as_u64().is_some_and(|cases| cases > 0), "{}", file.display());
+    }
+}

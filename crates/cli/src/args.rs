@@ -433,7 +433,8 @@ pub struct Export {
     /// The format.
     #[arg(long, value_enum)]
     pub format: LogFormat,
-    /// What a case is, for formats with cases: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), or
+    /// What a case is, for formats with cases: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), task-session (of a run and of
+    /// those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or
     /// object:TYPE for the objects of a type. The cases of an XES file are its traces when not given.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
@@ -444,6 +445,10 @@ pub struct Export {
     /// event by hours.
     #[arg(long)]
     pub milliseconds: bool,
+    /// What becomes of the events of an XES log that have no time, which OCEL cannot hold: leave-out, or neighbour (they get the time of the event before them in their trace, and the
+    /// attribute time_unknown says so; their order and number stay).
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    pub untimed_events: UntimedArg,
     /// Replace names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …) by codes made with the key in this file.
     #[arg(long, value_name = "KEYFILE")]
     pub pseudonymise: Option<PathBuf>,
@@ -463,6 +468,16 @@ pub struct Export {
     /// Which events.
     #[command(flatten)]
     pub filter: FilterArgs,
+}
+
+/// What becomes of events without a time where a format cannot hold them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum UntimedArg {
+    /// They are left out, and the exit code says so.
+    #[default]
+    LeaveOut,
+    /// They have the time of the event before them in their trace, or of the first that has one.
+    Neighbour,
 }
 
 /// `flowmine run`.

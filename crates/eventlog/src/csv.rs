@@ -16,19 +16,20 @@
 use std::io::Write;
 
 use crate::error::LogError;
-use crate::flat::{Cell, Columns, Rows};
+use crate::flat::{Cell, Rows, Table};
 use crate::log::{CaseLog, Counts};
 use crate::nested;
 use crate::pieces;
 use crate::time;
 
-/// Writes a log. Walks through it twice. The caller buffers `out` if small writes cost, and flushes it.
+/// Writes a log. Walks through it twice, and three times where cases must be renamed. The caller buffers `out` if small writes cost, and flushes it.
 ///
 /// # Errors
 /// Those of the log, of its columns and of `out`.
 pub fn write(log: &dyn CaseLog, out: &mut dyn Write) -> Result<Counts, LogError> {
-    let columns = Columns::of(log)?;
-    let mut counts = Counts::default();
+    let table = Table::of(log)?;
+    let columns = &table.columns;
+    let mut counts = Counts { renamed_cases: table.renamed, ..Counts::default() };
     let mut names = Vec::new();
     for (at, column) in columns.columns().iter().enumerate() {
         if at > 0 {
@@ -40,7 +41,7 @@ pub fn write(log: &dyn CaseLog, out: &mut dyn Write) -> Result<Counts, LogError>
     out.write_all(&names)?;
     let mut total = Rows::default();
     pieces::each(
-        log.traces(),
+        table.traces(),
         |batch, piece| {
             let mut counts = Counts::default();
             let mut rows = columns.rows(batch, |cells| {

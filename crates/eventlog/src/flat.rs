@@ -13,9 +13,11 @@
 //!
 //! A table cannot carry everything. Counted as simplified are: lists, containers and attributes with attributes, which become text
 //! ([`crate::nested`]); values that became text because of others in their column; whole numbers that a float does not hold exactly; the
-//! second attribute of the same key in one record, which is left out; a trace without a name, whose rows have no case; a trace
-//! without events, which has no row. Not counted, because no table has them, are attributes of the log, extensions, globals and
-//! classifiers. Traces of the same name become one case for whoever reads the table.
+//! second attribute of the same key in one record, which is left out; a trace without events, which has no row. Not counted, because no table
+//! has them, are attributes of the log, extensions, globals and classifiers.
+//!
+//! Traces without a name, and those after the first of a name, get one of their own ([`crate::case_names`]), so that whoever reads the table finds
+//! as many cases as there were traces with events. They are counted as renamed.
 //!
 //! Refused is a log with more than [`MOST_COLUMNS`] columns or [`MOST_NAME_BYTES`] in their names, and one that gives objects.
 
@@ -24,8 +26,10 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::attribute::{Attribute, Value, ValueType};
+use crate::case_names::{self, WithCaseNames};
 use crate::error::LogError;
-use crate::log::{CaseLog, Counts};
+use crate::id_hash::IdHash;
+use crate::log::{Batches, CaseLog, Counts};
 use crate::nested;
 use crate::parallel;
 use crate::pieces;
@@ -69,6 +73,38 @@ pub enum Cell<'a> {
     Boolean(bool),
 }
 
+/// A log with its columns.
+pub struct Table<'l> {
+    log: &'l dyn CaseLog,
+    /// The log in which each trace has a name of its own, if that is not so of `log`.
+    named: Option<WithCaseNames<'l>>,
+    /// The columns.
+    pub columns: Columns,
+    /// How many traces have another name than their own.
+    pub renamed: u64,
+}
+
+impl<'l> Table<'l> {
+    /// Finds the columns of a log. Walks through it once, and twice where traces must be renamed.
+    ///
+    /// # Errors
+    /// Those of the log; when there are too many columns.
+    pub fn of(log: &'l dyn CaseLog) -> Result<Self, LogError> {
+        let (columns, renamed) = Columns::of(log)?;
+        if renamed == 0 {
+            return Ok(Self { log, named: None, columns, renamed });
+        }
+        let named = WithCaseNames(log);
+        let (columns, _) = Columns::of(&named)?;
+        Ok(Self { log, named: Some(named), columns, renamed })
+    }
+
+    /// What the table is of, batch by batch.
+    pub fn traces(&self) -> Batches<'_> {
+        self.named.as_ref().map_or_else(|| self.log.traces(), CaseLog::traces)
+    }
+}
+
 /// The columns of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Columns {
@@ -80,15 +116,14 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Finds the columns of a log. Walks through it once.
-    ///
-    /// # Errors
-    /// Those of the log; when there are too many columns.
-    pub fn of(log: &dyn CaseLog) -> Result<Self, LogError> {
+    /// The columns of a log, and how many of its traces have no name of their own.
+    fn of(log: &dyn CaseLog) -> Result<(Self, u64), LogError> {
         let (mut events, mut traces) = (Keys::default(), Keys::default());
-        parallel::in_order(log.traces(), seen, |(of_events, of_traces)| {
+        let (mut names, mut renamed) = (FxHashSet::default(), 0);
+        parallel::in_order(log.traces(), seen, |(of_events, of_traces, of_cases)| {
             events.add(of_events);
             traces.add(of_traces);
+            renamed += of_cases.into_iter().filter(|name| name.is_none_or(|name| !names.insert(name))).count() as u64;
             if events.found.len() + traces.found.len() > MOST_COLUMNS || events.bytes + traces.bytes > MOST_NAME_BYTES {
                 let message = format!(
                     "the log has more than {MOST_COLUMNS} different attributes, or keys of {MOST_NAME_BYTES} bytes; a table of it would be of no use"
@@ -97,15 +132,15 @@ impl Columns {
             }
             Ok(())
         })?;
-        Ok(Self::from(events, traces))
+        Ok((Self::from(events, traces), renamed))
     }
 
     fn from(events: Keys, traces: Keys) -> Self {
         let mut taken = FxHashSet::default();
         let mut new = Self { columns: Vec::new(), events: FxHashMap::default(), traces: FxHashMap::default() };
-        let case = traces.found.iter().find(|(key, _)| key == CASE).map_or(ValueType::String, |(_, kind)| *kind);
-        let at = new.column(format!("case:{CASE}"), "case:", case, &mut taken);
-        new.traces.insert(CASE.to_string(), at);
+        let case = traces.found.iter().find(|(key, _)| key == case_names::KEY).map_or(ValueType::String, |(_, kind)| *kind);
+        let at = new.column(format!("case:{}", case_names::KEY), "case:", case, &mut taken);
+        new.traces.insert(case_names::KEY.to_string(), at);
         for (at, key) in FIRST.iter().enumerate() {
             let kind = events.found.iter().find(|(found, _)| found == key).map(|(_, kind)| *kind);
             let kind = kind.or([Some(ValueType::String), Some(ValueType::Time)].get(at).copied().flatten());
@@ -121,7 +156,7 @@ impl Columns {
             }
         }
         for (key, kind) in traces.found {
-            if key != CASE {
+            if key != case_names::KEY {
                 let at = new.column(format!("case:{key}"), "case:", kind, &mut taken);
                 new.traces.insert(key, at);
             }
@@ -160,7 +195,6 @@ impl Columns {
                 Record::Trace(attributes) => {
                     cells.fill(Cell::Missing);
                     rows.counts.simplified_values += self.fill(attributes, &self.traces, &mut cells)?;
-                    rows.counts.simplified_values += u64::from(cells.first() == Some(&Cell::Missing));
                     rows.counts.traces += 1;
                     opened = true;
                 }
@@ -207,9 +241,6 @@ impl Columns {
         Ok(simplified)
     }
 }
-
-/// The attribute of a trace that names its case.
-const CASE: &str = "concept:name";
 
 /// What the rows of one or more batches say of the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -269,19 +300,23 @@ impl Keys {
     }
 }
 
-/// The keys of events and of traces in a batch.
-fn seen(batch: &Batch) -> Result<(Keys, Keys), LogError> {
-    let (mut events, mut traces) = (Keys::default(), Keys::default());
+/// The keys of events and of traces in a batch, and the names of its traces.
+fn seen(batch: &Batch) -> Result<(Keys, Keys, Vec<Option<IdHash>>), LogError> {
+    let (mut events, mut traces, mut names) = (Keys::default(), Keys::default(), Vec::new());
     for record in batch.records() {
         let (keys, attributes) = match record? {
-            Record::Trace(attributes) => (&mut traces, attributes),
+            Record::Trace(attributes) => {
+                let name = Attribute::find(&attributes, case_names::KEY).and_then(|attribute| attribute.value.as_name());
+                names.push(name.filter(|name| !name.is_empty()).map(|name| IdHash::of(&name)));
+                (&mut traces, attributes)
+            }
             Record::CaseEvent(attributes) => (&mut events, attributes),
             Record::TraceEnd => continue,
             Record::Object(_) | Record::Event(_) => return Err(pieces::misplaced("traces")),
         };
         attributes.iter().for_each(|attribute| keys.note(&attribute.key, kind(attribute)));
     }
-    Ok((events, traces))
+    Ok((events, traces, names))
 }
 
 /// The type of a column with this value alone.

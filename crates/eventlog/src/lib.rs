@@ -8,6 +8,7 @@
 //! [`Batch`]es of bounded size.
 
 pub mod attribute;
+pub mod case_names;
 pub mod csv;
 pub mod error;
 pub mod flat;

@@ -109,6 +109,8 @@ pub struct Counts {
     pub simplified_values: u64,
     /// Records that say the same as one before and that the format cannot hold twice.
     pub repeated: u64,
+    /// Traces that got a name in a table, because they had none or that of an earlier one ([`crate::case_names`]).
+    pub renamed_cases: u64,
 }
 
 impl std::ops::AddAssign for Counts {
@@ -121,5 +123,6 @@ impl std::ops::AddAssign for Counts {
         self.replaced_characters += other.replaced_characters;
         self.simplified_values += other.simplified_values;
         self.repeated += other.repeated;
+        self.renamed_cases += other.renamed_cases;
     }
 }

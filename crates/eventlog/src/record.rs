@@ -277,6 +277,11 @@ pub fn give_event_id(bytes: &[u8], id: &str, out: &mut Vec<u8>) -> bool {
     true
 }
 
+/// Whether these are the bytes of a trace.
+pub(crate) fn is_trace(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&TRACE)
+}
+
 /// Records in one piece of memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {

@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 
 use flate2::read::GzDecoder;
 use flowmine_eventlog::attribute::{Attribute, Value, ValueType};
-use flowmine_eventlog::flat::{Cell, Columns, MOST_COLUMNS, MOST_NAME_BYTES};
+use flowmine_eventlog::flat::{Cell, MOST_COLUMNS, MOST_NAME_BYTES, Table};
 use flowmine_eventlog::xes::extensions;
 use flowmine_eventlog::{
     Batch, BatchBuilder, Batches, CaseHeader, CaseLog, Classifier, Counts, Event, LogError, Object, ObjectLog, Record, Relation, TypeDef,
@@ -397,15 +397,28 @@ fn csv_table() {
             &hostile,
         ],
         vec![case, "", "", "", "", "", "", "", "", "", "", "", "", "", &hostile],
-        vec!["", "", "", "text", "", "", "", "9007199254740992.0", "", "", "", "", "", "e", "''=1"],
+        vec!["case 3", "", "", "text", "", "", "", "9007199254740992.0", "", "", "", "", "", "e", "''=1"],
     ];
     assert_eq!(read_csv(&text), expected);
     // An empty text is not a missing one.
     assert!(text.lines().next().unwrap().ends_with(",\"\",case:note,case:case:note"), "{text}");
     assert!(text.contains(",\"\",,\"]]>"), "{text}");
-    // Formulas: 3. Nested: 3. The second x. A whole number as text: 1, as a float: 1. A trace without events, and two without a name.
-    let expected = Counts { events: 4, traces: 2, simplified_values: 12, replaced_characters: 3, ..Counts::default() };
+    // Formulas: 3. Nested: 3. The second x. A whole number as text: 1, as a float: 1. A trace without events. Two traces have no name.
+    let expected = Counts { events: 4, traces: 2, simplified_values: 10, replaced_characters: 3, renamed_cases: 2, ..Counts::default() };
     assert_eq!(counts, expected);
+}
+
+/// Two traces of one name are two cases, whoever reads the table.
+#[test]
+fn traces_of_one_name_are_cases_of_their_own_in_a_table() {
+    let event = |name: &'static str| Record::CaseEvent(vec![Attribute::text("concept:name", name)]);
+    let trace = |name: Option<&'static str>| Record::Trace(name.map(|name| Attribute::text("concept:name", name)).into_iter().collect());
+    let records = [trace(Some("t")), event("a"), event("b"), Record::TraceEnd, trace(None), event("c"), Record::TraceEnd, trace(Some("t"))];
+    let records: Vec<_> = records.into_iter().chain([event("d"), Record::TraceEnd]).collect();
+    let (text, counts) = written(|out| csv::write(&cases(&records), out));
+    let rows: Vec<String> = read_csv(&text).into_iter().skip(1).map(|row| format!("{} {}", row[0], row[1])).collect();
+    assert_eq!(rows, ["t a", "t b", "case 2 c", "t#2 d"]);
+    assert_eq!((counts.traces, counts.renamed_cases, counts.simplified_values), (3, 2, 0));
 }
 
 /// Records and fields of RFC 4180.
@@ -448,7 +461,8 @@ fn columns_are_typed() {
         ]),
         Record::TraceEnd,
     ]);
-    let columns = Columns::of(&log).unwrap();
+    let table = Table::of(&log).unwrap();
+    let columns = &table.columns;
     let found: Vec<_> = columns.columns().iter().map(|column| (column.name.as_str(), column.kind)).collect();
     use ValueType::{Float, Integer, String, Time};
     let expected = [
@@ -477,6 +491,37 @@ fn columns_are_typed() {
     assert_eq!((first, rows), (Some(true), 2));
     // Columns of another log.
     assert!(matches!(columns.rows(&cases(&hostile_cases()).records[0], |_| Ok(())), Err(LogError::RefusedAt { .. })));
+}
+
+/// The values that an object has from the beginning of its life are no changes, whenever that was.
+#[test]
+fn initial_values_keep_their_moment_in_a_database() {
+    let attributes = ["state", "size"].map(|name| (name.to_owned(), ValueType::String)).into();
+    let types = Types { events: Vec::new(), objects: vec![TypeDef { name: "job".into(), attributes }] };
+    let value = |key: &'static str, text: &'static str, since| Attribute::text(key, text).since(since);
+    let born = vec![value("state", "new", T), value("state", "old", T + 1_000_000_000), value("size", "5", T)];
+    let always = vec![Attribute::text("state", "new"), value("size", "5", T), value("size", "4", -1)];
+    let objects = [("born", born), ("always", always), ("bare", Vec::new())]
+        .map(|(id, attributes)| Record::Object(Object { id: id.into(), kind: "job".into(), attributes, relations: Vec::new() }));
+    let log = Cut { types, header: CaseHeader::default(), objects: cut(&objects, |_, _| false), records: Vec::new() };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("log.sqlite");
+    ocel::sqlite::write(&log, &file).unwrap();
+    let database = rusqlite::Connection::open(&file).unwrap();
+    let mut rows = database.prepare("SELECT ocel_id, ocel_time, ocel_changed_field, state, size FROM object_job ORDER BY 1, 2, 3").unwrap();
+    let cell = |row: &rusqlite::Row<'_>, at: usize| row.get::<_, Option<String>>(at).unwrap().unwrap_or_else(|| "-".to_owned());
+    let rows = rows.query_map([], |row| Ok([0, 1, 2, 3, 4].map(|at| cell(row, at)).join(" "))).unwrap();
+    assert_eq!(
+        rows.map(Result::unwrap).collect::<Vec<_>>(),
+        [
+            "always 1969-12-31T23:59:59.999999999+00:00 size - 4",
+            "always 1970-01-01T00:00:00+00:00 - new -",
+            "always 2026-11-20T13:04:05+00:00 size - 5",
+            "bare 1970-01-01T00:00:00+00:00 - - -",
+            "born 2026-11-20T13:04:05+00:00 - new 5",
+            "born 2026-11-20T13:04:06+00:00 state old -",
+        ]
+    );
 }
 
 /// Traces so long that some go over three batches, with empty ones and nameless ones between.

@@ -8,23 +8,24 @@
 
 use std::io::Write;
 
-use flowmine_eventlog::flat::{Cell, Columns, Rows};
+use flowmine_eventlog::flat::{Cell, Rows, Table};
 use flowmine_eventlog::{CaseLog, Counts, LogError, ValueType, parallel};
 use flowmine_schema::column_file::{Chunk, Column, ColumnFile, Kind, Value};
 use flowmine_schema::parquet::ParquetError;
 
-/// Writes a log. Walks through it twice. The caller buffers `out` if small writes cost.
+/// Writes a log. Walks through it twice, and three times where cases must be renamed. The caller buffers `out` if small writes cost.
 ///
 /// # Errors
 /// Those of the log, of its columns and of `out`.
 pub fn write(log: &dyn CaseLog, out: &mut dyn Write) -> Result<Counts, LogError> {
-    let columns = Columns::of(log)?;
+    let table = Table::of(log)?;
+    let columns = &table.columns;
     let of_file: Vec<Column> =
         columns.columns().iter().map(|column| Column { name: column.name.clone(), kind: kind(column.kind) }).collect();
     let mut file = ColumnFile::new(out, &of_file).map_err(reason)?;
     let mut total = Rows::default();
     parallel::in_order(
-        log.traces(),
+        table.traces(),
         |batch| {
             let mut chunk = Chunk::new(&of_file);
             let rows = columns.rows(batch, |cells| {
@@ -39,7 +40,7 @@ pub fn write(log: &dyn CaseLog, out: &mut dyn Write) -> Result<Counts, LogError>
         },
     )?;
     file.finish().map_err(reason)?;
-    Ok(total.counts)
+    Ok(Counts { renamed_cases: table.renamed, ..total.counts })
 }
 
 fn kind(kind: ValueType) -> Kind {

@@ -11,3 +11,4 @@ pub mod log_file;
 pub mod summary;
 pub mod tables;
 pub mod task_log;
+pub mod task_summary;

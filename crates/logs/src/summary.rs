@@ -53,10 +53,6 @@ pub struct Summary {
     pub final_states: BTreeMap<String, u64>,
     /// Jobs whose end is not known.
     pub jobs_without_known_end: u64,
-    /// Warnings in the dataset and from correlating.
-    pub warnings: u64,
-    /// Rejected inputs.
-    pub errors: u64,
 }
 
 /// A mean over those of whom the number is known.
@@ -98,11 +94,10 @@ pub fn diagnostic_counts(dataset: &Dataset) -> Result<(u64, u64), DatasetError> 
 }
 
 impl Summary {
-    /// Counts. `counts` are the warnings and errors of [`diagnostic_counts`]; those of correlating are added.
-    pub fn new(jobs: &Jobs, filter: &Filter, notions: &[&dyn CaseNotion], counts: (u64, u64)) -> Self {
+    /// Counts.
+    pub fn new(jobs: &Jobs, filter: &Filter, notions: &[&dyn CaseNotion]) -> Self {
         let resolved = filter.resolve(jobs);
-        let mut summary =
-            Self { warnings: counts.0 + jobs.diagnostics.warnings(), errors: counts.1 + jobs.diagnostics.errors(), ..Self::default() };
+        let mut summary = Self::default();
         let waiting: FxHashSet<u32> = jobs.dependencies.terms.iter().map(|t| t.attempt).collect();
         // What the record of an array waits for is what its tasks wait for.
         let waiting_arrays: FxHashSet<u32> = (waiting.iter().map(|&at| &jobs.attempts[at as usize]))
@@ -197,9 +192,6 @@ impl Summary {
         if self.jobs_without_known_end > 0 {
             row("End not known", self.jobs_without_known_end.to_string());
         }
-        if self.warnings + self.errors > 0 {
-            row("Diagnostics", format!("{} errors, {} warnings", self.errors, self.warnings));
-        }
         let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         let mut out = String::new();
         for (name, value) in rows {
@@ -211,7 +203,7 @@ impl Summary {
 }
 
 /// Bytes in binary units: `5.0 GiB`.
-fn human_bytes(bytes: f64) -> String {
+pub(crate) fn human_bytes(bytes: f64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = bytes;
     let mut unit = 0;

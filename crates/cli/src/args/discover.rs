@@ -157,7 +157,8 @@ pub struct Discover {
     /// The file of --model accesses: its path as task_io.path has it, or an id from the list that is shown when several files had that path.
     #[arg(long, value_name = "PATH")]
     pub file: Option<String>,
-    /// What a case is: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), or object:TYPE for the objects of
+    /// What a case is: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), task-session (of a run and of
+    /// those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or object:TYPE for the objects of
     /// a type. The cases of an XES file are its traces when not given.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,

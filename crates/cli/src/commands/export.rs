@@ -9,11 +9,12 @@ use flowmine_correlate::row_rules::RowRules;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};
 use flowmine_logs::flat_parquet;
 use flowmine_logs::log_file::LogRules;
+use flowmine_logs::log_file::as_objects::Untimed;
 use flowmine_logs::task_log::objects::Wanted as Objects;
 
 use super::source::{self, Notion, Source, Wanted};
 use super::{io_csv, jobs, wfformat};
-use crate::args::{Export, LogFormat, ObjectsArg};
+use crate::args::{Export, LogFormat, ObjectsArg, UntimedArg};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
 
@@ -37,6 +38,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
     anyhow::ensure!(args.format != LogFormat::OcelSqlite || to_file, "a database cannot go to standard output: say where to with -o FILE");
     let pseudonymiser = pseudonymiser(args.pseudonymise.as_deref())?;
     let log_rules = LogRules { pseudonymiser: pseudonymiser.clone(), drop: args.drop.clone() };
+    let mut lossy = false;
     let counts = match source::open(&args.source, &args.filter, args.timestamp, log_rules)? {
         Source::Jobs(dataset) => {
             let rules = RowRules { drop: DropColumns::parse(&args.drop).context("--drop")?, pseudonymiser };
@@ -53,8 +55,11 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
                 timestamp: jobs::timestamp(args.timestamp),
                 rules: &rules,
             };
-            if matches!(notion, Notion::Tasks) && !has_objects {
-                return Ok(tell(write_cases(args, &source::task_cases(&dataset, &rules, &source::filter(&wanted)?)?)?));
+            if let Notion::Tasks(notion) = notion
+                && !has_objects
+            {
+                tell(write_cases(args, &source::task_cases(&dataset, notion, &rules, &source::filter(&wanted)?)?)?);
+                return Ok(Outcome::Clean);
             }
             let finished = source::job_logs(&dataset, &wanted)?;
             match (finished.objects, finished.cases.first(), &notion) {
@@ -67,14 +72,22 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
             }
         }
         Source::Log(file) => {
+            lossy = source::has_losses(&file.findings);
             if args.format.has_objects() {
-                write_objects(args, &*source::as_objects(file, name)?)?
+                let untimed = match args.untimed_events {
+                    UntimedArg::LeaveOut => Untimed::LeaveOut,
+                    UntimedArg::Neighbour => Untimed::Neighbour,
+                };
+                let (log, lossy_as_objects) = source::as_objects(file, name, untimed)?;
+                lossy |= lossy_as_objects;
+                write_objects(args, &*log)?
             } else {
                 write_cases(args, &*source::as_cases(file, name)?)?
             }
         }
     };
-    Ok(tell(counts))
+    tell(counts);
+    Ok(if lossy { Outcome::WithLosses } else { Outcome::Clean })
 }
 
 /// Which objects were asked for, or are needed for the cases that were.
@@ -129,7 +142,7 @@ pub(super) fn cases_to(path: Option<&Path>, format: LogFormat, options: xes::Opt
 }
 
 /// Says what the format could not carry as it was.
-pub fn tell(counts: Counts) -> Outcome {
+pub fn tell(counts: Counts) {
     if counts.replaced_characters > 0 {
         messages::warning(&format!(
             "{} characters that XML cannot carry are written visibly, byte by byte as \\xNN",
@@ -145,5 +158,10 @@ pub fn tell(counts: Counts) -> Outcome {
     if counts.repeated > 0 {
         messages::warning(&format!("{} relations said the same as another and are written once", counts.repeated));
     }
-    Outcome::Clean
+    if counts.renamed_cases > 0 {
+        messages::note(&format!(
+            "{} traces have no name, or that of an earlier trace; in the table each has one of its own (NAME#2, case 5)",
+            counts.renamed_cases
+        ));
+    }
 }

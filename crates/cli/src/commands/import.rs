@@ -1,7 +1,6 @@
 //! `flowmine import`.
 
 use anyhow::Context;
-use flowmine_eventlog::read::Severity;
 use flowmine_extract_slurm::import;
 use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
 use flowmine_extract_workflow::airflow::Airflow;
@@ -40,8 +39,7 @@ fn logs(args: &ImportLog) -> anyhow::Result<Outcome> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let _stage = Stage::new("reading the log");
         let log = log_file::read(path, LogRules::default()).map_err(|error| source::in_file(path, error))?;
-        source::findings(&path.display().to_string(), &log.findings);
-        odd |= log.findings.iter().any(|finding| finding.severity == Severity::Error);
+        odd |= source::findings(&path.display().to_string(), &log.findings);
         let counts = stored::store(&dataset, &name, &log)?;
         let what = if matches!(log.content, Content::Traces(_)) { "traces" } else { "objects" };
         messages::note(&format!("{}: {} {what} and {} events imported", visible(&name), counts.objects, counts.events));

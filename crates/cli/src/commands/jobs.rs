@@ -5,7 +5,7 @@ use std::path::Path;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::{Filter, Jobs, Timestamp};
 use flowmine_logs::log_file::stored;
-use flowmine_logs::task_log;
+use flowmine_logs::task_log::TaskNotion;
 use flowmine_schema::{Dataset, time};
 
 use crate::args::{AsOwner, FilterArgs, TimestampArg};
@@ -111,8 +111,9 @@ pub fn filter_words(args: &FilterArgs) -> Vec<String> {
 /// The notion of that name.
 pub fn notion(name: &str) -> anyhow::Result<&'static dyn CaseNotion> {
     cases::find(name).ok_or_else(|| {
-        let known: Vec<String> = cases::ALL.iter().map(|notion| format!("{} ({})", notion.name(), notion.description())).collect();
-        let of_tasks = format!("{} ({})", task_log::NOTION, task_log::cases::DESCRIPTION);
-        anyhow::anyhow!("there is no case notion {name:?}; there are: {}, {of_tasks}", known.join(", "))
+        let of_jobs = cases::ALL.iter().map(|notion| (notion.name(), notion.description()));
+        let of_tasks = TaskNotion::ALL.iter().map(|notion| (notion.name(), notion.description()));
+        let known: Vec<String> = of_jobs.chain(of_tasks).map(|(name, what)| format!("{name} ({what})")).collect();
+        anyhow::anyhow!("there is no case notion {name:?}; there are: {}", known.join(", "))
     })
 }

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use flowmine_activity_log::{ActivityLog, Filter};
 use flowmine_correlate::row_rules::RowRules;
-use flowmine_eventlog::read::Severity;
 use flowmine_logs::columns::{self, ReadOptions, Unit};
-use flowmine_logs::log_file::{self, Content, FileObjectLog, LogRules};
+use flowmine_logs::log_file::{Content, LogRules};
 use flowmine_logs::tables::{self, TableOptions};
 use flowmine_logs::task_log::{self, Tasks};
 use flowmine_schema::Dataset;
@@ -142,19 +141,19 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
         Source::Log(file) => {
             let mut options =
                 ReadOptions { keep: kept(args, OF_FILES), activity: args.activity.as_deref().map(keys).unwrap_or_default(), ..options };
-            let (log, findings) = match (file.content, name.and_then(|name| name.strip_prefix("object:"))) {
-                (Content::Traces(log), None) => columns::walk_cases(&*log, options)?,
-                (Content::Traces(log), Some(kind)) => {
-                    options.case_type = Some(kind.to_owned());
-                    columns::walk_objects(&FileObjectLog::of_cases(&*log)?.0, options)?
+            let lossy = source::has_losses(&file.findings);
+            let (log, findings) = match file.content {
+                Content::Traces(log) => {
+                    name.map(source::traces_are_cases).transpose()?;
+                    columns::walk_cases(&*log, options)?
                 }
-                (Content::Objects(log), kind) => {
-                    options.case_type = case_type(args, kind, || types_of(&*log))?;
+                Content::Objects(log) => {
+                    options.case_type = case_type(args, name.and_then(|name| name.strip_prefix("object:")), || types_of(&*log))?;
                     columns::walk_objects(&*log, options)?
                 }
             };
-            source::findings("log", &findings);
-            return Ok((Loaded { log, lossy: false }, OF_FILES));
+            let lossy = source::findings("log", &findings) || lossy;
+            return Ok((Loaded { log, lossy }, OF_FILES));
         }
     };
     let mut options =
@@ -184,7 +183,7 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
             }
             log
         }
-        Notion::Tasks => {
+        Notion::Tasks(notion) => {
             let unknown = [&options.activity, &options.keep].into_iter().find_map(|keys| columns::unknown_attribute(keys));
             if let Some(key) = unknown.filter(|key| !OF_JOBS.contains(key)) {
                 anyhow::bail!("tasks have no attribute {key:?}: docs/tables.md lists the columns of task_runs");
@@ -197,7 +196,7 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
             if !args.filter.account.is_empty() || !args.filter.user.is_empty() {
                 messages::warning("tasks are of no account and no user that is known: --account and --user leave all of them out");
             }
-            columns::tasks(&Tasks::new(&dataset, &RowRules::default(), &filter), &options)?
+            columns::tasks(&Tasks::new(&dataset, &RowRules::default(), &filter), notion, &options)?
         }
         notion @ Notion::Objects(_) => return Ok((objects(args, &dataset, &notion, options)?, OF_JOBS)),
     };
@@ -218,8 +217,8 @@ fn objects(args: &Discover, dataset: &Dataset, notion: &Notion, mut options: Rea
         check_type(kind, &types_of(&log))?;
     }
     let (log, findings) = columns::walk_objects(&log, options)?;
-    source::findings("log", &findings);
-    Ok(Loaded { log, lossy: false })
+    let lossy = source::findings("log", &findings);
+    Ok(Loaded { log, lossy })
 }
 
 fn types_of(log: &dyn flowmine_eventlog::ObjectLog) -> Vec<String> {
@@ -278,21 +277,11 @@ fn file(args: &Discover, path: &Path, mut options: ReadOptions) -> anyhow::Resul
     {
         options.activity = keys;
     }
-    let read = columns::read_file(&path, ReadOptions { case_type: None, ..options.clone() });
+    let read = columns::read_file(&path, ReadOptions { case_type: None, ..options });
     let (mut log, _, findings, format) = read.map_err(|error| source::in_file(Path::new(&shown), error))?;
-    source::findings(&shown, &findings);
-    let lossy = findings.iter().any(|finding| finding.severity == Severity::Error);
+    let lossy = source::findings(&shown, &findings);
     if format == flowmine_eventlog::read::Format::Xes {
-        if let (Some(name), None) = (name, kind) {
-            anyhow::bail!("a log file has no case notion {name:?}: leave --case-notion out, or say object:TYPE");
-        }
-        if let Some(kind) = kind {
-            let again = log_file::read(&path, LogRules::default()).map_err(|error| source::in_file(Path::new(&shown), error))?;
-            let Content::Traces(traces) = again.content else { anyhow::bail!("{shown}: the file has changed while it was read") };
-            let of_cases = FileObjectLog::of_cases(&*traces)?.0;
-            check_type(kind, &types_of(&of_cases))?;
-            log = columns::walk_objects(&of_cases, ReadOptions { case_type: Some(kind.to_owned()), ..options })?.0;
-        }
+        name.map(source::traces_are_cases).transpose()?;
     } else {
         let known = || log.groups.iter().map(|group| group.kind.clone()).collect::<Vec<_>>();
         if let (Some(name), None) = (name, kind) {

@@ -20,8 +20,10 @@ use flowmine_eventlog::{CaseLog, Counts, ObjectLog, xes};
 use flowmine_logs::columns::{self, ReadOptions};
 use flowmine_logs::job_log::JobLogs;
 use flowmine_logs::summary::{Summary, diagnostic_counts};
-use flowmine_logs::task_log::{self, Tasks};
+use flowmine_logs::task_log::{self, TaskNotion, Tasks};
+use flowmine_logs::task_summary::TaskSummary;
 use flowmine_schema::{Dataset, DatasetError};
+use serde::Serialize;
 
 use super::source::Notion;
 use super::{export, jobs, made, source};
@@ -110,6 +112,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
 
     let has_jobs = !jobs.attempts.is_empty();
     let has_tasks = task_log::has_tasks(&dataset)?;
+    let has_more = task_log::has_more_than_jobs(&dataset)?;
     let rules = RowRules::default();
     let mut written = Written { out: &args.out, formats: &args.formats, files: Vec::new(), counts: Counts::default() };
     let stage = Stage::new("making logs");
@@ -119,7 +122,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     logs.add(&jobs)?;
     let mut logs = logs.finish()?;
     if with_objects {
-        let wanted = export::objects(&ObjectsArg::DEFAULT, &Notion::Tasks);
+        let wanted = export::objects(&ObjectsArg::DEFAULT, &Notion::Tasks(TaskNotion::default()));
         logs.objects = Some(source::beside_jobs(&dataset, &rules, &filter, wanted, logs.objects)?);
     }
     messages::diagnostics("log", &logs.diagnostics);
@@ -134,43 +137,82 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
             written.tables(&log)?;
         }
     }
-    if has_tasks {
-        let suffix = if has_jobs { format!("-{}", task_log::NOTION) } else { String::new() };
-        let log = source::task_cases(&dataset, &rules, &filter)?;
-        written.log(&suffix, &log, task_log::cases::DESCRIPTION)?;
-        let stage = Stage::new("making logs");
-        let log = columns::tasks(&Tasks::new(&dataset, &rules, &filter), &ReadOptions::default())?;
-        drop(stage);
-        written.graph(format!("dfg{suffix}.svg"), &log, &format!("directly-follows graph of tasks, {} cases", task_log::NOTION))?;
-        if !has_jobs {
-            written.tables(&log)?;
+    let tasks = if has_tasks { Some(TaskSummary::of(&Tasks::new(&dataset, &rules, &filter))?) } else { None };
+    if tasks.as_ref().is_some_and(|tasks| tasks.without_time < tasks.attempts) {
+        for notion in [TaskNotion::Run, TaskNotion::Tag] {
+            tasks_in_cases(&mut written, &dataset, notion, &filter, has_jobs)?;
         }
+    } else if has_tasks {
+        messages::warning("no time of any task is known: there is no log with cases and no graph of them");
     }
-    if let Some(log) = &logs.objects {
+    if let Some(log) = logs.objects.as_ref().filter(|_| has_jobs || has_more) {
         written.objects(log)?;
     }
     export::tell(written.counts);
 
-    let counts = diagnostic_counts(&dataset)?;
-    let summary = Summary::new(&jobs, &filter, cases::ALL, counts);
-    if has_jobs {
+    let (warnings, errors) = diagnostic_counts(&dataset)?;
+    let counts = (warnings + jobs.diagnostics.warnings(), errors + jobs.diagnostics.errors());
+    let numbers = Numbers { jobs: has_jobs.then(|| Summary::new(&jobs, &filter, cases::ALL)), tasks, warnings: counts.0, errors: counts.1 };
+    if has_jobs || has_tasks {
         output::write(Some(&args.out.join("summary.json")), |out| {
-            serde_json::to_writer_pretty(&mut *out, &summary)?;
+            serde_json::to_writer_pretty(&mut *out, &numbers)?;
             Ok(out.write_all(b"\n")?)
         })?;
         written.files.push(("summary.json".to_owned(), "the numbers below".to_owned()));
+    } else if !has_more {
+        messages::warning("the dataset has no jobs, no tasks and nothing that was traced: there is nothing to make logs of");
     }
     let mut told = format!("{}\n", args.out.display());
     for (name, what) in &written.files {
         told.push_str(&format!("  {name:<28} {what}\n"));
     }
-    if has_jobs {
-        told.push_str(&format!("\n{}", summary.text()));
-    }
-    let losses = summary.errors > 0;
+    told.push_str(&numbers.text());
+    let losses = numbers.errors > 0;
     made::remember(&args.out, &of, written.files.iter().map(|(name, _)| name.as_str()), &told, losses)?;
     output::write(None, |out| Ok(out.write_all(told.as_bytes())?))?;
     Ok(if losses { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+/// Log, graph and tables of tasks, a case being what the notion says.
+fn tasks_in_cases(written: &mut Written<'_>, dataset: &Dataset, notion: TaskNotion, filter: &Filter, has_jobs: bool) -> anyhow::Result<()> {
+    let rules = RowRules::default();
+    let stage = Stage::new("making logs");
+    let columns = columns::tasks(&Tasks::new(dataset, &rules, filter), notion, &ReadOptions::default())?;
+    drop(stage);
+    if columns.is_empty() {
+        return Ok(());
+    }
+    // What the dataset is mostly about has the plain names.
+    let is_first = !has_jobs && notion == TaskNotion::default();
+    let suffix = if is_first { String::new() } else { format!("-{}", notion.name()) };
+    written.log(&suffix, &source::task_cases(dataset, notion, &rules, filter)?, notion.description())?;
+    written.graph(format!("dfg{suffix}.svg"), &columns, &format!("directly-follows graph of tasks, {} cases", notion.name()))?;
+    if is_first { written.tables(&columns) } else { Ok(()) }
+}
+
+/// What `summary.json` says: of jobs, of tasks, and what was wrong with their sources.
+#[derive(Serialize)]
+struct Numbers {
+    #[serde(flatten)]
+    jobs: Option<Summary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tasks: Option<TaskSummary>,
+    /// Warnings in the dataset and from correlating.
+    warnings: u64,
+    /// Rejected inputs.
+    errors: u64,
+}
+
+impl Numbers {
+    /// For a terminal: ends with a newline, or is empty.
+    fn text(&self) -> String {
+        let texts = self.jobs.iter().map(Summary::text).chain(self.tasks.iter().map(TaskSummary::text));
+        let mut text: String = texts.map(|text| format!("\n{text}")).collect();
+        if self.warnings + self.errors > 0 {
+            text.push_str(&format!("\n{} errors and {} warnings stand in the table diagnostics\n", self.errors, self.warnings));
+        }
+        text
+    }
 }
 
 fn correlate(dataset: &Dataset, jobs: &Jobs) -> anyhow::Result<()> {

@@ -6,11 +6,12 @@ use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::parts::{self, ROWS_AT_ONCE};
 use flowmine_correlate::row_rules::RowRules;
 use flowmine_correlate::{CorrelateError, Filter, Timestamp};
-use flowmine_eventlog::read::Finding;
+use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
 use flowmine_logs::job_log::{Finished, JobLogs, JobObjectLog};
+use flowmine_logs::log_file::as_objects::{CASE, Untimed};
 use flowmine_logs::log_file::{self, Content, FileObjectLog, LogFile, LogRules, TraceLog, stored};
-use flowmine_logs::task_log::{self, LeftOut, TaskCaseLog, Tasks, TracedJobs};
+use flowmine_logs::task_log::{self, LeftOut, TaskCaseLog, TaskNotion, Tasks, TracedJobs};
 use flowmine_schema::tables::JobState;
 use flowmine_schema::{Dataset, text::visible};
 
@@ -76,19 +77,25 @@ pub fn in_file(path: &Path, error: LogError) -> anyhow::Error {
     }
 }
 
-/// Shows what was odd about a log.
-pub fn findings(name: &str, findings: &[Finding]) {
+/// Shows what was odd about a log. Whether something is lost, so that the exit code must say it.
+pub fn findings(name: &str, findings: &[Finding]) -> bool {
     for finding in findings {
         messages::finding(name, finding);
     }
+    has_losses(findings)
+}
+
+/// Whether something of a log is lost.
+pub fn has_losses(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.severity == Severity::Error)
 }
 
 /// What a case is.
 pub enum Notion {
     /// A notion of jobs.
     Jobs(&'static dyn CaseNotion),
-    /// Runs of workflow engines with their tasks.
-    Tasks,
+    /// A notion of tasks.
+    Tasks(TaskNotion),
     /// The objects of a type.
     Objects(String),
 }
@@ -100,11 +107,11 @@ const OBJECT: &str = "object:";
 pub fn notion(name: Option<&str>, dataset: &Dataset) -> anyhow::Result<Notion> {
     let name = match name {
         Some(name) => name,
-        None if dataset.row_count::<JobState<'static>>()? == 0 && task_log::has_tasks(dataset)? => task_log::NOTION,
+        None if dataset.row_count::<JobState<'static>>()? == 0 && task_log::has_tasks(dataset)? => TaskNotion::default().name(),
         None => cases::ALL[0].name(),
     };
-    if name == task_log::NOTION {
-        return Ok(Notion::Tasks);
+    if let Some(notion) = TaskNotion::find(name) {
+        return Ok(Notion::Tasks(notion));
     }
     if let Some(kind) = name.strip_prefix(OBJECT) {
         return Ok(Notion::Objects(kind.to_owned()));
@@ -172,9 +179,9 @@ pub fn beside_jobs(
 }
 
 /// The tasks of a dataset as cases.
-pub fn task_cases(dataset: &Dataset, rules: &RowRules, filter: &Filter) -> anyhow::Result<TaskCaseLog> {
+pub fn task_cases(dataset: &Dataset, notion: TaskNotion, rules: &RowRules, filter: &Filter) -> anyhow::Result<TaskCaseLog> {
     let _stage = Stage::new("reading the dataset");
-    let (log, left_out) = task_log::cases::cases(&Tasks::new(dataset, rules, filter))?;
+    let (log, left_out) = task_log::cases::cases(&Tasks::new(dataset, rules, filter), notion)?;
     without_tasks(filter);
     tell_left_out(left_out);
     Ok(log)
@@ -187,9 +194,12 @@ fn without_tasks(filter: &Filter) {
 }
 
 fn tell_left_out(left_out: LeftOut) {
-    let LeftOut { tasks_without_event, accesses_of_others, bytes_of_others } = left_out;
+    let LeftOut { tasks_without_event, tasks_without_case, accesses_of_others, bytes_of_others } = left_out;
     if tasks_without_event > 0 {
         messages::note(&format!("{tasks_without_event} tasks have no event in the log: no time of them is known"));
+    }
+    if tasks_without_case > 0 {
+        messages::note(&format!("{tasks_without_case} tasks have no tag and are in no case"));
     }
     if accesses_of_others > 0 {
         messages::note(&format!(
@@ -220,15 +230,15 @@ enum MakingLogs {
     Log(#[from] LogError),
 }
 
-/// A log file as objects.
-pub fn as_objects(file: LogFile, name: Option<&str>) -> anyhow::Result<Box<dyn ObjectLog>> {
+/// A log file as objects, and whether something is lost by that.
+pub fn as_objects(file: LogFile, name: Option<&str>, untimed: Untimed) -> anyhow::Result<(Box<dyn ObjectLog>, bool)> {
     anyhow::ensure!(name.is_none(), "an object-centric log has no case notion: leave --case-notion out, or choose a format with cases");
     Ok(match file.content {
-        Content::Objects(log) => log,
+        Content::Objects(log) => (log, false),
         Content::Traces(log) => {
-            let (log, odd) = FileObjectLog::of_cases(&*log)?;
-            findings("log", &odd);
-            Box::new(log)
+            let (log, odd) = FileObjectLog::of_cases(&*log, untimed)?;
+            let lossy = findings("log", &odd);
+            (Box::new(log), lossy)
         }
     })
 }
@@ -238,11 +248,20 @@ pub fn as_cases(file: LogFile, name: Option<&str>) -> anyhow::Result<Box<dyn Cas
     match (file.content, name) {
         (Content::Traces(log), None) => Ok(log),
         (Content::Traces(log), Some(name)) => {
-            let (log, _) = FileObjectLog::of_cases(&*log)?;
-            objects_as_cases(&log, name)
+            traces_are_cases(name)?;
+            Ok(log)
         }
         (Content::Objects(log), name) => objects_as_cases(&*log, name.unwrap_or_default()),
     }
+}
+
+/// Whether a notion is that of the traces of an XES file, the only objects that it has.
+pub fn traces_are_cases(name: &str) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        name.strip_prefix(OBJECT) == Some(CASE),
+        "the cases of an XES log are its traces, and there is no case notion {name:?}: leave --case-notion out, or say {OBJECT}{CASE}"
+    );
+    Ok(())
 }
 
 /// The objects of a type as cases; the type is said as `object:TYPE`.

@@ -6,7 +6,7 @@
 //! not of its type is kept as text. Refused is what is not well-formed XML or larger than the [`Limits`].
 //!
 //! Findings: `unknown_element`, `unknown_scope`, `no_scope`, `trace_classifier`, `late_trace_attribute` and `missing_value` (left out);
-//! `not_a_time`, `time_range`, `not_a_number`, `number_range` and `not_a_boolean` (kept as text); `missing_key`, `missing_name`,
+//! `text_time` (read as a time); `not_a_time`, `time_range`, `not_a_number`, `number_range` and `not_a_boolean` (kept as text); `missing_key`, `missing_name`,
 //! `duplicate_key`, `unusual_boolean`, `event_without_trace`, `xml_character`, `text`, `document_type`.
 
 mod plain_event;
@@ -23,6 +23,7 @@ use crate::read::input::{Input, Position};
 use crate::read::values::{self, first_duplicate};
 use crate::read::{Limits, Severity, Sink, found, printable, shown};
 use crate::record::Record;
+use crate::time;
 
 /// Reads a file to its end.
 ///
@@ -416,7 +417,15 @@ impl<'s> Reader<'s> {
                 self.odd(Severity::Error, "missing_value", format!("the attribute {} has no value and is left out", shown(&key)));
                 FlatValue::Missing
             }
-            ("string", Some(value)) => FlatValue::String(self.keep(value)),
+            ("string", Some(value)) => match self.untyped_time(&key, value) {
+                Some(ns) => {
+                    let message =
+                        format!("time:timestamp is of type string and not date; it is read as the time that it says: {}", shown(value));
+                    self.odd(Severity::Warning, "text_time", message);
+                    FlatValue::Time(ns)
+                }
+                None => FlatValue::String(self.keep(value)),
+            },
             ("id", Some(value)) => FlatValue::Id(self.keep(value)),
             (kind, Some(value)) => match typed(kind, value) {
                 Ok(typed) => {
@@ -437,6 +446,12 @@ impl<'s> Reader<'s> {
         };
         self.push(&key, value)?;
         Ok(Open::Attribute { list: kind == "list" })
+    }
+
+    /// The time of an event that was written as a text.
+    fn untyped_time(&self, key: &str, value: &str) -> Option<i64> {
+        let of_event = key == plain_event::TIMESTAMP && self.open.last() == Some(&Open::Event);
+        if of_event { time::parse(value).ok() } else { None }
     }
 
     fn keep(&mut self, text: &str) -> Range<usize> {

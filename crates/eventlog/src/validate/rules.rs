@@ -80,7 +80,8 @@ rules! {
     XES_VERSION "xes_version" Error SHOWN, "XES XSD: xes.version is an xs:decimal: 1849.2016";
     XES_VERSION_DASH "xes_version_dash" Note SHOWN, "XES XSD: xes.version is an xs:decimal. Known deviation: PM4Py writes 1849-2016, the standard's number";
     OPENXES_VERSION "openxes_version" Note SHOWN, "XES XSD: `log` has no attribute openxes.version, which OpenXES writes";
-    NAME_FORM "name_form" Error SHOWN, "XES XSD: names, prefixes and scopes are xs:NCName: a letter or underscore, then letters, digits, `.`, `-`, `_`; no spaces";
+    NAME_FORM "name_form" Error SHOWN, "XES XSD: prefixes and scopes are xs:NCName: a letter or underscore, then letters, digits, `.`, `-`, `_`; no spaces";
+    SPOKEN_NAME "spoken_name" Note SHOWN, "XES XSD: names of extensions and classifiers are xs:NCName, without spaces. Known deviation: OpenXES itself writes classifiers called `Event Name` and `MXML Legacy Classifier`, and no reader minds";
     KEY_FORM "key_form" Warning SHOWN, "XES XSD: a key is an xs:Name, without spaces; keys of others' logs often are not, and readers take them as they are";
     EMPTY_KEY "empty_key" Error SHOWN, "XES XSD: a key is an xs:Name, not empty";
     URI_FORM "uri_form" Error SHOWN, "XES XSD: uri is an xs:anyURI";

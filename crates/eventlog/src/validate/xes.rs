@@ -212,7 +212,7 @@ impl Walk<'_, '_, '_> {
         let name = self.elements.required("name");
         let prefix = self.elements.required("prefix");
         let uri = self.elements.required("uri");
-        self.form(&rules::NAME_FORM, &name, lexical::ncname, "xs:NCName, a name without spaces and colons");
+        self.form(&rules::SPOKEN_NAME, &name, lexical::ncname, "xs:NCName, a name without spaces and colons");
         self.form(&rules::NAME_FORM, &prefix, lexical::ncname, "xs:NCName, a name without spaces and colons");
         self.form(&rules::URI_FORM, &uri, lexical::any_uri, "URI");
         if let Some((prefix, at)) = prefix {
@@ -281,7 +281,7 @@ impl Walk<'_, '_, '_> {
     fn classifier(&mut self) -> Result<(), Fault> {
         self.elements.allow(&["name", "scope", "keys"]);
         let name = self.elements.required("name");
-        self.form(&rules::NAME_FORM, &name, lexical::ncname, "xs:NCName, a name without spaces and colons");
+        self.form(&rules::SPOKEN_NAME, &name, lexical::ncname, "xs:NCName, a name without spaces and colons");
         let of_events = self.scope();
         if let Some((name, at)) = name
             && !self.classifiers.insert((of_events, name.clone()))

@@ -241,24 +241,12 @@ impl Columns {
     }
 }
 
-/// A value as text, if it is one that can be a name.
 fn put_text(value: &Value<'_>, out: &mut String) {
-    use std::fmt::Write;
-    // Writing to a string does not fail.
-    let _ = match value {
-        Value::String(text) | Value::Id(text) => write!(out, "{text}"),
-        Value::Integer(number) => write!(out, "{number}"),
-        Value::Float(number) => write!(out, "{number}"),
-        Value::Boolean(truth) => write!(out, "{truth}"),
-        Value::Time(ns) => write!(out, "{}", flowmine_schema::time::rfc3339(*ns)),
-        Value::List(_) | Value::Container => Ok(()),
-    };
+    out.push_str(&value.as_name().unwrap_or_default());
 }
 
 fn value_of(attributes: &[Attribute<'_>], key: &str) -> Option<String> {
-    let mut text = String::new();
-    put_text(&Attribute::find(attributes, key)?.value, &mut text);
-    Some(text)
+    Some(Attribute::find(attributes, key)?.value.as_name().unwrap_or_default().into_owned())
 }
 
 impl Sink for Columns {

@@ -1,4 +1,4 @@
-//! The tasks of a dataset as columns: an instance is an attempt at a task, a case a run of a workflow engine.
+//! The tasks of a dataset as columns: an instance is an attempt at a task, a case what the notion says.
 //!
 //! The events are those of the log of cases ([`crate::task_log::cases`]), in the same order, so that an exported XES file says the same.
 
@@ -14,9 +14,8 @@ use rustc_hash::FxHashMap;
 use super::jobs::GatheredFlows;
 use super::{ReadOptions, Unit};
 use crate::task_log::attributes::TASK;
-use crate::task_log::cases::{DESCRIPTION, NOTION, case_id};
 use crate::task_log::moments::{Moment, moments};
-use crate::task_log::{TaskLogError, Tasks};
+use crate::task_log::{TaskLogError, TaskNotion, Tasks};
 
 /// What is kept of an attempt until all are known.
 struct Attempt {
@@ -96,20 +95,24 @@ pub fn unknown_attribute(keys: &[String]) -> Option<&str> {
     keys.iter().map(String::as_str).find(|key| !known(key))
 }
 
-/// The log of the runs of a dataset.
+/// The log of the tasks of a dataset.
 ///
 /// # Errors
 /// When the dataset cannot be read, or there are too many events.
-pub fn tasks(from: &Tasks<'_>, options: &ReadOptions) -> Result<ActivityLog, TaskLogError> {
+pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Result<ActivityLog, TaskLogError> {
     let mut builder = LogBuilder::new(&options.keep);
     let mut cases = Interner::default();
     let mut attempts: Vec<Attempt> = Vec::new();
-    let (mut without_moment, mut start_traced) = (0, 0);
+    let (mut without_moment, mut without_case, mut start_traced) = (0, 0, 0);
     let (mut read, mut written) = (0i128, 0i128);
     let with_transition = options.activity.iter().any(|key| key == "lifecycle:transition");
     let has_flow = from.dataset.row_count::<DataFlow<'static>>()? > 0;
     task_attempts::for_each::<TaskLogError>(from.dataset, from.rules, |attempt| {
         let row = &attempt.row;
+        let Some(case) = notion.case_of(row) else {
+            without_case += 1;
+            return Ok(());
+        };
         let mut all: Vec<Moment> = moments(row).collect();
         let traced_start = attempt.traced.as_ref().and_then(|traced| traced.started_ns);
         if let (None, Some(time_ns), Unit::Instances) = (row.started_ns, traced_start, options.unit) {
@@ -151,7 +154,7 @@ pub fn tasks(from: &Tasks<'_>, options: &ReadOptions) -> Result<ActivityLog, Tas
             .collect();
         let files = |told: &Option<std::borrow::Cow<'_, str>>| if has_flow { Vec::new() } else { files(told.as_deref()) };
         attempts.push(Attempt {
-            case: cases.intern(&case_id(row)),
+            case: cases.intern(&case),
             label: builder.activity(&label),
             host: row.host.as_deref().map(|host| builder.resource(host)),
             attempt: row.attempt.and_then(|attempt| u32::try_from(attempt).ok()).unwrap_or(0),
@@ -166,14 +169,15 @@ pub fn tasks(from: &Tasks<'_>, options: &ReadOptions) -> Result<ActivityLog, Tas
         Ok(())
     })?;
     builder.left_out().without_moment = without_moment;
+    builder.left_out().without_case = without_case;
     builder.left_out().start_traced = start_traced;
     let instance_of = put_cases(&mut builder, &attempts, &cases, options, with_transition)?;
     let mut log = builder.finish();
     log.words.instance = options.unit.word("task");
     log.words.ready = "submitted".to_owned();
-    log.words.notion = format!("{NOTION}: {DESCRIPTION}");
+    log.words.notion = format!("{}: {}", notion.name(), notion.description());
     if let Some(cases) = log.groups.first_mut() {
-        cases.kind = NOTION.to_owned();
+        cases.kind = notion.name().to_owned();
     }
     if options.unit == Unit::Instances {
         let by_key: FxHashMap<&str, u32> = attempts.iter().zip(&instance_of).map(|(attempt, &at)| (attempt.key.as_str(), at)).collect();

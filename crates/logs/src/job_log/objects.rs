@@ -64,43 +64,60 @@ const EVENT_TEXTS: [&str; 6] = ["activity", "state", "lifecycle", "changed", "re
 const EVENT_TIMES: [Pick<JobEvent, Maybe>; 3] =
     [("not_before", |e| e.not_before_ns), ("observed_at", |e| Maybe::known(e.observed_at_ns)), ("reported", |e| e.reported_ns)];
 
+/// What happened when a job came into a state, as the type of an event.
+const HAPPENED: [(&str, &str); 29] = [
+    (PENDING, "job pending"),
+    (RUNNING, "job started"),
+    (LEFT, "job left queue"),
+    (ELIGIBLE, "job eligible"),
+    (HELD, "job held"),
+    (RELEASED, "job released"),
+    (CHANGED, "job changed"),
+    ("BOOT_FAIL", "job failed to boot"),
+    ("CANCELLED", "job cancelled"),
+    ("COMPLETED", "job completed"),
+    ("COMPLETING", "job completing"),
+    ("CONFIGURING", "job configuring"),
+    ("DEADLINE", "job missed deadline"),
+    ("FAILED", "job failed"),
+    ("NODE_FAIL", "job lost node"),
+    ("OUT_OF_MEMORY", "job ran out of memory"),
+    ("PREEMPTED", "job preempted"),
+    ("REQUEUED", "job requeued"),
+    ("REQUEUE_FED", "job requeued by federation"),
+    ("REQUEUE_HOLD", "job requeued and held"),
+    ("RESIZING", "job resizing"),
+    ("RESV_DEL_HOLD", "job held"),
+    ("REVOKED", "job revoked"),
+    ("SIGNALING", "job signaling"),
+    ("SPECIAL_EXIT", "job requeued by special exit"),
+    ("STAGE_OUT", "job staging out"),
+    ("STOPPED", "job stopped"),
+    ("SUSPENDED", "job suspended"),
+    ("TIMEOUT", "job timed out"),
+];
+
+/// What happens besides.
+const SUBMITTED: &str = "job submitted";
+const RESUMED: &str = "job resumed";
+
 /// What happened, as the type of an event: `job submitted` for the first time in the queue when its moment is known, otherwise by the state that
 /// the job came into. A state that squeue(1) does not list is named as it is.
 pub fn event_type(state: &str, lifecycle: Lifecycle, submission: bool) -> Cow<'static, str> {
-    Cow::Borrowed(match state {
-        PENDING if submission => "job submitted",
-        PENDING => "job pending",
-        RUNNING if lifecycle == Lifecycle::Resume => "job resumed",
-        RUNNING => "job started",
-        LEFT => "job left queue",
-        ELIGIBLE => "job eligible",
-        HELD => "job held",
-        RELEASED => "job released",
-        CHANGED => "job changed",
-        "BOOT_FAIL" => "job failed to boot",
-        "CANCELLED" => "job cancelled",
-        "COMPLETED" => "job completed",
-        "COMPLETING" => "job completing",
-        "CONFIGURING" => "job configuring",
-        "DEADLINE" => "job missed deadline",
-        "FAILED" => "job failed",
-        "NODE_FAIL" => "job lost node",
-        "OUT_OF_MEMORY" => "job ran out of memory",
-        "PREEMPTED" => "job preempted",
-        "REQUEUED" => "job requeued",
-        "REQUEUE_FED" => "job requeued by federation",
-        "REQUEUE_HOLD" => "job requeued and held",
-        "RESIZING" => "job resizing",
-        "RESV_DEL_HOLD" => "job held",
-        "REVOKED" => "job revoked",
-        "SIGNALING" => "job signaling",
-        "SPECIAL_EXIT" => "job requeued by special exit",
-        "STAGE_OUT" => "job staging out",
-        "STOPPED" => "job stopped",
-        "SUSPENDED" => "job suspended",
-        "TIMEOUT" => "job timed out",
-        other => return Cow::Owned(format!("job {}", other.to_lowercase())),
-    })
+    match state {
+        PENDING if submission => return SUBMITTED.into(),
+        RUNNING if lifecycle == Lifecycle::Resume => return RESUMED.into(),
+        _ => {}
+    }
+    match HAPPENED.iter().find(|(known, _)| *known == state) {
+        Some((_, kind)) => Cow::Borrowed(kind),
+        None => Cow::Owned(format!("job {}", state.to_lowercase())),
+    }
+}
+
+/// Whether a text is the type of an event of a job in a state that is known.
+pub fn is_event_type(text: &str) -> bool {
+    text == SUBMITTED || text == RESUMED || HAPPENED.iter().any(|(_, kind)| *kind == text)
 }
 
 /// Takes jobs.

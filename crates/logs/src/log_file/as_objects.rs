@@ -1,11 +1,16 @@
 //! A log file as an object-centric log.
 //!
-//! An OCEL file is one. Of an XES file each trace is an object of type `case` with the attributes of the trace and its `concept:name` as id (`#2`
-//! follows when an earlier trace has the same), and each event is one of type `concept:name`, related to its trace as `case`. Events get ids by
-//! their order in time. An event without `time:timestamp` cannot be in an OCEL log and is left out, which a finding says.
+//! An OCEL file is one. Of an XES file each trace is an object of type `case` with the attributes of the trace and its `concept:name` as id
+//! ([`flowmine_eventlog::case_names`] where it has none of its own; what it is called then stands in `name`), and each event is one of type `concept:name`, related to its trace as `case`.
+//! Events get ids by their order in time.
+//!
+//! OCEL has no event without a time. One without `time:timestamp` is left out, which a finding says, or gets a time as [`Untimed`] says. OCEL has no order but that of times: how
+//! many events stand elsewhere in their trace than their time says is a finding too. Keys by which PM4Py's flattened logs name case and activity are not used for other things, since a
+//! table has each column once.
 
 use std::borrow::Cow;
 
+use flowmine_eventlog::case_names::{self, CaseNames};
 use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::record::give_event_id;
 use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered};
@@ -20,6 +25,20 @@ pub const CASE: &str = "case";
 
 /// The type of an event that has no `concept:name`.
 pub const UNNAMED: &str = "(unnamed)";
+
+/// The attribute of an event that has the time of a neighbour.
+pub const TIME_UNKNOWN: &str = "time_unknown";
+
+/// What becomes of events without a time, which OCEL cannot hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Untimed {
+    /// They are left out.
+    #[default]
+    LeaveOut,
+    /// They have the time of the event before them in their trace, or of the first that has one, and [`TIME_UNKNOWN`] is true: their order and number stay. Those of a trace
+    /// without any time are left out.
+    Neighbour,
+}
 
 /// An object-centric log from a file.
 pub struct FileObjectLog {
@@ -41,59 +60,79 @@ impl FileObjectLog {
     ///
     /// # Errors
     /// When the log cannot be walked through or the temporary file not be written.
-    pub fn of_cases(log: &dyn CaseLog) -> Result<(Self, Vec<Finding>), LogError> {
+    pub fn of_cases(log: &dyn CaseLog, untimed: Untimed) -> Result<(Self, Vec<Finding>), LogError> {
         let mut table = TypeTable::default();
         let (mut objects, mut events) = (Sorter::default(), Sorter::default());
-        let mut ids: FxHashSet<IdHash> = FxHashSet::default();
+        let mut names = CaseNames::default();
         let mut findings = Findings::default();
+        let mut first_times = if untimed == Untimed::Neighbour { first_times(log)? } else { Vec::new() }.into_iter();
         let mut number = 0;
         let mut case = String::new();
+        let (mut neighbour, mut latest, mut disordered) = (None, None, 0u64);
         for batch in log.traces() {
             for record in batch?.records() {
                 number += 1;
                 let mut key = Vec::new();
                 match record? {
                     Record::Trace(mut attributes) => {
-                        let name = Attribute::find(&attributes, "concept:name").and_then(|a| text_of(&a.value));
-                        let name = name.map_or_else(|| format!("{CASE} {number}"), Cow::into_owned);
-                        case.clone_from(&name);
-                        let mut again = 1;
-                        while !ids.insert(IdHash::of(&case)) {
-                            again += 1;
-                            case = format!("{name}#{again}");
+                        let name = names.next(&attributes);
+                        attributes.retain(|attribute| attribute.key != case_names::KEY);
+                        if let Some(told) = name.told.as_ref().filter(|_| name.is_new()) {
+                            let message = format!("an earlier trace has the same concept:name; as an object this one is {}", name.name);
+                            findings.push(found(Severity::Note, "duplicate_case_id", told, message));
+                            attributes.insert(0, Attribute::text("name", told.clone()));
                         }
-                        if again > 1 {
-                            let message = format!("an earlier trace has the same concept:name; as an object this one is {case}");
-                            findings.push(found(Severity::Note, "duplicate_case_id", &name, message));
-                        }
-                        distinct(&mut attributes);
+                        case = name.name;
+                        (neighbour, latest) = (first_times.next().flatten(), None);
+                        distinct(&mut attributes, &case, &mut findings);
                         table.learn(false, CASE, &attributes);
                         put_ordered(number, &mut key);
                         let object = Object { id: case.as_str().into(), kind: CASE.into(), attributes, relations: Vec::new() };
                         objects.push_record(&key, &Record::Object(object))?;
                     }
                     Record::CaseEvent(mut attributes) => {
-                        let time = attributes.iter().position(|a| a.key == "time:timestamp" && matches!(a.value, Value::Time(_)));
-                        let Some(Value::Time(time_ns)) = time.map(|at| attributes.remove(at).value) else {
-                            let message = "an event without time:timestamp cannot be in an OCEL log; it is left out";
-                            findings.push(found(Severity::Warning, "event_without_time", &case, message));
-                            continue;
+                        let time_ns = match time_of(&attributes) {
+                            Some(time_ns) => {
+                                disordered += u64::from(latest.is_some_and(|latest| time_ns < latest));
+                                latest = latest.max(Some(time_ns));
+                                neighbour = Some(time_ns).filter(|_| untimed == Untimed::Neighbour);
+                                time_ns
+                            }
+                            None => {
+                                let Some(time_ns) = neighbour else {
+                                    let message = "an event without time:timestamp cannot be in an OCEL log; it is left out";
+                                    findings.push(found(Severity::Error, "event_without_time", &case, message));
+                                    continue;
+                                };
+                                let message = "an event without time:timestamp has the time of its neighbour, and time_unknown is true";
+                                findings.push(found(Severity::Error, "event_without_time", &case, message));
+                                attributes.insert(0, Attribute::new(TIME_UNKNOWN, Value::Boolean(true)));
+                                time_ns
+                            }
                         };
-                        let name = attributes.iter().position(|a| a.key == "concept:name" && matches!(a.value, Value::String(_)));
-                        let kind = match name.map(|at| attributes.remove(at).value) {
-                            Some(Value::String(name)) => name,
-                            _ => UNNAMED.into(),
-                        };
-                        distinct(&mut attributes);
+                        let name = attributes.iter().position(|a| a.key == "concept:name").map(|at| attributes.remove(at).value);
+                        let kind =
+                            name.as_ref().and_then(Value::as_name).filter(|name| !name.is_empty()).unwrap_or(UNNAMED.into()).into_owned();
+                        attributes.retain(|attribute| attribute.key != "time:timestamp" && attribute.key != "concept:name");
+                        distinct(&mut attributes, &case, &mut findings);
                         table.learn(true, &kind, &attributes);
                         put_ordered(time_ns, &mut key);
                         put_ordered(number, &mut key);
                         let relations = vec![Relation { object: case.as_str().into(), qualifier: CASE.into() }];
-                        events.push_record(&key, &Record::Event(Event { id: "".into(), kind, time_ns, attributes, relations }))?;
+                        events.push_record(
+                            &key,
+                            &Record::Event(Event { id: "".into(), kind: kind.into(), time_ns, attributes, relations }),
+                        )?;
                     }
                     _ => {}
                 }
             }
+        }
+        if disordered > 0 {
+            let message = format!(
+                "events that are earlier than one before them in their trace: {disordered}; an OCEL log has no order but that of times"
+            );
+            findings.push(found(Severity::Warning, "event_order", "", message));
         }
         let mut log = Self::new(table, objects.finish()?, events.finish()?, None);
         log.number_events = true;
@@ -101,25 +140,46 @@ impl FileObjectLog {
     }
 }
 
+/// The time of an event of a trace.
+fn time_of(attributes: &[Attribute<'_>]) -> Option<i64> {
+    attributes.iter().find_map(|attribute| match attribute.value {
+        Value::Time(ns) if attribute.key == "time:timestamp" => Some(ns),
+        _ => None,
+    })
+}
+
+/// The first time that each trace has.
+fn first_times(log: &dyn CaseLog) -> Result<Vec<Option<i64>>, LogError> {
+    let mut first = Vec::new();
+    for batch in log.traces() {
+        for record in batch?.records() {
+            match record? {
+                Record::Trace(_) => first.push(None),
+                Record::CaseEvent(attributes) => {
+                    if let Some(none @ None) = first.last_mut() {
+                        *none = time_of(&attributes);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(first)
+}
+
 /// OCEL knows an attribute once: of several with one key the first stays.
-fn distinct(attributes: &mut Vec<Attribute<'_>>) {
+fn distinct(attributes: &mut Vec<Attribute<'_>>, case: &str, findings: &mut Findings) {
     let mut keys: Vec<Cow<'_, str>> = Vec::with_capacity(attributes.len());
     attributes.retain(|attribute| {
         let new = !keys.contains(&attribute.key);
         if new {
             keys.push(attribute.key.clone());
+        } else {
+            let message = format!("a second attribute {:?} in the same place cannot be in an OCEL log; it is left out", attribute.key);
+            findings.push(found(Severity::Error, "repeated_attribute", case, message));
         }
         new
     });
-}
-
-/// A value as text, if it is one that can be a name.
-pub(super) fn text_of<'v>(value: &'v Value<'_>) -> Option<Cow<'v, str>> {
-    match value {
-        Value::String(text) | Value::Id(text) => Some(Cow::Borrowed(text.as_ref())),
-        Value::Integer(number) => Some(Cow::Owned(number.to_string())),
-        _ => None,
-    }
 }
 
 /// Counts the relations that lead to no object.

@@ -2,14 +2,17 @@
 //!
 //! Nobody says which attribute of such a log holds a name. So with a pseudonymiser every text is replaced, whatever its attribute: ids of objects and
 //! events, names of traces and events, and all values that are text or identifiers, part by part where they are paths, with known extensions kept. What
-//! stays are the log's own words (types of events and objects, qualifiers, keys of attributes, extensions, classifiers), numbers, times and truth values, and
-//! of values only transitions of the standard lifecycle and states of Slurm.
+//! stays are the log's own words (types of objects, qualifiers, keys of attributes, extensions, classifiers), numbers, times and truth values, and
+//! of values only transitions of the standard lifecycle and states of Slurm. The type of an event is its activity, which can be the name of somebody's task: what happened to it stays
+//! (`name-1f00c0de submitted`), and so do flowmine's own types of events.
 
 use std::borrow::Cow;
 
 use flowmine_correlate::pseudonym::Pseudonymiser;
 use flowmine_correlate::state::{self, LEFT, Phase};
 use flowmine_eventlog::{Attribute, CaseHeader, Record, Relation, Types, Value};
+
+use crate::job_log;
 
 /// The rules. The default changes nothing.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +45,14 @@ const LIFECYCLE: [&str; 18] = [
     "running",
 ];
 
+/// What happens to tasks ([`crate::task_log::objects`]).
+const HAPPENED: [&str; 8] = ["queued", "submitted", "started", "finished", "failed", "aborted", "cached", "ended"];
+
+/// Whether the type of an event is one that flowmine gives whatever the names of jobs, tasks and files are.
+fn is_own_event_type(kind: &str) -> bool {
+    matches!(kind, "read file" | "wrote file" | "process started" | "process ended") || job_log::objects::is_event_type(kind)
+}
+
 impl LogRules {
     /// Whether records come out as they are.
     pub fn is_empty(&self) -> bool {
@@ -58,6 +69,7 @@ impl LogRules {
             }
             Record::Event(event) => {
                 self.name(&mut event.id);
+                self.event_type(&mut event.kind);
                 self.attributes(&mut event.attributes);
                 self.relations(&mut event.relations);
             }
@@ -80,6 +92,11 @@ impl LogRules {
         for def in types.events.iter_mut().chain(&mut types.objects) {
             def.attributes.retain(|(key, _)| !self.drop.contains(key));
         }
+        for def in &mut types.events {
+            let mut name = Cow::Borrowed(def.name.as_str());
+            self.event_type(&mut name);
+            def.name = name.into_owned();
+        }
         types
     }
 
@@ -89,6 +106,20 @@ impl LogRules {
         {
             *name = pseudonymiser.path(name).into();
         }
+    }
+
+    /// The type of an event, which has what it happened to in its name.
+    fn event_type(&self, kind: &mut Cow<'_, str>) {
+        if self.pseudonymiser.is_none() || is_own_event_type(kind) {
+            return;
+        }
+        let (of, happened) = match kind.rsplit_once(' ') {
+            Some((of, happened)) if HAPPENED.contains(&happened) => (of, Some(happened)),
+            _ => (kind.as_ref(), None),
+        };
+        let mut name = Cow::Owned(of.to_owned());
+        self.name(&mut name);
+        *kind = happened.map_or_else(|| name.to_string(), |happened| format!("{name} {happened}")).into();
     }
 
     fn relations(&self, relations: &mut [Relation<'_>]) {
@@ -119,7 +150,7 @@ impl LogRules {
 /// Whether a value is a word of a standard or of Slurm under a key that holds such words.
 fn is_word(key: &str, value: &str) -> bool {
     match key {
-        "lifecycle:transition" | "lifecycle:model" | "lifecycle" => LIFECYCLE.contains(&value),
+        "lifecycle:transition" | "lifecycle:model" | "lifecycle" => LIFECYCLE.iter().any(|word| value.eq_ignore_ascii_case(word)),
         "slurm:state" | "state" => value == LEFT || state::phase(value) != Phase::Other,
         _ => false,
     }

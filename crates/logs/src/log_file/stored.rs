@@ -13,7 +13,7 @@ use flowmine_schema::tables::{ImportedLog, LogEvent, LogObject};
 use flowmine_schema::text::visible;
 use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
 
-use super::as_objects::{CASE, text_of};
+use super::as_objects::CASE;
 use super::{Collector, Content, LogFile, LogRules, TraceLog, json};
 
 /// How many rows are held before they are written.
@@ -134,7 +134,7 @@ pub fn store(dataset: &Dataset, name: &str, file: &LogFile) -> Result<StoredCoun
                 }
                 Record::Trace(attributes) => {
                     counts.objects += 1;
-                    let id = Attribute::find(&attributes, "concept:name").and_then(|a| text_of(&a.value));
+                    let id = Attribute::find(&attributes, "concept:name").and_then(|a| a.value.as_name());
                     let row = LogObject {
                         log: name.into(),
                         number: counts.objects as i64,
@@ -155,7 +155,7 @@ pub fn store(dataset: &Dataset, name: &str, file: &LogFile) -> Result<StoredCoun
                         log: name.into(),
                         number: counts.events as i64,
                         trace: Some(counts.objects as i64),
-                        event_type: Attribute::find(&attributes, "concept:name").and_then(|a| text_of(&a.value)),
+                        event_type: Attribute::find(&attributes, "concept:name").and_then(|a| a.value.as_name()),
                         time_ns,
                         attributes: json::attributes(&attributes)?.into(),
                         ..LogEvent::default()

@@ -1,6 +1,4 @@
-//! Tasks as a log of cases, for XES, CSV and Parquet: the notion `task-run`.
-//!
-//! A case is a run of a workflow engine, `task-run:<engine>:<name>:<id>`; tasks whose run is not told are one case for each engine, `task-run:<engine>:(unknown)`.
+//! Tasks as a log of cases, for XES, CSV and Parquet. What a case is, [`TaskNotion`] says.
 //!
 //! | key | value |
 //! |---|---|
@@ -9,7 +7,8 @@
 //! | `lifecycle:transition` | `schedule` (queued, or submitted when that is not told), `assign` (submitted after that), `start`, `complete`, `ate_abort` (failed, aborted), `withdraw` (aborted before it started), `autoskip` (cached), `unknown` |
 //! | `time:timestamp` | the event's time, as the engine tells it; `task:precision_ns` is how exact that is |
 //! | `identity:id` | a UUID made of the attempt and the event |
-//! | `task:…` | what the engine tells, under the names of the table `task_runs`, without the `_ns` of times |
+//! | `task:status` | what the attempt was then: `submitted`, `running`, and at its last event what became of it |
+//! | `task:…` | what the engine tells, under the names of the table `task_runs`, without the `_ns` of times: what was asked for from the first event on, what is known from the start at the start, what only the end shows at the end. The last event of an attempt has all that is known of it |
 //! | `io:…` | at the last event of an attempt: what was traced of the whole of it |
 //!
 //! An attempt of which no time is known has no event, which is counted. Traces come in the order of their first event, then by case id.
@@ -18,18 +17,12 @@ use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
 use flowmine_correlate::task_attempts;
 use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
 use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, Record, Value, xes};
-use flowmine_schema::tables::TaskRun;
 
 use super::attributes::{self, IO, TASK};
 use super::moments::moments;
-use super::tasks::run_name;
+use super::notion::TaskNotion;
 use super::{LeftOut, TaskLogError, Tasks};
 use crate::job_log::cases::uuid;
-
-/// The notion's name.
-pub const NOTION: &str = "task-run";
-/// What a case is, in one line.
-pub const DESCRIPTION: &str = "tasks of one run of a workflow engine";
 
 const TRACE: u8 = 0;
 const EVENT: u8 = 1;
@@ -38,71 +31,37 @@ const END: u8 = 2;
 /// The namespace of the identities of task events: the UUID of `urn:flowmine:task-event` in the URL namespace of RFC 9562.
 const NAMESPACE: [u8; 16] = [0x3e, 0x33, 0x3d, 0xa3, 0x74, 0x7f, 0x58, 0x14, 0xae, 0x30, 0x55, 0xa9, 0x14, 0xa5, 0xe4, 0xdb];
 
-/// What the names of the table become as keys.
+/// What the names of the table become as keys, and by which moment of an attempt ([`Moment::number`](super::moments::Moment)) they are known.
 macro_rules! keys {
-    ($($name:literal),+ $(,)?) => { &[$(($name, concat!("task:", $name))),+] };
+    ($($from:literal: $($name:literal),+;)+) => { &[$($(($name, concat!("task:", $name), $from)),+),+] };
 }
 
-const KEYS: &[(&str, &str)] = keys!(
-    "engine",
-    "run_id",
-    "run_name",
-    "task_id",
-    "attempt",
-    "name",
-    "tag",
-    "cache_key",
-    "work_dir",
-    "executor",
-    "queue",
-    "native_id",
-    "native_kind",
-    "host",
-    "container_image",
-    "container_id",
-    "status",
-    "exit_code",
-    "cached",
-    "command",
-    "error",
-    "cpus",
-    "memory_bytes",
-    "disk_bytes",
-    "time_s",
-    "duration_s",
-    "realtime_s",
-    "cpu_percent",
-    "peak_rss_bytes",
-    "peak_vmem_bytes",
-    "rchar_bytes",
-    "wchar_bytes",
-    "read_bytes",
-    "write_bytes",
-    "queued",
-    "submitted",
-    "started",
-    "finished",
+const KEYS: &[(&str, &str, u8)] = keys!(
+    0: "engine", "run_id", "run_name", "task_id", "attempt", "name", "tag", "cache_key", "work_dir", "executor", "queue", "container_image", "command", "cpus", "memory_bytes", "disk_bytes", "time_s", "queued";
+    1: "native_id", "native_kind", "submitted";
+    2: "host", "container_id", "started";
+    3: "exit_code", "cached", "error", "duration_s", "realtime_s", "cpu_percent", "peak_rss_bytes", "peak_vmem_bytes", "rchar_bytes", "wchar_bytes", "read_bytes", "write_bytes", "finished";
 );
 
-/// What a run has on all of its events.
-const OF_RUN: [&str; 3] = ["engine", "run_id", "run_name"];
-
-/// The tasks of a dataset in the cases of their runs.
+/// The tasks of a dataset in cases.
 ///
 /// # Errors
 /// When the dataset cannot be read or a temporary file not be written.
-pub fn cases(from: &Tasks<'_>) -> Result<(TaskCaseLog, LeftOut), TaskLogError> {
+pub fn cases(from: &Tasks<'_>, notion: TaskNotion) -> Result<(TaskCaseLog, LeftOut), TaskLogError> {
     let mut left_out = LeftOut::default();
     let mut by_case = Sorter::default();
     let mut key = Vec::new();
     let drop = &from.rules.drop;
     task_attempts::for_each::<TaskLogError>(from.dataset, from.rules, |attempt| {
         let row = &attempt.row;
-        let case = case_id(row);
+        let Some(case) = notion.case_of(row) else {
+            left_out.tasks_without_case += 1;
+            return Ok(());
+        };
         key.clear();
         put_ordered_text(&case, &mut key);
         let of_case = key.len();
-        let of_run = || attributes::of(TASK, row, drop).filter(|attribute| OF_RUN.contains(&&*attribute.key));
+        let of_case_attributes = || attributes::of(TASK, row, drop).filter(|attribute| notion.of_case(row).contains(&&*attribute.key));
         let told: Vec<_> = attributes::of(TASK, row, drop).filter_map(with_prefix).collect();
         let mut any = false;
         for moment in moments(row) {
@@ -119,7 +78,10 @@ pub fn cases(from: &Tasks<'_>) -> Result<(TaskCaseLog, LeftOut), TaskLogError> {
                 Attribute::new("identity:id", Value::Id(uuid(&NAMESPACE, &attempt.key, moment.number.into()).into())),
             ];
             event.extend(moment.precision_ns.map(|precision| Attribute::integer("task:precision_ns", precision)));
-            event.extend(told.iter().cloned());
+            if !drop.leaves_out("status") {
+                event.push(Attribute::text("task:status", if moment.is_last { &*row.status } else { moment.status_then() }));
+            }
+            event.extend(told.iter().filter(|(_, from)| moment.is_last || *from <= moment.number).map(|(attribute, _)| attribute.clone()));
             if let Some(traced) = attempt.traced.as_ref().filter(|_| moment.is_last) {
                 event.extend(attributes::of(IO, traced, drop));
             }
@@ -129,26 +91,20 @@ pub fn cases(from: &Tasks<'_>) -> Result<(TaskCaseLog, LeftOut), TaskLogError> {
             key.push(moment.number);
             // What the trace says goes along with each of its events: the first one is not known before all are sorted.
             let mut trace = vec![Attribute::text("concept:name", case.as_str())];
-            trace.extend(of_run().filter_map(with_prefix));
+            trace.extend(of_case_attributes().filter_map(with_prefix).map(|(attribute, _)| attribute));
             by_case.push(&key, |bytes| put_both(&Record::Trace(trace), &Record::CaseEvent(event), bytes))?;
         }
         left_out.tasks_without_event += u64::from(!any);
         Ok(())
     })?;
-    Ok((TaskCaseLog { header: header(), records: by_first_event(&by_case.finish()?)? }, left_out))
+    Ok((TaskCaseLog { header: header(notion), records: by_first_event(&by_case.finish()?)? }, left_out))
 }
 
-pub(crate) fn case_id(row: &TaskRun<'_>) -> String {
-    match run_name(row) {
-        Some(run) => format!("{NOTION}:{run}"),
-        None => format!("{NOTION}:{}:(unknown)", row.engine),
-    }
-}
-
-fn with_prefix(attribute: Attribute<'_>) -> Option<Attribute<'_>> {
-    // The logical task is the activity.
-    let (_, key) = KEYS.iter().find(|(name, _)| attribute.key == *name)?;
-    Some(Attribute { key: (*key).into(), ..attribute })
+/// An attribute under its key, and by which moment it is known.
+fn with_prefix(attribute: Attribute<'_>) -> Option<(Attribute<'_>, u8)> {
+    // The logical task is the activity, and the status changes.
+    let (_, key, from) = KEYS.iter().find(|(name, ..)| attribute.key == *name)?;
+    Some((Attribute { key: (*key).into(), ..attribute }, *from))
 }
 
 fn put_both(trace: &Record<'_>, event: &Record<'_>, bytes: &mut Vec<u8>) {
@@ -185,7 +141,7 @@ fn by_first_event(by_case: &Sorted) -> Result<Sorted, LogError> {
     records.finish()
 }
 
-fn header() -> CaseHeader {
+fn header(notion: TaskNotion) -> CaseHeader {
     use xes::extensions::{CONCEPT, IDENTITY, IO, LIFECYCLE, TASK, TIME};
     CaseHeader {
         extensions: [CONCEPT, LIFECYCLE, TIME, IDENTITY, IO, TASK].iter().map(|known| known.extension()).collect(),
@@ -203,9 +159,9 @@ fn header() -> CaseHeader {
             Classifier::new("ActivityStatus", &["concept:name", "task:status"]),
         ],
         attributes: vec![
-            Attribute::text("concept:name", format!("Tasks by {NOTION}")),
+            Attribute::text("concept:name", format!("Tasks by {}", notion.name())),
             Attribute::text("lifecycle:model", "standard"),
-            Attribute::text("task:case_notion", NOTION),
+            Attribute::text("task:case_notion", notion.name()),
         ],
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod attributes;
 pub mod cases;
 mod files;
 pub(crate) mod moments;
+pub mod notion;
 pub mod objects;
 mod processes;
 mod tasks;
@@ -25,7 +26,8 @@ use flowmine_schema::tables::{Process, TaskIo, TaskRun, TaskTotal};
 use flowmine_schema::{Dataset, DatasetError, Projection};
 use rustc_hash::FxHashMap;
 
-pub use cases::{NOTION, TaskCaseLog};
+pub use cases::TaskCaseLog;
+pub use notion::TaskNotion;
 
 /// Why there is no log.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +65,7 @@ impl<'a> Tasks<'a> {
         !self.filter.accounts.is_empty() || !self.filter.users.is_empty()
     }
 
-    fn wants_all(&self) -> bool {
+    pub(crate) fn wants_all(&self) -> bool {
         self.filter.from_ns.is_none() && self.filter.to_ns.is_none() && !self.wants_none()
     }
 }
@@ -97,6 +99,8 @@ pub fn is_uncorrelated(dataset: &Dataset) -> Result<bool, DatasetError> {
 pub struct LeftOut {
     /// Tasks of which no time is known, so that they have no event.
     pub tasks_without_event: u64,
+    /// Tasks that are in no case of the notion: those without a tag.
+    pub tasks_without_case: u64,
     /// Rows of `task_io` with reads or writes that belong to nobody in the log.
     pub accesses_of_others: u64,
     /// Bytes of these.

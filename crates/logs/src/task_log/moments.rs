@@ -19,6 +19,13 @@ pub struct Moment {
     pub is_last: bool,
 }
 
+impl Moment {
+    /// What a task was at this moment, in the words of `task_runs.status`, when it is not its last.
+    pub fn status_then(&self) -> &'static str {
+        if self.number < 2 { "submitted" } else { "running" }
+    }
+}
+
 /// What the end of a task is called, and its transition.
 fn end(row: &TaskRun<'_>) -> (&'static str, &'static str) {
     match &*row.status {

@@ -3,6 +3,7 @@
 //! | type | id | is |
 //! |---|---|---|
 //! | `engine run` | `engine run:<engine>:<name>:<id>` | a run of a workflow engine. A `workflow run` is what Slurm's dependencies join: an engine run can be none, one or many of these |
+//! | `tag` | `tag:<engine>:<run id>:<tag>` | what tells the instances of a logical task apart for people: in nf-core's pipelines the sample. Resumed runs share theirs |
 //! | `task` | `task:<id>` as in `task_io.task` | one attempt at a task |
 //! | `process` | `process:<host>:<pid>@<start time in seconds>` | one process generation that belongs to a task or job, and its parent |
 //! | `file` | `file:<host>:<device>:<inode>`, `.<generation>`, `#2` for a later file with the same numbers | one file generation on one host, as in `task_io` |
@@ -10,6 +11,7 @@
 //! | relation | from | to |
 //! |---|---|---|
 //! | `part of` | task, its events | engine run |
+//! | `tagged` | task, its events | tag |
 //! | `ran as` | task | job |
 //! | `gave data to` | task | task that read what it wrote (`data_flow`) |
 //! | `read`, `wrote` | task, or a job without a task | file |
@@ -17,10 +19,12 @@
 //! | `child of` | process | process |
 //! | `task`, `job`, `file`, `process` | event | what it happened to |
 //!
+//! The type of a task's event is what happened to which logical task: `BWA submitted`, `BWA started`, `BWA finished`.
+//!
 //! Relations carry no numbers: bytes stand on the events `read file` and `wrote file`, one for each row of `task_io` and direction, at the time of the first access. An object that something leads to and
 //! that is not in the log has no attributes.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use flowmine_correlate::cases::escape;
 use flowmine_correlate::jobs::attempt_name;
@@ -36,10 +40,11 @@ use crate::job_log::objects::OBJECT_TYPES as JOB_TYPES;
 
 pub(super) const JOB: u8 = 0;
 pub(super) const RUN: u8 = JOB_TYPES.len() as u8;
-pub(super) const TASK_RANK: u8 = RUN + 1;
-pub(super) const PROCESS_RANK: u8 = RUN + 2;
-pub(super) const FILE: u8 = RUN + 3;
-const TYPES: [&str; 4] = ["engine run", "task", "process", "file"];
+pub(super) const TAG: u8 = RUN + 1;
+pub(super) const TASK_RANK: u8 = RUN + 2;
+pub(super) const PROCESS_RANK: u8 = RUN + 3;
+pub(super) const FILE: u8 = RUN + 4;
+const TYPES: [&str; 5] = ["engine run", "tag", "task", "process", "file"];
 
 /// Which objects are in the log, each with its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +91,7 @@ pub(super) struct Making<'a> {
     pub objects: Assembler,
     pub left_out: LeftOut,
     events: Sorter,
-    event_types: BTreeSet<(&'static str, &'static [(&'static str, ValueType)])>,
+    event_types: BTreeMap<String, &'static [(&'static str, ValueType)]>,
     /// The tasks in a log that was cut by time; `None` when all are.
     inside: Option<FxHashSet<IdHash>>,
     key: Vec<u8>,
@@ -110,7 +115,7 @@ impl<'a> Making<'a> {
             objects: Assembler::default(),
             left_out: LeftOut::default(),
             events: Sorter::default(),
-            event_types: BTreeSet::new(),
+            event_types: BTreeMap::new(),
             inside: (!from.wants_all()).then(FxHashSet::default),
             key: Vec::new(),
         }
@@ -132,13 +137,15 @@ impl<'a> Making<'a> {
     pub fn event(
         &mut self,
         order: &Order<'_>,
-        kind: &'static str,
+        kind: &str,
         declared: &'static [(&'static str, ValueType)],
         time_ns: i64,
         attributes: Vec<Attribute<'_>>,
         relations: Vec<Relation<'_>>,
     ) -> Result<(), LogError> {
-        self.event_types.insert((kind, declared));
+        if !self.event_types.contains_key(kind) {
+            self.event_types.insert(kind.to_owned(), declared);
+        }
         self.key.clear();
         put_ordered(time_ns, &mut self.key);
         put_ordered(i64::MAX, &mut self.key);
@@ -166,7 +173,7 @@ impl<'a> Making<'a> {
             self.events.push(key, |out| out.extend_from_slice(bytes))?;
         }
         let declared = |attributes: &[(&str, ValueType)]| attributes.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
-        types.events.extend(self.event_types.iter().map(|(name, of)| TypeDef { name: (*name).to_owned(), attributes: declared(of) }));
+        types.events.extend(self.event_types.iter().map(|(name, of)| TypeDef { name: name.clone(), attributes: declared(of) }));
         types.events.sort_by(|a, b| a.name.cmp(&b.name));
         types.objects.extend(object_types(self.wanted));
         let kinds: Vec<&str> = JOB_TYPES.into_iter().chain(TYPES).collect();
@@ -178,6 +185,7 @@ fn object_types(wanted: Wanted) -> impl Iterator<Item = TypeDef> {
     let named = |names: &[(&str, ValueType)]| names.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect::<Vec<_>>();
     let types = [
         (wanted.tasks, named(tasks::RUN_ATTRIBUTES)),
+        (wanted.tasks, named(tasks::TAG_ATTRIBUTES)),
         (wanted.tasks, attributes::declared(TASK).chain(attributes::declared(TRACED)).collect()),
         (wanted.processes, attributes::declared(PROCESS).collect()),
         (wanted.files, named(files::FILE_ATTRIBUTES)),

@@ -1,6 +1,7 @@
 //! Tasks, their runs, the jobs that they were, and who gave data to whom.
 
 use flowmine_correlate::cases::escape;
+use flowmine_correlate::drop::DropColumns;
 use flowmine_correlate::task_attempts;
 use flowmine_eventlog::{Attribute, Object, ValueType};
 use flowmine_schema::Projection;
@@ -9,11 +10,15 @@ use flowmine_schema::tables::{DataFlow, Link, TaskRun};
 use super::TaskLogError;
 use super::assemble::place;
 use super::attributes::{self, TASK, TRACED};
-use super::moments::moments;
-use super::objects::{JOB, Making, Order, RUN, TASK_RANK, job_id, relation, task_id};
+use super::moments::{Moment, moments};
+use super::notion::{run_name, session_name};
+use super::objects::{JOB, Making, Order, RUN, TAG, TASK_RANK, job_id, relation, task_id};
 
 pub(super) const RUN_ATTRIBUTES: &[(&str, ValueType)] =
     &[("engine", ValueType::String), ("run_name", ValueType::String), ("run_id", ValueType::String)];
+
+pub(super) const TAG_ATTRIBUTES: &[(&str, ValueType)] =
+    &[("engine", ValueType::String), ("run_id", ValueType::String), ("tag", ValueType::String)];
 
 const EVENT_ATTRIBUTES: &[(&str, ValueType)] = &[
     ("activity", ValueType::String),
@@ -25,18 +30,14 @@ const EVENT_ATTRIBUTES: &[(&str, ValueType)] = &[
 
 const FLOW_COLUMNS: &[&str] = &["writer_type", "writer", "reader_type", "reader"];
 
-/// A run's engine, name and id, as they stand in ids; `None` when its engine does not tell its run.
-pub(super) fn run_name(row: &TaskRun<'_>) -> Option<String> {
-    if row.run_name.is_none() && row.run_id.is_none() {
-        return None;
+/// What happened to which logical task, as the type of an event: `BWA submitted`. What would be called as an event of a job or a process has `task` before it.
+fn event_type(logical_task: &str, moment: &Moment) -> String {
+    let happened = moment.kind.strip_prefix("task ").unwrap_or(moment.kind);
+    match logical_task {
+        "" => moment.kind.to_owned(),
+        "job" | "process" | "task" => format!("task {logical_task} {happened}"),
+        _ => format!("{logical_task} {happened}"),
     }
-    let mut name = String::new();
-    escape(&row.engine, &mut name);
-    for part in [&row.run_name, &row.run_id] {
-        name.push(':');
-        escape(part.as_deref().unwrap_or_default(), &mut name);
-    }
-    Some(name)
 }
 
 pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
@@ -45,6 +46,7 @@ pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
         let row = &attempt.row;
         let id = task_id(&attempt.key);
         let run = run_name(row).map(|run| format!("engine run:{run}"));
+        let tag = tag_id(row, &from.rules.drop);
         let all: Vec<_> = moments(row).collect();
         making.left_out.tasks_without_event += u64::from(all.is_empty());
         let wanted: Vec<_> = all.into_iter().filter(|moment| from.wants(moment.time_ns)).collect();
@@ -63,12 +65,16 @@ pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
             attributes.retain(|attribute| !from.rules.drop.leaves_out(&attribute.key));
             let mut relations = vec![relation(&id, "task")];
             relations.extend(run.as_deref().map(|run| relation(run, "part of")));
-            making.event(&Order::Task(&id, moment.number), moment.kind, EVENT_ATTRIBUTES, moment.time_ns, attributes, relations)?;
+            relations.extend(tag.as_deref().map(|tag| relation(tag, "tagged")));
+            let activity = if from.rules.drop.leaves_out("logical_task") { "" } else { &*row.logical_task };
+            let kind = event_type(activity, &moment);
+            making.event(&Order::Task(&id, moment.number), &kind, EVENT_ATTRIBUTES, moment.time_ns, attributes, relations)?;
         }
         let drop = &from.rules.drop;
         let mut attributes: Vec<_> = attributes::of(TASK, row, drop).collect();
         attributes.extend(attempt.traced.as_ref().into_iter().flat_map(|traced| attributes::of(TRACED, traced, drop)));
-        let relations = run.as_deref().map(|run| relation(run, "part of")).into_iter().collect();
+        let mut relations: Vec<_> = run.as_deref().map(|run| relation(run, "part of")).into_iter().collect();
+        relations.extend(tag.as_deref().map(|tag| relation(tag, "tagged")));
         let object = Object { id: id.as_str().into(), kind: "task".into(), attributes, relations };
         making.objects.object(&place(TASK_RANK, &id), object)?;
         if let Some(run) = &run {
@@ -76,10 +82,23 @@ pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
             let attributes = told.into_iter().filter_map(|(name, text)| Some(Attribute::text(name, text?.as_ref())));
             making.objects.simple(RUN, "engine run", run, attributes.collect())?;
         }
+        if let Some(tag) = &tag {
+            let told = [("engine", Some(&row.engine)), ("run_id", row.run_id.as_ref()), ("tag", row.tag.as_ref())];
+            let attributes = told.into_iter().filter_map(|(name, text)| Some(Attribute::text(name, text?.as_ref())));
+            making.objects.simple(TAG, "tag", tag, attributes.collect())?;
+        }
         Ok(())
     })?;
     ran_as(making)?;
     gave_data(making)
+}
+
+/// The object of a task's tag within its session.
+fn tag_id(row: &TaskRun<'_>, drop: &DropColumns) -> Option<String> {
+    let tag = row.tag.as_deref().filter(|tag| !tag.is_empty() && !drop.leaves_out("tag"))?;
+    let mut id = format!("tag:{}:", session_name(row));
+    escape(tag, &mut id);
+    Some(id)
 }
 
 /// The jobs that tasks were.

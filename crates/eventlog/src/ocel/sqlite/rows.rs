@@ -260,13 +260,17 @@ impl Making<'_> {
         let id = self.text(&object.id);
         let kind_name = self.text(&object.kind);
         self.push(OBJECT, &[id, kind_name]);
-        let always = self.time(0);
-        let mut row = self.start_row(kind, &[id, always, Cell::Null]);
+        // The row of initial values is of 1970, or, where none is known so early, of when the object came to be: what others write there as its time.
+        let since = |attribute: &Attribute<'_>| attribute.since_ns.unwrap_or(0);
+        let earliest_ns = object.attributes.iter().map(since).min().unwrap_or(0);
+        let initial_ns = if object.attributes.iter().any(|attribute| since(attribute) == 0) { 0 } else { earliest_ns };
+        let initial = self.time(initial_ns);
+        let mut row = self.start_row(kind, &[id, initial, Cell::Null]);
         let mut later = Vec::new();
         for (number, attribute) in object.attributes.iter().enumerate() {
             let (place, wanted) = column(kind, &object.id, &object.kind, attribute)?;
             match row.get_mut(place) {
-                Some(Cell::Null) if attribute.since_ns.is_none_or(|ns| ns == 0) => {
+                Some(Cell::Null) if since(attribute) == initial_ns => {
                     let cell = self.cell(attribute, wanted);
                     if let Some(free) = row.get_mut(place) {
                         *free = cell;
@@ -285,7 +289,7 @@ impl Making<'_> {
             }
             row.fill(Cell::Null);
             let field = self.text(kind.names.get(place - 3).map_or("", String::as_str));
-            let since = self.time(attribute.since_ns.unwrap_or(0));
+            let since = self.time(since(attribute));
             for (free, cell) in row.iter_mut().zip([id, since, field]) {
                 *free = cell;
             }

@@ -21,6 +21,9 @@ const KINDS: [(&[u8], &str); 6] = [
     (b"<id key=\"", "id"),
 ];
 
+/// The key of an event's time.
+pub(super) const TIMESTAMP: &str = "time:timestamp";
+
 /// Whether an event may begin behind the white space that the bytes begin with.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     let mut scan = Scan { bytes, at: 0 };
@@ -67,6 +70,8 @@ fn take_bytes(bytes: &[u8], flat: &mut Vec<Flat>, text: &mut Vec<u8>) -> Option<
         let key = scan.text_to_quote(text)?;
         scan.expect(b" value=\"")?;
         let value = match kind {
+            // A time that is written as a text is the reader's.
+            "string" if text.get(key.clone())? == TIMESTAMP.as_bytes() => return None,
             "string" => FlatValue::String(scan.text_to_quote(text)?),
             "id" => FlatValue::Id(scan.text_to_quote(text)?),
             "date" => {
