@@ -40,7 +40,7 @@ fn run(rows: Vec<Row>) -> Run {
 }
 
 /// What must come back of a row: what the format has no place for is left out here, one by one.
-fn without_cuts(row: &Row, executed_at: &str, name: &str) -> Row {
+fn without_cuts(row: &Row, executed_at: &str, makespan_s: f64, name: &str) -> Row {
     let ids = |list: &str| serde_json::from_str::<Vec<String>>(list).unwrap().iter().map(|text| id(text)).collect::<Vec<_>>();
     // Paths become ids; sizes stay.
     let files = |list: &str| {
@@ -67,6 +67,7 @@ fn without_cuts(row: &Row, executed_at: &str, name: &str) -> Row {
         command: row.command.clone(),
         cpus: row.cpus,
         realtime_s: Some(runtime),
+        run_makespan_s: Some(makespan_s),
         cpu_percent: row.cpu_percent,
         peak_rss_bytes: row.peak_rss_bytes,
         read_bytes: row.read_bytes.or(row.rchar_bytes),
@@ -89,7 +90,8 @@ fn runs_come_back_but_for_the_listed_cuts() {
         let run = run(rows);
         let instance = run.instance().unwrap();
         let executed_at = instance.json["workflow"]["execution"]["executedAt"].as_str().unwrap();
-        let expected: Vec<Row> = run.rows.iter().map(|row| without_cuts(row, executed_at, run.label().unwrap())).collect();
+        let makespan_s = instance.json["workflow"]["execution"]["makespanInSeconds"].as_f64().unwrap();
+        let expected: Vec<Row> = run.rows.iter().map(|row| without_cuts(row, executed_at, makespan_s, run.label().unwrap())).collect();
         assert_eq!(read_back(&instance.json), expected);
         assert_eq!(instance.left.values().sum::<u64>(), unlisted, "{:?}", instance.left);
         // Once more, nothing is lost.
@@ -99,11 +101,42 @@ fn runs_come_back_but_for_the_listed_cuts() {
 }
 
 #[test]
+fn what_an_instance_said_of_its_execution_is_said_again() {
+    let task = |id: &str, parents: &[&str], children: &[&str]| json!({ "name": id, "id": id, "parents": parents, "children": children, "inputFiles": ["/data/in"], "outputFiles": [format!("s3://b/{id}#1")] });
+    let execution = json!({
+        "executedAt": "05-04-23T10:46:27Z",
+        "makespanInSeconds": 437.25,
+        "tasks": [
+            { "id": "A:b/1", "runtimeInSeconds": 100.187, "avgCPU": 59.919, "memoryInBytes": 74628, "coreCount": 2, "machines": ["w1"],
+              "readBytes": 12, "writtenBytes": 7, "command": { "program": "cpuhog", "arguments": ["--percent-cpu", "0.6"] } },
+            { "id": "c", "runtimeInSeconds": 3.0, "machines": ["w1", "w2"] },
+            { "id": "d", "runtimeInSeconds": 0.0, "machines": ["w3"] }
+        ],
+        "machines": [
+            { "nodeName": "w1", "system": "linux", "architecture": "x86_64", "release": "5.4.0", "memoryInBytes": 1_u64 << 40,
+              "cpu": { "coreCount": 48, "speedInMHz": 1200, "vendor": "GenuineIntel" } },
+            { "nodeName": "w2", "cpu": { "coreCount": 24 } },
+            { "nodeName": "w3" }
+        ]
+    });
+    let specification = json!({
+        "tasks": [task("A:b/1", &[], &["c", "d"]), task("c", &["A:b/1"], &["d"]), task("d", &["A:b/1", "c"], &[])],
+        "files": [{ "id": "/data/in", "sizeInBytes": 9 }, { "id": "s3://b/A:b/1#1", "sizeInBytes": 0 }, { "id": "s3://b/c#1", "sizeInBytes": 3 },
+                  { "id": "s3://b/d#1", "sizeInBytes": 4 }]
+    });
+    let told = json!({ "name": "made", "schemaVersion": "1.6", "workflow": { "specification": specification, "execution": execution } });
+    let instance = run(read_back(&told)).instance().unwrap();
+    assert_eq!(instance.json["workflow"], told["workflow"]);
+    let left: Vec<_> = instance.left.keys().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
 fn an_instance_has_what_the_schema_requires() {
     let run = run(read(&Snakemake, &Snakemake.find(&fixture("snakemake/slurm_9")).unwrap()));
     let json = run.instance().unwrap().json;
-    assert_eq!((json["schemaVersion"].as_str(), json["name"].as_str()), (Some("1.5"), Some("2026-11-22T060002.317716")));
-    let is_id = |value: &Value| value.as_str().is_some_and(|id| id.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)));
+    assert_eq!((json["schemaVersion"].as_str(), json["name"].as_str()), (Some("1.6"), Some("2026-11-22T060002.317716")));
+    let is_id = |value: &Value| value.as_str().is_some_and(|id| id.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:#".contains(c)));
     let tasks = json["workflow"]["specification"]["tasks"].as_array().unwrap();
     for task in tasks {
         assert!(is_id(&task["id"]) && task["name"].is_string(), "{task}");
@@ -161,6 +194,7 @@ fn what_the_format_cannot_hold_is_counted() {
             "2 attempts were followed by others at the same task",
             "1 files had several sizes",
             "1 files have no size that is known",
+            "1 ids of tasks have characters that the format does not allow",
             "1 tasks did not complete",
             "1 tasks have no runtime",
         ]

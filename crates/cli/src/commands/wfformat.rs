@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use anyhow::Context;
-use flowmine_extract_workflow::wfformat::write::{Instance, Run, id, runs};
+use flowmine_extract_workflow::wfformat::write::{Instance, Run, file_name, runs};
 use flowmine_schema::Dataset;
 
 use crate::args::{Export, FilterArgs, TimestampArg};
@@ -78,7 +78,7 @@ fn file_names(runs: &[(&Run, Instance)]) -> Vec<PathBuf> {
     let mut used = HashSet::new();
     let name = |(run, _): &(&Run, Instance)| {
         // Most file systems take 255 bytes.
-        let stem: String = format!("{}-{}", id(&run.engine), id(run.label().unwrap_or_default())).chars().take(200).collect();
+        let stem: String = format!("{}-{}", file_name(&run.engine), file_name(run.label().unwrap_or_default())).chars().take(200).collect();
         let mut name = format!("{stem}.json");
         for number in 2.. {
             if used.insert(name.clone()) {

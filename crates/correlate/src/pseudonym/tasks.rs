@@ -10,7 +10,7 @@
 //! | `native_id` | stays when it holds no letter, else a code |
 //! | `error` | one code |
 //! | `uid`, `gid` | null, as a user's name in another form |
-//! | `environment`, `cgroup_v1`, `parents`, `inputs`, `outputs`, `evidence`, histograms | null or empty: no log has them |
+//! | `environment`, `cgroup_v1`, `machines`, `parents`, `inputs`, `outputs`, `evidence`, histograms | null or empty: no log has them |
 //!
 //! A column that is new in a table does not slip through: a test fills every column of text.
 
@@ -52,6 +52,7 @@ impl Pseudonymiser {
             status: self.word(&TASKS, row.status),
             command: row.command.map(|text| self.words(&text).into()),
             error: row.error.map(|text| self.named(Kind::Detail, text)),
+            machines: None,
             parents: None,
             inputs: None,
             outputs: None,

@@ -1,19 +1,23 @@
 //! WfFormat, versions 1.4 to 1.6: the JSON in which WfCommons keeps runs of many engines (the schema's README says what its properties mean).
 //!
 //! It tells runtimes and bytes, seldom times, and never whether a task succeeded. Up to 1.4 everything of a task stands in one object and tasks refer to
-//! each other by name; since 1.5 there is a specification and an execution, and they refer to each other by id. [`mod@write`] makes instances.
+//! each other by name; since 1.5 there is a specification and an execution, and they refer to each other by id ([`parents`]). [`mod@write`] makes instances.
 
+mod machines;
+mod parents;
 pub mod write;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use chrono::{DateTime, NaiveDateTime};
-use flowmine_schema::diagnostic::Diagnostic;
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::time::SECOND_NS;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use self::machines::Machines;
+use self::parents::{By, Described};
 use crate::{Engine, Options, Row, Source, input, json};
 
 /// As in the column `engine`.
@@ -66,86 +70,229 @@ fn slice(list: &Value) -> &[Value] {
     list.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
+/// An instance, of whatever version.
+struct Instance<'i> {
+    json: &'i Value,
+    by: By,
+    /// Tasks as they are described, and as they ran; up to 1.4 both in one.
+    specified: &'i [Value],
+    ran: &'i [Value],
+    execution: &'i Value,
+    described: Vec<Described<'i>>,
+    sizes: HashMap<&'i str, i64>,
+}
+
 fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Row>, Diagnostic> {
-    let instance =
+    let json =
         json::from_str(text).map_err(|e| Diagnostic::error("json_bad", e.to_string()).at(e.line() as u64, Some(e.column() as u64)))?;
-    let version = instance["schemaVersion"].as_str().unwrap_or_default();
-    let workflow = &instance["workflow"];
-    let flat = version == "1.4";
-    let (described, ran, execution) = match version {
-        "1.4" => (slice(&workflow["tasks"]), slice(&workflow["tasks"]), workflow),
-        "1.5" | "1.6" => (slice(&workflow["specification"]["tasks"]), slice(&workflow["execution"]["tasks"]), &workflow["execution"]),
-        _ => {
-            let message = format!("its version is {version:?}; 1.4, 1.5 and 1.6 are read");
-            return Err(Diagnostic::error("version_unknown", message).advise("WfCommons has a tool that migrates older ones"));
-        }
-    };
-    if ran.is_empty() {
-        let message = "this describes a workflow and no run of it: there is no task that ran";
-        source.diagnostics.push(Diagnostic::warning("workflow_without_run", message));
-    }
-    let id_of = |task: &Value| task["id"].as_str().or(task["name"].as_str()).map(str::to_owned);
-    let by_id: HashMap<String, &Value> = described.iter().filter_map(|task| Some((id_of(task)?, task))).collect();
-    // By name too, because up to 1.4 that is how parents are named.
-    let names: HashMap<&str, String> = described.iter().filter_map(|task| Some((task["name"].as_str()?, id_of(task)?))).collect();
-    let sizes: HashMap<&str, i64> = list_ref(&workflow["specification"]["files"])
-        .filter_map(|file| Some((file["id"].as_str()?, file["sizeInBytes"].as_i64()?)))
-        .collect();
+    let instance = Instance::new(&json, &mut source.diagnostics)?;
+    let parents = parents::of(&instance.described, instance.by, &mut source.diagnostics);
+    let mut machines = Machines::new(&instance.execution["machines"]);
     let mut without_zone = false;
     let mut rows = Vec::new();
-    for (at, task) in ran.iter().enumerate() {
-        let Some(id) = id_of(task) else {
-            source.diagnostics.push(Diagnostic::error("task_without_name", format!("task {} has no id", at + 1)));
-            continue;
-        };
-        let nothing = Value::Null;
-        let described = by_id.get(&id).copied().unwrap_or(&nothing);
-        let name = described["name"].as_str().or(task["name"].as_str()).unwrap_or(&id).to_owned();
-        let (inputs, outputs) =
-            if flat { files_of_flat(task) } else { (files(&described["inputFiles"], &sizes), files(&described["outputFiles"], &sizes)) };
-        let start = task["executedAt"].as_str().and_then(|text| time(text, options, &mut without_zone));
-        let runtime = number(&task["runtimeInSeconds"]);
-        let end = start
-            .zip(runtime)
-            .and_then(|((ns, precision), runtime)| Some((ns.checked_add((runtime * 1e9).round() as i64)?, precision + SECOND_NS / 1000)));
-        let parents = described["parents"].as_array().map(|parents| {
-            let id = |parent: &Value| {
-                parent.as_str().map(|parent| names.get(parent).filter(|_| flat).cloned().unwrap_or_else(|| parent.to_owned()))
-            };
-            serde_json::json!(parents.iter().filter_map(id).collect::<Vec<_>>()).to_string().into()
-        });
-        rows.push(Row {
-            engine: NAME.into(),
-            run_id: execution["executedAt"].as_str().map(|text| text.to_owned().into()),
-            run_name: instance["name"].as_str().map(|text| text.to_owned().into()),
-            logical_task: task["category"].as_str().unwrap_or_else(|| without_number(&name)).to_owned().into(),
-            task_id: Some(id.into()),
-            name: name.into(),
-            status: "unknown".into(),
-            host: host(task).map(Into::into),
-            started_ns: start.map(|told| told.0),
-            started_precision_ns: start.map(|told| told.1),
-            finished_ns: end.map(|told| told.0),
-            finished_precision_ns: end.map(|told| told.1),
-            command: command(&task["command"]).map(Into::into),
-            cpus: task["coreCount"].as_i64().or(task["cores"].as_i64()),
-            realtime_s: runtime,
-            cpu_percent: number(&task["avgCPU"]),
-            peak_rss_bytes: whole(&task["memoryInBytes"]),
-            read_bytes: whole(&task["readBytes"]),
-            write_bytes: whole(&task["writtenBytes"]),
-            parents,
-            inputs,
-            outputs,
-            source: source.name.clone().into(),
-            ..Row::default()
-        });
+    for (at, place) in instance.places(&mut source.diagnostics) {
+        let mut row = instance.row(at, place, &mut machines, options, &mut without_zone);
+        row.parents = place.and_then(|place| parents[place].as_ref()).map(|parents| json!(parents).to_string().into());
+        row.source = source.name.clone().into();
+        rows.push(row);
     }
     if without_zone {
         let message = "times do not tell their zone; they are taken as UTC and can be wrong by up to 14 hours, all by the same";
         source.diagnostics.push(Diagnostic::warning("no_zone", message).advise("say the zone with --zone, as in --zone=+01:00"));
     }
+    instance.say_what_is_left(&machines, &mut source.diagnostics);
     Ok(rows)
+}
+
+impl<'i> Instance<'i> {
+    fn new(json: &'i Value, said: &mut Diagnostics) -> Result<Self, Diagnostic> {
+        let version = json["schemaVersion"].as_str().unwrap_or_default();
+        let workflow = &json["workflow"];
+        let specification = &workflow["specification"];
+        let (by, specified, ran, execution) = match version {
+            "1.4" => (By::Name, slice(&workflow["tasks"]), slice(&workflow["tasks"]), workflow),
+            "1.5" | "1.6" => (By::Id, slice(&specification["tasks"]), slice(&workflow["execution"]["tasks"]), &workflow["execution"]),
+            _ => {
+                let message = format!("its version is {version:?}; 1.4, 1.5 and 1.6 are read");
+                return Err(Diagnostic::error("version_unknown", message).advise("WfCommons has a tool that migrates older ones"));
+            }
+        };
+        if ran.is_empty() {
+            let message = "this describes a workflow and no run of it: there is no task that ran";
+            said.push(Diagnostic::warning("workflow_without_run", message));
+        }
+        let described = specified.iter().zip(ids(specified, said)).map(|(task, id)| describe(task, id, by)).collect();
+        let sizes =
+            list_ref(&specification["files"]).filter_map(|file| Some((file["id"].as_str()?, whole(&file["sizeInBytes"])?))).collect();
+        Ok(Self { json, by, specified, ran, execution, described, sizes })
+    }
+
+    /// The place of each task that ran, and that of its description.
+    fn places(&self, said: &mut Diagnostics) -> Vec<(usize, Option<usize>)> {
+        if self.by == By::Name {
+            return (0..self.ran.len()).filter(|at| !self.described[*at].id.is_empty()).map(|at| (at, Some(at))).collect();
+        }
+        let mut by_id: HashMap<&str, Option<usize>> = HashMap::new();
+        for (place, task) in self.described.iter().enumerate().filter(|(_, task)| !task.id.is_empty()) {
+            // Of several with one id nobody knows which is meant.
+            by_id.entry(&task.id).and_modify(|known| *known = None).or_insert(Some(place));
+        }
+        let mut ran = HashSet::new();
+        let mut places = Vec::new();
+        for (at, task) in self.ran.iter().enumerate() {
+            let Some(id) = text(&task["id"]) else {
+                said.push(without_id(at, "execution"));
+                continue;
+            };
+            if !ran.insert(id) {
+                said.push(Diagnostic::warning("task_id_twice", format!("{id:?} is the id of several tasks that ran")));
+            }
+            if !by_id.contains_key(id) {
+                let message = format!("task {id:?} ran and is not specified: its name, files and parents are not known");
+                said.push(Diagnostic::warning("task_not_specified", message));
+            }
+            places.push((at, by_id.get(id).copied().flatten()));
+        }
+        let idle: Vec<&str> = self.described.iter().map(|task| task.id.as_str()).filter(|id| !id.is_empty() && !ran.contains(id)).collect();
+        if let Some(first) = idle.first().filter(|_| !ran.is_empty()) {
+            let message =
+                format!("{} of the {} tasks that are specified did not run, the first is {first:?}", idle.len(), self.described.len());
+            said.push(Diagnostic { count: idle.len() as u64, ..Diagnostic::warning("task_did_not_run", message) });
+        }
+        places
+    }
+
+    fn row(&self, at: usize, place: Option<usize>, machines: &mut Machines, options: &Options, without_zone: &mut bool) -> Row {
+        let task = &self.ran[at];
+        let specified = place.map_or(&Value::Null, |place| &self.specified[place]);
+        let id = place.map_or_else(|| text(&task["id"]).unwrap_or_default(), |place| self.described[place].id.as_str()).to_owned();
+        let name = text(&specified["name"]).or_else(|| text(&task["name"])).unwrap_or(&id).to_owned();
+        let (inputs, outputs) = match self.by {
+            By::Name => (linked(task, Link::Input), linked(task, Link::Output)),
+            By::Id => (files(&specified["inputFiles"], &self.sizes), files(&specified["outputFiles"], &self.sizes)),
+        };
+        let start = task["executedAt"].as_str().and_then(|text| time(text, options, without_zone));
+        let runtime = number(&task["runtimeInSeconds"]);
+        let end = start
+            .zip(runtime)
+            .and_then(|((ns, precision), runtime)| Some((ns.checked_add((runtime * 1e9).round() as i64)?, precision + SECOND_NS / 1000)));
+        let on: Vec<&str> = list_ref(&task["machines"]).chain([&task["machine"]]).filter_map(text).collect();
+        Row {
+            engine: NAME.into(),
+            run_id: self.execution["executedAt"].as_str().map(|text| text.to_owned().into()),
+            run_name: self.json["name"].as_str().map(|text| text.to_owned().into()),
+            logical_task: text(&task["category"]).unwrap_or_else(|| without_number(&name)).to_owned().into(),
+            task_id: Some(id.into()),
+            name: name.into(),
+            status: "unknown".into(),
+            host: if let [machine] = on[..] { Some(machine.to_owned().into()) } else { None },
+            machines: machines.column(&on).map(Into::into),
+            started_ns: start.map(|told| told.0),
+            started_precision_ns: start.map(|told| told.1),
+            finished_ns: end.map(|told| told.0),
+            finished_precision_ns: end.map(|told| told.1),
+            command: command(&task["command"]).map(Into::into),
+            cpus: cpus(task),
+            realtime_s: runtime,
+            run_makespan_s: number(&self.execution["makespanInSeconds"]),
+            cpu_percent: number(&task["avgCPU"]),
+            peak_rss_bytes: whole(&task["memoryInBytes"]),
+            read_bytes: whole(&task["readBytes"]),
+            write_bytes: whole(&task["writtenBytes"]),
+            inputs: told(inputs),
+            outputs: told(outputs),
+            ..Row::default()
+        }
+    }
+
+    /// What the table has no column for.
+    fn say_what_is_left(&self, machines: &Machines, said: &mut Diagnostics) {
+        const PROPERTIES: [&str; 5] = ["energyInKWh", "energy", "avgPowerInW", "avgPower", "priority"];
+        let mut left: BTreeMap<&str, u64> = BTreeMap::new();
+        for task in self.ran {
+            PROPERTIES.iter().filter(|name| !task[**name].is_null()).for_each(|name| *left.entry(name).or_default() += 1);
+            if text(&task["type"]).is_some_and(|kind| kind != "compute") {
+                *left.entry("type (not compute)").or_default() += 1;
+            }
+            if cpus(task).is_none() && !(task["coreCount"].is_null() && task["cores"].is_null()) {
+                *left.entry("coreCount (a part of a core)").or_default() += 1;
+            }
+        }
+        let unused = machines.unused();
+        left.extend((!unused.is_empty()).then(|| ("machines (no task says that it ran there)", unused.len() as u64)));
+        if !left.is_empty() {
+            let list: Vec<String> = left.iter().map(|(name, count)| format!("{count} {name}")).collect();
+            let message = format!("what the table has no column for is left out: {}", list.join(", "));
+            said.push(Diagnostic { count: left.values().sum(), ..Diagnostic::warning("values_left_out", message) });
+        }
+    }
+}
+
+/// An id for each task that is described; empty where it has none.
+fn ids(tasks: &[Value], said: &mut Diagnostics) -> Vec<String> {
+    let mut named: HashMap<&str, u64> = HashMap::new();
+    tasks
+        .iter()
+        .filter(|task| text(&task["id"]).is_none())
+        .filter_map(|task| text(&task["name"]))
+        .for_each(|name| *named.entry(name).or_default() += 1);
+    let shared = named.values().filter(|count| **count > 1).sum::<u64>();
+    if shared > 0 {
+        let message = format!(
+            "{shared} tasks have no id and a name that others have too: they are NAME_N, N from 0, as WfCommons' own migration calls them"
+        );
+        said.push(Diagnostic { count: shared, ..Diagnostic::warning("task_without_id", message) });
+    }
+    let mut seen = HashSet::new();
+    let mut ids = Vec::with_capacity(tasks.len());
+    for (at, task) in tasks.iter().enumerate() {
+        let id = match (text(&task["id"]), text(&task["name"])) {
+            (Some(id), _) => id.to_owned(),
+            (None, Some(name)) if named[name] > 1 => format!("{name}_{at}"),
+            (None, Some(name)) => name.to_owned(),
+            (None, None) => {
+                said.push(without_id(at, "specification"));
+                String::new()
+            }
+        };
+        if !id.is_empty() && !seen.insert(id.clone()) {
+            said.push(Diagnostic::warning("task_id_twice", format!("{id:?} is the id of several tasks")));
+        }
+        ids.push(id);
+    }
+    ids
+}
+
+fn without_id(at: usize, of: &str) -> Diagnostic {
+    Diagnostic::error("task_without_name", format!("task {} of the {of} has neither id nor name", at + 1))
+}
+
+/// What its neighbours are found by.
+fn describe<'t>(task: &'t Value, id: String, by: By) -> Described<'t> {
+    let strings = |list: &'t Value| list.as_array().map(|list| list.iter().filter_map(text).collect());
+    let paths = |files: Option<Vec<(String, Option<i64>)>>| files.into_iter().flatten().map(|(path, _)| path).collect();
+    let no_sizes = HashMap::new();
+    let (reads, writes) = match by {
+        By::Name => (linked(task, Link::Input), linked(task, Link::Output)),
+        By::Id => (files(&task["inputFiles"], &no_sizes), files(&task["outputFiles"], &no_sizes)),
+    };
+    Described {
+        id,
+        name: task["name"].as_str().unwrap_or_default(),
+        parents: strings(&task["parents"]),
+        children: strings(&task["children"]),
+        reads: paths(reads),
+        writes: paths(writes),
+    }
+}
+
+/// A text that is not empty.
+fn text(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| !text.is_empty())
+}
+
+fn cpus(task: &Value) -> Option<i64> {
+    [&task["coreCount"], &task["cores"]].into_iter().find_map(|cores| whole(cores).filter(|whole| cores.as_f64() == Some(*whole as f64)))
 }
 
 fn list_ref(value: &Value) -> impl Iterator<Item = &Value> {
@@ -193,32 +340,39 @@ fn command(command: &Value) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// The machine, where it is one.
-fn host(task: &Value) -> Option<String> {
-    let machines: Vec<&str> = list_ref(&task["machines"]).chain([&task["machine"]]).filter_map(Value::as_str).collect();
-    if let [machine] = machines[..] { Some(machine.to_owned()) } else { None }
-}
+/// Paths with sizes where they are told; `None` without a list.
+type Files = Option<Vec<(String, Option<i64>)>>;
 
-type Files = Option<std::borrow::Cow<'static, str>>;
-
+/// Since 1.5.
 fn files(ids: &Value, sizes: &HashMap<&str, i64>) -> Files {
-    let file = |id: &str| match sizes.get(id) {
-        Some(bytes) => serde_json::json!({ "path": id, "bytes": bytes }),
-        None => serde_json::json!({ "path": id }),
-    };
-    ids.as_array().map(|ids| Value::Array(ids.iter().filter_map(Value::as_str).map(file).collect()).to_string().into())
+    ids.as_array().map(|ids| ids.iter().filter_map(text).map(|id| (id.to_owned(), sizes.get(id).copied())).collect())
 }
 
-/// Inputs and outputs of a task of 1.4.
-fn files_of_flat(task: &Value) -> (Files, Files) {
-    let linked = |link: &str| {
-        let of_link = |file: &&Value| file["link"].as_str().is_some_and(|told| told.eq_ignore_ascii_case(link));
-        let file = |file: &Value| {
-            let path = format!("{}{}", file["path"].as_str().unwrap_or_default(), file["name"].as_str()?);
-            let bytes = whole(&file["sizeInBytes"]).map(|bytes| serde_json::json!({ "path": path, "bytes": bytes }));
-            Some(bytes.unwrap_or_else(|| serde_json::json!({ "path": path })))
-        };
-        task["files"].as_array().map(|files| Value::Array(files.iter().filter(of_link).filter_map(file).collect()).to_string().into())
+#[derive(Clone, Copy)]
+enum Link {
+    Input,
+    Output,
+}
+
+/// Inputs or outputs of a task of 1.4.
+fn linked(task: &Value, link: Link) -> Files {
+    let link = match link {
+        Link::Input => "input",
+        Link::Output => "output",
     };
-    (linked("input"), linked("output"))
+    let of_link = |file: &&Value| file["link"].as_str().is_some_and(|told| told.eq_ignore_ascii_case(link));
+    let file = |file: &Value| {
+        let path = format!("{}{}", file["path"].as_str().unwrap_or_default(), text(&file["name"])?);
+        Some((path, whole(&file["sizeInBytes"])))
+    };
+    task["files"].as_array().map(|files| files.iter().filter(of_link).filter_map(file).collect())
+}
+
+/// As the columns `inputs` and `outputs` hold them.
+fn told(files: Files) -> Option<std::borrow::Cow<'static, str>> {
+    let file = |(path, bytes): (String, Option<i64>)| match bytes {
+        Some(bytes) => json!({ "path": path, "bytes": bytes }),
+        None => json!({ "path": path }),
+    };
+    files.map(|files| Value::Array(files.into_iter().map(file).collect()).to_string().into())
 }

@@ -1,8 +1,8 @@
-//! Rows of `task_runs` in, an instance of WfFormat 1.5 for each run out.
+//! Rows of `task_runs` in, an instance of WfFormat 1.6 for each run out.
 //!
 //! An instance has one entry a task, so that of several attempts the one that completed, else the last, is written. What the format cannot hold is counted in
 //! [`Instance::left`]. What it requires and nobody tells is never made up: a run whose dependencies are not known is refused, and without times or
-//! runtimes there is no `execution`, or tasks are missing in it.
+//! runtimes there is no `execution`, or tasks are missing in it. What an instance said of its run (when it began, its makespan, its machines) is written again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -11,11 +11,11 @@ use flowmine_schema::time::rfc3339;
 use flowmine_schema::{Dataset, DatasetError, Projection};
 use serde_json::{Map, Value, json};
 
-use super::{NAME, without_number};
+use super::{NAME, machines, without_number};
 use crate::Row;
 
 /// The version that is written.
-const VERSION: &str = "1.5";
+const VERSION: &str = "1.6";
 
 /// A run of a workflow.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -106,14 +106,10 @@ impl Run {
         leave("files have no size that is known: tasks name them, the list of files does not", unlisted);
         let listed: Vec<Value> = sizes.iter().map(|(path, bytes)| json!({ "id": id(path), "sizeInBytes": bytes })).collect();
         let mut workflow = json!({ "specification": { "tasks": specified, "files": listed } });
-        match (span(&self.rows), executed.is_empty()) {
-            (Some((from, to)), false) => {
-                let machines: Vec<Value> = hosts(&tasks).into_iter().map(|host| json!({ "nodeName": host })).collect();
-                let mut execution = json!({
-                    "executedAt": self.executed_at(from),
-                    "makespanInSeconds": seconds(to - from),
-                    "tasks": executed,
-                });
+        match (self.began_and_makespan(), executed.is_empty()) {
+            (Some((began, makespan_s)), false) => {
+                let mut execution = json!({ "executedAt": began, "makespanInSeconds": makespan_s, "tasks": executed });
+                let machines = machines_of(&tasks, &mut leave);
                 if !machines.is_empty() {
                     execution["machines"] = machines.into();
                 }
@@ -122,6 +118,15 @@ impl Run {
             (None, false) => leave("runs have no beginning or end that is known, and are described without their execution", 1),
             (_, true) => {}
         }
+        let changed = |texts: &mut dyn Iterator<Item = &str>| texts.filter(|text| id(text) != *text).count();
+        leave(
+            "ids of tasks have characters that the format does not allow: each is written as _xNN",
+            changed(&mut tasks.iter().map(|task| task.0)),
+        );
+        leave(
+            "paths of files have characters that the format does not allow: each is written as _xNN",
+            changed(&mut named.iter().map(String::as_str)),
+        );
         let json = json!({
             "name": label,
             "description": format!("A run of {}, written by flowmine", self.engine),
@@ -131,9 +136,13 @@ impl Run {
         Ok(Instance { json, left })
     }
 
-    /// What an instance said of itself is kept.
-    fn executed_at(&self, from: i64) -> String {
-        self.id.clone().filter(|id| self.engine == NAME && !id.is_empty()).unwrap_or_else(|| rfc3339(from))
+    /// When the run began and how long it took. What an instance said of itself is kept.
+    fn began_and_makespan(&self) -> Option<(String, f64)> {
+        let span = span(&self.rows);
+        let told = self.id.clone().filter(|id| self.engine == NAME && !id.is_empty());
+        let began = told.or_else(|| span.map(|(from, _)| rfc3339(from)))?;
+        let told = self.rows.iter().find_map(|row| row.run_makespan_s);
+        Some((began, told.or_else(|| span.map(|(from, to)| seconds(to - from)))?))
     }
 }
 
@@ -234,8 +243,33 @@ fn execution(task_id: &str, row: &Row, runtime_s: f64) -> Value {
     add("readBytes", row.read_bytes.or(row.rchar_bytes).map(Into::into));
     add("writtenBytes", row.write_bytes.or(row.wchar_bytes).map(Into::into));
     add("memoryInBytes", row.peak_rss_bytes.map(Into::into));
-    add("machine", row.host.as_deref().filter(|host| !host.is_empty()).map(Into::into));
+    let machines: Vec<String> = machines_told(row).into_iter().map(|(name, _)| name).collect();
+    add("machines", Some(machines).filter(|names| !names.is_empty()).map(Into::into));
     Value::Object(task)
+}
+
+/// The machines of a task by name; one of which only the name is known stands in the column `host`.
+fn machines_told(row: &Row) -> Vec<(String, Value)> {
+    let told = row.machines.as_deref().and_then(|told| serde_json::from_str::<Vec<Value>>(told).ok());
+    let host = || row.host.as_deref().map(|host| vec![json!({ "name": host })]);
+    told.or_else(host).unwrap_or_default().iter().filter_map(machines::of_format).collect()
+}
+
+fn machines_of(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usize)) -> Vec<Value> {
+    let mut machines: BTreeMap<String, Value> = BTreeMap::new();
+    let mut several = HashSet::new();
+    for (name, machine) in tasks.iter().flat_map(|(_, row)| machines_told(row)) {
+        let known = machines.entry(name).or_insert_with(|| machine.clone());
+        if *known != machine {
+            several.insert(machine["nodeName"].to_string());
+            // The one of which more is told.
+            if machine.to_string().len() > known.to_string().len() {
+                *known = machine;
+            }
+        }
+    }
+    leave("machines are described in several ways: the longest is written", several.len());
+    machines.into_values().collect()
 }
 
 /// A program and its arguments where no shell is needed to tell them; else the whole as one argument.
@@ -268,22 +302,24 @@ fn span(rows: &[Row]) -> Option<(i64, i64)> {
     to.checked_sub(from).filter(|span| *span >= 0).map(|_| (from, to))
 }
 
-fn hosts<'a>(tasks: &[(&str, &'a Row)]) -> Vec<&'a str> {
-    let mut hosts: Vec<&str> = tasks.iter().filter_map(|(_, row)| row.host.as_deref()).filter(|host| !host.is_empty()).collect();
-    hosts.sort_unstable();
-    hosts.dedup();
-    hosts
-}
-
 fn seconds(ns: i64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// An id of the format, which has letters, digits, `-`, `_` and `.` only; every other byte is `_xNN`.
+/// An id of the format, which has letters, digits and `-_./:#` only (since 1.6; paths are ids of files); every other byte is `_xNN`.
 pub fn id(text: &str) -> String {
+    with_only(text, b"-_./:#")
+}
+
+/// A part of a file's name: letters, digits, `-`, `_` and `.`; every other byte is `_xNN`.
+pub fn file_name(text: &str) -> String {
+    with_only(text, b"-_.")
+}
+
+fn with_only(text: &str, allowed: &[u8]) -> String {
     let mut id = String::with_capacity(text.len());
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+        if byte.is_ascii_alphanumeric() || allowed.contains(&byte) {
             id.push(char::from(byte));
         } else {
             id.push_str(&format!("_x{byte:02x}"));
@@ -292,7 +328,7 @@ pub fn id(text: &str) -> String {
     id
 }
 
-/// Refuses what would become one id: `a/b` and `a_x2fb`.
+/// Refuses what would become one id: `a b` and `a_x20b`.
 fn are_distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Result<(), String> {
     let mut ids: HashMap<String, &str> = HashMap::new();
     for text in texts {
@@ -310,13 +346,17 @@ mod tests {
 
     #[test]
     fn ids() {
-        for (text, expected) in
-            [("a-b_c.d9", "a-b_c.d9"), ("data/a b", "data_x2fa_x20b"), ("é", "_xc3_xa9"), ("data_x2fa", "data_x2fa"), ("end_", "end_")]
-        {
+        for (text, expected) in [
+            ("a-b_c.d9", "a-b_c.d9"),
+            ("s3://data/a b#1", "s3://data/a_x20b#1"),
+            ("é", "_xc3_xa9"),
+            ("data_x2fa", "data_x2fa"),
+            ("end_", "end_"),
+        ] {
             assert_eq!(id(text), expected);
         }
         assert!(are_distinct(["a/b", "a b", "a/b"].into_iter()).is_ok());
-        assert!(are_distinct(["a/b", "a_x2fb"].into_iter()).is_err());
+        assert!(are_distinct(["a b", "a_x20b"].into_iter()).is_err());
     }
 
     #[test]

@@ -41,6 +41,9 @@ crate::table! {
         native_kind: opt_text,
         /// The machine on which it ran.
         host: opt_text,
+        /// The machines on which it ran, where the source describes them: JSON array of objects with `name` and, where told, `cpus`, `cpu_mhz`,
+        /// `cpu_vendor`, `memory_bytes`, `system`, `architecture`, `release`.
+        machines: opt_text,
         /// The image of its container.
         container_image: opt_text,
         /// The container's id or, where only that is told, its name.
@@ -84,6 +87,8 @@ crate::table! {
         duration_s: opt_f64,
         /// From start to end, in seconds, as the engine says.
         realtime_s: opt_f64,
+        /// From start to end of the whole run, in seconds, where the source says it of the run; the same in all its rows.
+        run_makespan_s: opt_f64,
         /// CPU time per real time in percent of one CPU.
         cpu_percent: opt_f64,
         /// Largest resident memory, in bytes.

@@ -1,0 +1,235 @@
+//! Which tasks must end before one. In go the tasks of an instance with their references to each other; out come ids, or nothing where an instance does not tell.
+//!
+//! Since 1.5 tasks refer to each other by id; up to 1.4 by name, which several can share, and some makers write ids there too. A reference that fits several tasks is decided
+//! by files (a file that the child reads and exactly one task writes) or, where files say nothing, by the candidates' own lists of children. What neither decides is not known:
+//! then all parents of that task are null, since the others alone would be a wrong list.
+//!
+//! A dependency that only one end tells counts: so does WfCommons' own migration (`wfcommons-migrate-instance.py`).
+
+use std::collections::{HashMap, HashSet};
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+
+/// A task as it is described.
+#[derive(Debug, Default)]
+pub struct Described<'t> {
+    /// As in the column `task_id`.
+    pub id: String,
+    /// Need not be its own.
+    pub name: &'t str,
+    /// As it refers to them; `None` where it has no list.
+    pub parents: Option<Vec<&'t str>>,
+    /// Likewise.
+    pub children: Option<Vec<&'t str>>,
+    /// Files that it reads.
+    pub reads: Vec<String>,
+    /// Files that it writes.
+    pub writes: Vec<String>,
+}
+
+/// By what tasks refer to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Since 1.5.
+    Id,
+    /// Up to 1.4, where an id is understood as well.
+    Name,
+}
+
+/// The parents of each task, as ids.
+pub fn of(tasks: &[Described<'_>], by: By, said: &mut Diagnostics) -> Vec<Option<Vec<String>>> {
+    let graph = Graph::new(tasks, by);
+    let claimed = graph.claimed(said);
+    let parents = (0..tasks.len()).map(|child| graph.parents(child, &claimed[child], said));
+    let parents: Vec<Option<Vec<usize>>> = parents.collect();
+    graph.compare(&parents, said);
+    let unknown: Vec<Vec<&str>> = (0..tasks.len()).map(|child| graph.unknown(child)).collect();
+    parents
+        .into_iter()
+        .zip(unknown)
+        .map(|(parents, unknown)| {
+            let known = parents?.into_iter().map(|at| tasks[at].id.clone());
+            // What is told of a task that is not there is kept as it is told.
+            Some(known.chain(unknown.into_iter().map(str::to_owned)).collect())
+        })
+        .collect()
+}
+
+/// Tasks are known by their place in the list.
+struct Graph<'t> {
+    tasks: &'t [Described<'t>],
+    /// Whom a reference can mean.
+    named: HashMap<&'t str, Vec<usize>>,
+    /// For each task the tasks that alone write a file that it reads.
+    from: Vec<Vec<usize>>,
+    /// For each task those that read a file that it alone writes.
+    to: Vec<Vec<usize>>,
+    by: By,
+}
+
+impl<'t> Graph<'t> {
+    fn new(tasks: &'t [Described<'t>], by: By) -> Self {
+        let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut ids = HashSet::new();
+        // Which of those with one id is meant makes no difference.
+        for (at, task) in tasks.iter().enumerate().filter(|(_, task)| ids.insert(task.id.as_str())) {
+            named.entry(&task.id).or_default().push(at);
+            if by == By::Name && task.name != task.id {
+                named.entry(task.name).or_default().push(at);
+            }
+        }
+        // None: several write it.
+        let mut writers: HashMap<&str, Option<usize>> = HashMap::new();
+        for (at, task) in tasks.iter().enumerate() {
+            for file in &task.writes {
+                writers.entry(file).and_modify(|writer| *writer = writer.filter(|known| *known == at)).or_insert(Some(at));
+            }
+        }
+        let mut to = vec![Vec::new(); tasks.len()];
+        let mut from = vec![Vec::new(); tasks.len()];
+        for (at, task) in tasks.iter().enumerate() {
+            let sole = task.reads.iter().filter_map(|file| *writers.get(file.as_str())?);
+            let sole: HashSet<usize> = sole.filter(|writer| *writer != at).collect();
+            from[at].extend(sole);
+            from[at].sort_unstable();
+            from[at].iter().for_each(|writer| to[*writer].push(at));
+        }
+        Self { tasks, named, from, to, by }
+    }
+
+    fn is_meant(&self, at: usize, reference: &str) -> bool {
+        self.tasks[at].id == reference || self.by == By::Name && self.tasks[at].name == reference
+    }
+
+    fn candidates(&self, reference: &str) -> &[usize] {
+        self.named.get(reference).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whom a reference of `at` means: the only one that fits, else those of `near` that do. Nobody when nothing tells; the task itself only when nobody else can be meant.
+    fn meant(&self, at: usize, reference: &str, near: &[usize]) -> Vec<usize> {
+        match self.candidates(reference) {
+            [one] => vec![*one],
+            [a, b] if *a == at => vec![*b],
+            [a, b] if *b == at => vec![*a],
+            _ => near.iter().copied().filter(|other| *other != at && self.is_meant(*other, reference)).collect(),
+        }
+    }
+
+    /// For each task those whose lists of children name it.
+    fn claimed(&self, said: &mut Diagnostics) -> Vec<Vec<usize>> {
+        let mut claimed = vec![Vec::new(); self.tasks.len()];
+        for (at, task) in self.tasks.iter().enumerate() {
+            let mut seen = HashSet::new();
+            for reference in task.children.iter().flatten().filter(|reference| seen.insert(**reference)) {
+                if self.candidates(reference).is_empty() {
+                    let message = format!("{} has a child that is not in the instance: {reference:?}", self.shown(at));
+                    said.push(Diagnostic::warning("child_unknown", message));
+                }
+                match &self.meant(at, reference, &self.to[at])[..] {
+                    [child] if *child == at => said.push(self.itself(at, "child")),
+                    children => children.iter().for_each(|child| claimed[*child].push(at)),
+                }
+            }
+        }
+        for parents in &mut claimed {
+            parents.sort_unstable();
+            parents.dedup();
+        }
+        claimed
+    }
+
+    /// The parents of a task, and what is wrong with what is told of them.
+    fn parents(&self, child: usize, claimed: &[usize], said: &mut Diagnostics) -> Option<Vec<usize>> {
+        let Some(references) = &self.tasks[child].parents else {
+            return (!claimed.is_empty()).then(|| claimed.to_vec());
+        };
+        let mut parents = Vec::new();
+        let mut seen = HashSet::new();
+        for reference in references.iter().filter(|reference| seen.insert(**reference)) {
+            let candidates = self.candidates(reference);
+            if candidates.is_empty() {
+                let message = format!("{} has a parent that is not in the instance: {reference:?}", self.shown(child));
+                said.push(Diagnostic::warning("parent_unknown", message));
+                continue;
+            }
+            let mut meant = self.meant(child, reference, &self.from[child]);
+            if meant.is_empty() {
+                meant = self.meant(child, reference, claimed);
+            }
+            if meant.is_empty() {
+                said.push(self.ambiguous(child, reference, candidates.len()));
+                return None;
+            }
+            if meant == [child] {
+                said.push(self.itself(child, "parent"));
+                continue;
+            }
+            parents.extend(meant);
+        }
+        parents.extend(claimed);
+        let mut seen = HashSet::new();
+        parents.retain(|parent| seen.insert(*parent));
+        Some(parents)
+    }
+
+    fn ambiguous(&self, child: usize, reference: &str, candidates: usize) -> Diagnostic {
+        let message = format!(
+            "the parents of {} are not known: {reference:?} can be any of {candidates} tasks, and neither files nor lists of children tell which",
+            self.shown(child)
+        );
+        Diagnostic::warning("parent_ambiguous", message)
+    }
+
+    fn itself(&self, at: usize, what: &str) -> Diagnostic {
+        Diagnostic::warning("parent_is_itself", format!("{} names itself as its {what}, which is left out", self.shown(at)))
+    }
+
+    fn unknown(&self, child: usize) -> Vec<&'t str> {
+        let mut seen = HashSet::new();
+        let references = self.tasks[child].parents.iter().flatten().copied();
+        references.filter(|reference| self.candidates(reference).is_empty() && seen.insert(*reference)).collect()
+    }
+
+    /// Says where lists of parents and of children do not agree; a task without a list disagrees with nobody.
+    fn compare(&self, parents: &[Option<Vec<usize>>], said: &mut Diagnostics) {
+        let set = |list: &Option<Vec<&'t str>>| list.as_ref().map(|list| list.iter().copied().collect::<HashSet<&str>>());
+        let told: Vec<_> = self.tasks.iter().map(|task| set(&task.children)).collect();
+        let mut found: Vec<HashSet<&str>> = vec![HashSet::new(); self.tasks.len()];
+        for (child, parents) in parents.iter().enumerate() {
+            let task = &self.tasks[child];
+            let of_child = set(&task.parents);
+            for parent in parents.iter().flatten() {
+                found[*parent].extend(self.names(child));
+                let by_child = of_child.as_ref().is_none_or(|list| self.names(*parent).any(|name| list.contains(name)));
+                let by_parent = told[*parent].as_ref().is_none_or(|list| self.names(child).any(|name| list.contains(name)));
+                if by_child != by_parent {
+                    let whose = if by_child { "only the child" } else { "only the parent" };
+                    let message = format!("that {} waits for {} is told by {whose}", self.shown(child), self.shown(*parent));
+                    said.push(Diagnostic::warning("parents_and_children_differ", message));
+                }
+            }
+        }
+        // Of a child whose parents are not known that is said already.
+        let unknown: HashSet<&str> = (0..parents.len()).filter(|at| parents[*at].is_none()).flat_map(|at| self.names(at)).collect();
+        for (at, task) in self.tasks.iter().enumerate() {
+            let mut seen = HashSet::new();
+            for reference in task.children.iter().flatten().filter(|reference| seen.insert(**reference)) {
+                let is_lost = self.candidates(reference).len() > 1 && !found[at].contains(reference) && !unknown.contains(reference);
+                if is_lost {
+                    let message = format!("which child of {} is meant by {reference:?} nothing tells: it is left out", self.shown(at));
+                    said.push(Diagnostic::warning("child_ambiguous", message));
+                }
+            }
+        }
+    }
+
+    fn names(&self, at: usize) -> impl Iterator<Item = &'t str> + use<'t> {
+        let task = &self.tasks[at];
+        [task.id.as_str()].into_iter().chain((self.by == By::Name).then_some(task.name))
+    }
+
+    /// For people: its place in the list and its id.
+    fn shown(&self, at: usize) -> String {
+        format!("task {} ({:?})", at + 1, self.tasks[at].id)
+    }
+}
