@@ -210,6 +210,8 @@ pub enum Import {
     Snakemake(ImportTasks),
     /// Kubernetes: pods and their events, as kubectl get -o json, its --watch or the API's watch give them.
     Kubernetes(ImportTasks),
+    /// Argo: workflows as JSON, as kubectl get workflow -o json, argo get -o json or a watch give them.
+    Argo(ImportTasks),
     /// Airflow 2 and 3: task logs, the scheduler's log, its metadata database (airflow.db, or postgresql://USER@HOST/DATABASE, read by psql).
     Airflow(ImportTasks),
     /// WfFormat 1.4 to 1.6, the JSON of WfCommons for runs of any engine.

@@ -12,7 +12,7 @@ use flowmine_schema::text::bounds::{self, Packed, UpTo};
 /// Longer lines are cut; what is beyond is not read by any engine's decoder.
 const LONGEST_LINE: usize = 1 << 20;
 /// No file that is read as a whole is larger, unpacked.
-const LARGEST_WHOLE: u64 = 256 << 20;
+pub const LARGEST_WHOLE: u64 = 256 << 20;
 
 /// The most tasks that one file may tell of; each is a kilobyte in memory, and may be few bytes in a file.
 const MOST_TASKS: usize = 2_000_000;

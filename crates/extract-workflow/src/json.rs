@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::fmt;
 
+use flowmine_schema::diagnostic::Diagnostic;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -29,8 +30,48 @@ pub fn from_slice(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).map(|Document(value)| value)
 }
 
+/// The values of a text that stand one after the other, on one line or on many, each with the line on which it begins. One that is broken or cut is a diagnostic, and the next one
+/// begins where an object begins a line.
+pub fn each(text: &str, mut see: impl FnMut(Result<Value, Diagnostic>, u64)) {
+    let (mut begin, mut line) = (0, 1);
+    while begin < text.len() {
+        let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Document>();
+        let (mut counted, mut error) = (0, None);
+        loop {
+            let from = begin + values.byte_offset();
+            let Some(value) = values.next() else { break };
+            let blank = text[from..].len() - text[from..].trim_start().len();
+            line += newlines(&text[begin + counted..from + blank]);
+            counted = from + blank - begin;
+            match value {
+                Ok(Document(value)) => see(Ok(value), line),
+                Err(e) => {
+                    error = Some((from + blank, e));
+                    break;
+                }
+            }
+        }
+        let Some((from, e)) = error else { break };
+        let message = format!("an object that begins here is no JSON: {}", without_place(&e));
+        see(Err(Diagnostic::error("json_bad", message).at(line, Some(1))), line);
+        let Some(next) = text[from..].find("\n{") else { break };
+        begin = from + next + 1;
+        line += newlines(&text[from..begin]);
+    }
+}
+
+fn newlines(text: &str) -> u64 {
+    memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64
+}
+
+/// serde_json's message without its place, which counts from where reading began.
+fn without_place(e: &serde_json::Error) -> String {
+    let message = e.to_string();
+    message.split(" at line ").next().unwrap_or(&message).to_owned()
+}
+
 /// A value with all that is in it.
-pub struct Document(pub Value);
+struct Document(Value);
 
 impl<'de> Deserialize<'de> for Document {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -6,12 +6,14 @@
 //! | Makeflow | `.makeflowlog`, workflows in JSON, summaries of the resource monitor | [`makeflow`] |
 //! | Snakemake | its logs, `.snakemake/metadata`, benchmark files, logs of its jobs on Slurm | [`snakemake`] |
 //! | Kubernetes | pods and events as JSON: lists, watch streams | [`kubernetes`] |
+//! | Argo | workflows as JSON | [`argo`] |
 //! | Airflow | task logs, scheduler logs, metadata databases | [`airflow`] |
 //! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
 //!
 //! [`take_in`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
 
 pub mod airflow;
+pub mod argo;
 mod input;
 mod json;
 pub mod kubernetes;

@@ -173,6 +173,48 @@ fn a_series_that_is_cut_keeps_its_whole_lines() {
     assert_eq!((rows[1].peak_rss_bytes, said), (Some(1 << 20), vec!["line_bad:10".to_owned()]));
 }
 
+/// As cctools wrote it from 2011 to 2014 (`makeflow.c`, `dag_log_recover`): tabs after the marks, rules always described, SYMBOL for the category.
+#[test]
+fn the_log_of_2013() {
+    let (rows, said) = read(&[fixture("tabs_2013.makeflowlog")]);
+    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(fates(&rows), ["0 1 completed split", "1 1 failed count", "1 2 completed count", "2 1 aborted cat"]);
+    assert_eq!((rows[0].run_id.as_deref(), rows[3].run_id.as_deref()), (Some("1380000000000100"), Some("1380000100000000")));
+    assert_eq!(rows[1].submitted_ns.map(rfc3339).as_deref(), Some("2013-09-24T05:20:02Z"));
+    assert_eq!((rows[1].native_id.as_deref(), rows[1].parents.as_deref()), (Some("4712"), Some(r#"["0"]"#)), "each parent once");
+    assert_eq!(rows[0].command.as_deref(), Some("./split text.txt"), "what runs, not what is written");
+    assert_eq!(rows[3].command.as_deref(), Some("cat 0.n 1.n > total"));
+    assert_eq!(rows[1].inputs.as_deref(), Some(r#"[{"path":"0.txt"},{"path":"1.txt"}]"#));
+}
+
+#[test]
+fn marks_of_every_version_are_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let change = "1380000001000000 0 1 77 0 1 0 0 0 1\n1380000002000000 0 2 77 0 0 1 0 0 1\n";
+    let firsts = [
+        "",
+        "# STARTED\t1380000000000000\n",
+        "# STARTED 1380000000000000\n",
+        "# 2 a b 1430000000000000\n",
+        "# FILE 1430000000000000 a b 2 7\n",
+        "# CACHE 1430000000000000 .makeflow.cache\n",
+        "# MOUNT 1430000000000000 a b c 1\n",
+        "# GC\t1430000000000000\t1\t2\t3\n",
+        "# GC 1430000000000000 1 2 3\n",
+        "# ALLOC 1430000000000000 1 2 3 4 5 6\n",
+        "# EVENT\t1430000000000000\tname\t1\n",
+    ];
+    for first in firsts {
+        let path = dir.path().join("a.makeflowlog");
+        fs::write(&path, format!("{first}{change}# COMPLETED\t1380000003000000\n")).unwrap();
+        let (rows, said) = read(&[path]);
+        assert_eq!((fates(&rows), said), (vec!["0 1 completed node 0".to_owned()], vec![]), "{first:?}");
+    }
+    let path = dir.path().join("a.makeflowlog");
+    fs::write(&path, format!("{change}# LATER 1\n# NODE\tx\tcat\n")).unwrap();
+    assert_eq!(read(&[path]).1, ["mark_unknown:3", "line_bad:4"]);
+}
+
 #[test]
 fn started_again() {
     let (rows, said) = read(&[fixture("aborted_and_resumed.makeflowlog")]);
@@ -192,6 +234,7 @@ mod hostile {
             "verbose.makeflowlog",
             "failed_but_completed.makeflowlog",
             "words.json",
+            "tabs_2013.makeflowlog",
             "aborted_and_resumed.makeflowlog",
             "killed/resource-rule-1.series",
         ];

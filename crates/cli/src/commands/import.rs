@@ -4,6 +4,7 @@ use anyhow::Context;
 use flowmine_extract_slurm::import;
 use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
 use flowmine_extract_workflow::airflow::Airflow;
+use flowmine_extract_workflow::argo::Argo;
 use flowmine_extract_workflow::kubernetes::Kubernetes;
 use flowmine_extract_workflow::makeflow::Makeflow;
 use flowmine_extract_workflow::nextflow::Nextflow;
@@ -27,6 +28,7 @@ pub fn run(args: &Import) -> anyhow::Result<Outcome> {
         Import::Makeflow(args) => task_runs::import(&Makeflow, args),
         Import::Snakemake(args) => task_runs::import(&Snakemake, args),
         Import::Kubernetes(args) => task_runs::import(&Kubernetes, args),
+        Import::Argo(args) => task_runs::import(&Argo, args),
         Import::Airflow(args) => task_runs::import(&Airflow, args),
         Import::Wfformat(args) => task_runs::import(&WfFormat, args),
     }

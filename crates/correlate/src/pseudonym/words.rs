@@ -37,7 +37,7 @@ pub(super) static RESOURCES: Words =
 /// Words of tasks, processes and files: workflow engines, executors and what their ids are, how a task stands, types of entities and of links, rules, Slurm's steps,
 /// types of file systems (those of Linux that clusters have).
 pub(super) static TASKS: Words = LazyLock::new(|| {
-    of("nextflow airflow makeflow snakemake kubernetes wfformat \
+    of("nextflow airflow makeflow snakemake kubernetes argo wfformat \
         local slurm sge uge lsf pbs pbspro moab condor nqsii oar bridge crg flux hq hyperqueue k8s awsbatch azurebatch google-batch \
         google-lifesciences LocalExecutor CeleryExecutor KubernetesExecutor SequentialExecutor wq torque cluster \
         pid pod container slurm_job aws_job azure_job google_job sge_job pbs_job lsf_job moab_job condor_job oar_job flux_job hq_job \

@@ -4,6 +4,8 @@
 
 use serde_json::Value;
 
+use crate::argo::names;
+
 /// A pod's place in a workflow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Identity {
@@ -11,13 +13,13 @@ pub struct Identity {
     pub run_id: Option<String>,
     /// Nextflow's name of the run, Airflow's DAG, the workflow's or Job's name.
     pub run_name: Option<String>,
-    /// Airflow's task with its map index, Argo's node, the Job's completion index.
+    /// Airflow's task with its map index, Argo's node (of a retry that which is tried again), the Job's completion index.
     pub task_id: Option<String>,
     /// Process, task, template, Job.
     pub logical_task: Option<String>,
     /// What tells instances apart.
     pub tag: Option<String>,
-    /// Airflow's try.
+    /// Airflow's try, Argo's.
     pub attempt: Option<i64>,
 }
 
@@ -56,13 +58,18 @@ pub fn identity(pod: &Value) -> Identity {
     }
     if let Some(workflow) = label("workflows.argoproj.io/workflow") {
         let node = annotation("workflows.argoproj.io/node-name");
+        let id = annotation("workflows.argoproj.io/node-id");
+        let (task_id, attempt) = match node.as_deref().zip(id.as_deref()).and_then(|(node, id)| retried(&workflow, node, id)) {
+            Some((task, attempt)) => (Some(task), Some(attempt)),
+            None => (id, None),
+        };
         return Identity {
             run_id: owner("Workflow"),
             run_name: Some(workflow),
-            task_id: annotation("workflows.argoproj.io/node-id"),
-            logical_task: template(pod).or_else(|| node.as_deref().map(|node| step(node).to_owned())),
+            task_id,
+            logical_task: template(pod).or_else(|| node.as_deref().map(|node| names::step(node).to_owned())),
             tag: node,
-            attempt: None,
+            attempt,
         };
     }
     let job = |name: &str| label(&format!("batch.kubernetes.io/{name}")).or_else(|| label(name));
@@ -91,8 +98,8 @@ fn template(pod: &Value) -> Option<String> {
     crate::json::from_str(told).ok()?["name"].as_str().map(str::to_owned)
 }
 
-/// `steps-x7[0].align(2:b)` is an instance of `align`.
-fn step(node: &str) -> &str {
-    let step = node.rsplit('.').next().unwrap_or(node);
-    step.split('(').next().filter(|step| !step.is_empty()).unwrap_or(node)
+/// The task of a node that Argo tries again, as the workflow itself tells it: the id of the node under which its attempts are. It follows from the name as long as ids do.
+fn retried(workflow: &str, node: &str, id: &str) -> Option<(String, i64)> {
+    let (task, attempt) = names::attempt(node)?;
+    (names::node_id(workflow, node) == id).then(|| (names::node_id(workflow, task), attempt))
 }

@@ -5,8 +5,8 @@
 
 mod event;
 mod labels;
-mod pod;
-mod quantity;
+pub(crate) mod pod;
+pub(crate) mod quantity;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,8 +17,7 @@ use serde_json::Value;
 
 use self::event::Event;
 use self::pod::Seen;
-use crate::json::Document;
-use crate::{Engine, Options, Row, Source, input};
+use crate::{Engine, Options, Row, Source, input, json};
 
 /// As in the column `engine`.
 pub const NAME: &str = "kubernetes";
@@ -67,34 +66,11 @@ struct Told {
 }
 
 impl Told {
-    /// Objects one after the other, on one line or on many.
     fn read(&mut self, text: &str, at: usize, source: &mut Source) {
-        let (mut begin, mut line) = (0, 1);
-        while begin < text.len() {
-            let mut objects = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Document>();
-            let (mut counted, mut error) = (0, None);
-            loop {
-                let from = begin + objects.byte_offset();
-                let Some(object) = objects.next() else { break };
-                let blank = text[from..].len() - text[from..].trim_start().len();
-                line += newlines(&text[begin + counted..from + blank]);
-                counted = from + blank - begin;
-                match object {
-                    Ok(Document(object)) => self.see(&object, Some(line), at, source),
-                    Err(e) => {
-                        error = Some((from + blank, e));
-                        break;
-                    }
-                }
-            }
-            // An object that is broken or cut: the next one begins on a line of its own.
-            let Some((from, e)) = error else { break };
-            let message = format!("an object that begins here is no JSON: {}", without_place(&e));
-            source.diagnostics.push(Diagnostic::error("json_bad", message).at(line, Some(1)));
-            let Some(next) = text[from..].find("\n{") else { break };
-            begin = from + next + 1;
-            line += newlines(&text[from..begin]);
-        }
+        json::each(text, |object, line| match object {
+            Ok(object) => self.see(&object, Some(line), at, source),
+            Err(diagnostic) => source.diagnostics.push(diagnostic),
+        });
     }
 
     fn see(&mut self, object: &Value, line: Option<u64>, at: usize, source: &mut Source) {
@@ -227,14 +203,4 @@ fn merge(known: &mut Row, later: Row) {
     take!(run_id run_name task_id attempt tag work_dir host container_image container_id submitted_ns submitted_precision_ns
         started_ns started_precision_ns finished_ns finished_precision_ns exit_code command cpus memory_bytes disk_bytes time_s);
     known.logical_task = later.logical_task;
-}
-
-fn newlines(text: &str) -> u64 {
-    memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64
-}
-
-/// serde_json's message without its place, which counts from where reading began.
-fn without_place(e: &serde_json::Error) -> String {
-    let message = e.to_string();
-    message.split(" at line ").next().unwrap_or(&message).to_owned()
 }

@@ -9,8 +9,12 @@
 //! ```
 //!
 //! A node is a rule, numbered from 0 in the order of the workflow file. Its states: 0 waiting, 1 running, 2 complete, 3 failed, 4 aborted.
+//!
+//! Versions of cctools write other marks. Until 2015 a tab stands after `STARTED` and its like, and rules are described without being asked for: until 2014
+//! the category is called `SYMBOL` or is not there. In 2015 a file was `# 2 NAME TIME`, its state and no bytes. `GC`, `ALLOC`, `MOUNT`, `CACHE` and `EVENT` tell nothing of
+//! tasks; Makeflow itself passes over marks that it does not know.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufRead};
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
@@ -73,14 +77,14 @@ pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::R
         let line = text::decode(line);
         let understood = match line.strip_prefix("# ") {
             Some(mark) => {
-                if mark.starts_with("STARTED ") && run.began.is_some() {
+                if kind(mark).0 == "STARTED" && run.began.is_some() {
                     let rules = run.rules.clone();
                     // Each run has the rules of those before it.
                     before += 1 + run.rules.len() + run.rows.len() + (run.bytes.len() + run.names) / 16;
                     runs.push(std::mem::take(&mut run).finish(said));
                     run.rules = rules;
                 }
-                run.see_mark(mark, number)
+                run.see_mark(mark, number, said)
             }
             None if line.trim().is_empty() => Some(()),
             None => run.see_change(&line, number, source),
@@ -94,43 +98,88 @@ pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::R
     Ok(runs)
 }
 
+/// What a mark is, and the rest of it.
+fn kind(mark: &str) -> (&str, &str) {
+    mark.split_once([' ', '\t']).unwrap_or((mark, ""))
+}
+
+/// `2 NAME TIME`, as 2015 wrote the states of files.
+fn is_old_file(mark: &str) -> bool {
+    let state = mark.split_once(' ').map(|(state, _)| state);
+    let time = mark.rsplit_once(' ').map(|(_, time)| time);
+    state.is_some_and(|state| matches!(state.as_bytes(), [b'0'..=b'6'])) && time.is_some_and(is_time) && mark.split(' ').nth(2).is_some()
+}
+
+/// Microseconds since 1970.
+fn is_time(text: &str) -> bool {
+    text.len() > 13 && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether a log of any version begins so.
+pub fn is_first_line(line: &str) -> bool {
+    let Some(mark) = line.strip_prefix("# ") else {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        return fields.len() == 10 && is_time(fields[0]) && fields.iter().all(|field| field.parse::<i64>().is_ok());
+    };
+    let (what, rest) = kind(mark);
+    match what {
+        "NODE" => mark.starts_with("NODE\t"),
+        "STARTED" | "FILE" | "GC" | "ALLOC" | "MOUNT" | "CACHE" | "EVENT" => rest.split([' ', '\t']).next().is_some_and(is_time),
+        _ => is_old_file(mark),
+    }
+}
+
 impl Run {
-    fn see_mark(&mut self, mark: &str, line: u64) -> Option<()> {
-        if let Some(rest) = mark.strip_prefix("FILE ") {
-            // The name may hold blanks.
-            let (_, rest) = rest.split_once(' ')?;
-            let (rest, bytes) = rest.rsplit_once(' ')?;
-            let (name, state) = rest.rsplit_once(' ')?;
-            let bytes: i64 = bytes.parse().ok()?;
-            if state == "2" {
-                self.bytes.insert(name.to_owned(), bytes);
+    fn see_mark(&mut self, mark: &str, line: u64, said: &mut Diagnostics) -> Option<()> {
+        let (what, rest) = kind(mark);
+        match what {
+            "STARTED" => self.began = Some(rest.trim().to_owned()),
+            "COMPLETED" | "FAILED" | "ABORTED" => self.end = Some((line, what.to_owned())),
+            "FILE" => self.see_file(rest)?,
+            "GC" | "ALLOC" | "MOUNT" | "CACHE" | "EVENT" => {}
+            "NODE" | "COMMAND" | "CATEGORY" | "SYMBOL" | "PARENTS" | "SOURCES" | "TARGETS" => self.see_rule(what, rest)?,
+            _ if is_old_file(mark) => {}
+            _ => {
+                let shown: String = what.chars().take(20).collect();
+                let message = format!("the mark {shown:?} is not known, and is passed over as Makeflow does");
+                said.push(Diagnostic::warning("mark_unknown", message).at(line, Some(1)));
             }
-            return Some(());
         }
-        if let Some((what, time)) = mark.split_once(' ')
-            && !mark.contains('\t')
-        {
-            match what {
-                "STARTED" => self.began = Some(time.trim().to_owned()),
-                "COMPLETED" | "FAILED" | "ABORTED" => self.end = Some((line, what.to_owned())),
-                _ => return None,
-            }
-            return Some(());
+        Some(())
+    }
+
+    fn see_file(&mut self, rest: &str) -> Option<()> {
+        // The name may hold blanks.
+        let (_, rest) = rest.split_once(' ')?;
+        let (rest, bytes) = rest.rsplit_once(' ')?;
+        let (name, state) = rest.rsplit_once(' ')?;
+        let bytes: i64 = bytes.parse().ok()?;
+        if state == "2" {
+            self.bytes.insert(name.to_owned(), bytes);
         }
-        let mut fields = mark.split('\t');
-        let (what, node) = (fields.next()?, fields.next()?);
-        let rest: Vec<String> = fields.filter(|field| !field.is_empty()).map(str::to_owned).collect();
+        Some(())
+    }
+
+    fn see_rule(&mut self, what: &str, rest: &str) -> Option<()> {
+        let mut fields = rest.split('\t');
+        let node = fields.next().filter(|node| node.parse::<u32>().is_ok())?;
+        let mut rest: Vec<String> = fields.filter(|field| !field.is_empty()).map(str::to_owned).collect();
         self.names += rest.len();
         let rule = self.rules.entry(node.to_owned()).or_default();
         match what {
             "COMMAND" => rule.command = Some(rest.join("\t")),
+            // As the user wrote it; COMMAND is what runs.
+            "NODE" => rule.command = rule.command.take().or_else(|| Some(rest.join("\t"))),
             "CATEGORY" => rule.category = rest.into_iter().next(),
-            "PARENTS" => rule.parents = Some(rest),
+            "SYMBOL" => rule.category = rule.category.take().or_else(|| rest.into_iter().next()),
+            // Once for each file that it makes.
+            "PARENTS" => {
+                let mut seen = HashSet::new();
+                rest.retain(|parent| seen.insert(parent.clone()));
+                rule.parents = Some(rest);
+            }
             "SOURCES" => rule.inputs = Some(rest),
-            "TARGETS" => rule.outputs = Some(rest),
-            // NODE repeats the command, SYMBOL the category.
-            "NODE" | "SYMBOL" => {}
-            _ => return None,
+            _ => rule.outputs = Some(rest),
         }
         Some(())
     }

@@ -52,12 +52,7 @@ impl Engine for Makeflow {
 
     fn recognise(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {
         let text = String::from_utf8_lossy(head);
-        let is_log = |line: &str| {
-            let number = |text: &str| text.len() > 13 && text.bytes().all(|b| b.is_ascii_digit());
-            let mark = |what: &str| line.strip_prefix(what).and_then(|rest| rest.split(' ').next()).is_some_and(number);
-            line.starts_with("# NODE\t") || mark("# FILE ") || mark("# STARTED ")
-        };
-        if text.lines().next().is_some_and(is_log) {
+        if text.lines().next().is_some_and(log::is_first_line) {
             Some(LOG)
         } else if text.starts_with('#') && text.lines().any(|line| line.starts_with(series::COLUMNS)) {
             Some(SERIES)

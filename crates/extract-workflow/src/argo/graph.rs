@@ -1,0 +1,97 @@
+//! Who waits for whom. An edge of Argo (`children`) goes to what follows or to what is inside; tasks that are joined by a path through nodes that are none wait for each other.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::node::Node;
+
+/// Edges that are gone along for all tasks together: a step of thousands after a step of thousands has millions.
+const MOST_STEPS: usize = 5_000_000;
+
+/// The nodes of a workflow, joined.
+pub struct Graph<'n> {
+    nodes: &'n BTreeMap<String, Node>,
+    /// The nodes of which a node is a child.
+    before: HashMap<&'n str, Vec<&'n str>>,
+    /// The node under whose name an attempt is known.
+    retried: HashMap<&'n str, &'n str>,
+    /// The containers of a set.
+    containers: HashMap<&'n str, Vec<&'n str>>,
+    root: &'n str,
+    steps_left: usize,
+}
+
+/// The parents of a task.
+pub enum Parents {
+    /// Their ids.
+    Known(Vec<String>),
+    /// Nothing leads to it from where the workflow begins: hooks, and what runs at the end.
+    NotTold,
+    /// There are more edges than are gone along.
+    TooMany,
+}
+
+impl<'n> Graph<'n> {
+    /// Joins nodes; `root` is where the workflow begins.
+    pub fn new(nodes: &'n BTreeMap<String, Node>, root: &'n str) -> Self {
+        let (mut before, mut retried, mut containers) = (HashMap::new(), HashMap::new(), HashMap::new());
+        for node in nodes.values() {
+            for child in &node.children {
+                before.entry(child.as_str()).or_insert_with(Vec::new).push(node.id.as_str());
+                if node.kind == "Retry" {
+                    retried.insert(child.as_str(), node.id.as_str());
+                }
+            }
+            if let Some(set) = node.boundary.as_deref().filter(|_| node.kind == "Container") {
+                containers.entry(set).or_insert_with(Vec::new).push(node.id.as_str());
+            }
+        }
+        Self { nodes, before, retried, containers, root, steps_left: MOST_STEPS }
+    }
+
+    /// Whether a node is a task: it did something, and not only its containers.
+    pub fn is_task(&self, id: &str) -> bool {
+        self.nodes.get(id).is_some_and(|node| node.is_task) && !self.containers.contains_key(id)
+    }
+
+    /// The id of the task at which a node is an attempt.
+    pub fn task<'i>(&self, id: &'i str) -> &'i str
+    where
+        'n: 'i,
+    {
+        self.retried.get(id).copied().unwrap_or(id)
+    }
+
+    /// Who must end before a node.
+    pub fn parents(&mut self, id: &str) -> Parents {
+        let mut parents = Vec::new();
+        let mut seen: HashSet<&str> = HashSet::new();
+        let Some(first) = self.nodes.get_key_value(id).map(|(id, _)| id.as_str()) else { return Parents::NotTold };
+        let mut open = vec![first];
+        while let Some(at) = open.pop() {
+            let before = self.before.get(at).map(Vec::as_slice).unwrap_or_default();
+            if before.is_empty() && at != self.root {
+                return Parents::NotTold;
+            }
+            match self.steps_left.checked_sub(before.len() + 1) {
+                Some(left) => self.steps_left = left,
+                None => return Parents::TooMany,
+            }
+            for other in before.iter().copied().filter(|other| seen.insert(other)) {
+                if self.is_task(other) {
+                    parents.push(self.task(other));
+                    continue;
+                }
+                // A set of containers is over when all of them are.
+                let is_inside = self.nodes.get(at).is_some_and(|node| node.boundary.as_deref() == Some(other));
+                let containers = self.containers.get(other).filter(|_| !is_inside);
+                parents.extend(containers.into_iter().flatten());
+                open.push(other);
+            }
+        }
+        let own = self.task(first);
+        parents.retain(|parent| *parent != own);
+        parents.sort_unstable();
+        parents.dedup();
+        Parents::Known(parents.into_iter().map(str::to_owned).collect())
+    }
+}

@@ -1,0 +1,130 @@
+//! Argo Workflows: `Workflow` objects as JSON, as `kubectl get workflow -o json`, `argo get -o json` and `argo list -o json`, their watches and Argo's server give them.
+//!
+//! A workflow keeps its nodes in `status.nodes` (API reference, `NodeStatus`). Nodes that do something (pods, containers of a container set, suspends, requests, plugins) are tasks; those
+//! that hold others together (`DAG`, `Steps`, `StepGroup`, `TaskGroup`, `Retry`) tell who waits for whom. What several sources tell of one workflow is put together in the order of its
+//! changes.
+
+mod graph;
+pub(crate) mod names;
+mod node;
+mod template;
+mod workflow;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use flowmine_schema::diagnostic::Diagnostic;
+use serde_json::Value;
+
+use self::workflow::Workflow;
+use crate::kubernetes::pod::list;
+use crate::{Engine, Options, Row, Source, input, json};
+
+/// As in the column `engine`.
+pub const NAME: &str = "argo";
+
+const WORKFLOWS: &str = "Argo workflows";
+const YAML: &str = "Argo workflow in YAML";
+
+/// The engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Argo;
+
+impl Engine for Argo {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
+        Ok(entries.iter().map(fs::DirEntry::path).filter(|path| path.is_file()).collect())
+    }
+
+    fn recognise(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {
+        let text: String = String::from_utf8_lossy(head).split_whitespace().collect();
+        if !text.starts_with(['{', '[']) {
+            let is_yaml = text.contains("apiVersion:argoproj.io/") && text.contains("kind:Workflow") && text.contains("status:");
+            return is_yaml.then_some(YAML);
+        }
+        // Its pods and events name the workflow too.
+        let is_kind = |kind: &str| text.contains(&format!("\"kind\":\"{kind}"));
+        let is_one = !is_kind("Pod") && !is_kind("Event");
+        // Argo's server and its older commands leave the kind out.
+        (is_one && (is_kind("Workflow\"") || text.contains("argoproj.io"))).then_some(WORKFLOWS)
+    }
+
+    fn read(&self, sources: &mut [Source], _options: &Options) -> Vec<Row> {
+        sources.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
+        let mut told = Told::default();
+        for (at, source) in sources.iter_mut().enumerate() {
+            if source.kind == YAML {
+                let diagnostic = Diagnostic::error("yaml_not_read", "this is an Argo workflow in YAML, of which only JSON is read");
+                source.refuse(diagnostic.advise("print it with -o json in the place of -o yaml"));
+                continue;
+            }
+            match input::whole(&source.path) {
+                Ok(text) => told.read(&text, at, source),
+                Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
+            }
+        }
+        let mut rows = Vec::new();
+        for (_, (at, workflow)) in told.workflows {
+            let told = workflow.rows(&mut sources[at].diagnostics);
+            sources[at].rows += told.len() as u64;
+            rows.extend(told);
+        }
+        rows
+    }
+}
+
+/// The workflows of all sources, with the place of the source that told of each last.
+#[derive(Default)]
+struct Told {
+    workflows: BTreeMap<String, (usize, Workflow)>,
+    nodes: usize,
+}
+
+impl Told {
+    fn read(&mut self, text: &str, at: usize, source: &mut Source) {
+        json::each(text, |object, line| match object {
+            Ok(object) => self.see(&object, line, at, source),
+            Err(diagnostic) => source.diagnostics.push(diagnostic),
+        });
+    }
+
+    fn see(&mut self, object: &Value, line: u64, at: usize, source: &mut Source) {
+        // What a watch sends: Kubernetes' own, and that of Argo's server.
+        let inner = [&object["result"]["object"], &object["object"]].into_iter().find(|inner| inner.is_object());
+        let object = inner.unwrap_or(object);
+        let items = if object.is_array() { object } else { &object["items"] };
+        if items.is_array() {
+            list(items).for_each(|item| self.see_one(item, line, at, source));
+            return;
+        }
+        self.see_one(object, line, at, source);
+    }
+
+    fn see_one(&mut self, object: &Value, line: u64, at: usize, source: &mut Source) {
+        if object["kind"].as_str().is_some_and(|kind| kind != "Workflow") || !object["metadata"].is_object() {
+            let kind: String = object["kind"].as_str().unwrap_or("without a kind").chars().take(40).collect();
+            let diagnostic = Diagnostic::warning("kind_not_read", format!("an object {kind:?} is no workflow"));
+            source.diagnostics.push(diagnostic.at(line, None));
+            return;
+        }
+        let Some(workflow) = Workflow::read(object, line, source) else { return };
+        self.nodes += workflow.len();
+        if let Err(e) = input::not_too_many(self.nodes) {
+            source.diagnostics.push(Diagnostic::error("too_many_tasks", e.to_string()).at(line, None));
+            return;
+        }
+        let key = workflow.key();
+        let known = self.workflows.remove(&key);
+        let merged = match known {
+            Some((_, known)) if known.version <= workflow.version => (at, workflow.after(known)),
+            Some((before, known)) => (before, known.after(workflow)),
+            None => (at, workflow),
+        };
+        self.workflows.insert(key, merged);
+    }
+}

@@ -1,0 +1,145 @@
+//! A node of a workflow: what it tells of itself, as a row where it is a task.
+
+use flowmine_schema::time::SECOND_NS;
+use serde_json::Value;
+
+use super::template::{self, Templates};
+use super::{NAME, names};
+use crate::Row;
+use crate::kubernetes::pod::{list, text, time};
+use crate::kubernetes::quantity;
+
+/// A node at one moment.
+#[derive(Debug)]
+pub struct Node {
+    /// As Argo writes it: a hash of the name.
+    pub id: String,
+    /// `Pod`, `DAG`, `Retry`, …
+    pub kind: String,
+    /// The node in whose template it is.
+    pub boundary: Option<String>,
+    /// Who follows, or is inside.
+    pub children: Vec<String>,
+    /// When it began, which tells one execution of a node from another.
+    pub began: Option<i64>,
+    /// Which attempt it is by its name, from 1.
+    pub number: Option<i64>,
+    /// Whether it did something; not where it holds others together or did not run.
+    pub is_task: bool,
+    /// What it did, until it is taken.
+    pub row: Option<Box<Row>>,
+    /// Whether it would have been a task and was skipped.
+    pub is_skipped: bool,
+}
+
+/// Reads a node.
+pub fn read(id: &str, node: &Value, workflow: &Value, templates: &mut Templates<'_>, is_over: bool) -> Node {
+    let kind = node["type"].as_str().unwrap_or_default();
+    let phase = node["phase"].as_str().unwrap_or_default();
+    let is_skipped = matches!(phase, "Skipped" | "Omitted") || kind == "Skipped";
+    let is_task = matches!(kind, "Pod" | "Container" | "Suspend" | "HTTP" | "Plugin") && !is_skipped;
+    Node {
+        id: id.to_owned(),
+        kind: kind.to_owned(),
+        boundary: text(&node["boundaryID"]),
+        children: list(&node["children"]).filter_map(text).collect(),
+        began: time(&node["startedAt"]),
+        number: node["name"].as_str().and_then(names::attempt).map(|(_, number)| number),
+        is_task,
+        row: is_task.then(|| Box::new(row(id, node, workflow, templates, is_over))),
+        is_skipped,
+    }
+}
+
+fn row(id: &str, node: &Value, workflow: &Value, templates: &mut Templates<'_>, is_over: bool) -> Row {
+    let kind = node["type"].as_str().unwrap_or_default();
+    let template = templates.of(node);
+    let container = template::container(node, template);
+    let asked = |what: &str| {
+        let resources = &container["resources"];
+        resources["requests"][what].as_str().or(resources["limits"][what].as_str())
+    };
+    let name = text(&node["name"]).unwrap_or_else(|| id.to_owned());
+    let shown = text(&node["displayName"]).unwrap_or_else(|| name.clone());
+    let (status, message) = (status(node, is_over), text(&node["message"]));
+    let cached = status == "cached";
+    let in_pod = matches!(kind, "Pod" | "Container");
+    let pod = if in_pod && !cached { pod_of(node, workflow) } else { None };
+    let began = time(&node["startedAt"]);
+    // A node begins when its pod is made.
+    let submitted = began.filter(|_| kind != "Suspend" && !cached);
+    let started = began.filter(|_| kind == "Suspend");
+    let finished = time(&node["finishedAt"]);
+    let second = |time: Option<i64>| time.map(|_| SECOND_NS);
+    Row {
+        engine: NAME.into(),
+        task_id: Some(id.to_owned().into()),
+        name: shown.clone().into(),
+        logical_task: template::name(node).unwrap_or_else(|| names::step(&shown).to_owned()).into(),
+        tag: Some(name.into()),
+        work_dir: templates.copied(text(&container["workingDir"])).map(Into::into),
+        executor: in_pod.then(|| crate::kubernetes::NAME.into()),
+        native_kind: pod.as_ref().map(|_| "pod".into()),
+        native_id: pod.map(Into::into),
+        host: text(&node["hostNodeName"]).filter(|_| !cached).map(Into::into),
+        container_image: templates.copied(text(&container["image"])).map(Into::into),
+        submitted_ns: submitted,
+        submitted_precision_ns: second(submitted),
+        started_ns: started,
+        started_precision_ns: second(started),
+        finished_ns: finished,
+        finished_precision_ns: second(finished),
+        status: status.into(),
+        exit_code: exit_code(node, message.as_deref()),
+        cached,
+        command: templates.command(node, template, container).map(Into::into),
+        error: message.filter(|_| matches!(status, "failed" | "aborted" | "submitted")).map(Into::into),
+        cpus: asked("cpu").and_then(quantity::parse).filter(|cpus| cpus.fract() == 0.0 && *cpus < 1e9).map(|cpus| cpus as i64),
+        memory_bytes: asked("memory").and_then(quantity::bytes),
+        disk_bytes: asked("ephemeral-storage").and_then(quantity::bytes),
+        time_s: template["activeDeadlineSeconds"].as_f64().filter(|seconds| (0.0..9e9).contains(seconds)),
+        inputs: template::artifacts(&node["inputs"]).map(Into::into),
+        outputs: template::artifacts(&node["outputs"]).map(Into::into),
+        ..Row::default()
+    }
+}
+
+/// The pod in which a node runs: its own, or that of the set in which its container is.
+fn pod_of(node: &Value, workflow: &Value) -> Option<String> {
+    if node["type"].as_str() == Some("Container") {
+        let set = &workflow["status"]["nodes"][node["boundaryID"].as_str()?];
+        return names::pod(workflow, set);
+    }
+    names::pod(workflow, node)
+}
+
+fn status(node: &Value, is_over: bool) -> &'static str {
+    match node["phase"].as_str().unwrap_or_default() {
+        "Succeeded" if node["memoizationStatus"]["hit"].as_bool() == Some(true) => "cached",
+        "Succeeded" => "completed",
+        "Failed" | "Error" if was_ended(node) => "aborted",
+        "Failed" | "Error" => "failed",
+        // The workflow has ended, and nobody wrote how this did.
+        "Running" | "Pending" if is_over => "unknown",
+        "Running" => "running",
+        "Pending" => "submitted",
+        _ => "unknown",
+    }
+}
+
+/// What Argo writes of what a user, or Kubernetes, ended.
+fn was_ended(node: &Value) -> bool {
+    let message = node["message"].as_str().unwrap_or_default();
+    ["workflow shutdown with strategy", "Stopped with strategy", "Terminated with strategy", "pod deleted"]
+        .iter()
+        .any(|begin| message.starts_with(begin))
+}
+
+/// The exit code, or the one in `main: Error (exit code 137)`.
+fn exit_code(node: &Value, message: Option<&str>) -> Option<i64> {
+    if let Some(code) = node["outputs"]["exitCode"].as_str() {
+        return code.parse().ok();
+    }
+    let (_, rest) = message?.rsplit_once("(exit code ")?;
+    rest.split_once(')')?.0.parse().ok()
+}

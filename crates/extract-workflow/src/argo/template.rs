@@ -1,0 +1,132 @@
+//! The template of a node: what it runs, and what it asks for.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use crate::kubernetes::pod::{list, text};
+
+/// Texts of templates are copied for each of their nodes; no more than this of all.
+const MOST_COPIED: usize = 256 << 20;
+
+/// The templates of a workflow, wherever they stand.
+pub struct Templates<'w> {
+    stored: &'w Value,
+    /// Of the workflow itself, and of the one that it refers to.
+    own: HashMap<&'w str, &'w Value>,
+    left: usize,
+    /// How many texts were too much.
+    pub too_much: u64,
+}
+
+impl<'w> Templates<'w> {
+    /// Looks for them.
+    pub fn new(workflow: &'w Value) -> Self {
+        let status = &workflow["status"];
+        let places = [&status["storedWorkflowTemplateSpec"]["templates"], &workflow["spec"]["templates"]];
+        let own = places.into_iter().flat_map(list).filter_map(|template| Some((template["name"].as_str()?, template))).collect();
+        Self { stored: &status["storedTemplates"], own, left: MOST_COPIED, too_much: 0 }
+    }
+
+    /// That of a node.
+    pub fn of(&self, node: &Value) -> &'w Value {
+        let Some(name) = name(node) else { return &Value::Null };
+        let scope = match node["templateRef"]["name"].as_str() {
+            Some(of) if node["templateRef"]["clusterScope"].as_bool() == Some(true) => format!("cluster/{of}"),
+            Some(of) => format!("namespaced/{of}"),
+            None => node["templateScope"].as_str().unwrap_or_default().to_owned(),
+        };
+        let stored = &self.stored[format!("{scope}/{name}").as_str()];
+        if stored.is_object() { stored } else { self.own.get(name.as_str()).copied().unwrap_or(&Value::Null) }
+    }
+
+    /// A text for a row, while there is room for it.
+    pub fn copied(&mut self, text: Option<String>) -> Option<String> {
+        let text = text?;
+        match self.left.checked_sub(text.len()) {
+            Some(left) => self.left = left,
+            None => {
+                self.too_much += 1;
+                return None;
+            }
+        }
+        Some(text)
+    }
+
+    /// The command of a node, or its script. Parameters are put in where the node tells them; what else stands in braces stays.
+    pub fn command(&mut self, node: &Value, template: &Value, container: &Value) -> Option<String> {
+        let words: Vec<&str> = list(&container["command"]).chain(list(&container["args"])).filter_map(Value::as_str).collect();
+        let script = template["script"]["source"].as_str().map(str::to_owned);
+        let told = script.or_else(|| (!words.is_empty()).then(|| words.join(" ")))?;
+        let filled = with_parameters(&told, &node["inputs"]["parameters"], self.left);
+        if filled.is_none() {
+            self.too_much += 1;
+        }
+        self.copied(filled)
+    }
+}
+
+/// What the template is called, in the workflow or in what it refers to.
+pub fn name(node: &Value) -> Option<String> {
+    text(&node["templateRef"]["template"]).or_else(|| text(&node["templateName"]))
+}
+
+/// The container that does the work.
+pub fn container<'t>(node: &Value, template: &'t Value) -> &'t Value {
+    if node["type"].as_str() == Some("Container") {
+        let named = |container: &&Value| container["name"].as_str().is_some_and(|name| node["displayName"].as_str() == Some(name));
+        return list(&template["containerSet"]["containers"]).find(named).unwrap_or(&Value::Null);
+    }
+    let places = [&template["container"], &template["script"]];
+    places.into_iter().find(|container| container.is_object()).unwrap_or(&Value::Null)
+}
+
+/// `{{inputs.parameters.NAME}}` replaced; `None` when that would be longer than `most`.
+fn with_parameters(text: &str, parameters: &Value, most: usize) -> Option<String> {
+    const BEGIN: &str = "{{inputs.parameters.";
+    if !text.contains(BEGIN) {
+        return (text.len() <= most).then(|| text.to_owned());
+    }
+    let values: HashMap<&str, &str> = list(parameters).filter_map(|told| Some((told["name"].as_str()?, told["value"].as_str()?))).collect();
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some(from) = rest.find(BEGIN) {
+        let (before, inside) = rest.split_at(from);
+        filled.push_str(before);
+        let value = inside.find("}}").and_then(|end| Some((*values.get(&inside[BEGIN.len()..end])?, end + 2)));
+        let (value, taken) = value.unwrap_or((BEGIN, BEGIN.len()));
+        filled.push_str(value);
+        rest = &inside[taken..];
+        if filled.len() > most {
+            return None;
+        }
+    }
+    filled.push_str(rest);
+    (filled.len() <= most).then_some(filled)
+}
+
+/// Inputs or outputs of a node, as the columns hold them; without its log, which Argo keeps.
+pub fn artifacts(told: &Value) -> Option<String> {
+    let files = told["artifacts"].as_array()?.iter().filter(|artifact| artifact["archiveLogs"].as_bool() != Some(true));
+    let path = |artifact: &Value| Some(json!({ "path": location(artifact).or_else(|| text(&artifact["path"]))? }));
+    Some(Value::Array(files.filter_map(path).collect()).to_string())
+}
+
+/// Where an artifact is kept.
+pub fn location(artifact: &Value) -> Option<String> {
+    let in_store = |name: &str, scheme: &str, container: &str, key: &str| {
+        let key = text(&artifact[name][key])?;
+        Some(match text(&artifact[name][container]) {
+            Some(container) => format!("{scheme}://{container}/{key}"),
+            None => key,
+        })
+    };
+    in_store("s3", "s3", "bucket", "key")
+        .or_else(|| in_store("gcs", "gs", "bucket", "key"))
+        .or_else(|| in_store("oss", "oss", "bucket", "key"))
+        .or_else(|| in_store("azure", "azure", "container", "blob"))
+        .or_else(|| text(&artifact["hdfs"]["path"]).map(|path| format!("hdfs://{path}")))
+        .or_else(|| text(&artifact["http"]["url"]))
+        .or_else(|| text(&artifact["artifactory"]["url"]))
+        .or_else(|| text(&artifact["git"]["repo"]))
+}
