@@ -17,6 +17,9 @@ pub const LARGEST_WHOLE: u64 = 256 << 20;
 /// The most tasks that one file may tell of; each is a kilobyte in memory, and may be few bytes in a file.
 const MOST_TASKS: usize = 2_000_000;
 
+/// A text of a run or of a template stands in the row of each task: no more than this of all.
+pub const MOST_REPEATED: usize = 256 << 20;
+
 /// Fails when there are more tasks than a file may tell of.
 pub fn not_too_many(tasks: usize) -> io::Result<()> {
     if tasks <= MOST_TASKS {

@@ -173,6 +173,30 @@ fn parents_are_found_through_what_holds_others_together() {
 }
 
 #[test]
+fn groups_of_steps_that_all_hang_on_what_holds_them() {
+    let nodes: &[(&str, &str, &str, &[&str])] = &[
+        ("w", "Steps", "Succeeded", &["g0", "g1"]),
+        ("g0", "StepGroup", "Succeeded", &["a"]),
+        ("a", "Pod", "Succeeded", &["g1"]),
+        ("g1", "StepGroup", "Succeeded", &["inner"]),
+        ("inner", "Steps", "Succeeded", &["h0", "h1"]),
+        ("h0", "StepGroup", "Succeeded", &["b"]),
+        ("b", "Pod", "Succeeded", &["h1"]),
+        ("h1", "StepGroup", "Succeeded", &["c"]),
+        ("c", "Pod", "Succeeded", &[]),
+    ];
+    let mut told = workflow(nodes);
+    for (node, boundary) in [("g0", "w"), ("g1", "w"), ("h0", "inner"), ("h1", "inner")] {
+        told["status"]["nodes"][node]["boundaryID"] = boundary.into();
+    }
+    let (rows, said) = read_texts(&[told.to_string()]);
+    assert_eq!(
+        (fates(&rows), said),
+        (vec!["a 1 completed []".to_owned(), "b 1 completed [a]".to_owned(), "c 1 completed [b]".to_owned()], vec![])
+    );
+}
+
+#[test]
 fn ends_that_somebody_or_nobody_wrote() {
     let nodes: &[(&str, &str, &str, &[&str])] = &[("a", "Pod", "Failed", &[]), ("b", "Pod", "Error", &[]), ("c", "Pod", "Running", &[])];
     let mut told = workflow(nodes);

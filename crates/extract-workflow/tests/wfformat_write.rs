@@ -36,7 +36,7 @@ fn read_back(json: &Value) -> Vec<Row> {
 
 fn run(rows: Vec<Row>) -> Run {
     let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
-    Run { engine: rows[0].engine.to_string(), id: text(&rows[0].run_id), name: text(&rows[0].run_name), rows }
+    Run { engine: rows[0].engine.to_string(), id: text(&rows[0].run_id), name: text(&rows[0].run_name), rows, ..Run::default() }
 }
 
 /// What must come back of a row: what the format has no place for is left out here, one by one.
@@ -95,7 +95,13 @@ fn runs_come_back_but_for_the_listed_cuts() {
         assert_eq!(read_back(&instance.json), expected);
         assert_eq!(instance.left.values().sum::<u64>(), unlisted, "{:?}", instance.left);
         // Once more, nothing is lost.
-        let again = Run { engine: "wfformat".to_owned(), id: Some(executed_at.to_owned()), name: run.name.clone(), rows: expected };
+        let again = Run {
+            engine: "wfformat".to_owned(),
+            id: Some(executed_at.to_owned()),
+            name: run.name.clone(),
+            rows: expected,
+            ..Run::default()
+        };
         assert_eq!(read_back(&again.instance().unwrap().json), again.rows);
     }
 }
@@ -206,6 +212,31 @@ fn what_the_format_cannot_hold_is_counted() {
     let ran: Vec<_> = json["execution"]["tasks"].as_array().unwrap().iter().map(|task| task["executedAt"].as_str().unwrap()).collect();
     assert_eq!(ran, [rfc3339(1_795_327_302_500_000_000), rfc3339(1_795_327_402_500_000_000)], "the one that completed, else the last");
     assert_eq!(json["execution"]["makespanInSeconds"], json!(102.0), "of all attempts");
+}
+
+#[test]
+fn traced_data_flow_stands_in_for_parents_that_are_not_told() {
+    let mut run = run(vec![row("a", 1, "completed", None), row("b", 1, "completed", None), row("c", 1, "completed", Some(r#"["b"]"#))]);
+    assert!(run.instance().unwrap_err().contains("the parents of 2 of its 3 tasks"));
+    run.read_from.insert("b".to_owned(), ["a".to_owned()].into());
+    run.read_from.insert("c".to_owned(), ["a".to_owned()].into());
+    assert!(run.instance().unwrap_err().contains("the parents of 1 of its 3 tasks"), "one was not traced");
+    run.read_from.insert("a".to_owned(), [].into());
+    let instance = run.instance().unwrap();
+    let tasks = &instance.json["workflow"]["specification"]["tasks"];
+    assert_eq!(
+        [&tasks[0]["parents"], &tasks[1]["parents"], &tasks[2]["parents"]],
+        [&json!([]), &json!(["a"]), &json!(["b"])],
+        "what is told counts"
+    );
+    let description = "A run of snakemake, written by flowmine. The parents of 2 tasks are not what the engine says but those whose data they read, as it was traced";
+    assert_eq!(instance.json["description"], description);
+    assert_eq!(
+        instance.left.iter().next().map(|(what, count)| (what.starts_with("tasks have parents that are traced"), *count)),
+        Some((true, 2))
+    );
+    run.read_from.insert("a".to_owned(), ["b".to_owned()].into());
+    assert!(run.instance().unwrap_err().contains("goes in a circle through"));
 }
 
 #[test]

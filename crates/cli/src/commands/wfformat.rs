@@ -1,12 +1,15 @@
 //! `flowmine export --format wfformat`.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use anyhow::Context;
+use flowmine_correlate::RowRules;
+use flowmine_correlate::task_attempts::for_each;
 use flowmine_extract_workflow::wfformat::write::{Instance, Run, file_name, runs};
-use flowmine_schema::Dataset;
+use flowmine_schema::tables::DataFlow;
+use flowmine_schema::{Dataset, Projection};
 
 use crate::args::{Export, FilterArgs, TimestampArg};
 use crate::progress::Stage;
@@ -27,7 +30,9 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
         "wfformat is written with names as they are: --pseudonymise and --drop are for event logs"
     );
     let stage = Stage::new("writing the runs");
-    let runs = runs(&Dataset::open(dir)?, args.run.as_deref())?;
+    let dataset = Dataset::open(dir)?;
+    let mut runs = runs(&dataset, args.run.as_deref())?;
+    add_data_flow(&dataset, &mut runs)?;
     let asked = args.run.as_ref().map(|run| format!(" with the id or name {run:?}")).unwrap_or_default();
     anyhow::ensure!(
         !runs.is_empty(),
@@ -64,6 +69,41 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     }
     messages::note(&format!("{} runs written{}", instances.len(), if refused > 0 { format!(", {refused} not") } else { String::new() }));
     Ok(if refused > 0 { Outcome::WithLosses } else { Outcome::Clean })
+}
+
+/// Who read whose data, where engines do not tell parents and `flowmine correlate` found who did what.
+fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
+    let lacks = |run: &Run| run.rows.iter().any(|row| row.parents.is_none());
+    if !runs.iter().any(lacks) || dataset.row_count::<DataFlow<'static>>()? == 0 {
+        return Ok(());
+    }
+    let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
+    let of_run: HashMap<_, usize> =
+        runs.iter().enumerate().map(|(at, run)| ((run.engine.clone(), run.id.clone(), run.name.clone()), at)).collect();
+    let mut tasks: HashMap<String, (usize, String)> = HashMap::new();
+    for_each::<anyhow::Error>(dataset, &RowRules::default(), |attempt| {
+        let row = &attempt.row;
+        let run = of_run.get(&(row.engine.to_string(), text(&row.run_id), text(&row.run_name)));
+        if let (Some(&run), Some(task)) = (run, row.task_id.as_deref()) {
+            if attempt.traced.is_some() {
+                runs[run].read_from.entry(task.to_owned()).or_default();
+            }
+            tasks.insert(attempt.key, (run, task.to_owned()));
+        }
+        Ok(())
+    })?;
+    dataset.read::<DataFlow<'static>, anyhow::Error>(Projection::All, |row| {
+        let of = |kind: &Option<std::borrow::Cow<'_, str>>, id: &Option<std::borrow::Cow<'_, str>>| {
+            tasks.get(id.as_deref().filter(|_| kind.as_deref() == Some("task"))?)
+        };
+        if let (Some((run, writer)), Some((of_reader, reader))) = (of(&row.writer_type, &row.writer), of(&row.reader_type, &row.reader))
+            && run == of_reader
+            && writer != reader
+        {
+            runs[*run].read_from.entry(reader.clone()).or_default().insert(writer.clone());
+        }
+        Ok(())
+    })
 }
 
 fn write(path: Option<&Path>, instance: &Instance) -> anyhow::Result<()> {

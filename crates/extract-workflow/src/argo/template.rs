@@ -4,10 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use crate::input;
 use crate::kubernetes::pod::{list, text};
-
-/// Texts of templates are copied for each of their nodes; no more than this of all.
-const MOST_COPIED: usize = 256 << 20;
 
 /// The templates of a workflow, wherever they stand.
 pub struct Templates<'w> {
@@ -25,7 +23,7 @@ impl<'w> Templates<'w> {
         let status = &workflow["status"];
         let places = [&status["storedWorkflowTemplateSpec"]["templates"], &workflow["spec"]["templates"]];
         let own = places.into_iter().flat_map(list).filter_map(|template| Some((template["name"].as_str()?, template))).collect();
-        Self { stored: &status["storedTemplates"], own, left: MOST_COPIED, too_much: 0 }
+        Self { stored: &status["storedTemplates"], own, left: input::MOST_REPEATED, too_much: 0 }
     }
 
     /// That of a node.

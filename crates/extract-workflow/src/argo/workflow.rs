@@ -15,9 +15,6 @@ use super::template::Templates;
 use crate::kubernetes::pod::{text, time};
 use crate::{Row, Source, input};
 
-/// Texts of the workflow stand in each of its rows; no more than this of all.
-const MOST_REPEATED: usize = 256 << 20;
-
 /// What is told of a workflow.
 pub struct Workflow {
     uid: Option<String>,
@@ -68,12 +65,12 @@ impl Workflow {
         let nodes: BTreeMap<String, Node> =
             told.iter().map(|(id, node)| (id.clone(), node::read(id, node, object, &mut templates, is_over))).collect();
         if templates.too_much > 0 {
-            let message = "texts of templates are repeated so often that some are left out";
+            let message = "the texts of templates are repeated so often that one is left out";
             said.push(Diagnostic { count: templates.too_much, ..Diagnostic::warning("texts_left_out", message) }.at(line, None));
         }
         let (uid, name, namespace) = (text(&metadata["uid"]), text(&metadata["name"]), text(&metadata["namespace"]));
         let repeated = uid.as_ref().map_or(0, String::len) + name.as_ref().map_or(0, String::len);
-        if repeated.saturating_mul(nodes.len()) > MOST_REPEATED {
+        if repeated.saturating_mul(nodes.len()) > input::MOST_REPEATED {
             said.push(Diagnostic::error("name_too_long", "the workflow's name is too long for so many nodes").at(line, None));
             return None;
         }
@@ -101,19 +98,19 @@ impl Workflow {
         let shown = |node: &Node| format!("{:?}", node.id);
         let mut count = |code: &'static str, nodes: Vec<&Node>, message: &str| {
             if let Some(first) = nodes.first() {
-                let message = format!("{} {message}, the first is {}", nodes.len(), shown(first));
+                let message = format!("{message}, the first is {}", shown(first));
                 said.push(Diagnostic { count: nodes.len() as u64, ..Diagnostic::warning(code, message) }.at(line, None));
             }
         };
         let of = |wanted: &dyn Fn(&&Node) -> bool| self.nodes.values().filter(wanted).collect::<Vec<_>>();
-        count("task_did_not_run", of(&|node| node.is_skipped), "nodes were skipped and have no row");
+        count("task_did_not_run", of(&|node| node.is_skipped), "a node was skipped and has no row");
         count(
             "node_type_unknown",
             of(&|node| !KNOWN.contains(&node.kind.as_str())),
-            "nodes are of a type that is not known and have no row",
+            "a node is of a type that is not known and has no row",
         );
         let is_lost = |node: &&Node| node.children.iter().any(|child| !self.nodes.contains_key(child));
-        count("child_unknown", of(&is_lost), "nodes have a child that is not in the workflow");
+        count("child_unknown", of(&is_lost), "a node has a child that is not in the workflow");
     }
 
     /// By what it is known: its uid, else its name.
@@ -189,7 +186,7 @@ impl Workflow {
             }
         }
         if too_many > 0 {
-            let message = "tasks wait for so many that all pairs are too many: their parents are not told";
+            let message = "a task waits for so many that all pairs are too many: its parents are not told";
             said.push(Diagnostic { count: too_many, ..Diagnostic::warning("parents_too_many", message) });
         }
         let first = |row: &Row| row.submitted_ns.or(row.started_ns).or(row.finished_ns);

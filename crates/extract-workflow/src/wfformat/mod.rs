@@ -86,6 +86,8 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
     let json =
         json::from_str(text).map_err(|e| Diagnostic::error("json_bad", e.to_string()).at(e.line() as u64, Some(e.column() as u64)))?;
     let instance = Instance::new(&json, &mut source.diagnostics)?;
+    let repeated = [&json["name"], &instance.execution["executedAt"]].into_iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
+    let mut repeated = repeated.saturating_mul(instance.ran.len());
     let parents = parents::of(&instance.described, instance.by, &mut source.diagnostics);
     let mut machines = Machines::new(&instance.execution["machines"]);
     let mut without_zone = false;
@@ -94,6 +96,10 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
         let mut row = instance.row(at, place, &mut machines, options, &mut without_zone);
         row.parents = place.and_then(|place| parents[place].as_ref()).map(|parents| json!(parents).to_string().into());
         row.source = source.name.clone().into();
+        repeated = repeated.saturating_add(row.machines.as_deref().map_or(0, str::len));
+        if repeated > input::MOST_REPEATED {
+            return Err(Diagnostic::error("too_much_repeated", "the texts of the run and of its machines are too long for so many tasks"));
+        }
         rows.push(row);
     }
     if without_zone {
@@ -155,8 +161,7 @@ impl<'i> Instance<'i> {
         }
         let idle: Vec<&str> = self.described.iter().map(|task| task.id.as_str()).filter(|id| !id.is_empty() && !ran.contains(id)).collect();
         if let Some(first) = idle.first().filter(|_| !ran.is_empty()) {
-            let message =
-                format!("{} of the {} tasks that are specified did not run, the first is {first:?}", idle.len(), self.described.len());
+            let message = format!("a task that is specified did not run, the first is {first:?}");
             said.push(Diagnostic { count: idle.len() as u64, ..Diagnostic::warning("task_did_not_run", message) });
         }
         places
@@ -219,11 +224,11 @@ impl<'i> Instance<'i> {
             }
         }
         let unused = machines.unused();
-        left.extend((!unused.is_empty()).then(|| ("machines (no task says that it ran there)", unused.len() as u64)));
+        left.extend((!unused.is_empty()).then_some(("machines (no task says that it ran there)", unused.len() as u64)));
         if !left.is_empty() {
             let list: Vec<String> = left.iter().map(|(name, count)| format!("{count} {name}")).collect();
             let message = format!("what the table has no column for is left out: {}", list.join(", "));
-            said.push(Diagnostic { count: left.values().sum(), ..Diagnostic::warning("values_left_out", message) });
+            said.push(Diagnostic::warning("values_left_out", message));
         }
     }
 }
@@ -238,9 +243,7 @@ fn ids(tasks: &[Value], said: &mut Diagnostics) -> Vec<String> {
         .for_each(|name| *named.entry(name).or_default() += 1);
     let shared = named.values().filter(|count| **count > 1).sum::<u64>();
     if shared > 0 {
-        let message = format!(
-            "{shared} tasks have no id and a name that others have too: they are NAME_N, N from 0, as WfCommons' own migration calls them"
-        );
+        let message = "a task has no id and a name that others have too: it is NAME_N, N from 0, as WfCommons' own migration calls it";
         said.push(Diagnostic { count: shared, ..Diagnostic::warning("task_without_id", message) });
     }
     let mut seen = HashSet::new();

@@ -6,6 +6,7 @@
 //!
 //! A dependency that only one end tells counts: so does WfCommons' own migration (`wfcommons-migrate-instance.py`).
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
@@ -97,21 +98,31 @@ impl<'t> Graph<'t> {
         Self { tasks, named, from, to, by }
     }
 
-    fn is_meant(&self, at: usize, reference: &str) -> bool {
-        self.tasks[at].id == reference || self.by == By::Name && self.tasks[at].name == reference
-    }
-
     fn candidates(&self, reference: &str) -> &[usize] {
         self.named.get(reference).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Some tasks by their names.
+    fn index(&self, tasks: &[usize]) -> HashMap<&'t str, Vec<usize>> {
+        let mut index: HashMap<&str, Vec<usize>> = HashMap::new();
+        for at in tasks {
+            self.names(*at).for_each(|name| index.entry(name).or_default().push(*at));
+        }
+        index.values_mut().for_each(Vec::dedup);
+        index
+    }
+
     /// Whom a reference of `at` means: the only one that fits, else those of `near` that do. Nobody when nothing tells; the task itself only when nobody else can be meant.
-    fn meant(&self, at: usize, reference: &str, near: &[usize]) -> Vec<usize> {
+    fn meant<'n>(&self, at: usize, reference: &str, near: impl FnOnce() -> &'n HashMap<&'t str, Vec<usize>>) -> Vec<usize>
+    where
+        't: 'n,
+    {
         match self.candidates(reference) {
             [one] => vec![*one],
             [a, b] if *a == at => vec![*b],
             [a, b] if *b == at => vec![*a],
-            _ => near.iter().copied().filter(|other| *other != at && self.is_meant(*other, reference)).collect(),
+            [] => Vec::new(),
+            _ => near().get(reference).into_iter().flatten().copied().filter(|other| *other != at).collect(),
         }
     }
 
@@ -120,12 +131,13 @@ impl<'t> Graph<'t> {
         let mut claimed = vec![Vec::new(); self.tasks.len()];
         for (at, task) in self.tasks.iter().enumerate() {
             let mut seen = HashSet::new();
+            let readers = LazyCell::new(|| self.index(&self.to[at]));
             for reference in task.children.iter().flatten().filter(|reference| seen.insert(**reference)) {
                 if self.candidates(reference).is_empty() {
                     let message = format!("{} has a child that is not in the instance: {reference:?}", self.shown(at));
                     said.push(Diagnostic::warning("child_unknown", message));
                 }
-                match &self.meant(at, reference, &self.to[at])[..] {
+                match &self.meant(at, reference, || &*readers)[..] {
                     [child] if *child == at => said.push(self.itself(at, "child")),
                     children => children.iter().for_each(|child| claimed[*child].push(at)),
                 }
@@ -143,6 +155,7 @@ impl<'t> Graph<'t> {
         let Some(references) = &self.tasks[child].parents else {
             return (!claimed.is_empty()).then(|| claimed.to_vec());
         };
+        let (writers, claimers) = (LazyCell::new(|| self.index(&self.from[child])), LazyCell::new(|| self.index(claimed)));
         let mut parents = Vec::new();
         let mut seen = HashSet::new();
         for reference in references.iter().filter(|reference| seen.insert(**reference)) {
@@ -152,9 +165,9 @@ impl<'t> Graph<'t> {
                 said.push(Diagnostic::warning("parent_unknown", message));
                 continue;
             }
-            let mut meant = self.meant(child, reference, &self.from[child]);
+            let mut meant = self.meant(child, reference, || &*writers);
             if meant.is_empty() {
-                meant = self.meant(child, reference, claimed);
+                meant = self.meant(child, reference, || &*claimers);
             }
             if meant.is_empty() {
                 said.push(self.ambiguous(child, reference, candidates.len()));

@@ -28,6 +28,8 @@ pub struct Run {
     pub name: Option<String>,
     /// Its attempts, in the table's order.
     pub rows: Vec<Row>,
+    /// Of each task that was traced those whose data it read, by task id. They stand in for parents that the engine does not tell.
+    pub read_from: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// A run in the format.
@@ -54,7 +56,7 @@ pub fn runs(dataset: &Dataset, wanted: Option<&str>) -> Result<Vec<Run>, Dataset
         }
         Ok(())
     })?;
-    Ok(runs.into_iter().map(|((engine, id, name), rows)| Run { engine, id, name, rows }).collect())
+    Ok(runs.into_iter().map(|((engine, id, name), rows)| Run { engine, id, name, rows, ..Run::default() }).collect())
 }
 
 impl Run {
@@ -80,7 +82,7 @@ impl Run {
             return Err("none of its tasks has an id".to_owned());
         }
         are_distinct(tasks.iter().map(|(task_id, _)| *task_id))?;
-        let graph = graph(&tasks, &mut leave)?;
+        let (graph, traced) = self.graph(&tasks, &mut leave)?;
         let sizes = sizes_told(&tasks, &mut leave);
         let (mut specified, mut executed) = (Vec::new(), Vec::new());
         let mut named: BTreeSet<String> = BTreeSet::new();
@@ -88,8 +90,9 @@ impl Run {
             let mut task = Map::new();
             task.insert("id".into(), id(task_id).into());
             task.insert("name".into(), json!(if row.name.is_empty() { task_id } else { row.name.as_ref() }));
-            task.insert("parents".into(), json!(edges.parents));
-            task.insert("children".into(), json!(edges.children));
+            let ids = |places: &[usize]| places.iter().map(|place| id(tasks[*place].0)).collect::<Vec<_>>();
+            task.insert("parents".into(), json!(ids(&edges.parents)));
+            task.insert("children".into(), json!(ids(&edges.children)));
             for (name, told) in [("inputFiles", &row.inputs), ("outputFiles", &row.outputs)] {
                 let Some(files) = files(told.as_deref()) else { continue };
                 task.insert(name.into(), json!(files.iter().map(|(path, _)| id(path)).collect::<Vec<_>>()));
@@ -129,11 +132,60 @@ impl Run {
         );
         let json = json!({
             "name": label,
-            "description": format!("A run of {}, written by flowmine", self.engine),
+            "description": self.description(traced),
             "schemaVersion": VERSION,
             "workflow": workflow,
         });
         Ok(Instance { json, left })
+    }
+
+    fn description(&self, traced: usize) -> String {
+        let description = format!("A run of {}, written by flowmine", self.engine);
+        if traced == 0 {
+            return description;
+        }
+        format!(
+            "{description}. The parents of {traced} tasks are not what the engine says but those whose data they read, as it was traced"
+        )
+    }
+
+    /// The neighbours of each task, and of how many the parents are traced.
+    fn graph(&self, tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usize)) -> Result<(Vec<Edges>, usize), String> {
+        let places: HashMap<&str, usize> = tasks.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
+        let mut graph: Vec<Edges> = tasks.iter().map(|_| Edges::default()).collect();
+        let (mut unknown, mut traced) = (0, 0);
+        for (at, (task_id, row)) in tasks.iter().enumerate() {
+            let told = row.parents.as_deref().and_then(|parents| serde_json::from_str::<Vec<String>>(parents).ok());
+            let is_told = told.is_some();
+            let read_from = || Some(self.read_from.get(*task_id)?.iter().cloned().collect());
+            let Some(parents) = told.or_else(read_from) else {
+                unknown += 1;
+                continue;
+            };
+            traced += usize::from(!is_told);
+            let mut seen = HashSet::new();
+            for parent in parents.iter().filter(|parent| seen.insert(parent.as_str())) {
+                let Some(place) = places.get(parent.as_str()) else {
+                    leave("dependencies are on tasks that the run does not have", 1);
+                    continue;
+                };
+                graph[at].parents.push(*place);
+                graph[*place].children.push(at);
+            }
+        }
+        if unknown > 0 {
+            return Err(format!("the parents of {unknown} of its {} tasks are not known, and the format requires them", tasks.len()));
+        }
+        if traced > 0
+            && let Some(at) = in_circle(&graph)
+        {
+            return Err(format!(
+                "its data flow, which stands in for parents that are not told, goes in a circle through {:?}",
+                tasks[at].0
+            ));
+        }
+        leave("tasks have parents that are traced data flow, because their engine tells none", traced);
+        Ok((graph, traced))
     }
 
     /// When the run began and how long it took. What an instance said of itself is kept.
@@ -171,36 +223,24 @@ fn chosen<'a>(rows: &'a [Row], leave: &mut impl FnMut(&'static str, usize)) -> V
     tasks
 }
 
-/// A task's neighbours, as ids of the format.
+/// A task's neighbours, by their places.
 #[derive(Debug, Default)]
 struct Edges {
-    parents: Vec<String>,
-    children: Vec<String>,
+    parents: Vec<usize>,
+    children: Vec<usize>,
 }
 
-fn graph(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usize)) -> Result<Vec<Edges>, String> {
-    let places: HashMap<&str, usize> = tasks.iter().enumerate().map(|(at, (id, _))| (*id, at)).collect();
-    let mut graph: Vec<Edges> = tasks.iter().map(|_| Edges::default()).collect();
-    let mut unknown = 0;
-    for (at, (task_id, row)) in tasks.iter().enumerate() {
-        let Some(parents) = row.parents.as_deref().and_then(|parents| serde_json::from_str::<Vec<String>>(parents).ok()) else {
-            unknown += 1;
-            continue;
-        };
-        let mut seen = HashSet::new();
-        for parent in parents.iter().filter(|parent| seen.insert(parent.as_str())) {
-            let Some(place) = places.get(parent.as_str()) else {
-                leave("dependencies are on tasks that the run does not have", 1);
-                continue;
-            };
-            graph[at].parents.push(id(parent));
-            graph[*place].children.push(id(task_id));
+/// A task that waits for itself by way of others, if there is one.
+fn in_circle(graph: &[Edges]) -> Option<usize> {
+    let mut waits_for: Vec<usize> = graph.iter().map(|edges| edges.parents.len()).collect();
+    let mut ready: Vec<usize> = (0..graph.len()).filter(|at| waits_for[*at] == 0).collect();
+    while let Some(at) = ready.pop() {
+        for child in &graph[at].children {
+            waits_for[*child] -= 1;
+            ready.extend((waits_for[*child] == 0).then_some(*child));
         }
     }
-    if unknown > 0 {
-        return Err(format!("the parents of {unknown} of its {} tasks are not known, and the format requires them", tasks.len()));
-    }
-    Ok(graph)
+    waits_for.iter().position(|left| *left > 0)
 }
 
 /// Sizes of files, as the rows tell them. What `task_io` saw of them belongs here.
