@@ -265,7 +265,7 @@ fn sha256(bytes: &[u8]) -> String {
 fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]) -> Result<(Input, Vec<String>), FileReport> {
     let bytes = read_file(path).map_err(|e| refused(path, Diagnostic::error("file_unreadable", e.to_string())))?;
     // An empty queue is recorded again and again in the same bytes; the name tells those apart.
-    let import = Import { name: name_of(path), sha256: sha256(&bytes) };
+    let import = Import { name: name_of(path), sha256: sha256(&bytes), ..Import::default() };
     if imported.contains(&import) || inputs.iter().any(|input| input.import == import) {
         return Err(FileReport { already_there: true, ..nothing_yet(path) });
     }

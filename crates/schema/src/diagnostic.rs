@@ -59,6 +59,21 @@ impl Diagnostic {
         self
     }
 
+    /// As a row of the table, of an input.
+    pub fn row<'a>(&'a self, input: &'a str) -> DiagnosticRow<'a> {
+        DiagnosticRow {
+            severity: self.severity.name().into(),
+            code: self.code.into(),
+            message: self.message.as_str().into(),
+            advice: self.advice.map(Into::into),
+            input: input.into(),
+            line: self.line.map(|n| n as i64),
+            column: self.column.map(|n| n as i64),
+            count: self.count as i64,
+            ..DiagnosticRow::default()
+        }
+    }
+
     /// With advice.
     pub fn advise(mut self, advice: &'static str) -> Self {
         self.advice = Some(advice);
@@ -126,18 +141,7 @@ impl Diagnostics {
     /// As rows of the table `diagnostics`.
     pub fn append_to(&self, builder: &mut Builder<DiagnosticRow<'static>>, input: &str, observed_at_ns: Option<i64>) {
         for d in self.iter() {
-            builder.push(&DiagnosticRow {
-                severity: d.severity.name().into(),
-                code: d.code.into(),
-                message: d.message.as_str().into(),
-                advice: d.advice.map(Into::into),
-                input: input.into(),
-                line: d.line.map(|n| n as i64),
-                column: d.column.map(|n| n as i64),
-                count: d.count as i64,
-                observed_at_ns,
-                ..Default::default()
-            });
+            builder.push(&DiagnosticRow { observed_at_ns, ..d.row(input) });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Attempts at tasks of workflow engines, each once, and how they are found.
 //!
-//! In goes the table `task_runs`. A log that was imported again after it had grown tells of its tasks twice: rows of the same attempt that do not contradict each other
-//! are one, and the one that tells more of its end holds.
+//! In goes the table `task_runs`. A log that was imported again after it had grown, before earlier rows were replaced, tells of its tasks twice: rows of the same attempt that do not
+//! contradict each other are one, and the one that tells more of its end holds.
 
 use std::collections::BTreeMap;
 
@@ -54,6 +54,8 @@ pub struct Task {
     pub started: Option<Moment>,
     /// When it had ended.
     pub finished: Option<Moment>,
+    /// When its earlier result was taken.
+    pub cached: Option<Moment>,
     /// What became of it.
     pub status: String,
 }
@@ -92,11 +94,12 @@ impl Task {
         // Names that are empty, or stand in each other's place, make the same key.
         !self.same_run(other)
             || self.task_id != other.task_id
-            || (self.task_id.is_none() && self.cache_key != other.cache_key)
+            || (self.task_id.is_none() && (self.cache_key != other.cache_key || self.name != other.name))
             || differ(&self.native_id, &other.native_id)
             || differ(&self.work_dir, &other.work_dir)
             || differ(&at(self.submitted), &at(other.submitted))
             || differ(&at(self.finished), &at(other.finished))
+            || differ(&at(self.cached), &at(other.cached))
     }
 
     /// How much it tells of its end.
@@ -144,8 +147,8 @@ impl<T: AsRef<Task>> SameKey<T> {
     /// The attempts, each with a key of its own; so many others have the key already.
     pub(crate) fn finish(mut self, key: &str, others: usize) -> Vec<(String, T)> {
         self.0.sort_by_cached_key(|told| {
-            let Task { submitted, native_id, work_dir, finished, run_id, task_id, cache_key, .. } = told.as_ref().clone();
-            (submitted, native_id, work_dir, finished, run_id, task_id, cache_key)
+            let Task { submitted, native_id, work_dir, finished, cached, run_id, task_id, cache_key, name, .. } = told.as_ref().clone();
+            (submitted, native_id, work_dir, finished, cached, run_id, task_id, cache_key, name)
         });
         let key = |number: usize| if number == 0 { key.to_owned() } else { format!("{key}({})", number + 1) };
         self.0.into_iter().enumerate().map(|(at, told)| (key(others + at), told)).collect()
@@ -310,6 +313,7 @@ pub(crate) fn of_row(row: &TaskRun<'_>) -> Task {
         submitted: row.submitted_ns.map(|at| (at, row.submitted_precision_ns)),
         started: row.started_ns.map(|at| (at, row.started_precision_ns)),
         finished: row.finished_ns.map(|at| (at, row.finished_precision_ns)),
+        cached: row.cached_ns.map(|at| (at, row.cached_precision_ns)),
         status: row.status.to_string(),
     }
 }
@@ -360,6 +364,24 @@ mod tests {
         let tasks = Tasks::from_all(vec![task("1", "failed", 9), task("1", "completed", 5)]);
         let keys: Vec<_> = tasks.iter().map(|task| (task.key.as_str(), task.status.as_str())).collect();
         assert_eq!(keys, [("makeflow:a%2Fb:17/1#1", "completed"), ("makeflow:a%2Fb:17/1#1(2)", "failed")]);
+    }
+
+    #[test]
+    fn tasks_without_number_that_share_a_short_hash_stay_apart() {
+        let cached = |name: &str, at: i64| Task {
+            task_id: None,
+            cache_key: Some("aa/000000".into()),
+            name: name.into(),
+            submitted: None,
+            cached: Some((at, Some(0))),
+            ..task("", "cached", 0)
+        };
+        let keys: Vec<String> = Tasks::from_all(vec![cached("B", 5), cached("A", 5), cached("A", 6), cached("A", 5)])
+            .iter()
+            .map(|task| format!("{} {}", task.key, task.name))
+            .collect();
+        let key = "makeflow:a%2Fb:17/aa%2F000000#1";
+        assert_eq!(keys, [format!("{key} A"), format!("{key}(2) B"), format!("{key}(3) A")]);
     }
 
     #[test]

@@ -307,7 +307,7 @@ impl<'n, 'w> NodeImport<'n, 'w> {
             let message = format!("not one of {errors} lines can be used: this is no {}", file_name(&report.name));
             report.diagnostics.push(Diagnostic::error("nothing_usable", message));
         } else {
-            imports.push(Import { name: report.name.clone(), sha256: lines.sha256() });
+            imports.push(Import { name: report.name.clone(), sha256: lines.sha256(), ..Import::default() });
         }
         Ok(report)
     }

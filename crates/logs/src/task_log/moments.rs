@@ -5,7 +5,7 @@ use flowmine_schema::tables::TaskRun;
 /// An event of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
-    /// Which of the times: 0 queued, 1 submitted, 2 started, 3 ended.
+    /// Which of the times: 0 queued, 1 submitted, 2 started, 3 ended or cached.
     pub number: u8,
     /// `task started`.
     pub kind: &'static str,
@@ -42,13 +42,17 @@ fn end(row: &TaskRun<'_>) -> (&'static str, &'static str) {
 /// The events of a task, in the order of its life. A time that is not told is none.
 pub fn moments(row: &TaskRun<'_>) -> impl Iterator<Item = Moment> {
     let (ended, transition) = end(row);
+    let last = match row.cached_ns {
+        Some(_) => (ended, transition, row.cached_ns, row.cached_precision_ns),
+        None => (ended, transition, row.finished_ns, row.finished_precision_ns),
+    };
     // As a job's, a task's life begins with `schedule`.
     let submitted = if row.queued_ns.is_none() { "schedule" } else { "assign" };
     let all = [
         ("task queued", "schedule", row.queued_ns, row.queued_precision_ns),
         ("task submitted", submitted, row.submitted_ns, row.submitted_precision_ns),
         ("task started", "start", row.started_ns, row.started_precision_ns),
-        (ended, transition, row.finished_ns, row.finished_precision_ns),
+        last,
     ];
     let last = all.iter().rposition(|(_, _, time, _)| time.is_some());
     (0u8..).zip(all).filter_map(move |(number, (kind, lifecycle, time, precision_ns))| {
@@ -82,5 +86,8 @@ mod tests {
         assert_eq!(told("unknown", [None, None, None, Some(2)]), [("task ended", "unknown", 2, true)]);
         assert_eq!(told("cached", [None, None, None, Some(2)]), [("task cached", "autoskip", 2, true)]);
         assert_eq!(told("cached", [None; 4]), []);
+        let row = TaskRun { status: "cached".into(), cached: true, cached_ns: Some(7), cached_precision_ns: Some(1), ..TaskRun::default() };
+        let all: Vec<_> = moments(&row).map(|moment| (moment.kind, moment.time_ns, moment.precision_ns, moment.is_last)).collect();
+        assert_eq!(all, [("task cached", 7, Some(1), true)]);
     }
 }

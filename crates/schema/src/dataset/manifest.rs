@@ -32,12 +32,24 @@ impl Default for Manifest {
 }
 
 /// A file that was imported.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Import {
     /// Its file name, without folders.
     pub name: String,
     /// SHA-256 of its bytes, in hexadecimal.
     pub sha256: String,
+    /// How many bytes these are, of a file that others may go on writing: one that begins with the same bytes is the same file, grown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// SHA-256 of the first of these bytes, by which such a file is found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head_sha256: Option<String>,
+    /// What it was recognised as, where several kinds of files tell of the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The same for all that were read together, so that rows of one can hold what another told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<String>,
 }
 
 /// What a transaction adds to the manifest.

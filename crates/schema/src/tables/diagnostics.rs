@@ -21,5 +21,7 @@ crate::table! {
         count: i64,
         /// When it was noticed, for live sources: the poll's time.
         observed_at_ns: opt_i64,
+        /// Of a file that workflow engines write: its SHA-256 as `flowmine.json` lists it among the imports, in hexadecimal.
+        input_sha256: opt_text,
     }
 }

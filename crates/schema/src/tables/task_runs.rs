@@ -64,6 +64,10 @@ crate::table! {
         finished_ns: opt_i64,
         /// Precision of `finished_ns`.
         finished_precision_ns: opt_i64,
+        /// Of a cached task: when the engine took the earlier result.
+        cached_ns: opt_i64,
+        /// Precision of `cached_ns`.
+        cached_precision_ns: opt_i64,
         /// `completed`, `failed`, `aborted` (ended by the engine or the user), `cached` (not run: an earlier result was taken), `running` (when
         /// the source ended), `submitted` (likewise), or `unknown`. Judged by exit code and error messages, not by what the engine calls completed.
         status: text,
@@ -113,5 +117,7 @@ crate::table! {
         source: text,
         /// The line in it, from 1.
         line: opt_i64,
+        /// SHA-256 of that source as `flowmine.json` lists it among the imports, in hexadecimal. Null in rows that an earlier flowmine wrote.
+        source_sha256: opt_text,
     }
 }
