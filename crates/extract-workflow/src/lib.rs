@@ -2,7 +2,7 @@
 //!
 //! | engine | reads | module |
 //! |---|---|---|
-//! | Nextflow | `.nextflow.log`, `trace.txt`, work directories | [`nextflow`] |
+//! | Nextflow | `.nextflow.log`, reports, `trace.txt`, `.nextflow/history`, work directories | [`nextflow`] |
 //! | Makeflow | `.makeflowlog`, workflows in JSON, summaries of the resource monitor | [`makeflow`] |
 //! | Snakemake | its logs, `.snakemake/metadata`, benchmark files, logs of its jobs on Slurm | [`snakemake`] |
 //! | Kubernetes | pods and events as JSON: lists, watch streams | [`kubernetes`] |
@@ -50,13 +50,23 @@ pub struct Source {
     pub name: String,
     /// What it was recognised as, for messages too. Empty when it was refused as a whole, which [`Source::refuse`] says.
     pub kind: &'static str,
+    /// SHA-256 of its bytes, in hexadecimal, as in the column `source_sha256`.
+    pub sha256: String,
     /// Rows of which it told first.
     pub rows: u64,
+    /// Rows of which another told first and to which it added, where the engine's module counts them.
+    pub joined: u64,
     /// What was wrong with it.
     pub diagnostics: Diagnostics,
 }
 
 impl Source {
+    /// Says of a row that this source told of it first.
+    pub fn sign(&self, row: &mut Row) {
+        row.source = self.name.clone().into();
+        row.source_sha256 = Some(self.sha256.clone().into());
+    }
+
     /// Says that nothing of it could be used.
     pub fn refuse(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);

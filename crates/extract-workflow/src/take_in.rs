@@ -1,21 +1,23 @@
 //! Files of workflow engines into a dataset: what `flowmine import nextflow` and its like do.
 //!
 //! In go paths; each is recognised by its content, read together with the others by the engine's module, and what they tell becomes rows of
-//! `task_runs`. What was imported before is skipped: a file with the same bytes, a
-//! directory with the same bytes and name. Rows and the list of imported sources change in one transaction.
+//! `task_runs`. What was imported before is skipped. A file that has grown since is read again together with what it was read with then, and their rows replace
+//! those of the earlier import. Rows and the list of imported sources change in one transaction.
 
-use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File};
-use std::io::{self, Read};
+mod known;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use flowmine_schema::dataset::{Import, Role};
+use flowmine_schema::dataset::{Import, Role, Transaction};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, TaskRun};
-use flowmine_schema::{Builder, Dataset, DatasetError};
-use sha2::{Digest, Sha256};
+use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
 
-use crate::{Engine, Options, Source, input};
+use self::known::{Given, Is, Known, batch_of, name_of};
+use crate::{Engine, Options, Source};
 
 /// Why nothing could be imported.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +34,8 @@ pub struct Report {
     pub sources: Vec<Source>,
     /// How many had been imported before.
     pub already_there: u64,
+    /// How many had been imported before and have grown since, so that their rows were replaced.
+    pub grown: u64,
     /// How many files of directories are nothing that the engine reads.
     pub passed_over: u64,
     /// Rows by status, sorted.
@@ -56,30 +60,30 @@ impl Report {
 /// When the dataset cannot be written. What is wrong with a file stands in the report.
 pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], options: &Options) -> Result<Report, TakeInError> {
     let mut writer = dataset.writer(Role::Raw, &format!("import, process {}", std::process::id()))?;
-    let before = dataset.manifest()?.imports;
-    let mut known: HashSet<String> = before.iter().flat_map(|import| [import.sha256.clone(), key_of_dir(import)]).collect();
+    let known = Known::of(dataset.manifest()?.imports);
     let mut report = Report::default();
-    let mut imports = BTreeMap::new();
-    for (path, named) in find(engine, paths, &mut report) {
-        match look_at(engine, &path) {
-            Ok(Some((kind, import))) => {
-                // Logs are renamed when the next run begins, so that a file's name does not count. Attempts at a task can be alike to the byte.
-                if known.insert(if path.is_dir() { key_of_dir(&import) } else { import.sha256.clone() }) {
-                    imports.insert(path.clone(), import.clone());
-                    report.sources.push(Source { path, name: import.name, kind, rows: 0, diagnostics: Diagnostics::default() });
-                } else {
-                    report.already_there += 1;
-                }
-            }
-            Ok(None) if !named => report.passed_over += 1,
-            Ok(None) => {
-                let message = format!("this is nothing that import {} reads", engine.name());
-                refuse(&mut report, &path, Diagnostic::error("file_not_recognised", message));
-            }
-            Err(e) => refuse(&mut report, &path, Diagnostic::error("file_unreadable", e.to_string())),
-        }
+    let given = look(engine, paths, &known, &mut report);
+    let Chosen { read, again, replaced } = choose(dataset, &known, given, &mut report)?;
+    report.sources.extend(read.iter().map(|given| Source {
+        path: given.path.clone(),
+        name: given.import.name.clone(),
+        kind: given.kind,
+        sha256: given.import.sha256.clone(),
+        rows: 0,
+        joined: 0,
+        diagnostics: Diagnostics::default(),
+    }));
+    let mut rows = engine.read(&mut report.sources, options);
+    // What could not be read is tried again when it is given again.
+    let refused: HashSet<&Path> =
+        report.sources.iter().filter(|source| source.kind.is_empty()).map(|source| source.path.as_path()).collect();
+    let tell: HashSet<&Path> =
+        report.sources.iter().filter(|source| source.rows + source.joined > 0).map(|source| source.path.as_path()).collect();
+    let mut imports = signed(read.into_iter().filter(|given| !refused.contains(given.path.as_path())).collect(), &tell);
+    if again.iter().any(|path| refused.contains(path.as_path())) {
+        // What others were joined with would be missing.
+        (rows, imports, report.grown) = (Vec::new(), Vec::new(), 0);
     }
-    let rows = engine.read(&mut report.sources, options);
     let mut builder: Builder<TaskRun<'static>> = Builder::with_capacity(rows.len());
     for row in &rows {
         builder.push(row);
@@ -87,15 +91,18 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
     }
     let mut diagnostics: Builder<DiagnosticRow<'static>> = Builder::new();
     for source in &report.sources {
-        source.diagnostics.append_to(&mut diagnostics, &source.name, None);
+        let input_sha256 = Some(source.sha256.as_str()).filter(|sha256| !sha256.is_empty());
+        let rows = source.diagnostics.iter().map(|diagnostic| diagnostic.row(&source.name));
+        rows.for_each(|row| diagnostics.push(&DiagnosticRow { input_sha256: input_sha256.map(Into::into), ..row }));
     }
-    // What could not be read is tried again when it is given again.
-    report.sources.iter().filter(|source| source.kind.is_empty()).for_each(|source| drop(imports.remove(&source.path)));
     if !imports.is_empty() || !diagnostics.is_empty() {
         let mut transaction = writer.begin()?;
+        if !imports.is_empty() {
+            forget(dataset, &mut transaction, &replaced)?;
+        }
         transaction.append(builder)?;
         transaction.append(diagnostics)?;
-        transaction.update_manifest(|manifest| manifest.imports.extend(imports.into_values()))?;
+        transaction.update_manifest(|manifest| manifest.imports.extend(imports))?;
         transaction.commit()?;
         writer.merge_small_files::<TaskRun<'static>>()?;
         writer.merge_small_files::<DiagnosticRow<'static>>()?;
@@ -103,81 +110,189 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
     Ok(report)
 }
 
-fn key_of_dir(import: &Import) -> String {
-    format!("{} {}", import.sha256, import.name)
+/// Takes out what earlier imports of these sources told.
+fn forget(dataset: &Dataset, transaction: &mut Transaction<'_>, replaced: &HashSet<String>) -> Result<(), DatasetError> {
+    if replaced.is_empty() {
+        return Ok(());
+    }
+    let stays = |sha256: Option<&str>| sha256.is_none_or(|sha256| !replaced.contains(sha256));
+    for leaf in dataset.leaves::<TaskRun<'static>>()? {
+        let only = Projection::Only(&["source_sha256"]);
+        transaction.retain::<TaskRun<'static>>(&leaf, only, |row| stays(row.source_sha256.as_deref()))?;
+    }
+    for leaf in dataset.leaves::<DiagnosticRow<'static>>()? {
+        let only = Projection::Only(&["input_sha256"]);
+        transaction.retain::<DiagnosticRow<'static>>(&leaf, only, |row| stays(row.input_sha256.as_deref()))?;
+    }
+    Ok(())
+}
+
+/// The imports, each with what was read together with it. What has told of no task yet, such as the header of a table, can be how many files begin.
+fn signed(mut read: Vec<Given>, tell: &HashSet<&Path>) -> Vec<Import> {
+    for given in read.iter_mut().filter(|given| !tell.contains(given.path.as_path())) {
+        (given.import.bytes, given.import.head_sha256) = (None, None);
+    }
+    let groups: BTreeSet<usize> = read.iter().map(|given| given.group).collect();
+    let batch = |group: usize| batch_of(read.iter().filter(|given| given.group == group));
+    let batches: BTreeMap<usize, String> = groups.into_iter().map(|group| (group, batch(group))).collect();
+    let sign = |given: &Given| Import { batch: batches.get(&given.group).cloned(), ..given.import.clone() };
+    read.iter().map(sign).collect()
+}
+
+/// What is to be read, and which earlier imports' rows it replaces.
+#[derive(Default)]
+struct Chosen {
+    read: Vec<Given>,
+    /// Those of them that were read before.
+    again: Vec<PathBuf>,
+    /// By the SHA-256 of what was imported.
+    replaced: HashSet<String>,
+}
+
+/// Chooses what is new and what has grown, and with the latter what they were read together with: their rows tell of each other.
+fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Report) -> Result<Chosen, DatasetError> {
+    let mut given: Vec<(Given, Is)> = given.into_iter().map(|given| (known.what(&given), given)).map(|(is, given)| (given, is)).collect();
+    let grown = |given: &[(Given, Is)]| -> Vec<usize> {
+        given.iter().filter_map(|(_, is)| if let Is::Grown(was) = is { Some(*was) } else { None }).collect()
+    };
+    let batches = known.batches(grown(&given).into_iter());
+    let with_rows = if batches.is_empty() { HashSet::new() } else { with_rows(dataset)? };
+    let mut chosen = Chosen::default();
+    for members in batches.values() {
+        let missing = missing(known, members, &given, &with_rows);
+        if let Some(missing) = missing {
+            let name = &known.imports[missing].name;
+            let message =
+                format!("it has grown since it was imported together with {name}, which tells of the same tasks and is not given now");
+            let diagnostic = Diagnostic::error("source_missing", message).advise("import both again, or into another dataset");
+            let of_batch = |is: &Is| matches!(is, Is::Grown(was) if members.contains(was));
+            for (refused, _) in given.iter().filter(|(_, is)| of_batch(is)) {
+                refuse(report, &refused.path, diagnostic.clone());
+            }
+            given.retain(|(_, is)| !of_batch(is));
+            continue;
+        }
+        for at in members.iter().filter(|at| now(known, **at, &given).is_some()) {
+            chosen.replaced.insert(known.imports[*at].sha256.clone());
+        }
+    }
+    for was in grown(&given) {
+        chosen.replaced.insert(known.imports[was].sha256.clone());
+    }
+    for (given, is) in given {
+        match is {
+            Is::There(at) if !chosen.replaced.contains(&known.imports[at].sha256) => report.already_there += 1,
+            is => {
+                report.grown += u64::from(matches!(is, Is::Grown(_)));
+                chosen.again.extend((is != Is::New).then(|| given.path.clone()));
+                chosen.read.push(given);
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+/// What an import is now: the same, grown, or written anew under its name, where only one has that name.
+fn now<'g>(known: &Known, at: usize, given: &'g [(Given, Is)]) -> Option<&'g Given> {
+    let is_it =
+        |(_, is): &&(Given, Is)| matches!(is, Is::There(of) | Is::Grown(of) if known.imports[*of].sha256 == known.imports[at].sha256);
+    if let Some((same, _)) = given.iter().find(is_it) {
+        return Some(same);
+    }
+    let import = &known.imports[at];
+    let mut named =
+        given.iter().filter(|(given, is)| *is == Is::New && given.import.name == import.name && given.import.kind == import.kind);
+    named.next().filter(|_| named.next().is_none()).map(|(given, _)| given)
+}
+
+/// A member of a batch that is not given, told of tasks, and is of another kind than one that has grown: the same tasks would be there twice.
+fn missing(known: &Known, members: &[usize], given: &[(Given, Is)], with_rows: &HashSet<String>) -> Option<usize> {
+    let kind = |at: usize| known.imports[at].kind.as_deref();
+    let grown = |at: usize| given.iter().any(|(_, is)| *is == Is::Grown(at));
+    let kinds: HashSet<Option<&str>> = members.iter().filter(|at| grown(**at)).map(|at| kind(*at)).collect();
+    let gone = members.iter().copied().filter(|at| with_rows.contains(&known.imports[*at].sha256) && now(known, *at, given).is_none());
+    gone.into_iter().find(|at| kinds.iter().any(|of| *of != kind(*at)))
+}
+
+/// The sources that told of a row first.
+fn with_rows(dataset: &Dataset) -> Result<HashSet<String>, DatasetError> {
+    let mut with_rows = HashSet::new();
+    dataset.read::<TaskRun<'static>, DatasetError>(Projection::Only(&["source_sha256"]), |row| {
+        if let Some(sha256) = row.source_sha256.as_deref().filter(|sha256| !with_rows.contains(*sha256)) {
+            with_rows.insert(sha256.to_owned());
+        }
+        Ok(())
+    })?;
+    Ok(with_rows)
 }
 
 fn refuse(report: &mut Report, path: &Path, diagnostic: Diagnostic) {
     let mut diagnostics = Diagnostics::default();
     diagnostics.push(diagnostic);
-    report.sources.push(Source { path: path.to_owned(), name: name_of(path), kind: "", rows: 0, diagnostics });
+    report.sources.push(Source {
+        path: path.to_owned(),
+        name: name_of(path),
+        kind: "",
+        sha256: String::new(),
+        rows: 0,
+        joined: 0,
+        diagnostics,
+    });
 }
 
-/// The sources, sorted, each with whether it was named by the user.
-fn find(engine: &dyn Engine, paths: &[PathBuf], report: &mut Report) -> Vec<(PathBuf, bool)> {
+/// The sources as they are, each once: neither twice with the same bytes, nor a file beside what it has grown to.
+fn look(engine: &dyn Engine, paths: &[PathBuf], known: &Known, report: &mut Report) -> Vec<Given> {
+    let mut given = Vec::new();
+    for (path, named, group) in find(engine, paths, report) {
+        match Given::look_at(engine, &path, group) {
+            Ok(Some(source)) => given.push(source),
+            Ok(None) if !named => report.passed_over += 1,
+            Ok(None) => {
+                let message = format!("this is nothing that import {} reads", engine.name());
+                refuse(report, &path, Diagnostic::error("file_not_recognised", message));
+            }
+            Err(e) => refuse(report, &path, Diagnostic::error("file_unreadable", e.to_string())),
+        }
+    }
+    let mut by_head: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
+    for import in given.iter().map(|given| &given.import) {
+        if let (Some(head), Some(bytes)) = (&import.head_sha256, import.bytes) {
+            by_head.entry(head.clone()).or_default().insert(bytes);
+        }
+    }
+    let mut keys = HashSet::new();
+    let mut whole: Vec<Given> = Vec::new();
+    for mut source in given {
+        let mut lengths = known.lengths(&source);
+        lengths.extend(source.import.head_sha256.as_ref().and_then(|head| by_head.get(head)).into_iter().flatten());
+        match source.digest(engine, &lengths) {
+            Ok(()) if keys.insert(source.key()) => whole.push(source),
+            Ok(()) => report.already_there += 1,
+            Err(e) => refuse(report, &source.path, Diagnostic::error("file_unreadable", e.to_string())),
+        }
+    }
+    let beginnings: HashSet<(u64, String)> =
+        whole.iter().flat_map(Given::beginnings).map(|(bytes, sha256)| (bytes, sha256.to_owned())).collect();
+    let before = whole.len();
+    whole.retain(|source| source.import.bytes.is_none_or(|bytes| !beginnings.contains(&(bytes, source.import.sha256.clone()))));
+    report.already_there += (before - whole.len()) as u64;
+    whole
+}
+
+/// The sources, sorted, each with whether it was named by the user, and in which of the given paths it lies.
+fn find(engine: &dyn Engine, paths: &[PathBuf], report: &mut Report) -> Vec<(PathBuf, bool, usize)> {
     let mut found = Vec::new();
-    for path in paths {
+    for (group, path) in paths.iter().enumerate() {
         if !path.is_dir() || engine.recognise(path, &[]).is_some() {
-            found.push((path.clone(), true));
+            found.push((path.clone(), true, usize::MAX));
             continue;
         }
         match engine.find(path) {
-            Ok(inside) => found.extend(inside.into_iter().map(|path| (path, false))),
+            Ok(inside) => found.extend(inside.into_iter().map(|path| (path, false, group))),
             Err(e) => refuse(report, path, Diagnostic::error("file_unreadable", e.to_string())),
         }
     }
     found.sort();
     found.dedup_by(|a, b| a.0 == b.0);
     found
-}
-
-/// Only the name is kept in the dataset: where it lay is nobody's business.
-fn name_of(path: &Path) -> String {
-    path.file_name().map(|name| flowmine_schema::text::decode(name.as_encoded_bytes()).into_owned()).unwrap_or_default()
-}
-
-/// What a source is, and what it will be known by.
-fn look_at(engine: &dyn Engine, path: &Path) -> io::Result<Option<(&'static str, Import)>> {
-    if path.is_dir() {
-        let Some(kind) = engine.recognise(path, &[]) else { return Ok(None) };
-        // A work directory's own name is half a hash: the other half is the name of the one above.
-        let above = path.parent().map(name_of).unwrap_or_default();
-        return Ok(Some((kind, Import { name: format!("{above}/{}", name_of(path)), sha256: sha256_of_dir(engine, path)? })));
-    }
-    let Some(kind) = engine.recognise(path, &input::head(path)?) else { return Ok(None) };
-    let mut hash = Sha256::new();
-    add(&mut hash, path)?;
-    if let Some(beside) = engine.beside(path) {
-        add(&mut hash, &beside)?;
-    }
-    Ok(Some((kind, Import { name: name_of(path), sha256: hex(hash) })))
-}
-
-/// Of the engine's own files in a directory.
-fn sha256_of_dir(engine: &dyn Engine, dir: &Path) -> io::Result<String> {
-    let mut files = engine.parts(dir)?;
-    files.sort();
-    let mut hash = Sha256::new();
-    for file in &files {
-        hash.update(file.strip_prefix(dir).unwrap_or(file).as_os_str().as_encoded_bytes());
-        hash.update([0]);
-        hash.update(fs::metadata(file)?.len().to_le_bytes());
-        add(&mut hash, file)?;
-    }
-    Ok(hex(hash))
-}
-
-fn add(hash: &mut Sha256, path: &Path) -> io::Result<()> {
-    let mut file = File::open(path)?;
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(()),
-            read => hash.update(&buffer[..read]),
-        }
-    }
-}
-
-fn hex(hash: Sha256) -> String {
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -61,7 +61,7 @@ fn head(path: &Path) -> Vec<u8> {
 fn source(path: &Path) -> Option<Source> {
     let kind = Airflow.recognise(path, &head(path))?;
     let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-    Some(Source { path: path.to_owned(), name, kind, rows: 0, diagnostics: Diagnostics::default() })
+    Some(Source { path: path.to_owned(), name, kind, sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() })
 }
 
 /// Rows, and diagnostics as `code` or `code:line`.

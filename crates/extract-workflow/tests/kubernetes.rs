@@ -23,7 +23,7 @@ fn read_paths(paths: &[PathBuf]) -> (Vec<Row>, Vec<String>) {
     let source = |path: &PathBuf| {
         let kind = Kubernetes.recognise(path, &fs::read(path).unwrap())?;
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        Some(Source { path: path.clone(), name, kind, rows: 0, diagnostics: Diagnostics::default() })
+        Some(Source { path: path.clone(), name, kind, sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() })
     };
     let mut sources: Vec<Source> = paths.iter().filter_map(source).collect();
     let rows = Kubernetes.read(&mut sources, &Options::default());

@@ -20,7 +20,7 @@ fn read(paths: &[PathBuf]) -> (Vec<Row>, Vec<String>) {
     let source = |path: &PathBuf| {
         let kind = Makeflow.recognise(path, &fs::read(path).unwrap()).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        Source { path: path.clone(), name, kind, rows: 0, diagnostics: Diagnostics::default() }
+        Source { path: path.clone(), name, kind, sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() }
     };
     let mut sources: Vec<Source> = paths.iter().map(source).collect();
     let rows = Makeflow.read(&mut sources, &Options::default());
@@ -101,7 +101,9 @@ fn jx_is_refused_with_advice() {
         path: fixture("words.jx"),
         name: "words.jx".to_owned(),
         kind: Makeflow.recognise(&fixture("words.jx"), &fs::read(fixture("words.jx")).unwrap()).unwrap(),
+        sha256: String::new(),
         rows: 0,
+        joined: 0,
         diagnostics: Diagnostics::default(),
     }];
     assert!(Makeflow.read(&mut sources, &Options::default()).is_empty());

@@ -23,7 +23,7 @@ fn source(path: &Path) -> Source {
     let name = path.file_name().unwrap().to_str().unwrap();
     let above = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
     let name = if path.is_dir() { format!("{above}/{name}") } else { name.to_owned() };
-    Source { path: path.to_owned(), name, kind, rows: 0, diagnostics: Diagnostics::default() }
+    Source { path: path.to_owned(), name, kind, sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() }
 }
 
 /// Rows, and diagnostics as `code` or `code:line`.
@@ -161,7 +161,7 @@ fn raw_trace_with_chosen_columns() {
     assert_eq!(row.command.as_deref(), Some("echo one\n    echo \"two\"\n\n    echo three"));
     assert_eq!((row.read_bytes, row.write_bytes, row.memory_bytes), (Some(4096), Some(123_456_789_012), Some(8 << 30)));
     assert_eq!((row.time_s, row.realtime_s, row.cpus, row.attempt), (Some(3600.0), Some(340.0), Some(4), Some(2)));
-    assert_eq!((time(row.started_ns), seconds(row.started_precision_ns)), ("2024-12-31T21:50:15.050Z".to_owned(), "5.05".to_owned()));
+    assert_eq!((time(row.started_ns), seconds(row.started_precision_ns)), ("2024-12-31T21:50:15.050Z".to_owned(), "5.051".to_owned()));
     assert_eq!((time(row.finished_ns), row.host.as_deref()), ("2024-12-31T21:56:00Z".to_owned(), Some("n12")));
     assert_eq!((rows[1].status.as_ref(), rows[1].cached, rows[1].name.as_ref()), ("cached", true, "DONE"));
     // It tells the earlier run's times and bytes.
@@ -213,7 +213,7 @@ fn killed_run() {
     // 2019-10-04, a day later.
     fs::File::options().write(true).open(&log).unwrap().set_modified(UNIX_EPOCH + Duration::from_secs(1_570_190_000)).unwrap();
     let (rows, said) = read(&[log], &Options::default());
-    assert_eq!(said, ["month_unknown:6", "task_line_bad:7", "no_zone:1", "year_of_file:1", "run_without_end"]);
+    assert_eq!(said, ["month_unknown:6", "last_line_cut:7", "task_line_bad:7", "no_zone:1", "year_of_file:1", "run_without_end"]);
     assert_eq!(fates(&rows), "-|TRIM (1)|1|submitted|-|-|-=-\n2|TRIM (2)|1|running|-|-|-=-\n");
     assert_eq!(
         (time(rows[0].submitted_ns), seconds(rows[0].submitted_precision_ns)),
@@ -297,19 +297,25 @@ fn a_resumed_run_takes_results_of_the_run_before() {
     let resumed = root.path().join("resumed.log");
     let text = "Jan-02 10:00:00.000 [main] DEBUG nextflow.Session - Session UUID: 6d1a1f6e-0000-4000-8000-000000000001\n\
                 Jan-02 10:00:00.001 [main] DEBUG nextflow.Session - Run name: calm_hopper\n\
-                Jan-02 10:00:01.000 [Actor Thread 1] INFO  nextflow.processor.TaskProcessor - [0a/11aa22] Cached process > PREP:SPLIT (a, [b] (c))\n";
+                Jan-02 10:00:01.000 [Actor Thread 1] INFO  nextflow.processor.TaskProcessor - [0a/11aa22] Cached process > PREP:SPLIT (a, [b] (c))\n\
+                Jan-02 10:00:02.000 [main] DEBUG nextflow.script.ScriptRunner - > Execution complete -- Goodbye\n";
     fs::write(&resumed, text).unwrap();
     let trace = root.path().join("resumed.txt");
     let text = "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\trchar\n\
                 1\t0a/11aa22\t9001\tPREP:SPLIT (a, [b] (c))\tCACHED\t0\t2024-12-31 23:50:10.001\t4.7 MB\n";
     fs::write(&trace, text).unwrap();
     let first = fixture("slurm_retried_ignored_array.log");
-    let (rows, said) = read(&[first, resumed.clone(), trace, work_dir(root.path(), "0")], &Options::default());
+    let options = Options { zone_offset_s: Some(7200), year: Some(2025) };
+    let (rows, said) = read(&[first, resumed.clone(), trace, work_dir(root.path(), "0")], &options);
     assert_eq!(said, Vec::<String>::new());
     assert_eq!(rows.len(), 9);
     let (cached, executed) = rows.iter().partition::<Vec<_>, _>(|row| row.run_name.as_deref() == Some("calm_hopper"));
     assert_eq!((cached[0].cached, cached[0].task_id.as_deref(), cached[0].exit_code), (true, Some("1"), Some(0)));
     assert_eq!((cached[0].native_id.as_deref(), cached[0].submitted_ns, cached[0].rchar_bytes), (None, None, None), "it did not run");
+    assert_eq!(
+        (time(cached[0].cached_ns), seconds(cached[0].cached_precision_ns)),
+        ("2025-01-02T08:00:01Z".to_owned(), "0.001".to_owned())
+    );
     assert_eq!((executed[0].cpus, executed[0].rchar_bytes), (Some(4), Some(4790)), "the work directory is of the run that executed");
     // Without that run, its work directory tells what the result is of, and not when it was made.
     let (rows, _) = read(&[resumed, work_dir(root.path(), "0")], &Options::default());
@@ -425,7 +431,9 @@ mod hostile {
             for row in &rows {
                 prop_assert!(!row.name.is_empty());
                 prop_assert!(!row.status.is_empty() && row.cached == (row.status == "cached"));
-                for (time, precision) in [(row.started_ns, row.started_precision_ns), (row.finished_ns, row.finished_precision_ns)] {
+                let cached = (row.cached_ns, row.cached_precision_ns);
+                prop_assert!(cached.0.is_none() || row.cached);
+                for (time, precision) in [(row.started_ns, row.started_precision_ns), (row.finished_ns, row.finished_precision_ns), cached] {
                     prop_assert!(time.is_some() || precision.is_none());
                     prop_assert!(precision.is_none_or(|precision| precision >= 0));
                 }

@@ -20,7 +20,7 @@ fn sources(paths: &[PathBuf]) -> Vec<Source> {
         let head = if path.is_dir() { Vec::new() } else { fs::read(path).unwrap() };
         let kind = Snakemake.recognise(path, &head)?;
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        Some(Source { path: path.clone(), name, kind, rows: 0, diagnostics: Diagnostics::default() })
+        Some(Source { path: path.clone(), name, kind, sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() })
     };
     paths.iter().filter_map(source).collect()
 }

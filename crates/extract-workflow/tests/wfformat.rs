@@ -19,7 +19,7 @@ fn read(name: &str, options: &Options) -> (Vec<Row>, Vec<&'static str>) {
 fn read_file(path: &Path, options: &Options) -> (Vec<Row>, Diagnostics) {
     let kind = WfFormat.recognise(path, &fs::read(path).unwrap()).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-    let mut sources = [Source { path: path.to_owned(), name, kind, rows: 0, diagnostics: Diagnostics::default() }];
+    let mut sources = [Source { path: path.to_owned(), name, kind, sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() }];
     let rows = WfFormat.read(&mut sources, options);
     (rows, std::mem::take(&mut sources[0].diagnostics))
 }
@@ -251,7 +251,7 @@ mod hostile {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join(name);
             fs::write(&path, instance.to_string()).unwrap();
-            let mut sources = [Source { path, name: name.to_owned(), kind: "WfFormat instance", rows: 0, diagnostics: Diagnostics::default() }];
+            let mut sources = [Source { path, name: name.to_owned(), kind: "WfFormat instance", sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() }];
             for row in WfFormat.read(&mut sources, &Options::default()) {
                 prop_assert!(row.task_id.is_some() && row.realtime_s.is_none_or(|seconds| seconds >= 0.0));
             }

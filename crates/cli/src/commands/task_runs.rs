@@ -43,9 +43,14 @@ pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome
     let files = report.sources.iter().filter(|source| !source.kind.is_empty()).count();
     let statuses: Vec<_> = report.statuses.iter().map(|(status, count)| format!("{count} {status}")).collect();
     messages::note(&format!(
-        "{files} files imported, {} rows of task_runs written{}{}{}{}",
+        "{files} files imported, {} rows of task_runs written{}{}{}{}{}",
         report.rows(),
         if statuses.is_empty() { String::new() } else { format!(" ({})", statuses.join(", ")) },
+        if report.grown > 0 {
+            format!("; {} of the files have grown since, and their rows replace the earlier ones", report.grown)
+        } else {
+            String::new()
+        },
         if already > 0 { format!("; {already} had been imported before and were skipped") } else { String::new() },
         if passed_over > 0 { format!("; {passed_over} files in the directories are something else") } else { String::new() },
         if errors > 0 { format!("; {errors} errors, see above and the table `diagnostics`") } else { String::new() },

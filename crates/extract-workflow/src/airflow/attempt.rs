@@ -59,12 +59,14 @@ pub struct Attempts {
 
 impl Attempts {
     /// Adds what a source tells. What an earlier source told is kept; it is said of the later one where they contradict each other.
-    pub fn add(&mut self, key: Key, told: Row, source: &mut Source) {
+    pub fn add(&mut self, key: Key, mut told: Row, source: &mut Source) {
         let Some(row) = self.rows.get_mut(&key) else {
             source.rows += 1;
+            source.sign(&mut told);
             self.rows.insert(key, told);
             return;
         };
+        source.joined += 1;
         let open = |status: &str| matches!(status, "running" | "submitted" | "unknown");
         if row.status != told.status && !open(&row.status) && !open(&told.status) {
             let message = format!(

@@ -115,7 +115,7 @@ impl Told {
     fn see_pod(&mut self, pod: &Value, is_deleted: bool, line: Option<u64>, at: usize, source: &mut Source) {
         if let Some(mut seen) = pod::read(pod, is_deleted, line, &mut source.diagnostics) {
             for (_, row) in &mut seen.rows {
-                row.source = source.name.clone().into();
+                source.sign(row);
                 row.line = line.map(|line| line as i64);
             }
             self.pods.push((at, seen));
@@ -141,7 +141,8 @@ impl Told {
         for (event, at) in self.events {
             let mut of_pod = starts.range_mut((event.uid.clone(), 0)..=(event.uid.clone(), i64::MAX)).map(|(_, (_, row))| row).peekable();
             if of_pod.peek().is_none() {
-                let row = row_of(&event, &sources[at].name);
+                let mut row = row_of(&event);
+                sources[at].sign(&mut row);
                 starts.insert((event.uid.clone(), 0), (at, row));
                 continue;
             }
@@ -162,7 +163,7 @@ impl Told {
 }
 
 /// A pod of which only events are left.
-fn row_of(event: &Event, source: &str) -> Row {
+fn row_of(event: &Event) -> Row {
     let mut row = Row {
         engine: NAME.into(),
         name: event.pod.clone().into(),
@@ -171,7 +172,6 @@ fn row_of(event: &Event, source: &str) -> Row {
         native_id: Some(event.uid.clone().into()),
         native_kind: Some("pod".into()),
         status: "unknown".into(),
-        source: source.to_owned().into(),
         ..Row::default()
     };
     add_event(&mut row, event, true);

@@ -66,7 +66,7 @@ pub struct Run {
 ///
 /// # Errors
 /// When reading fails. What is wrong in a line is said in `said`.
-pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::Result<Vec<Run>> {
+pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Vec<Run>> {
     let mut lines = input::lines(reader);
     let mut runs = Vec::new();
     let mut run = Run::default();
@@ -87,7 +87,7 @@ pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::R
                 run.see_mark(mark, number, said)
             }
             None if line.trim().is_empty() => Some(()),
-            None => run.see_change(&line, number, source),
+            None => run.see_change(&line, number),
         };
         if understood.is_none() {
             let shown: String = line.chars().take(60).collect();
@@ -184,7 +184,7 @@ impl Run {
         Some(())
     }
 
-    fn see_change(&mut self, text: &str, line: u64, source: &str) -> Option<()> {
+    fn see_change(&mut self, text: &str, line: u64) -> Option<()> {
         let fields: Vec<&str> = text.split_ascii_whitespace().collect();
         let [time, node, state, job, waiting, _running, complete, failed, aborted, total] = fields[..] else { return None };
         let ns = time.parse::<i64>().ok()?.checked_mul(1000)?;
@@ -207,7 +207,6 @@ impl Run {
                 engine: super::NAME.into(),
                 task_id: Some(node.to_owned().into()),
                 attempt: Some(*attempt),
-                source: source.to_owned().into(),
                 line: Some(line as i64),
                 ..Row::default()
             });

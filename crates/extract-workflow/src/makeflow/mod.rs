@@ -86,6 +86,7 @@ impl Engine for Makeflow {
             let name = sources[at].name.trim_end_matches(".gz").trim_end_matches(LOG_SUFFIX).to_owned();
             for mut row in std::mem::take(&mut run.rows) {
                 describe(&mut row, &run);
+                sources[at].sign(&mut row);
                 row.run_id = run.began.clone().map(Into::into);
                 row.run_name = Some(name.clone().into());
                 rows.push(row);
@@ -109,14 +110,14 @@ impl Told {
     fn read(&mut self, at: usize, source: &mut Source) -> io::Result<()> {
         match source.kind {
             LOG => {
-                let read = log::read(input::open(&source.path)?, &source.name, &mut source.diagnostics)?;
+                let read = log::read(input::open(&source.path)?, &mut source.diagnostics)?;
                 self.runs.extend(read.into_iter().map(|run| (at, run)));
             }
             WORKFLOW => match workflow::read(&input::whole(&source.path)?) {
                 Ok(rules) => self.workflows.push((at, rules)),
                 Err(why) => source.refuse(Diagnostic::error("workflow_bad", why).advise("JX becomes JSON with: jx2json FILE > FILE.json")),
             },
-            SUMMARY => match summary::read(&input::whole(&source.path)?, &source.name) {
+            SUMMARY => match summary::read(&input::whole(&source.path)?) {
                 Some(row) => self.summaries.push((at, row)),
                 None => source.refuse(Diagnostic::error("summary_bad", "this is no summary of Makeflow's resource monitor")),
             },
@@ -190,6 +191,7 @@ fn join_summary(sources: &mut [Source], at: usize, mut told: Row, runs: &mut [(u
         let command = told.command.clone().filter(|command| !command.trim().is_empty()).unwrap_or_else(|| name.clone().into());
         told.logical_task = program(&command).to_owned().into();
         told.name = command;
+        sources[at].sign(&mut told);
         return Some(told);
     };
     if row.status != "running" && told.status != "unknown" && row.status != told.status {

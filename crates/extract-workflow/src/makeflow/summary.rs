@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{Row, json};
 
 /// What is told, and the command; `None` when the text is no summary.
-pub fn read(text: &str, source: &str) -> Option<Row> {
+pub fn read(text: &str) -> Option<Row> {
     let summary = json::from_str(&without_odd_escapes(text)).ok()?;
     summary.get("monitor_version")?;
     let unit = |name: &str, unit: &str| {
@@ -39,7 +39,6 @@ pub fn read(text: &str, source: &str) -> Option<Row> {
         peak_vmem_bytes: megabytes("virtual_memory"),
         rchar_bytes: megabytes("bytes_read"),
         wchar_bytes: megabytes("bytes_written"),
-        source: source.to_owned().into(),
         ..Row::default()
     })
 }

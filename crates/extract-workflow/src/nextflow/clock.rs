@@ -95,6 +95,14 @@ impl Resolved {
         Some((ns, MILLISECOND_NS + self.zone_precision_ns))
     }
 
+    /// By a time that is told both ways, to the second or so.
+    pub fn by_pair(local: NaiveDateTime, utc_ns: i64) -> Option<Self> {
+        let seconds = (local - DateTime::from_timestamp_nanos(utc_ns).naive_utc()).num_seconds();
+        let offset_s = (seconds + QUARTER_HOUR_S / 2).div_euclid(QUARTER_HOUR_S) * QUARTER_HOUR_S;
+        let is_zone = (seconds - offset_s).abs() <= SKEW_S && (-12 * 3600..=14 * 3600).contains(&offset_s);
+        is_zone.then_some(Self { first_year: 0, offset_s, zone_precision_ns: 0 })
+    }
+
     /// For times with date that no log goes with.
     pub fn without_log(options: &Options) -> Self {
         let zone_precision_ns = if options.zone_offset_s.is_some() { 0 } else { ANY_ZONE_NS };

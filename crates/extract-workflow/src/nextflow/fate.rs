@@ -9,7 +9,9 @@ use std::collections::{BTreeSet, HashSet};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
 use super::clock::{Resolved, Stamp};
-use super::told::{Task, Told};
+use super::counts::{Aside, Counts, count_of};
+use super::tasks::Task;
+use super::told::Told;
 use crate::{Options, Row};
 
 /// A run.
@@ -17,10 +19,16 @@ use crate::{Options, Row};
 pub struct Run {
     /// Its tasks in the order in which the log names them first.
     pub rows: Vec<Row>,
+    /// Of each row its hash, as far as the log tells it.
+    pub hashes: Vec<Option<String>>,
     /// How its local times become UTC; `None` when its year is not known.
     pub clock: Option<Resolved>,
     /// The name of its trace file, without folders.
     pub trace_file: Option<String>,
+    /// By [`Told::run_id`] and its name, where the log tells them.
+    pub id: Option<String>,
+    /// See [`Run::id`].
+    pub name: Option<String>,
 }
 
 impl Told {
@@ -37,7 +45,8 @@ impl Told {
 
     /// The run; `None` when there was none. `mtime_ns` is when the log was written last.
     pub fn finish(mut self, options: &Options, mtime_ns: Option<i64>, said: &mut Diagnostics) -> Option<Run> {
-        let mut tasks = std::mem::take(&mut self.tasks);
+        let mut tasks = std::mem::take(&mut self.tasks).all;
+        self.leave_out_waiting(&mut tasks, said);
         // An array job is acknowledged like a task; its tasks carry its id with an index.
         let arrays: HashSet<String> = tasks
             .iter()
@@ -55,24 +64,48 @@ impl Told {
         if tasks.is_empty() && self.run_id.is_none() {
             return None;
         }
-        let timed = tasks.iter().any(|task| task.submitted.is_some() || task.done.is_some());
+        let timed = tasks.iter().any(|task| task.submitted.is_some() || task.done.is_some() || task.cached.is_some());
         let clock = if timed { self.clock.resolve(options, mtime_ns, self.first_line.unwrap_or(1), said) } else { None };
         let acknowledging: BTreeSet<String> = tasks.iter().filter_map(|task| task.row.executor.as_deref().map(str::to_owned)).collect();
-        let rows: Vec<Row> = tasks.into_iter().map(|task| self.finish_task(task, clock, &acknowledging)).collect();
+        let hashes = tasks.iter_mut().map(|task| task.hash.take()).collect();
+        let mut counts = Counts::default();
+        let count = |task: Task| {
+            let aside = Aside::of(&task);
+            let row = self.finish_task(task, clock, &acknowledging);
+            counts.add(aside, &row);
+            row
+        };
+        let rows: Vec<Row> = tasks.into_iter().map(count).collect();
         if let Some((line, stats)) = &self.stats {
-            compare(&rows, stats, *line, said);
-        } else if rows.iter().any(|row| matches!(row.status.as_ref(), "running" | "submitted")) {
-            let message = "the log tells neither the end of the run nor that of some tasks";
-            let advice = "when the run goes on, import its log again into another dataset: in this one its tasks would be twice";
+            counts.compare(stats, *line, said);
+        } else if !self.has_end && !rows.is_empty() {
+            let open = rows.iter().filter(|row| matches!(row.status.as_ref(), "running" | "submitted" | "unknown")).count();
+            let message = format!(
+                "the log does not tell the end of the run: it goes on, Nextflow was killed, or the file was cut; {open} of its tasks have no end"
+            );
+            let advice = "import the log again when it has grown: its tasks are then replaced";
             said.push(Diagnostic::warning("run_without_end", message).advise(advice));
         }
-        Some(Run { rows, clock, trace_file: self.trace_file })
+        Some(Run { rows, hashes, clock, trace_file: self.trace_file, id: self.run_id, name: self.run_name })
+    }
+
+    /// Tasks of which nothing is told but that they waited to be submitted, in a dump of the first of them.
+    fn leave_out_waiting(&self, tasks: &mut Vec<Task>, said: &mut Diagnostics) {
+        let (all, line) = (tasks.len(), tasks.iter().find(|task| task.waits).and_then(|task| task.row.line));
+        tasks.retain(|task| !task.waits);
+        let told = self.stats.as_ref().and_then(|(_, stats)| count_of(stats, "pendingCount"));
+        let waiting = told.unwrap_or(0).max(all - tasks.len());
+        if waiting > 0 {
+            let at_least = if told.is_some() { "" } else { "at least " };
+            let message = format!("{at_least}{waiting} tasks waited and were not submitted before the log ended; they have no rows");
+            let line = line.map(|line| line as u64).or(self.stats.as_ref().map(|(line, _)| *line)).unwrap_or(1);
+            said.push(Diagnostic::warning("tasks_not_submitted", message).at(line, None));
+        }
     }
 
     fn finish_task(&self, task: Task, clock: Option<Resolved>, acknowledging: &BTreeSet<String>) -> Row {
-        let Task { mut row, submitted, done, started_ms, exited, failed, running, .. } = task;
+        let Task { mut row, submitted, cached, done, started_ms, exited, failed, killed, running, .. } = task;
         row.engine = super::NAME.into();
-        row.source = self.source.clone().into();
         row.run_id = self.run_id.clone().map(Into::into);
         row.run_name = self.run_name.clone().map(Into::into);
         row.status = match (&done, row.exit_code) {
@@ -80,15 +113,18 @@ impl Told {
             _ if failed => "failed",
             (Some((_, word)), _) if word == "ABORTED" => "aborted",
             (Some(_), Some(0)) => "completed",
+            _ if killed => "aborted",
             (Some(_), Some(_)) => "failed",
             (Some(_), None) if row.native_id.is_none() => "completed",
             (Some(_), None) => "unknown",
-            (None, _) if self.aborted => "aborted",
+            (None, _) if self.aborted && !self.left_running => "aborted",
             (None, _) if running => "running",
             (None, _) => "submitted",
         }
         .into();
+        let utc = |stamp: Option<Stamp>| clock?.utc(stamp?);
         if row.cached {
+            (row.cached_ns, row.cached_precision_ns) = utc(cached).unzip();
             return row;
         }
         if row.executor.is_none() {
@@ -101,7 +137,6 @@ impl Told {
         if row.native_id.is_some() {
             row.native_kind = super::native_kind(&executor).map(Into::into);
         }
-        let utc = |stamp: Option<Stamp>| clock?.utc(stamp?);
         if let Some((ns, precision)) = utc(submitted) {
             row.submitted_ns = Some(ns);
             row.submitted_precision_ns = Some(precision);
@@ -122,26 +157,5 @@ impl Told {
                 row.submitted_ns.map(|submitted| (started - submitted).max(0) + row.submitted_precision_ns.unwrap_or(0) + digits);
         }
         row
-    }
-}
-
-/// Whether the engine counted as we do.
-fn compare(rows: &[Row], stats: &str, line: u64, said: &mut Diagnostics) {
-    let told = |names: &[&str]| {
-        let value =
-            |name: &&str| stats.split(';').find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?.parse::<usize>().ok();
-        names.iter().filter_map(value).reduce(|a, b| a + b)
-    };
-    let count = |statuses: &[&str]| rows.iter().filter(|row| statuses.contains(&row.status.as_ref())).count();
-    // Old versions count what they killed as failed.
-    for (what, told, counted) in [
-        ("succeeded", told(&["succeededCount", "succeedCount"]), count(&["completed"])),
-        ("failed or aborted", told(&["failedCount", "abortedCount"]), count(&["failed", "aborted"])),
-        ("cached", told(&["cachedCount"]), count(&["cached"])),
-    ] {
-        if let Some(told) = told.filter(|told| *told != counted) {
-            let message = format!("by Nextflow's own count {told} tasks {what}, by what the log tells of each {counted}");
-            said.push(Diagnostic::warning("counts_differ", message).at(line, None));
-        }
     }
 }

@@ -1,83 +1,180 @@
 //! What log, trace files and work directories tell of the same attempt becomes one row.
 //!
-//! They are joined by the hash. A run that was resumed has the hashes of the run before among its cached tasks; a trace file therefore belongs
-//! to the run with which it agrees on most tasks, cached or not, and a work directory to the run that executed the task.
+//! They are joined by the hash, and by number and name where only the beginning of the hash is told. A run that was resumed has the hashes of the run before among its
+//! cached tasks; a trace file therefore belongs to the run that executed what it says was executed, and a work directory to the run that executed the task.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use chrono::NaiveDateTime;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
 use super::clock::Resolved;
 use super::fate::Run;
-use super::trace::Record;
+use super::history::{self, Launch};
+use super::names::{can_be_same, names_agree, shown, surely_same};
+use super::report::Report;
+use super::trace::{Record, Written};
 use crate::{Options, Row};
+
+/// A run of which a log, a report or the history told.
+#[derive(Debug, Default)]
+struct KnownRun {
+    id: Option<String>,
+    name: Option<String>,
+    clock: Option<Resolved>,
+    trace_file: Option<String>,
+}
 
 /// All rows so far.
 #[derive(Default)]
 pub struct Joined {
     rows: Vec<Row>,
+    /// Of each row its hash, as far as a source told it.
+    hashes: Vec<Option<String>>,
     /// Of each row, the number of its run in `runs`.
     run_of: Vec<Option<usize>>,
-    runs: Vec<(Option<Resolved>, Option<String>)>,
+    runs: Vec<KnownRun>,
+    launches: Vec<Launch>,
+    /// By the hash that Nextflow shows.
     by_key: HashMap<String, Vec<usize>>,
+    /// How often a source added to a row.
+    pub filled: u64,
 }
 
 impl Joined {
+    /// Adds what a history tells; gives the number of rows, which is none.
+    pub fn add_history(&mut self, launches: Vec<Launch>) -> u64 {
+        self.launches.extend(launches);
+        self.launches.dedup();
+        0
+    }
+
     /// Adds a run of a log.
     pub fn add_run(&mut self, run: Run) {
         let number = self.runs.len();
-        self.runs.push((run.clock, run.trace_file));
-        for row in run.rows {
-            self.push(row, Some(number));
+        self.runs.push(KnownRun { id: run.id, name: run.name, clock: run.clock, trace_file: run.trace_file });
+        for (row, hash) in run.rows.into_iter().zip(run.hashes) {
+            self.push(row, hash, Some(number));
         }
     }
 
-    fn push(&mut self, row: Row, run: Option<usize>) {
-        if let Some(key) = &row.cache_key {
-            self.by_key.entry(key.to_string()).or_default().push(self.rows.len());
+    fn push(&mut self, row: Row, hash: Option<String>, run: Option<usize>) {
+        if let Some(hash) = &hash {
+            self.by_key.entry(shown(hash).to_owned()).or_default().push(self.rows.len());
         }
         self.rows.push(row);
+        self.hashes.push(hash);
         self.run_of.push(run);
     }
 
-    fn with_key(&self, row: &Row) -> &[usize] {
-        row.cache_key.as_deref().and_then(|key| self.by_key.get(key)).map_or(&[], Vec::as_slice)
+    /// The rows that can be of the same task by hash, number and name, those that surely are first. `number` and `name` are of a run, so that they decide only
+    /// within it, and not where the whole hash is known.
+    fn same_task(&self, hash: Option<&str>, row: &Row) -> Vec<usize> {
+        let Some((hash, same_key)) = hash.and_then(|hash| Some((hash, self.by_key.get(shown(hash))?))) else { return Vec::new() };
+        let surely = |at: usize| self.hashes[at].as_deref().is_some_and(|known| surely_same(known, hash));
+        let can_be = |at: usize| {
+            let known = &self.rows[at];
+            let same_id = known.task_id.as_deref().zip(row.task_id.as_deref()).is_none_or(|(known, told)| known == told);
+            let same_name = row.name.is_empty() || names_agree(&known.name, &row.name);
+            // A cached task has another number in the run that executed it.
+            same_name && (same_id || known.cached != row.cached) && self.hashes[at].as_deref().is_some_and(|known| can_be_same(known, hash))
+        };
+        let mut found: Vec<usize> = same_key.iter().copied().filter(|at| surely(*at) || can_be(*at)).collect();
+        found.sort_by_key(|at| (!surely(*at), *at));
+        found
     }
 
-    /// The run with which a trace file agrees on most tasks; the log names its file, which decides between equals.
+    /// The run with which a trace file agrees on most tasks that were executed, since only one run executes a task; on cached ones where it has no others. The log
+    /// names its file, which decides between equals; where nothing does it belongs to none of them.
     fn run_of_trace(&self, name: &str, records: &[Record]) -> Option<usize> {
-        let mut agree = vec![0; self.runs.len()];
+        let mut agree = vec![(0, 0); self.runs.len()];
         for record in records {
-            for at in self.with_key(&record.row) {
-                if let Some(run) = self.run_of[*at].filter(|_| self.rows[*at].cached == record.row.cached) {
-                    agree[run] += 1;
+            let runs: HashSet<usize> = self
+                .same_task(record.hash(), &record.row)
+                .into_iter()
+                .filter(|at| self.rows[*at].cached == record.row.cached)
+                .filter_map(|at| self.run_of[at])
+                .collect();
+            for run in runs {
+                if record.row.cached {
+                    agree[run].1 += 1;
+                } else {
+                    agree[run].0 += 1;
                 }
             }
         }
-        let named = |run: usize| self.runs[run].1.as_deref() == Some(name);
-        (0..agree.len()).filter(|run| agree[*run] > 0).max_by_key(|run| (agree[*run], named(*run), std::cmp::Reverse(*run)))
+        let has_executed = records.iter().any(|record| !record.row.cached && record.hash().is_some());
+        let score = |run: usize| (agree[run], self.runs[run].trace_file.as_deref() == Some(name));
+        let agrees = |run: &usize| if has_executed { agree[*run].0 > 0 } else { agree[*run].1 > 0 };
+        let best = (0..agree.len()).filter(agrees).max_by_key(|run| score(*run))?;
+        let mut equal = (0..agree.len()).filter(|run| score(*run) == score(best));
+        // The same log under two names is the same run.
+        let same_run = |a: usize, b: usize| (&self.runs[a].id, &self.runs[a].name) == (&self.runs[b].id, &self.runs[b].name);
+        let first = equal.next()?;
+        equal.all(|other| same_run(first, other)).then_some(first)
+    }
+
+    /// The run that was launched when the tasks of a trace file can have run, where no log or report has them.
+    fn launched(&mut self, records: &[Record]) -> Option<usize> {
+        let executed = records.iter().filter(|record| !record.row.cached);
+        let local: Vec<NaiveDateTime> = executed.filter_map(|record| record.local()).collect();
+        let launch = history::run_of(&self.launches, *local.iter().min()?, *local.iter().max()?)?;
+        let (id, name) = (Some(launch.run_id.clone()), Some(launch.run_name.clone()));
+        // It has a log, which does not have these tasks.
+        if self.runs.iter().any(|run| run.clock.is_some() && run.id == id && run.name == name) {
+            return None;
+        }
+        self.runs.push(KnownRun { id, name, ..KnownRun::default() });
+        Some(self.runs.len() - 1)
+    }
+
+    /// The zone of a trace file by a task of which another source told the time of its submission in UTC.
+    fn clock_by_pairs(&self, records: &[Record], run: usize) -> Option<Resolved> {
+        records.iter().filter(|record| !record.row.cached).find_map(|record| {
+            let Some(Written::Local(local)) = record.submit else { return None };
+            let same = self.same_task(record.hash(), &record.row).into_iter().find(|at| self.run_of[*at] == Some(run))?;
+            Resolved::by_pair(local, self.rows[same].submitted_ns?)
+        })
     }
 
     /// Adds a trace file; gives the number of rows of which it told first.
     pub fn add_trace(&mut self, name: &str, records: Vec<Record>, options: &Options, said: &mut Diagnostics) -> u64 {
-        let run = self.run_of_trace(name, &records);
-        let of_log = run.and_then(|run| self.runs[run].0);
-        let clock = of_log.unwrap_or_else(|| Resolved::without_log(options));
-        if of_log.is_none() && options.zone_offset_s.is_none() && records.iter().any(|record| !record.row.cached && record.needs_zone()) {
+        let run = self.run_of_trace(name, &records).or_else(|| self.launched(&records));
+        let clock = run.and_then(|run| self.runs[run].clock.or_else(|| self.clock_by_pairs(&records, run)));
+        if clock.is_none() && options.zone_offset_s.is_none() && records.iter().any(|record| !record.row.cached && record.needs_zone()) {
             let message =
                 "the trace file does not tell its zone; its times are taken as UTC and can be wrong by up to 14 hours, all by the same";
             let advice = "import it together with the run's .nextflow.log, or say the zone with --zone, as in --zone=+01:00";
             said.push(Diagnostic::warning("no_zone", message).advise(advice));
         }
+        self.add_records(records, run, &clock.unwrap_or_else(|| Resolved::without_log(options)), said)
+    }
+
+    /// Adds a report, which names its run and tells times in UTC; gives the number of rows of which it told first.
+    pub fn add_report(&mut self, report: Report, said: &mut Diagnostics) -> u64 {
+        let is_its = |run: &KnownRun| run.id == report.run_id && run.name == report.run_name;
+        let run = self.runs.iter().position(is_its).unwrap_or(self.runs.len());
+        if run == self.runs.len() {
+            self.runs.push(KnownRun { id: report.run_id, name: report.run_name, ..KnownRun::default() });
+        }
+        self.add_records(report.records, Some(run), &Resolved::without_log(&Options::default()), said)
+    }
+
+    fn add_records(&mut self, records: Vec<Record>, run: Option<usize>, clock: &Resolved, said: &mut Diagnostics) -> u64 {
         let mut added = 0;
+        // Each row of a file is a task of its own.
+        let mut joined: HashSet<usize> = HashSet::new();
         for record in records {
-            let mut row = record.finish(&clock);
+            let hash = record.hash().map(str::to_owned);
+            let mut row = record.finish(clock);
             if row.cached {
                 forget_earlier_run(&mut row);
             }
             let line = row.line;
-            let known = self.with_key(&row).iter().copied().find(|at| self.run_of[*at] == run);
+            let same = self.same_task(hash.as_deref(), &row);
+            let known = same.into_iter().find(|at| self.run_of[*at] == run && self.rows[*at].cached == row.cached && joined.insert(*at));
             if let Some(at) = known {
+                self.filled += 1;
                 fill(&mut self.rows[at], row, said);
                 continue;
             }
@@ -86,28 +183,31 @@ impl Joined {
                 said.push(Diagnostic::error("task_without_name", message).at(line.unwrap_or(1) as u64, None));
                 continue;
             }
-            if let Some(same_run) = run.and_then(|run| self.run_of.iter().position(|of| *of == Some(run))) {
-                row.run_id = self.rows[same_run].run_id.clone();
-                row.run_name = self.rows[same_run].run_name.clone();
+            if let Some(run) = run {
+                row.run_id = self.runs[run].id.clone().map(Into::into);
+                row.run_name = self.runs[run].name.clone().map(Into::into);
             }
-            self.push(row, run);
+            joined.insert(self.rows.len());
+            self.push(row, hash, run);
             added += 1;
         }
         added
     }
 
     /// Adds a work directory; gives the number of rows of which it told first.
-    pub fn add_work_dir(&mut self, mut row: Row, said: &mut Diagnostics) -> u64 {
-        let known = self.with_key(&row).to_vec();
+    pub fn add_work_dir(&mut self, mut row: Row, hash: &str, said: &mut Diagnostics) -> u64 {
+        let known = self.same_task(Some(hash), &row);
         let executed: Vec<usize> = known.iter().copied().filter(|at| !self.rows[*at].cached).collect();
         if let Some(at) = executed.first() {
             if executed.len() > 1 {
                 said.push(Diagnostic::warning("work_dir_twice", "several attempts have this hash; the first is taken"));
             }
+            self.filled += 1;
             fill(&mut self.rows[*at], row, said);
             return 0;
         }
         if !known.is_empty() {
+            self.filled += 1;
             forget_earlier_run(&mut row);
             for at in known {
                 fill(&mut self.rows[at], row.clone(), said);
@@ -121,7 +221,7 @@ impl Joined {
             ));
             return 0;
         }
-        self.push(row, None);
+        self.push(row, Some(hash.to_owned()), None);
         1
     }
 

@@ -3,7 +3,10 @@
 //! A line begins with a time of day ([`super::clock`]), a thread, a level and a logger; what does not is the continuation of the line before. What a user's
 //! script prints is in the log too, under loggers of its own, and is not looked at. Only one line, the runs' tasks and at most 256 KiB of a
 //! continued message are in memory.
+//!
+//! A log whose disk was full, or whose file was cut, has a line that ends within it: nothing follows, or another line begins there.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
@@ -22,14 +25,27 @@ const MOST_CONTINUATION: usize = 256 << 10;
 ///
 /// # Errors
 /// When reading fails. What is wrong in a line is said in `said`.
-pub fn read(reader: impl BufRead, source: &str, mtime_ns: Option<i64>, options: &Options, said: &mut Diagnostics) -> io::Result<Vec<Run>> {
+pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, said: &mut Diagnostics) -> io::Result<Vec<Run>> {
     let mut lines = input::lines(reader);
     let mut runs = Vec::new();
-    let mut told = Told::new(source);
+    let mut told = Told::default();
     let mut event: Option<Event> = None;
     while let Some((number, line)) = lines.next()? {
-        let line = text::decode(line);
-        let line = without_escapes(&line);
+        // A file that grew after its disk had lost what was written has zeros there.
+        let holes = line.iter().filter(|byte| **byte == 0).count();
+        let line: Cow<'_, [u8]> = if holes == 0 { line.into() } else { line.iter().copied().filter(|byte| *byte != 0).collect() };
+        if holes > 0 {
+            let message = format!("{holes} bytes are missing here, zeros stand in their place");
+            said.push(Diagnostic::error("bytes_missing", message).at(number, None));
+        }
+        let line = text::decode(&line);
+        let mut line = without_escapes(&line);
+        if let Some(next) = line_within(&line) {
+            let message = "this line is cut: another begins within it; what was between them is missing";
+            said.push(Diagnostic::error("line_cut", message).at(number, Some(next as u64 + 1)));
+            // What the first part tells of a task can be cut as well; the second is whole.
+            line = line[next..].to_owned().into();
+        }
         if let Some((month, day, ms, at)) = clock::prefix(&line) {
             if let Some(event) = event.take() {
                 told.see(event, said);
@@ -41,7 +57,7 @@ pub fn read(reader: impl BufRead, source: &str, mtime_ns: Option<i64>, options: 
             }
             let this = Event::new(number, stamp, &line[at..], at);
             if this.is_launch() && !told.is_empty() {
-                runs.extend(std::mem::replace(&mut told, Told::new(source)).finish(options, mtime_ns, said));
+                runs.extend(std::mem::replace(&mut told, Told::default()).finish(options, mtime_ns, said));
                 told.clock.stamp(month, day, ms);
             }
             event = Some(this);
@@ -53,11 +69,42 @@ pub fn read(reader: impl BufRead, source: &str, mtime_ns: Option<i64>, options: 
     }
     if let Some(mut event) = event {
         event.cut = !lines.whole && event.more.is_empty();
+        if !lines.whole {
+            let (line, column) = (event.line, event.column as u64 + 1);
+            let message = "the file ends within this message: it was cut, or is being written";
+            said.push(Diagnostic::warning("last_line_cut", message).at(line, Some(column)));
+        }
         told.see(event, said);
     }
     runs.extend(told.finish(options, mtime_ns, said));
     Ok(runs)
 }
+
+/// Where another line of the log begins within a line of it.
+fn line_within(line: &str) -> Option<usize> {
+    let (_, _, _, at) = clock::prefix(line)?;
+    // The level and the logger follow a thread, as in the text of no message.
+    let begins = |at: &usize| {
+        clock::prefix(&line[*at..]).is_some_and(|(_, _, _, after)| LEVELS.iter().any(|level| is_thread(&line[at + after..], level)))
+    };
+    let dashes = line[at..].match_indices('-').map(|(dash, _)| at + dash);
+    // The longest name of a month that fits, but for those of several words.
+    dashes
+        .filter_map(|dash| {
+            let word = line[at..dash].rfind(|c: char| !c.is_alphabetic() && c != '.').map_or(at, |end| at + end + 1);
+            let known = |from: &usize| super::months::month(&line[*from..dash]).is_some() && begins(from);
+            let mut starts = line[word..dash].char_indices().map(|(start, _)| word + start);
+            starts.find(known)
+        })
+        .next()
+}
+
+/// Whether a thread in brackets and a level come first.
+fn is_thread(rest: &str, level: &str) -> bool {
+    rest.strip_prefix('[').and_then(|rest| rest.find(']').map(|end| &rest[end..])).is_some_and(|rest| rest.starts_with(level))
+}
+
+const LEVELS: [&str; 5] = ["] TRACE ", "] DEBUG ", "] INFO ", "] WARN ", "] ERROR "];
 
 /// A line and its continuation.
 pub struct Event {
@@ -76,8 +123,7 @@ pub struct Event {
 impl Event {
     /// From what follows the time: `[main] DEBUG nextflow.Session - Session start`.
     fn new(line: u64, stamp: Option<Stamp>, rest: &str, at: usize) -> Self {
-        let level =
-            ["] TRACE ", "] DEBUG ", "] INFO ", "] WARN ", "] ERROR "].iter().filter_map(|level| Some((rest.find(level)?, level))).min();
+        let level = LEVELS.iter().filter_map(|level| Some((rest.find(level)?, level))).min();
         let after = level.map_or(0, |(at, level)| at + level.len());
         let (logger, message_at) =
             rest[after..].find(" - ").map_or((rest, rest.len()), |dash| (&rest[after..after + dash], after + dash + 3));

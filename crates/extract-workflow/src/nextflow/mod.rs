@@ -1,17 +1,23 @@
-//! Nextflow: its log, its trace file and the work directories of its tasks.
+//! Nextflow: its log, its report, its trace file, its history and the work directories of its tasks.
 //!
-//! What is told of one attempt is joined by its hash, which all three hold; the log is believed first, then the trace file, then the work
+//! What is told of one attempt is joined by its hash, which all but the history hold; the log is believed first, then the report, then the trace file, then the work
 //! directory, and where they contradict each other a diagnostic says so.
 
 mod clock;
+mod counts;
+mod exception;
 mod fate;
 mod handler;
+mod history;
 mod join;
 mod log;
 mod months;
 mod names;
+mod report;
+mod tasks;
 mod told;
 mod trace;
+mod trace_times;
 mod work_dir;
 
 use std::path::{Path, PathBuf};
@@ -27,9 +33,14 @@ use crate::{Engine, Options, Row, Source, input};
 pub const NAME: &str = "nextflow";
 
 // In the order in which they are believed.
+const HISTORY: &str = "Nextflow history";
 const LOG: &str = "Nextflow log";
+const REPORT: &str = "Nextflow report";
 const TRACE: &str = "Nextflow trace file";
 const WORK_DIR: &str = "Nextflow work directory";
+
+/// The folder of a pipeline's results into which nf-core's pipelines put reports and trace files.
+const PIPELINE_INFO: &str = "pipeline_info";
 
 /// The engine.
 #[derive(Debug, Clone, Copy)]
@@ -40,12 +51,13 @@ impl Engine for Nextflow {
         NAME
     }
 
-    /// The files of a directory, and the work directories in it, in `work/`, and in those whose names are the beginning of a hash.
+    /// The files of a directory and of its `.nextflow`, those of `pipeline_info` in it or in a folder of it, and the work directories in it, in `work/`, and in
+    /// folders whose names are the beginning of a hash.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         let mut open = vec![dir.to_owned()];
-        while let Some(dir) = open.pop() {
-            for entry in fs::read_dir(&dir)? {
+        while let Some(inside) = open.pop() {
+            for entry in fs::read_dir(&inside)? {
                 let entry = entry?;
                 let (path, name) = (entry.path(), entry.file_name());
                 let is_hash = name.len() == 2 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit);
@@ -55,8 +67,14 @@ impl Engine for Nextflow {
                 } else if entry.file_type()?.is_dir() {
                     if work_dir::is_one(&path) {
                         found.push(path);
-                    } else if is_hash || name == "work" {
+                    } else if is_hash || name == "work" || name == PIPELINE_INFO {
                         open.push(path);
+                    } else if inside == dir {
+                        // Where results go is for the pipeline to say.
+                        let is = |path: &Path, what: fn(&fs::Metadata) -> bool| fs::symlink_metadata(path).is_ok_and(|found| what(&found));
+                        let (info, history) = (path.join(PIPELINE_INFO), path.join("history"));
+                        open.extend(is(&info, fs::Metadata::is_dir).then_some(info));
+                        found.extend((name == ".nextflow" && is(&history, fs::Metadata::is_file)).then_some(history));
                     }
                 }
             }
@@ -72,36 +90,62 @@ impl Engine for Nextflow {
         if text.lines().next().is_some_and(|header| trace::separator(header).is_some()) {
             return Some(TRACE);
         }
+        if report::is_one(&text) {
+            return Some(REPORT);
+        }
+        if text.lines().next().is_some_and(history::is_line) {
+            return Some(HISTORY);
+        }
         // A log that was cut can begin within a stack trace.
         let is_log = |line: &str| clock::prefix(line).is_some() && line.contains(" - ");
         text.lines().take(200).any(is_log).then_some(LOG)
     }
 
     fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row> {
-        let rank = |kind: &str| [LOG, TRACE, WORK_DIR].iter().position(|known| *known == kind);
+        let rank = |kind: &str| [HISTORY, LOG, REPORT, TRACE, WORK_DIR].iter().position(|known| *known == kind);
         sources.sort_by(|a, b| (rank(a.kind), &a.name, &a.path).cmp(&(rank(b.kind), &b.name, &b.path)));
         let mut joined = Joined::default();
         for source in sources.iter_mut() {
-            let Source { path, name, kind, rows, diagnostics } = source;
-            let read = match *kind {
-                LOG => input::open(path).and_then(|reader| log::read(reader, name, mtime_ns(path), options, diagnostics)).map(|runs| {
-                    let told = runs.iter().map(|run| run.rows.len() as u64).sum();
-                    runs.into_iter().for_each(|run| joined.add_run(run));
-                    told
-                }),
-                TRACE => input::open(path)
-                    .and_then(|reader| trace::read(reader, name, diagnostics))
-                    .map(|records| joined.add_trace(name, records, options, diagnostics)),
-                WORK_DIR => work_dir::read(path, name, diagnostics).map(|row| joined.add_work_dir(row, diagnostics)),
-                _ => continue,
-            };
-            match read {
-                Ok(told) => *rows = told,
+            joined.filled = 0;
+            match read_one(source, options, &mut joined) {
+                Ok(told) => (source.rows, source.joined) = (told, joined.filled),
                 Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
             }
         }
         joined.finish()
     }
+}
+
+/// Gives the number of rows of which it told first.
+fn read_one(source: &mut Source, options: &Options, joined: &mut Joined) -> io::Result<u64> {
+    let path = source.path.clone();
+    let said = &mut source.diagnostics;
+    Ok(match source.kind {
+        HISTORY => joined.add_history(history::read(input::open(&path)?, said)?),
+        LOG => {
+            let mut runs = log::read(input::open(&path)?, mtime_ns(&path), options, said)?;
+            runs.iter_mut().flat_map(|run| &mut run.rows).for_each(|row| source.sign(row));
+            let told = runs.iter().map(|run| run.rows.len() as u64).sum();
+            runs.into_iter().for_each(|run| joined.add_run(run));
+            told
+        }
+        REPORT => {
+            let mut report = report::read(&input::whole(&path)?, said)?;
+            report.records.iter_mut().for_each(|record| source.sign(&mut record.row));
+            joined.add_report(report, &mut source.diagnostics)
+        }
+        TRACE => {
+            let mut records = trace::read(input::open(&path)?, said)?;
+            records.iter_mut().for_each(|record| source.sign(&mut record.row));
+            joined.add_trace(&source.name, records, options, &mut source.diagnostics)
+        }
+        WORK_DIR => {
+            let mut row = work_dir::read(&path, &source.name, said)?;
+            source.sign(&mut row);
+            joined.add_work_dir(row, &source.name, &mut source.diagnostics)
+        }
+        _ => 0,
+    })
 }
 
 fn mtime_ns(path: &Path) -> Option<i64> {

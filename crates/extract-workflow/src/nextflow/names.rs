@@ -8,18 +8,44 @@ pub fn process_and_tag(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// `…/19/2c6526a42e35b104d009c7369098f1` as Nextflow shows it: `19/2c6526`.
-pub fn cache_key_of_dir(work_dir: &str) -> Option<String> {
-    let mut parts = work_dir.trim_end_matches('/').rsplit('/');
-    let (rest, first) = (parts.next()?, parts.next()?);
+/// The length of a hash as Nextflow shows it.
+const SHOWN: usize = "19/2c6526".len();
+
+/// The hash in which the path of a work directory ends: of `…/19/2c6526a42e35b104d009c7369098f1` all but what is before `19`.
+pub fn hash_of_dir(work_dir: &str) -> Option<&str> {
+    let path = work_dir.trim_end_matches('/');
+    let (above, rest) = path.rsplit_once('/')?;
+    let first = above.rsplit('/').next()?;
     let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit() && !b.is_ascii_uppercase());
-    (first.len() == 2 && rest.len() >= 6 && hex(first) && hex(rest)).then(|| format!("{first}/{}", &rest[..6]))
+    let is_one = first.len() == 2 && rest.len() >= 6 && hex(first) && hex(rest);
+    is_one.then(|| &path[above.len() - first.len()..])
+}
+
+/// A hash as Nextflow shows it: `19/2c6526`. Two tasks can share what is shown.
+pub fn shown(hash: &str) -> &str {
+    hash.get(..SHOWN).unwrap_or(hash)
+}
+
+/// Whether two hashes, each as far as it is known, can be the same.
+pub fn can_be_same(a: &str, b: &str) -> bool {
+    a.starts_with(b) || b.starts_with(a)
+}
+
+/// Whether two hashes are known beyond what Nextflow shows, and are the same: then it is the same task, whatever else is told.
+pub fn surely_same(a: &str, b: &str) -> bool {
+    a.len().min(b.len()) > SHOWN && can_be_same(a, b)
+}
+
+/// Whether two names can be of the same task. An error in which Nextflow had no name yet tells the process alone.
+pub fn names_agree(a: &str, b: &str) -> bool {
+    let is_process = |short: &str, long: &str| process_and_tag(long).0 == short;
+    a == b || is_process(a, b) || is_process(b, a)
 }
 
 /// A hash at the beginning of a message, `[19/2c6526] Submitted process > …`, and what follows.
 pub fn leading_key(message: &str) -> Option<(&str, &str)> {
     let (key, rest) = message.strip_prefix('[')?.split_once("] ")?;
-    (key.len() == 9 && cache_key_of_dir(key).is_some()).then_some((key, rest))
+    (key.len() == SHOWN && hash_of_dir(key) == Some(key)).then_some((key, rest))
 }
 
 #[cfg(test)]
@@ -40,12 +66,22 @@ mod tests {
     }
 
     #[test]
-    fn keys() {
-        assert_eq!(cache_key_of_dir("s3://b/w/19/2c6526a42e35b104d009c7369098f1/").as_deref(), Some("19/2c6526"));
-        for none in ["/w/19", "/w/1x/2c6526a", "/w/19/2c65", "", "é/2c6526a"] {
-            assert_eq!(cache_key_of_dir(none), None, "{none}");
+    fn hashes() {
+        let whole = "19/2c6526a42e35b104d009c7369098f1";
+        assert_eq!(hash_of_dir(&format!("s3://b/w/{whole}/")), Some(whole));
+        assert_eq!(shown(whole), "19/2c6526");
+        for none in ["/w/19", "/w/1x/2c6526a", "/w/19/2c65", "", "é/2c6526a", "2c6526"] {
+            assert_eq!(hash_of_dir(none), None, "{none}");
         }
         assert_eq!(leading_key("[19/2c6526] Cached process > p"), Some(("19/2c6526", "Cached process > p")));
         assert_eq!(leading_key("[SLURM] submitted"), None);
+        assert!(can_be_same(whole, "19/2c6526") && !surely_same(whole, "19/2c6526") && surely_same(whole, whole));
+        assert!(!can_be_same(whole, "19/2c6526ff") && !can_be_same("19/2c6526", "19/2c6527"));
+    }
+
+    #[test]
+    fn agreeing_names() {
+        assert!(names_agree("A:B (x)", "A:B (x)") && names_agree("A:B (x)", "A:B") && names_agree("A:B", "A:B (x)"));
+        assert!(!names_agree("A:B (x)", "A:B (y)") && !names_agree("A:B", "A:C (y)"));
     }
 }

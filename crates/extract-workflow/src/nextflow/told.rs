@@ -1,5 +1,6 @@
 //! What the lines of a log tell of a run and its tasks, as they come.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use chrono::DateTime;
@@ -7,41 +8,23 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::time::SECOND_NS;
 
 use super::clock::{Clock, Stamp};
+use super::exception::is_interruption;
 use super::handler::{self, Handler};
 use super::log::Event;
-use super::names::{cache_key_of_dir, leading_key, process_and_tag};
-use crate::{Row, units};
-
-/// A task while the log is read.
-#[derive(Default)]
-pub struct Task {
-    pub row: Row,
-    /// Whether more than the grid's acknowledgement of a submission named it.
-    pub is_task: bool,
-    pub submitted: Option<Stamp>,
-    /// When the handler was done with it, and what it called that.
-    pub done: Option<(Option<Stamp>, String)>,
-    pub started_ms: Option<i64>,
-    /// Nanoseconds and precision.
-    pub exited: Option<(i64, i64)>,
-    pub failed: bool,
-    pub running: bool,
-}
+use super::names::{hash_of_dir, leading_key, process_and_tag};
+use super::tasks::{About, Tasks};
+use crate::units;
 
 /// What is known of a run so far.
 #[derive(Default)]
 pub struct Told {
-    pub source: String,
     pub run_id: Option<String>,
     pub run_name: Option<String>,
     pub host: Option<String>,
     pub clock: Clock,
     pub trace_file: Option<String>,
     pub first_line: Option<u64>,
-    pub tasks: Vec<Task>,
-    by_key: HashMap<String, usize>,
-    /// The latest task of a name, for errors that tell nothing else.
-    by_name: HashMap<String, usize>,
+    pub tasks: Tasks,
     /// Executors and their polling intervals.
     pub executors: BTreeMap<String, Option<i64>>,
     /// The executor of each process, where told.
@@ -50,18 +33,21 @@ pub struct Told {
     /// By name, the numbers of retries that were announced and have not begun.
     retries: HashMap<String, VecDeque<i64>>,
     pub aborted: bool,
+    /// Whether jobs were left running when the run was aborted, as its configuration said.
+    pub left_running: bool,
+    /// Whether no more tasks are begun: an error, or somebody, ends the run.
+    is_ending: bool,
+    /// Whether the log's last words were read.
+    pub has_end: bool,
+    /// A task of which an exception told first, before it had a hash, until the report on it tells its whole name.
+    nameless: Option<usize>,
     pub stats: Option<(u64, String)>,
 }
 
 impl Told {
-    /// Of a log with this name.
-    pub fn new(source: &str) -> Self {
-        Self { source: source.to_owned(), ..Self::default() }
-    }
-
     /// Whether no run has begun.
     pub fn is_empty(&self) -> bool {
-        self.tasks.is_empty() && self.run_id.is_none()
+        self.tasks.all.is_empty() && self.run_id.is_none()
     }
 
     /// Takes in a line with its continuation.
@@ -74,18 +60,28 @@ impl Told {
         if let Some((key, what)) = leading_key(message) {
             self.see_task_line(key, what, &event, said);
         } else if let Some(name) = message.strip_prefix("[skipping] Stored process > ") {
-            let at = self.add(None, name, event.line);
-            self.tasks[at].row.cached = true;
+            self.see_cached(None, name, &event, said);
         } else if let Some(text) = message.strip_prefix("Task completed > ") {
-            self.see_done(text, &event, said);
+            self.see_done(text, message.len() - text.len(), &event, said);
+        } else if let Some(text) = message.strip_prefix("Task timed-out > ") {
+            if let Some(at) = self.see_done(text, message.len() - text.len(), &event, said) {
+                self.tasks.all[at].failed = true;
+            }
+        } else if message.starts_with('[')
+            && let Some((_, id)) = message.split_once("] killing job=")
+        {
+            let id = id.split([';', ' ']).next().unwrap_or(id);
+            if let Some(task) = self.tasks.of_native_id(id) {
+                task.killed = true;
+            }
         } else if message.starts_with('[') && message.contains("submitted") {
             self.see_acknowledged(&event, said);
         } else if message.starts_with("Handling unexpected condition for") {
-            self.see_exception(&event);
+            self.see_exception(&event, said);
         } else if event.is_error
             && let Some(name) = message.strip_prefix("Error executing process > ")
         {
-            self.see_error(name.trim_matches('\''), &event);
+            self.see_error(name.trim_matches('\''), &event, said);
         } else {
             self.see_about_run(&event);
         }
@@ -118,6 +114,13 @@ impl Told {
             || message.starts_with("Killing pending tasks")
         {
             self.aborted = true;
+            self.is_ending = true;
+        } else if message.starts_with("Execution cancelled") || message.starts_with("Session await > all processes finished") {
+            self.is_ending = true;
+        } else if message.starts_with("Running tasks were not cancelled as requested") {
+            self.left_running = true;
+        } else if message.ends_with("Execution complete -- Goodbye") {
+            self.has_end = true;
         } else if let Some((_, stats)) = message.split_once("WorkflowStats[") {
             self.stats = Some((event.line, stats.to_owned()));
         } else if let Some((_, path)) = message.split_once(" trace file: ") {
@@ -137,40 +140,10 @@ impl Told {
         }
     }
 
-    /// The task with this hash, or a new one.
-    fn add(&mut self, key: Option<&str>, name: &str, line: u64) -> usize {
-        let next = self.tasks.len();
-        let at = key.map_or(next, |key| *self.by_key.entry(key.to_owned()).or_insert(next));
-        if at == next {
-            self.tasks.push(Task {
-                row: Row { line: Some(line as i64), cache_key: key.map(|key| key.to_owned().into()), ..Row::default() },
-                ..Task::default()
-            });
-        }
-        let task = &mut self.tasks[at];
-        if task.row.name.is_empty() {
-            let (process, tag) = process_and_tag(name);
-            task.row.logical_task = process.to_owned().into();
-            task.row.tag = tag.map(|tag| tag.to_owned().into());
-            task.row.name = name.to_owned().into();
-        }
-        task.is_task = true;
-        self.by_name.insert(name.to_owned(), at);
-        at
-    }
-
     /// `[19/2c6526] Submitted process > NAME` and what else begins with a hash.
     fn see_task_line(&mut self, key: &str, what: &str, event: &Event, said: &mut Diagnostics) {
         if let Some(note) = what.strip_prefix("NOTE: ") {
-            let Some(&at) = self.by_key.get(key) else { return };
-            let task = &mut self.tasks[at];
-            task.failed = true;
-            let (why, consequence) = note.rsplit_once(" -- ").unwrap_or((note, ""));
-            task.row.error.get_or_insert_with(|| why.to_owned().into());
-            let number = consequence.strip_prefix("Execution is retried (").and_then(|rest| rest.trim_end_matches(')').parse().ok());
-            if let Some(number) = number {
-                self.retries.entry(task.row.name.to_string()).or_default().push_back(number);
-            }
+            self.see_note(key, note);
             return;
         }
         let Some((verb, name)) = what.split_once(" process > ") else { return };
@@ -178,21 +151,45 @@ impl Told {
             return;
         }
         if event.cut {
-            said.push(cut(event));
             return;
         }
-        let at = self.add(Some(key), name, event.line);
-        match verb {
-            "Submitted" => {
-                self.tasks[at].row.attempt = Some(1);
-                self.tasks[at].submitted = self.tasks[at].submitted.or(event.stamp);
-            }
-            "Re-submitted" => {
-                let number = self.retries.get_mut(name).and_then(VecDeque::pop_front);
-                self.tasks[at].row.attempt = number.map(|number| number + 1);
-                self.tasks[at].submitted = self.tasks[at].submitted.or(event.stamp);
-            }
-            _ => self.tasks[at].row.cached = true,
+        if matches!(verb, "Cached" | "Stored") {
+            let at = self.see_cached(Some(key), name, event, said);
+            self.tasks.all[at].stored = verb == "Stored";
+            return;
+        }
+        // Each submission is told once; a second line with the same hash and name is another task.
+        let at = self.tasks.find_or_add(About { hash: Some(key), id: None, name }, event.line, said, |task| !task.announced);
+        let attempt = match verb {
+            "Submitted" => Some(1),
+            _ => self.retries.get_mut(name).and_then(VecDeque::pop_front).map(|number| number + 1),
+        };
+        let task = &mut self.tasks.all[at];
+        task.announced = true;
+        task.row.attempt = attempt;
+        task.submitted = task.submitted.or(event.stamp);
+    }
+
+    /// Each line is a task of its own: several can take the same result.
+    fn see_cached(&mut self, key: Option<&str>, name: &str, event: &Event, said: &mut Diagnostics) -> usize {
+        let at = self.tasks.add(About { hash: key, id: None, name }, event.line, said);
+        let task = &mut self.tasks.all[at];
+        (task.announced, task.row.cached, task.cached, task.stored) = (true, true, event.stamp, key.is_none());
+        at
+    }
+
+    /// ``[19/2c6526] NOTE: Process `NAME` terminated with an error exit status (1) -- Execution is retried (1)``
+    fn see_note(&mut self, key: &str, note: &str) {
+        let Some(at) = self.tasks.of_note(key, note) else { return };
+        let task = &mut self.tasks.all[at];
+        task.failed = true;
+        let (why, consequence) = note.rsplit_once(" -- ").unwrap_or((note, ""));
+        task.row.error.get_or_insert_with(|| why.to_owned().into());
+        task.ignored |= consequence.starts_with("Error is ignored");
+        task.retried |= consequence.starts_with("Execution is retried");
+        let number = consequence.strip_prefix("Execution is retried (").and_then(|rest| rest.trim_end_matches(')').parse().ok());
+        if let Some(number) = number {
+            self.retries.entry(task.row.name.to_string()).or_default().push_back(number);
         }
     }
 
@@ -203,43 +200,47 @@ impl Told {
         let Some((_, id)) = head.rsplit_once(" > jobId: ").or_else(|| head.rsplit_once("submitted > job=")) else { return };
         let id = id.split(';').next().unwrap_or(id).trim();
         if event.cut {
-            said.push(cut(event));
             return;
         }
-        let Some(key) = cache_key_of_dir(dir.trim()) else {
+        let Some(hash) = hash_of_dir(dir.trim()) else {
             said.push(
                 Diagnostic::warning("work_dir_odd", "the work directory does not end in a hash")
                     .at(event.line, Some(event.column as u64 + 1)),
             );
             return;
         };
-        let next = self.tasks.len();
-        let at = *self.by_key.entry(key.clone()).or_insert(next);
-        if at == next {
-            // Its name can be an array's; the line that follows tells the task's.
-            let name = head.strip_prefix("submitted process ").and_then(|rest| rest.rsplit_once(" > jobId: ")).map(|(name, _)| name);
-            self.add(Some(&key), name.unwrap_or_default(), event.line);
-            self.tasks[at].is_task = false;
-        }
-        let task = &mut self.tasks[at];
+        // Its name can be an array's; the line that follows tells the task's.
+        let name = head.strip_prefix("submitted process ").and_then(|rest| rest.rsplit_once(" > jobId: ")).map(|(name, _)| name);
+        let about = About { hash: Some(hash), id: None, name: name.unwrap_or_default() };
+        let at = self.tasks.find(about, |_| true).unwrap_or_else(|| {
+            let at = self.tasks.add(about, event.line, said);
+            self.tasks.all[at].is_task = false;
+            at
+        });
+        self.tasks.set_native_id(at, id);
+        let task = &mut self.tasks.all[at];
+        task.hash = Some(hash.to_owned());
+        task.waits = false;
         task.submitted = event.stamp;
         task.row.work_dir = Some(dir.trim().to_owned().into());
-        task.row.native_id = Some(id.to_owned().into());
         task.row.executor = Some(executor_of_label(executor).into());
     }
 
-    fn see_done(&mut self, text: &str, event: &Event, said: &mut Diagnostics) {
+    /// The task with which its handler is done; what is told of it begins `before` bytes after the message.
+    fn see_done(&mut self, text: &str, before: usize, event: &Event, said: &mut Diagnostics) -> Option<usize> {
         match handler::parse(text) {
             Ok(handler) => {
-                let at = self.see_handler(&handler, event.line, event.stamp);
-                self.tasks[at].done = Some((event.stamp, handler.status.to_owned()));
+                let at = self.see_handler(&handler, event.line, event.stamp, said);
+                self.tasks.all[at].done = Some((event.stamp, handler.status.to_owned()));
+                Some(at)
             }
             Err((at, why)) => {
-                let column = event.column + "Task completed > ".len() + at;
+                let column = event.column + before + at;
                 said.push(
                     Diagnostic::error("task_line_bad", format!("what became of a task cannot be read: {why}"))
                         .at(event.line, Some(column as u64 + 1)),
                 );
+                None
             }
         }
     }
@@ -248,8 +249,11 @@ impl Told {
     pub fn see_pending(&mut self, text: &str, line: u64, stamp: Option<Stamp>, said: &mut Diagnostics) {
         match handler::parse(text) {
             Ok(handler) => {
-                let at = self.see_handler(&handler, line, stamp);
-                self.tasks[at].running = handler.status == "RUNNING";
+                let at = self.see_handler(&handler, line, stamp, said);
+                let task = &mut self.tasks.all[at];
+                task.running = handler.status == "RUNNING";
+                // The dump of the tasks to be submitted: what becomes of them is told when they are.
+                task.waits = handler.status == "NEW" && !task.announced && task.submitted.is_none();
             }
             Err((at, why)) => {
                 let message = format!("a task that has not ended cannot be read: {why}");
@@ -258,24 +262,25 @@ impl Told {
         }
     }
 
-    fn see_handler(&mut self, handler: &Handler<'_>, line: u64, stamp: Option<Stamp>) -> usize {
-        let key = handler.work_dir.and_then(cache_key_of_dir);
-        let at = self.add(key.as_deref(), handler.name, line);
-        let task = &mut self.tasks[at];
+    fn see_handler(&mut self, handler: &Handler<'_>, line: u64, stamp: Option<Stamp>, said: &mut Diagnostics) -> usize {
+        let about = About { hash: handler.work_dir.and_then(hash_of_dir), id: Some(handler.id), name: handler.name };
+        let at = self.tasks.find_or_add(about, line, said, |_| true);
+        if let Some(id) = handler.job {
+            self.tasks.set_native_id(at, id);
+        }
+        let task = &mut self.tasks.all[at];
         // The submission's name can be an array's.
-        let (process, tag) = process_and_tag(handler.name);
-        task.row.name = handler.name.to_owned().into();
-        task.row.logical_task = process.to_owned().into();
-        task.row.tag = tag.map(|tag| tag.to_owned().into());
+        task.set_name(handler.name);
         task.row.task_id = Some(handler.id.to_owned().into());
         task.row.exit_code = handler.exit;
         task.row.work_dir = handler.work_dir.map(|dir| dir.to_owned().into()).or(task.row.work_dir.take());
-        if let Some(id) = handler.job {
-            task.row.native_id = Some(id.to_owned().into());
-        }
         if let Some(error) = handler.error {
-            task.failed = true;
-            task.row.error.get_or_insert_with(|| error.to_owned().into());
+            if is_interruption("", error, self.is_ending) {
+                task.killed = true;
+            } else {
+                task.failed = true;
+                task.row.error.get_or_insert_with(|| error.to_owned().into());
+            }
         }
         task.started_ms = handler.started_ms.or(task.started_ms);
         task.exited = handler.exited.and_then(exited).or(task.exited);
@@ -286,20 +291,46 @@ impl Told {
         at
     }
 
-    /// An exception, with the task's work directory in its second line and what it is in the third.
-    fn see_exception(&mut self, event: &Event) {
+    /// An exception, with the task's work directory in its second line and what it is in the third. Without a directory an operator met it, which makes tasks and
+    /// names its process; when it was interrupted, no task failed.
+    fn see_exception(&mut self, event: &Event, said: &mut Diagnostics) {
         let mut lines = event.more.lines().map(str::trim);
         let Some((name, dir)) = lines.next().and_then(|line| line.strip_prefix("task: name=")?.rsplit_once("; work-dir=")) else { return };
-        let why = lines.next().and_then(|line| line.strip_prefix("error [")?.split_once("]: ")).map(|(_, why)| why.to_owned());
-        self.fail(cache_key_of_dir(dir), name, Some(dir), why, event.line);
+        let (class, why) = lines.next().and_then(|line| line.strip_prefix("error [")?.split_once("]: ")).unwrap_or_default();
+        let dir = Some(dir).filter(|dir| *dir != "null");
+        let about = About { hash: dir.and_then(hash_of_dir), id: None, name };
+        if is_interruption(class, why, self.is_ending) {
+            if let Some(at) = self.tasks.find(about, |_| true) {
+                self.tasks.all[at].killed = true;
+            } else if about.hash.is_some() {
+                let at = self.tasks.add(about, event.line, said);
+                self.tasks.all[at].waits = true;
+            }
+            return;
+        }
+        let at = self.tasks.find_or_add(about, event.line, said, |_| true);
+        if about.hash.is_none() {
+            self.nameless = Some(at);
+        }
+        self.fail(at, dir, Some(why).filter(|why| !why.is_empty()));
     }
 
     /// The report on a failed task that people see.
-    fn see_error(&mut self, name: &str, event: &Event) {
+    fn see_error(&mut self, name: &str, event: &Event, said: &mut Diagnostics) {
         let dir = section(&event.more, "Work dir:");
         let why = section(&event.more, "Caused by:");
-        let at = self.fail(dir.as_deref().and_then(cache_key_of_dir), name, dir.as_deref(), why, event.line);
-        let row = &mut self.tasks[at].row;
+        if why.as_deref().is_some_and(|why| is_interruption("", why, self.is_ending)) {
+            return;
+        }
+        let about = About { hash: dir.as_deref().and_then(hash_of_dir), id: None, name };
+        let at = match about.hash {
+            Some(_) => self.tasks.find_or_add(about, event.line, said, |_| true),
+            None => {
+                self.nameless_task(name).or_else(|| self.tasks.of_name(name)).unwrap_or_else(|| self.tasks.add(about, event.line, said))
+            }
+        };
+        self.fail(at, dir.as_deref(), why.as_deref());
+        let row = &mut self.tasks.all[at].row;
         if row.command.is_none() {
             row.command = section(&event.more, "Command executed:").map(Into::into);
         }
@@ -311,28 +342,23 @@ impl Told {
         }
     }
 
-    fn fail(&mut self, key: Option<String>, name: &str, dir: Option<&str>, why: Option<String>, line: u64) -> usize {
-        let known = match &key {
-            Some(key) => self.by_key.get(key),
-            None => self.by_name.get(name),
-        };
-        // A task that could not be submitted is told of here first.
-        let at = known.copied().unwrap_or_else(|| self.add(key.as_deref(), name, line));
-        let task = &mut self.tasks[at];
+    /// The task of this process whose exception was told just before, with its whole name from now on.
+    fn nameless_task(&mut self, name: &str) -> Option<usize> {
+        let at = self.nameless.take()?;
+        let task = &mut self.tasks.all[at];
+        (task.row.logical_task == process_and_tag(name).0).then(|| task.set_name(name)).map(|()| at)
+    }
+
+    fn fail(&mut self, at: usize, dir: Option<&str>, why: Option<&str>) {
+        let task = &mut self.tasks.all[at];
         task.failed = true;
         if let Some(why) = why {
-            task.row.error.get_or_insert(why.into());
+            task.row.error.get_or_insert_with(|| Cow::Owned(why.to_owned()));
         }
         if let Some(dir) = dir {
             task.row.work_dir.get_or_insert_with(|| dir.to_owned().into());
         }
-        at
     }
-}
-
-fn cut(event: &Event) -> Diagnostic {
-    Diagnostic::error("last_line_cut", "the file ends within this line, which tells of a task: it is left out")
-        .at(event.line, Some(event.column as u64 + 1))
 }
 
 /// `SLURM` and `AWS BATCH` as the executors are called in a configuration.

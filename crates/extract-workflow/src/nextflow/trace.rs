@@ -10,7 +10,8 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
 
 use super::clock::Resolved;
-use super::names::process_and_tag;
+use super::names::{hash_of_dir, process_and_tag};
+use super::trace_times::{Times, Told, span};
 use crate::{Row, input, units};
 
 /// Columns that only Nextflow's trace file has; one of them and one of `status`, `exit`, `name`, `process` make it one.
@@ -48,9 +49,11 @@ impl Written {
 pub struct Record {
     /// All but run and times. The name is empty where no column tells it.
     pub row: Row,
-    submit: Option<Written>,
+    pub submit: Option<Written>,
     start: Option<Written>,
     complete: Option<Written>,
+    duration: Option<Told>,
+    realtime: Option<Told>,
 }
 
 impl Record {
@@ -59,17 +62,33 @@ impl Record {
         [self.submit, self.start, self.complete].iter().any(|told| matches!(told, Some(Written::Local(_))))
     }
 
-    /// With its times. `start` and `complete` are when Nextflow noticed, which it did after the submission and after what it noticed.
+    /// When it was submitted, or began or ended where that is not told, by the local clock.
+    pub fn local(&self) -> Option<NaiveDateTime> {
+        [self.submit, self.start, self.complete].into_iter().flatten().find_map(|told| match told {
+            Written::Local(local) => Some(local),
+            Written::Utc(_) => None,
+        })
+    }
+
+    /// The hash as far as it is told.
+    pub fn hash(&self) -> Option<&str> {
+        self.row.work_dir.as_deref().and_then(hash_of_dir).or(self.row.cache_key.as_deref())
+    }
+
+    /// With its times.
     pub fn finish(mut self, clock: &Resolved) -> Row {
         let utc = |told: Option<Written>| told.and_then(|told| told.utc(clock));
-        let submit = utc(self.submit);
-        let since = |ns: i64| submit.map(|(submitted, precision)| (ns - submitted).max(0) + precision);
         let row = &mut self.row;
-        (row.submitted_ns, row.submitted_precision_ns) = (submit.map(|told| told.0), submit.map(|told| told.1));
-        row.started_ns = utc(self.start).map(|told| told.0);
-        row.started_precision_ns = row.started_ns.and_then(since);
-        row.finished_ns = utc(self.complete).map(|told| told.0);
-        row.finished_precision_ns = row.finished_ns.and_then(since);
+        let counted = [row.peak_rss_bytes, row.peak_vmem_bytes, row.rchar_bytes, row.wchar_bytes, row.read_bytes, row.write_bytes];
+        let times = Times {
+            submit: utc(self.submit),
+            start: utc(self.start),
+            complete: utc(self.complete),
+            duration: self.duration,
+            realtime: self.realtime,
+            measured: row.cpu_percent.is_some() || counted.iter().any(Option::is_some),
+        };
+        times.put(row);
         self.row
     }
 }
@@ -87,7 +106,7 @@ pub fn separator(header: &str) -> Option<char> {
 ///
 /// # Errors
 /// When reading fails.
-pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::Result<Vec<Record>> {
+pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Vec<Record>> {
     let mut lines = input::lines(reader);
     let header = match lines.next()? {
         Some((_, header)) => text::decode(header).into_owned(),
@@ -102,7 +121,13 @@ pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::R
     let mut begin = 0;
     let mut finish = |record: &mut String, line: u64, said: &mut Diagnostics| {
         if !record.is_empty() {
-            records.extend(decode(record, &columns, separator, source, line, said));
+            let fields: Vec<&str> = record.split(separator).collect();
+            if fields.len() == columns.len() {
+                records.push(decode(columns.iter().copied().zip(fields), line, said));
+            } else {
+                let message = format!("there are {} columns and {} fields", columns.len(), fields.len());
+                said.push(Diagnostic::error("trace_row_bad", message).at(line, None));
+            }
             record.clear();
         }
         input::not_too_many(records.len())
@@ -125,28 +150,29 @@ pub fn read(reader: impl BufRead, source: &str, said: &mut Diagnostics) -> io::R
             }
         }
     }
+    if !lines.whole && record.matches(separator).count() + 1 == columns.len() {
+        // What is left of a number can be one.
+        record.truncate(record.rfind(separator).map_or(0, |at| at + separator.len_utf8()));
+        let message = "the file ends within this row, whose last value is left out; the rows that follow it are missing";
+        said.push(Diagnostic::warning("last_line_cut", message).at(begin, None));
+    }
     finish(&mut record, begin, said)?;
     Ok(records)
 }
 
-fn decode(record: &str, columns: &[&str], separator: char, source: &str, line: u64, said: &mut Diagnostics) -> Option<Record> {
-    let fields: Vec<&str> = record.split(separator).collect();
-    if fields.len() != columns.len() {
-        let message = format!("there are {} columns and {} fields", columns.len(), fields.len());
-        said.push(Diagnostic::error("trace_row_bad", message).at(line, None));
-        return None;
-    }
+/// A row, of its columns and what stands in them.
+pub fn decode<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>, line: u64, said: &mut Diagnostics) -> Record {
     let mut out = Record::default();
     let mut process_told = None;
     let mut at = 1;
-    for (column, field) in columns.iter().zip(&fields) {
+    for (column, field) in fields {
         let place = at;
         at += field.len() as u64 + 1;
         let value = field.trim();
         if value.is_empty() || value == "-" || value == "null" {
             continue;
         }
-        if *column == "process" {
+        if column == "process" {
             process_told = Some(value);
         } else if !set(&mut out, column, value) {
             let message = format!(
@@ -167,7 +193,6 @@ fn decode(record: &str, columns: &[&str], separator: char, source: &str, line: u
     row.logical_task = process.into();
     row.tag = row.tag.take().or(tag.map(Into::into));
     row.engine = super::NAME.into();
-    row.source = source.to_owned().into();
     row.line = Some(line as i64);
     if row.status.is_empty() {
         row.status = match row.exit_code {
@@ -178,15 +203,17 @@ fn decode(record: &str, columns: &[&str], separator: char, source: &str, line: u
         .into();
     }
     row.cached = row.status == "cached";
-    Some(out)
+    out
 }
 
 /// Takes in a value; `false` when it is none of that column.
 fn set(out: &mut Record, column: &str, value: &str) -> bool {
-    let Record { row, submit, start, complete } = out;
+    let Record { row, submit, start, complete, duration, realtime } = out;
     let text = || Some(value.to_owned().into());
     let whole = || value.parse::<i64>().ok();
-    let seconds = || value.parse::<i64>().ok().map(|ms| ms as f64 / 1e3).or_else(|| units::duration_s(value));
+    let raw = || value.parse::<i64>().ok().map(|ms| ms as f64 / 1e3);
+    let seconds = || raw().or_else(|| units::duration_s(value));
+    let as_span = || span(seconds()?, raw().is_some());
     macro_rules! put {
         ($place:expr, $value:expr) => {{
             let read = $value;
@@ -216,8 +243,14 @@ fn set(out: &mut Record, column: &str, value: &str) -> bool {
         "submit" => put!(*submit, Written::read(value)),
         "start" => put!(*start, Written::read(value)),
         "complete" => put!(*complete, Written::read(value)),
-        "duration" => put!(row.duration_s, seconds()),
-        "realtime" => put!(row.realtime_s, seconds()),
+        "duration" => {
+            *duration = as_span();
+            put!(row.duration_s, seconds())
+        }
+        "realtime" => {
+            *realtime = as_span();
+            put!(row.realtime_s, seconds())
+        }
         "%cpu" => put!(row.cpu_percent, units::percent(value)),
         "peak_rss" => put!(row.peak_rss_bytes, units::bytes(value)),
         "peak_vmem" => put!(row.peak_vmem_bytes, units::bytes(value)),

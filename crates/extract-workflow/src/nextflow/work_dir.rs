@@ -19,7 +19,7 @@ use std::time::UNIX_EPOCH;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::time::SECOND_NS;
 
-use super::names::{cache_key_of_dir, process_and_tag};
+use super::names::{hash_of_dir, process_and_tag, shown};
 use crate::{Row, input, units};
 
 /// File systems take the time from a clock that ticks up to a hundred times a second.
@@ -36,12 +36,12 @@ pub fn is_one(dir: &Path) -> bool {
 /// When a file that is there cannot be read.
 pub fn read(dir: &Path, source: &str, said: &mut Diagnostics) -> io::Result<Row> {
     let file = |name: &str| input::small(&dir.join(name));
-    let mut row = Row { engine: super::NAME.into(), source: source.to_owned().into(), status: "unknown".into(), ..Row::default() };
+    let mut row = Row { engine: super::NAME.into(), status: "unknown".into(), ..Row::default() };
     row.work_dir = Some(flowmine_schema::text::decode(dir.as_os_str().as_encoded_bytes()).into_owned().into());
     if let Some(script) = file(".command.run")? {
         wrapper(&script, &mut row);
     }
-    row.cache_key = cache_key_of_dir(source).map(Into::into);
+    row.cache_key = hash_of_dir(source).map(|hash| shown(hash).to_owned().into());
     row.command = file(".command.sh")?.map(|script| script.trim_end().to_owned().into());
     if let Some(host) = file(".command.log")?.as_deref().and_then(scratch_host) {
         row.host = Some(host.to_owned().into());

@@ -316,7 +316,7 @@ impl Joined {
                 (row.peak_rss_bytes, row.peak_vmem_bytes) = (told.peak_rss_bytes, told.peak_vmem_bytes);
                 (row.read_bytes, row.write_bytes, row.cpu_percent) = (told.read_bytes, told.write_bytes, told.cpu_percent);
             }
-            row.source = sources[*source].name.clone().into();
+            sources[*source].sign(&mut row);
             row.line = Some(attempt.line as i64);
             sources[*source].rows += 1;
             rows.push(row);
@@ -393,7 +393,7 @@ impl Joined {
             row.executor = Some("slurm".into());
             row.native_id = id.clone().map(Into::into);
             row.native_kind = id.as_ref().map(|_| "slurm_job".into());
-            row.source = sources[*source].name.clone().into();
+            sources[*source].sign(&mut row);
             row.line = Some(attempt.line as i64);
             sources[*source].rows += 1;
             rows.push(row);
@@ -413,7 +413,7 @@ impl Joined {
             let all = || records.iter().map(|at| &self.records[*at].1);
             let outputs: Vec<String> = all().map(|record| record.output.clone()).collect();
             sources[*source].rows += 1;
-            rows.push(Row {
+            let mut row = Row {
                 engine: NAME.into(),
                 name: rule.clone().into(),
                 logical_task: rule.clone().into(),
@@ -424,9 +424,10 @@ impl Joined {
                 container_image: all().find_map(|record| record.container.clone()).map(Into::into),
                 inputs: files(inputs),
                 outputs: files(&outputs),
-                source: sources[*source].name.clone().into(),
                 ..Row::default()
-            });
+            };
+            sources[*source].sign(&mut row);
+            rows.push(row);
         }
         rows
     }

@@ -55,7 +55,8 @@ impl Engine for WfFormat {
                 .map_err(|e| Diagnostic::error("file_unreadable", e.to_string()))
                 .and_then(|text| read_one(&text, source, options))
             {
-                Ok(told) => {
+                Ok(mut told) => {
+                    told.iter_mut().for_each(|row| source.sign(row));
                     source.rows = told.len() as u64;
                     rows.extend(told);
                 }
@@ -95,7 +96,7 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
     for (at, place) in instance.places(&mut source.diagnostics) {
         let mut row = instance.row(at, place, &mut machines, options, &mut without_zone);
         row.parents = place.and_then(|place| parents[place].as_ref()).map(|parents| json!(parents).to_string().into());
-        row.source = source.name.clone().into();
+        source.sign(&mut row);
         repeated = repeated.saturating_add(row.machines.as_deref().map_or(0, str::len));
         if repeated > input::MOST_REPEATED {
             return Err(Diagnostic::error("too_much_repeated", "the texts of the run and of its machines are too long for so many tasks"));

@@ -1,0 +1,101 @@
+//! What Nextflow counted at the end of a run, beside what its log tells of each task.
+//!
+//! `WorkflowStats[succeededCount=15; failedCount=2; ignoredCount=2; …]` stands near the end of the log. Among the failed are those that were retried or ignored; the
+//! oldest versions count the ignored apart and those that they ended themselves as failed. Not counted are results of a `storeDir` and failures of what
+//! makes tasks, before there is one.
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+
+use super::tasks::Task;
+use crate::Row;
+
+/// Tasks of a run by what became of them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    completed: usize,
+    failed_or_aborted: usize,
+    ignored: usize,
+    retried: usize,
+    cached: usize,
+}
+
+/// What of a task is not in its row.
+#[derive(Debug, Clone, Copy)]
+pub struct Aside {
+    stored: bool,
+    ignored: bool,
+    retried: bool,
+    had_hash: bool,
+}
+
+impl Aside {
+    /// Of a task.
+    pub fn of(task: &Task) -> Self {
+        Self { stored: task.stored, ignored: task.ignored, retried: task.retried, had_hash: task.row.cache_key.is_some() }
+    }
+}
+
+impl Counts {
+    /// Counts a task.
+    pub fn add(&mut self, aside: Aside, row: &Row) {
+        match row.status.as_ref() {
+            "completed" => self.completed += 1,
+            "failed" | "aborted" => self.failed_or_aborted += usize::from(aside.had_hash),
+            "cached" => self.cached += usize::from(!aside.stored),
+            _ => {}
+        }
+        self.ignored += usize::from(aside.ignored);
+        self.retried += usize::from(aside.retried);
+    }
+
+    /// Says where the engine counted otherwise.
+    pub fn compare(&self, stats: &str, line: u64, said: &mut Diagnostics) {
+        let told = |name: &str| count_of(stats, name);
+        let failed = told("failedCount").map(|failed| failed + told("abortedCount").unwrap_or(0));
+        let apart = if told("pendingCount").is_none() { told("ignoredCount").unwrap_or(0) } else { 0 };
+        let failed = failed.filter(|failed| failed + apart != self.failed_or_aborted);
+        for (what, told, counted) in [
+            ("succeeded", told("succeededCount").or(told("succeedCount")), self.completed),
+            ("failed or were aborted", failed, self.failed_or_aborted),
+            ("failed and were ignored", told("ignoredCount"), self.ignored),
+            ("failed and were retried", told("retriesCount"), self.retried),
+            ("were cached", told("cachedCount"), self.cached),
+        ] {
+            if let Some(told) = told.filter(|told| *told != counted) {
+                let message = format!("by Nextflow's own count {told} tasks {what}, by what the log tells of each {counted}");
+                said.push(Diagnostic::warning("counts_differ", message).at(line, None));
+            }
+        }
+    }
+}
+
+/// A number in `WorkflowStats[…]`.
+pub fn count_of(stats: &str, name: &str) -> Option<usize> {
+    stats.split([';', '[', ']']).find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='))?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn differ(counts: &Counts, stats: &str) -> Vec<String> {
+        let mut said = Diagnostics::default();
+        counts.compare(stats, 7, &mut said);
+        said.iter()
+            .map(|d| d.message.split(" tasks ").nth(1).unwrap_or_default().split(',').next().unwrap_or_default().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn ignored_failures_are_counted_as_nextflow_does() {
+        let counts = Counts { completed: 15, failed_or_aborted: 3, ignored: 2, retried: 1, cached: 4 };
+        let new = "succeededCount=15; failedCount=3; ignoredCount=2; cachedCount=4; pendingCount=0; retriesCount=1; abortedCount=0; succeedDuration=1s";
+        assert_eq!(differ(&counts, new), Vec::<String>::new());
+        let old = "succeedCount=15; failedCount=1; ignoredCount=2; cachedCount=4; succeedDuration=1s";
+        assert_eq!(differ(&counts, old), Vec::<String>::new());
+        assert_eq!(differ(&counts, &new.replace("ignoredCount=2", "ignoredCount=1")), ["failed and were ignored"]);
+        assert_eq!(differ(&counts, &new.replace("failedCount=3", "failedCount=1")), ["failed or were aborted"]);
+        assert_eq!(differ(&counts, &new.replace("retriesCount=1", "retriesCount=0")), ["failed and were retried"]);
+        assert_eq!(differ(&counts, &new.replace("cachedCount=4", "cachedCount=40")), ["were cached"]);
+    }
+}

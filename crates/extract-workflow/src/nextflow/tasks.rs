@@ -1,0 +1,159 @@
+//! The tasks of a run while its log is read, and how a line finds the one that it is about.
+//!
+//! Most lines tell the beginning of a hash, handlers and errors tell all of it. Two tasks of a large run can share the beginning, so what else is told
+//! (the whole hash, the number, the name) decides which of them is meant; a line that fits none of them is about another task.
+
+use std::collections::HashMap;
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+
+use super::clock::Stamp;
+use super::names::{can_be_same, names_agree, process_and_tag, shown, surely_same};
+use crate::Row;
+
+/// A task while the log is read.
+#[derive(Default)]
+pub struct Task {
+    pub row: Row,
+    /// Its hash as far as it was told.
+    pub hash: Option<String>,
+    /// Whether more than the grid's acknowledgement of a submission named it.
+    pub is_task: bool,
+    /// Whether a line said that it was submitted, or taken from the cache.
+    pub announced: bool,
+    pub submitted: Option<Stamp>,
+    /// When its earlier result was taken.
+    pub cached: Option<Stamp>,
+    /// Taken from a `storeDir`, which Nextflow does not count as cached.
+    pub stored: bool,
+    /// When the handler was done with it, and what it called that.
+    pub done: Option<(Option<Stamp>, String)>,
+    pub started_ms: Option<i64>,
+    /// Nanoseconds and precision.
+    pub exited: Option<(i64, i64)>,
+    pub failed: bool,
+    pub ignored: bool,
+    pub retried: bool,
+    /// Whether the engine ended it.
+    pub killed: bool,
+    pub running: bool,
+    /// All that is known is that it waited for its submission.
+    pub waits: bool,
+}
+
+/// What a line tells of the task that it is about.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct About<'a> {
+    /// As far as it is told.
+    pub hash: Option<&'a str>,
+    /// Nextflow's number.
+    pub id: Option<&'a str>,
+    /// With tag; empty when it is not told.
+    pub name: &'a str,
+}
+
+impl Task {
+    fn can_be(&self, about: About<'_>) -> bool {
+        let (Some(known), Some(hash)) = (self.hash.as_deref(), about.hash) else { return false };
+        let same_id = self.row.task_id.as_deref().zip(about.id).is_none_or(|(known, told)| known == told);
+        let same_name = !self.is_task || about.name.is_empty() || names_agree(&self.row.name, about.name);
+        surely_same(known, hash) || can_be_same(known, hash) && same_id && same_name
+    }
+
+    /// Takes the name, which the first line about it may not have told.
+    pub fn set_name(&mut self, name: &str) {
+        let (process, tag) = process_and_tag(name);
+        self.row.name = name.to_owned().into();
+        self.row.logical_task = process.to_owned().into();
+        self.row.tag = tag.map(|tag| tag.to_owned().into());
+    }
+}
+
+/// The tasks in the order in which they were named first.
+#[derive(Default)]
+pub struct Tasks {
+    pub all: Vec<Task>,
+    /// By the hash that Nextflow shows.
+    by_key: HashMap<String, Vec<usize>>,
+    /// The latest task of a name, for errors that tell nothing else.
+    by_name: HashMap<String, usize>,
+    by_native_id: HashMap<String, usize>,
+}
+
+impl Tasks {
+    /// The task that is meant, of those for which `fits` says yes.
+    pub fn find(&self, about: About<'_>, fits: impl Fn(&Task) -> bool) -> Option<usize> {
+        let same_key = self.by_key.get(shown(about.hash?))?.iter().copied();
+        let surely = |at: usize| self.all[at].hash.as_deref().zip(about.hash).is_some_and(|(known, told)| surely_same(known, told));
+        let can_be = same_key.filter(|at| self.all[*at].can_be(about) && fits(&self.all[*at]));
+        can_be.min_by_key(|at| (!surely(*at), *at))
+    }
+
+    /// The task that is meant, or a new one.
+    pub fn find_or_add(&mut self, about: About<'_>, line: u64, said: &mut Diagnostics, fits: impl Fn(&Task) -> bool) -> usize {
+        let at = self.find(about, fits).unwrap_or_else(|| self.add(about, line, said));
+        self.learn(at, about);
+        at
+    }
+
+    /// A new task.
+    pub fn add(&mut self, about: About<'_>, line: u64, said: &mut Diagnostics) -> usize {
+        let at = self.all.len();
+        let key = about.hash.map(shown);
+        if let Some(key) = key {
+            let same_key = self.by_key.entry(key.to_owned()).or_default();
+            let other = same_key.last().map(|at| &self.all[*at]).filter(|other| !other.row.cached || other.row.name != about.name);
+            if let Some(other) = other {
+                let message =
+                    format!("{key}, as Nextflow shows hashes, is that of {} and of {}; they are two tasks", other.row.name, about.name);
+                said.push(Diagnostic::warning("hash_shared", message).at(line, None));
+            }
+            same_key.push(at);
+        }
+        self.all.push(Task {
+            row: Row { line: Some(line as i64), cache_key: key.map(|key| key.to_owned().into()), ..Row::default() },
+            ..Task::default()
+        });
+        self.learn(at, about);
+        at
+    }
+
+    /// Takes what a line told of a task, which is then no longer just waiting.
+    fn learn(&mut self, at: usize, about: About<'_>) {
+        let task = &mut self.all[at];
+        if let Some(hash) = about.hash.filter(|hash| task.hash.as_ref().is_none_or(|known| known.len() < hash.len())) {
+            task.hash = Some(hash.to_owned());
+        }
+        if task.row.name.is_empty() {
+            task.set_name(about.name);
+        }
+        task.is_task = true;
+        task.waits = false;
+        if !about.name.is_empty() {
+            self.by_name.insert(about.name.to_owned(), at);
+        }
+    }
+
+    /// The task of which a note tells the shown hash, and the name within its text.
+    pub fn of_note(&self, key: &str, note: &str) -> Option<usize> {
+        let same_key = self.by_key.get(key)?;
+        let named = |at: &&usize| note.contains(&format!("`{}`", self.all[**at].row.name));
+        same_key.iter().rev().find(named).or(same_key.last()).copied()
+    }
+
+    /// The latest task of this name.
+    pub fn of_name(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Says what the executor calls a task.
+    pub fn set_native_id(&mut self, at: usize, id: &str) {
+        self.all[at].row.native_id = Some(id.to_owned().into());
+        self.by_native_id.insert(id.to_owned(), at);
+    }
+
+    /// The task that its executor calls so.
+    pub fn of_native_id(&mut self, id: &str) -> Option<&mut Task> {
+        self.by_native_id.get(id).map(|at| &mut self.all[*at])
+    }
+}
