@@ -30,6 +30,14 @@ pub fn from_slice(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).map(|Document(value)| value)
 }
 
+/// The value with which a text begins, whatever follows it.
+///
+/// # Errors
+/// As [`from_str`].
+pub fn first(text: &str) -> Result<Value, serde_json::Error> {
+    Document::deserialize(&mut serde_json::Deserializer::from_str(text)).map(|Document(value)| value)
+}
+
 /// The values of a text that stand one after the other, on one line or on many, each with the line on which it begins. One that is broken or cut is a diagnostic, and the next one
 /// begins where an object begins a line.
 pub fn each(text: &str, mut see: impl FnMut(Result<Value, Diagnostic>, u64)) {

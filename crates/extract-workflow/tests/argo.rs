@@ -21,7 +21,7 @@ fn read(paths: &[PathBuf]) -> (Vec<Row>, Vec<String>) {
     let source = |path: &PathBuf| {
         let kind = Argo.recognise(path, &fs::read(path).unwrap()).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        Source { path: path.clone(), name, kind, rows: 0, diagnostics: Diagnostics::default() }
+        Source { path: path.clone(), name, kind, sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() }
     };
     let mut sources: Vec<Source> = paths.iter().map(source).collect();
     let rows = Argo.read(&mut sources, &Options::default());
@@ -122,8 +122,15 @@ fn retried_pods_of_kubernetes_are_the_same_tasks() {
     let path = dir.path().join("pods.json");
     fs::write(&path, json!({ "kind": "List", "apiVersion": "v1", "items": pods }).to_string()).unwrap();
     assert_eq!(Argo.recognise(&path, &fs::read(&path).unwrap()), None, "pods name their workflow too");
-    let mut sources =
-        [Source { path, name: "pods.json".to_owned(), kind: "objects of Kubernetes", rows: 0, diagnostics: Diagnostics::default() }];
+    let mut sources = [Source {
+        path,
+        name: "pods.json".to_owned(),
+        kind: "objects of Kubernetes",
+        sha256: String::new(),
+        rows: 0,
+        joined: 0,
+        diagnostics: Diagnostics::default(),
+    }];
     let pods = Kubernetes.read(&mut sources, &Options::default());
     let (told, _) = read(&[fixture("words.json")]);
     let key = |row: &Row| (row.run_id.clone(), row.task_id.clone(), row.attempt);
@@ -336,8 +343,15 @@ mod hostile {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.json");
         fs::write(&path, text).unwrap();
-        let mut sources =
-            [Source { path, name: "a.json".to_owned(), kind: "Argo workflows", rows: 0, diagnostics: Diagnostics::default() }];
+        let mut sources = [Source {
+            path,
+            name: "a.json".to_owned(),
+            kind: "Argo workflows",
+            sha256: String::new(),
+            rows: 0,
+            joined: 0,
+            diagnostics: Diagnostics::default(),
+        }];
         for row in Argo.read(&mut sources, &Options::default()) {
             assert!(row.task_id.is_some() && !row.status.is_empty() && row.attempt.is_some());
         }

@@ -19,7 +19,8 @@ fn read(name: &str, options: &Options) -> (Vec<Row>, Vec<&'static str>) {
 fn read_file(path: &Path, options: &Options) -> (Vec<Row>, Diagnostics) {
     let kind = WfFormat.recognise(path, &fs::read(path).unwrap()).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-    let mut sources = [Source { path: path.to_owned(), name, kind, sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() }];
+    let mut sources =
+        [Source { path: path.to_owned(), name, kind, sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() }];
     let rows = WfFormat.read(&mut sources, options);
     (rows, std::mem::take(&mut sources[0].diagnostics))
 }

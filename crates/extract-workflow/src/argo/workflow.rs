@@ -83,12 +83,11 @@ impl Workflow {
             nodes,
             earlier: BTreeMap::new(),
         };
-        let rows = workflow.nodes.values_mut().filter_map(|node| node.row.as_mut());
-        for row in rows {
-            row.source = source.name.clone().into();
+        workflow.say_what_is_odd(line, said);
+        for row in workflow.nodes.values_mut().filter_map(|node| node.row.as_mut()) {
+            source.sign(row);
             row.line = Some(line as i64);
         }
-        workflow.say_what_is_odd(line, said);
         Some(workflow)
     }
 

@@ -57,7 +57,7 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, said
             }
             let this = Event::new(number, stamp, &line[at..], at);
             if this.is_launch() && !told.is_empty() {
-                runs.extend(std::mem::replace(&mut told, Told::default()).finish(options, mtime_ns, said));
+                runs.extend(std::mem::take(&mut told).finish(options, mtime_ns, said));
                 told.clock.stamp(month, day, ms);
             }
             event = Some(this);

@@ -11,7 +11,6 @@
 use std::io;
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::trace::{self, Record};
@@ -55,8 +54,7 @@ pub fn read(text: &str, said: &mut Diagnostics) -> io::Result<Report> {
     let line = text[..at].matches('\n').count() as u64 + 1;
     let data = as_json(&text[at + DATA.len()..]);
     // What follows is the end of the page.
-    let data = json::Document::deserialize(&mut serde_json::Deserializer::from_str(&data));
-    let data = data.map_err(|e| invalid(format!("its tasks, line {line}, cannot be read: {e}")))?.0;
+    let data = json::first(&data).map_err(|e| invalid(format!("its tasks, line {line}, cannot be read: {e}")))?;
     let Some(tasks) = data.get("trace").and_then(Value::as_array) else {
         let message = "the report holds no table of tasks, as Nextflow leaves it out when there are too many";
         said.push(Diagnostic::warning("report_without_tasks", message).at(line, None).advise("import the run's trace file or log"));
