@@ -229,4 +229,12 @@ INLINE void set_root(struct scratch *s, struct task_struct *task)
 	s->root_mount = (u64)READ(fs, root.mnt);
 	s->root_dentry = (u64)READ(fs, root.dentry);
 }
+
+/* Where the paths of a process begin that do not begin with `/`. */
+INLINE u32 add_working_directory(struct task_struct *task, u32 at, u32 which)
+{
+	struct fs_struct *fs = READ(task, fs);
+	u64 dentry = (u64)READ(fs, pwd.dentry);
+	return dentry ? add_path(dentry, (u64)READ(fs, pwd.mnt), at, PART_DIRECTORY, which) : at;
+}
 #endif

@@ -149,6 +149,7 @@ SEC("tp_btf/sched_process_exec") int process_exec(u64 *context)
 	set_root(s, task);
 	struct file *file = READ(program, file);
 	u32 tail = add_path((u64)READ(file, f_path.dentry), (u64)READ(file, f_path.mnt), 0, PART_PATH, 0);
+	tail = add_working_directory(task, tail, 0);
 	struct mm_struct *mm = READ(task, mm);
 	u64 begin = READ(mm, arg_start), end = READ(mm, arg_end);
 	tail = user_memory(begin, end - begin, tail, PART_ARGUMENTS, 0);
@@ -336,6 +337,7 @@ SEC("iter/task") int running_process(struct bpf_iter__task *context)
 	struct file *file = READ(mm, exe_file);
 	if (file)
 		tail = add_path((u64)READ(file, f_path.dentry), (u64)READ(file, f_path.mnt), 0, PART_PATH, 1);
+	tail = add_working_directory(task, tail, 1);
 	s->process.tail = tail;
 	tell(context->meta, s, tail);
 	return 0;

@@ -85,7 +85,7 @@ struct wire_cpu {
 /* Before each part of a tail. */
 enum wire_part {
 	PART_PATH = 1,        /* of the file; names from the leaf up, each ended by a NUL */
-	PART_DIRECTORY = 2,   /* where the first string begins, like PART_PATH */
+	PART_DIRECTORY = 2,   /* where the first string begins, like PART_PATH; of a process, its working directory */
 	PART_DIRECTORY_2 = 3, /* where the second string begins */
 	PART_STRING = 4,      /* a path as the program gave it */
 	PART_STRING_2 = 5,

@@ -272,6 +272,8 @@ pub struct ProcessFacts {
     pub cgroup_v1: Option<Vec<(String, Vec<u8>)>>,
     /// Path of its program, as the host sees it.
     pub executable: Option<Vec<u8>>,
+    /// Its working directory, as the host sees it.
+    pub work_dir: Option<Vec<u8>>,
     /// Its command line.
     pub arguments: Option<Vec<Vec<u8>>>,
     /// Whether `arguments` is not all of it.

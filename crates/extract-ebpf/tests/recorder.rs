@@ -8,7 +8,7 @@ use flowmine_extract_ebpf::host::HostFacts;
 use flowmine_extract_ebpf::options::Filters;
 use flowmine_extract_ebpf::record::{Counters, FileKind, Loss, OpenFile, ProcessChange, ProcessFacts, ProcessNews, Sum, Totals};
 use flowmine_extract_ebpf::recorder::{Outcome, WayIn};
-use flowmine_extract_ebpf::{FileKey, Op, Operation, Options, ProcessKey, Record, Recorder, Via};
+use flowmine_extract_ebpf::{CommandLines, FileKey, Op, Operation, Options, ProcessKey, Record, Recorder, Via};
 use flowmine_schema::dataset::Role;
 use flowmine_schema::tables::{Clock, Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
 use flowmine_schema::{Dataset, DatasetError, Projection, Row};
@@ -187,6 +187,63 @@ fn a_process_has_one_last_row_with_all_that_was_learnt() {
         (Some(r#"{"SLURM_JOB_ID":"7"}"#), Some(r#"{"freezer":"/slurm/job_7"}"#))
     );
     assert_eq!(row.as_of_ns, OFFSET + 40);
+}
+
+/// A shell that executes its last command in its own place.
+#[test]
+fn what_a_process_was_before_is_kept_as_command_lines_are() {
+    let exec = |at_boot_ns, words: &[&str]| {
+        let facts = ProcessFacts {
+            executable: Some(format!("/bin/{}", words[0]).into()),
+            arguments: Some(words.iter().map(|word| word.as_bytes().to_vec()).collect()),
+            work_dir: Some(b"/d".to_vec()),
+            ..ProcessFacts::default()
+        };
+        Record::Process(Box::new(ProcessNews {
+            process: PROCESS,
+            at_boot_ns,
+            change: ProcessChange::Exec,
+            facts,
+            counters: Counters::default(),
+        }))
+    };
+    let records = [news(ProcessChange::Fork, 10), exec(20, &["bash", "-c", "sort x"]), exec(30, &["sort", "x"])];
+    let earlier = |line: &str| format!(r#"[{{{line}"exec_ns":{},"executable":"/bin/bash","work_dir":"/d"}}]"#, OFFSET + 20);
+    for (command_lines, line, last) in [
+        (CommandLines::All, r#""command_line":["bash","-c","sort x"],"command_line_cut":false,"#, Some(r#"["sort","x"]"#)),
+        (CommandLines::Program, r#""command_line":["bash"],"command_line_cut":true,"#, Some(r#"["sort"]"#)),
+        (CommandLines::None, "", None),
+    ] {
+        let options = Options { command_lines, flush_every: Duration::from_secs(1000), ..Options::default() };
+        let (fixture, _) = Fixture::record(&options, &records);
+        let rows = fixture.rows::<Process<'static>, _>(|row| row.into_owned());
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].earlier_programs.as_deref(), Some(&*earlier(line)), "{command_lines:?}");
+        assert_eq!((rows[0].command_line.as_deref(), rows[0].work_dir.as_deref(), rows[0].execs), (last, Some("/d"), 2));
+    }
+    // One that becomes another program for ever.
+    let records: Vec<_> = (0..100).map(|at| exec(20 + at, &["sh"])).collect();
+    let (fixture, _) = Fixture::record(&Options { flush_every: Duration::from_secs(1000), ..Options::default() }, &records);
+    let kept = fixture.rows::<Process<'static>, _>(|row| row.earlier_programs.map_or(0, |text| text.matches("exec_ns").count()));
+    assert_eq!(kept, [16]);
+}
+
+/// What is not known of a program is not what its predecessor was.
+#[test]
+fn a_program_whose_command_line_could_not_be_read_has_none() {
+    let exec = |at_boot_ns, arguments: Option<Vec<Vec<u8>>>| {
+        let facts = ProcessFacts { arguments, ..ProcessFacts::default() };
+        Record::Process(Box::new(ProcessNews {
+            process: PROCESS,
+            at_boot_ns,
+            change: ProcessChange::Exec,
+            facts,
+            counters: Counters::default(),
+        }))
+    };
+    let (fixture, _) = Fixture::record(&Options::default(), &[exec(20, Some(vec![b"sh".to_vec()])), exec(30, None)]);
+    let rows = fixture.rows::<Process<'static>, _>(|row| (row.command_line.is_some(), row.earlier_programs.is_some()));
+    assert_eq!(rows, [(false, true)]);
 }
 
 #[test]

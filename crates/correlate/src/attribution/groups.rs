@@ -1,8 +1,10 @@
-//! Control groups that belong to one task as a whole: the second half of the monitoring paper's rule (section V-B).
+//! Processes that belong to one task as a whole, of which it is known late which one that is: control groups, the second half of the monitoring paper's rule (section V-B), and what a child
+//! of an engine started.
 //!
 //! When a process in a container opens its task's script, the container belongs to the task, with the processes that ran in it before. Of a trace that tells only numbers of control
 //! groups (`io-csv`) a group counts when no process in it is older than the task, as the one that an engine itself runs in is. A group in which scripts of two tasks were opened
-//! belongs to neither, which is a diagnostic. It is decided when all hosts have been read.
+//! belongs to neither, which is a diagnostic. A child of an engine is a job of it, with all that it starts (`rules/engine.rs`): the one whose declared outputs are made there, and that began
+//! and ended as the child did. It is decided when all hosts have been read.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +14,24 @@ use flowmine_schema::tables::Link;
 use rustc_hash::FxHashMap;
 
 use super::links::Links;
-use super::processes::Belongs;
+use super::processes::{Belongs, Key};
 use crate::CorrelateError;
 use crate::entities::Entities;
-use crate::rules::{Claim, Facts, Strength, work_directory};
+use crate::rules::{Claim, Facts, Strength, engine, process_tree, work_directory};
 
 /// Clocks of an engine and a host.
 const SLACK_NS: i64 = 10_000_000_000;
+
+/// So many tasks may declare what was made in a job, and so many contradictions of it are told.
+const CLAIMS: usize = 64;
+const UNDECIDED: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Id {
     Container(String),
     Cgroup(i64),
+    /// The child of an engine.
+    Job(Key),
 }
 
 #[derive(Debug)]
@@ -32,9 +40,24 @@ struct Group {
     id: Id,
     /// When its first process started.
     oldest_ns: Option<i64>,
-    /// Tasks whose scripts were opened in it, with the evidence.
-    claims: BTreeMap<u32, String>,
+    /// Tasks to which it may belong, each with the rule that says so and the evidence.
+    claims: BTreeMap<u32, (&'static str, String)>,
     task: Option<u32>,
+    /// Of a job.
+    job: Job,
+}
+
+/// What is known of a child of an engine, and of what it started.
+#[derive(Debug, Default)]
+struct Job {
+    /// The job in which its engine runs, which is one more for jobs of the same run.
+    outer: Option<u32>,
+    /// The child itself, once it has ended, and to which task rules say that it belongs.
+    child: Option<(Facts, Option<u32>)>,
+    /// Processes of which nothing else is known: number and start.
+    members: Vec<(i64, Option<i64>)>,
+    /// Contradictions that stand when it is not decided.
+    undecided: Vec<Diagnostic>,
 }
 
 /// The groups of all hosts.
@@ -45,25 +68,75 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// The group of a process, and what it says about it.
-    pub fn of_process(&mut self, host: u32, facts: &Facts, cgroup_id: Option<i64>, belongs: &Belongs) -> Option<u32> {
-        let id = match belongs.container.as_ref().map(|finding| &finding.claim) {
-            Some(Claim::Container(id)) => Id::Container(id.clone()),
-            _ => Id::Cgroup(cgroup_id.filter(|_| facts.cgroup_path.is_none())?),
-        };
+    fn number(&mut self, host: u32, id: Id) -> u32 {
         let all = &mut self.all;
-        let number = *self.numbers.entry((host, id.clone())).or_insert_with(|| {
-            all.push(Group { host, id, oldest_ns: None, claims: BTreeMap::new(), task: None });
+        *self.numbers.entry((host, id.clone())).or_insert_with(|| {
+            all.push(Group { host, id, oldest_ns: None, claims: BTreeMap::new(), task: None, job: Job::default() });
             all.len() as u32 - 1
-        });
-        let group = &mut all[number as usize];
+        })
+    }
+
+    /// The group of the innermost of the jobs that a process is in.
+    fn of_jobs(&mut self, host: u32, jobs: &[Key]) -> Option<u32> {
+        let numbers: Vec<u32> = jobs.iter().map(|job| self.number(host, Id::Job(*job))).collect();
+        for pair in numbers.windows(2) {
+            self.all[pair[0] as usize].job.outer = Some(pair[1]);
+        }
+        numbers.first().copied()
+    }
+
+    /// The group of a process, and what it says about it. `jobs` are the children of engines that it is or is below, the innermost first.
+    pub fn of_process(
+        &mut self,
+        host: u32,
+        facts: &Facts,
+        key: Key,
+        cgroup_id: Option<i64>,
+        jobs: &[Key],
+        belongs: &Belongs,
+    ) -> Option<u32> {
+        let number = match belongs.container.as_ref().map(|finding| &finding.claim) {
+            Some(Claim::Container(id)) => self.number(host, Id::Container(id.clone())),
+            _ => match self.of_jobs(host, jobs) {
+                Some(number) => number,
+                None => self.number(host, Id::Cgroup(cgroup_id.filter(|_| facts.cgroup_path.is_none())?)),
+            },
+        };
+        let group = &mut self.all[number as usize];
         group.oldest_ns = [group.oldest_ns, facts.started_ns].into_iter().flatten().min();
-        if let Some(finding) = belongs.task.as_ref().filter(|finding| finding.rule == work_directory::NAME)
+        if group.id == Id::Job(key) {
+            let Facts { pid, started_ns, exit_ns, exit_code, .. } = *facts;
+            group.job.child = Some((Facts { pid, started_ns, exit_ns, exit_code, ..Facts::default() }, belongs.task_number()));
+        }
+        let is_job = matches!(group.id, Id::Job(_));
+        if is_job && belongs.task.is_none() {
+            group.job.members.push((facts.pid, facts.started_ns));
+        }
+        // In the group of a job that is one of Python code Snakemake runs once more.
+        let of_whole = if is_job { engine::TARGET } else { work_directory::NAME };
+        if let Some(finding) = belongs.task.as_ref().filter(|finding| finding.rule == of_whole)
             && let Claim::Task(task) = finding.claim
         {
-            group.claims.entry(task).or_insert_with(|| finding.evidence.clone());
+            group.claims.entry(task).or_insert_with(|| (finding.rule, finding.evidence.clone()));
         }
         Some(number)
+    }
+
+    /// What is contradictory in a group unless it is decided.
+    pub fn undecided(&mut self, number: u32, said: Diagnostic) {
+        let undecided = &mut self.all[number as usize].job.undecided;
+        if undecided.len() < UNDECIDED {
+            undecided.push(said);
+        }
+    }
+
+    /// A file was made in a job, which these attempts declare as their output.
+    pub fn made(&mut self, host: u32, jobs: &[Key], makers: &[u32], path: &str) {
+        let Some(number) = self.of_jobs(host, jobs) else { return };
+        let claims = &mut self.all[number as usize].claims;
+        for maker in makers.iter().take(CLAIMS.saturating_sub(claims.len())) {
+            claims.entry(*maker).or_insert_with(|| (engine::OUTPUT, format!("made {path}")));
+        }
     }
 
     /// Decides to which task each group belongs.
@@ -78,11 +151,15 @@ impl Groups {
         for group in &mut self.all {
             let host = hosts[group.host as usize].as_str();
             let (kind, name) = match &group.id {
+                Id::Job((pid, _)) => {
+                    group.decide_job(*pid, host, entities, links, diagnostics, transaction)?;
+                    continue;
+                }
                 Id::Container(id) => ("container", id.clone()),
                 Id::Cgroup(id) => ("cgroup", id.to_string()),
             };
             let mut claims = group.claims.iter();
-            let Some((&task, evidence)) = claims.next() else { continue };
+            let Some((&task, (_, evidence))) = claims.next() else { continue };
             if let Some((&other, _)) = claims.next() {
                 // Where an engine runs tasks without containers, all of them are in its own control group.
                 if matches!(group.id, Id::Container(_)) {
@@ -121,8 +198,88 @@ impl Groups {
         Ok(())
     }
 
-    /// The task that a group belongs to.
-    pub fn task(&self, number: u32) -> Option<u32> {
-        self.all.get(number as usize)?.task
+    /// Whether a group is nobody's because what is known of it contradicts itself.
+    pub fn contradicts_itself(&self, number: u32) -> bool {
+        self.all.get(number as usize).is_some_and(|group| group.task.is_none() && !group.job.undecided.is_empty())
+    }
+
+    /// The task that a group belongs to: its own, or the one in which its engine runs.
+    pub fn task(&self, mut number: u32) -> Option<u32> {
+        for _ in 0..=self.all.len() {
+            let group = self.all.get(number as usize)?;
+            if group.task.is_some() || !group.job.undecided.is_empty() {
+                return group.task;
+            }
+            number = group.job.outer?;
+        }
+        None
+    }
+}
+
+impl Group {
+    /// Decides which job of its run the child of an engine is.
+    fn decide_job(
+        &mut self,
+        pid: i32,
+        host: &str,
+        entities: &Entities,
+        links: &mut Links,
+        diagnostics: &mut Diagnostics,
+        transaction: &mut Transaction<'_>,
+    ) -> Result<(), CorrelateError> {
+        let (facts, told) = self.job.child.take().unwrap_or_default();
+        let mut fitting: Vec<(&u32, &(&str, String))> =
+            self.claims.iter().filter(|(task, _)| engine::ran_as(entities.tasks.get(**task), &facts, 0)).collect();
+        // Of several attempts the one that ended as it did; a job may also fail after its last process has ended well.
+        let ended_so = |task: &u32| (entities.tasks.get(*task).status == "completed") == (facts.exit_code == Some(0));
+        if fitting.len() > 1 && fitting.iter().any(|(task, _)| ended_so(task)) {
+            fitting.retain(|(task, _)| ended_so(task));
+        }
+        let name = |task: u32| &entities.tasks.get(task).key;
+        match (&fitting[..], told) {
+            ([(task, (rule, evidence))], Some(told)) if **task != told => {
+                let message = format!(
+                    "process {pid} of {host} belongs to task {}, and to task {} by rule {rule} ({evidence}): the first holds",
+                    name(told),
+                    name(**task)
+                );
+                diagnostics.push(Diagnostic::warning("links_contradict", message));
+            }
+            ([(task, (rule, evidence))], _) => {
+                self.task = Some(**task);
+                self.job.undecided.clear();
+                for (member, started_ns) in &self.job.members {
+                    let known = entities.tasks.get(**task);
+                    let is_child = *member == i64::from(pid) && *started_ns == facts.started_ns;
+                    let link = Link {
+                        source_type: "process".into(),
+                        source_scope: host.into(),
+                        source: member.to_string().into(),
+                        source_ns: *started_ns,
+                        target_type: "task".into(),
+                        target_scope: known.engine.as_str().into(),
+                        target: known.key.as_str().into(),
+                        relation: "belongs-to".into(),
+                        rule: if is_child { rule } else { process_tree::NAME }.into(),
+                        strength: Strength::Derived.name().into(),
+                        evidence: evidence.as_str().into(),
+                        target_seen: true,
+                        ..Link::default()
+                    };
+                    links.push(&link, transaction)?;
+                }
+            }
+            ([(a, (_, made_a)), (b, (_, made_b)), ..], None) => {
+                let message = format!(
+                    "process {pid} of {host} is a job of its engine that belongs to task {} ({made_a}), and to task {} ({made_b}): neither holds",
+                    name(**a),
+                    name(**b)
+                );
+                self.job.undecided.push(Diagnostic::warning("links_contradict", message));
+            }
+            _ => {}
+        }
+        self.job.undecided.iter().for_each(|said| diagnostics.push(said.clone()));
+        Ok(())
     }
 }

@@ -46,7 +46,7 @@ use sums::{OfFile, Partials, Written};
 
 use crate::CorrelateError;
 use crate::entities::Entities;
-use crate::rules::{self, Claim, Script, process_tree};
+use crate::rules::{self, Claim, Script, engine, process_tree};
 
 /// Files of one process that are kept in memory; then all are put away.
 const ACCESSES: usize = 1 << 12;
@@ -122,7 +122,7 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
     all.links.of_untraced(entities, transaction)?;
     let lost = losses::rows(dataset)?;
     let All { owners, owner_of, partials, steps, groups, links, diagnostics, operations, .. } = all;
-    let settled = owners.settle(|group| groups.task(group));
+    let settled = owners.settle(|group| groups.task(group), |group| groups.contradicts_itself(group));
     let written = partials.write(&owner_of, &settled, &hosts, lost, entities, transaction)?;
     let context = flow::Context { settled: &settled, hosts: &hosts, clocks: &clocks, entities };
     let flows = steps.write(&owner_of, &context, transaction)?;
@@ -288,6 +288,10 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         match &*event.op {
             "delete" | "rename" | "link" => {
                 self.files.moved(event);
+                // A file that was made under another name first.
+                if let Some(path) = event.new_path.as_deref().filter(|_| event.result.is_none_or(|result| result >= 0)) {
+                    self.made(event, path);
+                }
                 return Ok(());
             }
             "open" if event.result.is_some_and(|result| result < 0) => return Ok(()),
@@ -317,6 +321,13 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                     let container_path = event.container_path.as_deref().map(str::to_owned);
                     self.processes.opened(slot, Script { path: path.to_owned(), container_path, at_ns: event.start_ns });
                 }
+                if let Some(path) = event.path.as_deref().filter(|_| &*event.op == "open") {
+                    if let Some(run) = engine::of_log(path, event.flags) {
+                        self.processes.is_engine(slot, run);
+                    } else if engine::makes(event.flags) {
+                        self.made(event, path);
+                    }
+                }
                 process
             }
             Of::Gone(process) => {
@@ -330,6 +341,15 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             self.effect(process, file, effect, event.start_ns, end_ns, now)?;
         }
         Ok(())
+    }
+
+    /// A process made a file, which may be an output that a job of its engine declares.
+    fn made(&mut self, event: &IoEvent<'_>, path: &str) {
+        let Some((run, jobs)) = event.process_start_ns.and_then(|start| self.processes.jobs_above((event.pid, start))) else { return };
+        let makers = engine::with_output(&run, path, self.all.entities);
+        if !makers.is_empty() {
+            self.all.groups.made(self.number, &jobs, makers, path);
+        }
     }
 
     /// Takes the sums of operations that had ended by a time: a trace that does not keep single operations has them for each process and open file. They are told some seconds later and in any order,
@@ -427,12 +447,20 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     fn settle(&mut self, slot: u32, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
         let belongs = self.processes.belongs(slot, self.all.entities);
         self.put_away_accesses(slot, true)?;
+        let Some(key) = self.processes.get(slot).map(|node| node.key) else { return Ok(()) };
+        let jobs = self.processes.jobs_above(key).map(|(_, jobs)| jobs).unwrap_or_default();
         let Some(node) = self.processes.get(slot) else { return Ok(()) };
         let all = &mut *self.all;
         let facts = node.facts.clone().unwrap_or_default();
         let started_ns = facts.started_ns;
+        let group = all.groups.of_process(self.number, &facts, key, node.cgroup_id, &jobs, &belongs);
         for (a, b, holds) in &belongs.contradictions {
-            all.diagnostics.push(contradiction(&self.host, node.key.0, all.entities, a, b, *holds));
+            let said = contradiction(&self.host, key.0, all.entities, a, b, *holds);
+            match group.filter(|_| !holds && !jobs.is_empty()) {
+                // What else is known of the job may decide it.
+                Some(group) => all.groups.undecided(group, said),
+                None => all.diagnostics.push(said),
+            }
         }
         for (finding, why) in &belongs.refuted {
             let said = said(finding, all.entities);
@@ -440,7 +468,6 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                 format!("process {} of {} belongs to {said}: that cannot be, for {why}; it is not believed", node.key.0, self.host);
             all.diagnostics.push(Diagnostic::warning("links_refuted", message));
         }
-        let group = all.groups.of_process(self.number, &facts, node.cgroup_id, &belongs);
         let job = belongs.job_claim().map(|claim| owner_job(all.entities, claim, started_ns, &self.host, node.key.0, &mut all.diagnostics));
         let mut owner = Owner {
             task: belongs.task_number(),

@@ -144,15 +144,18 @@ impl Owners {
         self.sums[number as usize].add(sums);
     }
 
-    /// The owners in order, with what each provisional number is among them. `task_of` says of a group which task it turned out to belong to.
-    pub fn settle(self, task_of: impl Fn(u32) -> Option<u32>) -> Settled {
+    /// The owners in order, with what each provisional number is among them. `task_of` says of a group which task it turned out to belong to, `contradicts_itself` whether it
+    /// belongs to none because several were found.
+    pub fn settle(self, task_of: impl Fn(u32) -> Option<u32>, contradicts_itself: impl Fn(u32) -> bool) -> Settled {
         let users: FxHashSet<i64> = {
             let owned =
                 self.all.iter().zip(&self.sums).filter(|(owner, _)| owner.is_somebody() || owner.group.and_then(&task_of).is_some());
             owned.filter_map(|(_, sums)| sums.uid.flatten()).collect()
         };
         let settled = |owner: &Owner| {
-            let mut owner = Owner { task: owner.task.or_else(|| owner.group.and_then(&task_of)), group: None, ..owner.clone() };
+            let contradiction = owner.group.is_some_and(&contradicts_itself).then_some(Reason::Contradiction);
+            let task = owner.task.or_else(|| owner.group.and_then(&task_of));
+            let mut owner = Owner { task, group: None, unassigned: contradiction.or(owner.unassigned), ..owner.clone() };
             if owner.is_somebody() {
                 (owner.unassigned, owner.uid) = (None, None);
             } else if let (Some(reason), Some(uid)) = (owner.unassigned, owner.uid)

@@ -6,12 +6,14 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
 
 use flowmine_schema::tables::Process;
 use rustc_hash::FxHashMap;
 
 use super::access::Access;
 use crate::entities::Entities;
+use crate::rules::engine::{self, Run};
 use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, plausible, process_tree};
 
 /// What tells processes of a host apart: number, and start or, where that is not told, the time of the fork.
@@ -25,6 +27,12 @@ const SLACK_NS: i64 = 5_000_000_000;
 
 /// So many processes that are settled are remembered, for operations that are told late.
 const GONE: usize = 1 << 16;
+
+/// So many ancestors are looked at.
+const LONGEST_CHAIN: usize = 4096;
+
+/// Of so many engines on a host is remembered that they were seen.
+const ENGINES: usize = 1 << 12;
 
 /// Of so many scripts is remembered that a process opened them.
 const SCRIPTS: usize = 64;
@@ -50,6 +58,10 @@ pub struct Node {
     pub cpu_ns: (Option<i64>, Option<i64>),
     /// It started a process in which a task begins.
     pub starts_tasks: bool,
+    /// The run that it is the engine of.
+    engine: Option<Rc<Run>>,
+    /// It is an engine that runs once more for jobs of a run, which are its children.
+    is_inner_engine: bool,
     /// What it did, by file.
     pub accesses: FxHashMap<u32, Access>,
     /// Ranges that its accesses keep, nearly.
@@ -80,6 +92,8 @@ pub struct Belongs {
     pub refuted: Vec<(Finding, String)>,
     /// The name of its user, or of the nearest ancestor's that has one.
     user: Option<Box<str>>,
+    /// The run that it is the engine of, or the nearest ancestor is.
+    engine: Option<Rc<Run>>,
 }
 
 impl Belongs {
@@ -117,6 +131,8 @@ pub struct Processes {
     gone: FxHashMap<Key, u32>,
     gone_order: VecDeque<Key>,
     last: Option<(Key, u32)>,
+    /// Runs whose engines were seen.
+    engines: Vec<Rc<Run>>,
 }
 
 /// Where operations of a process go.
@@ -217,6 +233,8 @@ impl Processes {
         node.facts = Some(Facts::of(row));
         node.findings = None;
         // Of a program that began in the trace all is known, also when its process is older.
+        node.is_inner_engine =
+            node.facts.iter().flat_map(|facts| &facts.programs).any(|program| engine::target_jobs(program).next().is_some());
         node.before_trace = &*row.first_seen == "running" && row.exec_ns.is_none();
         node.uid = row.uid;
         node.user = row.user.as_deref().map(Into::into);
@@ -261,6 +279,39 @@ impl Processes {
         }
     }
 
+    /// A process opened the log of a run to write to it: it is the run's engine.
+    pub fn is_engine(&mut self, slot: u32, run: Run) {
+        let Some(node) = self.get(slot) else { return };
+        let run = Rc::new(run);
+        node.engine = Some(Rc::clone(&run));
+        node.starts_tasks = true;
+        self.task_begins(slot);
+        if self.engines.len() < ENGINES && !self.engines.contains(&run) {
+            self.engines.push(run);
+        }
+    }
+
+    /// The jobs that a process is in, as the children of engines that they are: the innermost first; and the run.
+    pub fn jobs_above(&self, key: Key) -> Option<(Rc<Run>, Vec<Key>)> {
+        if self.engines.is_empty() {
+            return None;
+        }
+        let mut jobs = Vec::new();
+        let mut at = key;
+        for _ in 0..LONGEST_CHAIN {
+            let node = self.node(at)?;
+            let parent = self.node(node.parent?)?;
+            if parent.engine.is_some() || parent.is_inner_engine {
+                jobs.push(at);
+            }
+            if let Some(run) = &parent.engine {
+                return Some((Rc::clone(run), jobs));
+            }
+            at = parent.key;
+        }
+        None
+    }
+
     /// The next process that is to be settled by this time.
     pub fn next_ended(&mut self, now_ns: i64) -> Option<u32> {
         loop {
@@ -297,19 +348,21 @@ impl Processes {
         while let Some(key) = at {
             let Some(node) = self.node(key) else { break };
             chain.push(key);
-            if node.settled.is_some() || chain.len() > 4096 {
+            if node.settled.is_some() || chain.len() > LONGEST_CHAIN {
                 break;
             }
             at = node.parent;
         }
         let mut above: Option<Belongs> = None;
+        let engines = std::mem::take(&mut self.engines);
         for key in chain.into_iter().rev() {
             let Some(node) = self.node_mut(key) else { continue };
             above = Some(match &node.settled {
                 Some(settled) => settled.clone(),
-                None => node.decide(above.as_ref(), entities),
+                None => node.decide(above.as_ref(), &engines, entities),
             });
         }
+        self.engines = engines;
         above.unwrap_or_default()
     }
 
@@ -332,6 +385,8 @@ impl Processes {
             serial,
             parent: node.parent,
             children: node.children,
+            engine: node.engine.clone(),
+            is_inner_engine: node.is_inner_engine,
             settled: Some(Belongs { contradictions: Vec::new(), refuted: Vec::new(), ..belongs }),
             ..Node::default()
         };
@@ -372,12 +427,19 @@ impl Node {
         })
     }
 
-    fn decide(&mut self, above: Option<&Belongs>, entities: &Entities) -> Belongs {
+    fn decide(&mut self, above: Option<&Belongs>, engines: &[Rc<Run>], entities: &Entities) -> Belongs {
         let started_ns = self.facts.as_ref().and_then(|facts| facts.started_ns);
+        let below = above.and_then(|above| above.engine.clone());
+        if let Some(facts) = self.facts.as_mut().filter(|facts| facts.engine != below) {
+            facts.engine = below.clone();
+            self.findings = None;
+        }
         let mut findings = self.findings(entities).to_vec();
-        let mut belongs = Belongs { user: self.user.clone().or_else(|| above?.user.clone()), ..Belongs::default() };
+        let engine = self.engine.clone().or_else(|| below.clone());
+        let mut belongs = Belongs { user: self.user.clone().or_else(|| above?.user.clone()), engine, ..Belongs::default() };
         let unknown = Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&unknown);
+        findings.retain(|finding| !engine::excludes(finding, below.as_deref(), engines, entities));
         findings.retain(|finding| {
             let why = plausible::refuted(finding, facts, belongs.user.as_deref(), entities);
             let is_plausible = why.is_none();
@@ -394,7 +456,7 @@ impl Node {
                 ..finding.clone()
             })
         };
-        let mut choose = |findings: &[&Finding], exclude: &dyn Fn(&Claim, &Claim) -> bool| {
+        let mut choose = |findings: &[&Finding], exclude: &dyn Fn(&Finding, &Finding) -> bool| {
             let decision = rules::decide(findings, exclude);
             match (decision.holds, &decision.against[..]) {
                 (Some(holds), [against, ..]) => belongs.contradictions.push((holds.clone(), (*against).clone(), true)),
@@ -403,11 +465,11 @@ impl Node {
             }
             (decision.holds.cloned(), decision.holds.is_none() && !decision.against.is_empty())
         };
-        let differ = |a: &Claim, b: &Claim| a != b;
+        let differ = |a: &Finding, b: &Finding| a.claim != b.claim;
         let (pod, _) = choose(&all(|claim| matches!(claim, Claim::Pod(_))), &differ);
         let (container, _) = choose(&all(|claim| matches!(claim, Claim::Container(_))), &differ);
         let (unit, _) = choose(&all(|claim| matches!(claim, Claim::Unit(_))), &differ);
-        let (mut job, undecided) = choose(&all(|claim| matches!(claim, Claim::Job(_))), &different_jobs);
+        let (mut job, undecided) = choose(&all(|claim| matches!(claim, Claim::Job(_))), &|a, b| different_jobs(&a.claim, &b.claim));
         if let Some(finding) = &mut job {
             complete(finding, &findings);
         } else if !undecided {
@@ -435,7 +497,7 @@ impl Node {
         if let (Some(own), Some(outer)) = (&task, above.and_then(|above| above.task.as_ref()))
             && own.rule != process_tree::NAME
             && process_tree::inherits(started_ns, outer.from_ns)
-            && different_tasks(&own.claim, &outer.claim, entities)
+            && different_tasks(own, outer, entities)
         {
             belongs.contradictions.push((own.clone(), Finding { rule: process_tree::NAME, ..outer.clone() }, true));
         }
@@ -451,10 +513,11 @@ fn different_jobs(a: &Claim, b: &Claim) -> bool {
     }
 }
 
-/// Different tasks of one run; tasks of different runs can contain each other.
-fn different_tasks(a: &Claim, b: &Claim, entities: &Entities) -> bool {
-    match (a, b) {
-        (Claim::Task(a), Claim::Task(b)) => a != b && entities.tasks.get(*a).same_run(entities.tasks.get(*b)),
+/// Different tasks of one run; tasks of different runs can contain each other, but one guess cannot mean both.
+fn different_tasks(a: &Finding, b: &Finding, entities: &Entities) -> bool {
+    let one_guess = a.rule == b.rule && a.strength == rules::Strength::Guessed;
+    match (&a.claim, &b.claim) {
+        (Claim::Task(a), Claim::Task(b)) => a != b && (one_guess || entities.tasks.get(*a).same_run(entities.tasks.get(*b))),
         _ => false,
     }
 }

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::CorrelateError;
 use crate::cases::escape;
+use crate::rules::engine;
 
 /// A time and how exact it is: the true moment is at most so far away; `None` is a bound that is not known.
 pub type Moment = (i64, Option<i64>);
@@ -58,6 +59,10 @@ pub struct Task {
     pub cached: Option<Moment>,
     /// What became of it.
     pub status: String,
+    /// Its exit code.
+    pub exit_code: Option<i64>,
+    /// The outputs that it declares, of an engine whose jobs are found by them; empty once they are in [`Tasks`].
+    pub(crate) outputs: Vec<String>,
 }
 
 impl Task {
@@ -170,6 +175,15 @@ pub struct Tasks {
     by_container: FxHashMap<String, Vec<u32>>,
     by_task_id: FxHashMap<String, Vec<u32>>,
     by_command: FxHashMap<String, Vec<u32>>,
+    /// By the run's name.
+    of_runs: FxHashMap<String, OfRun>,
+}
+
+/// Tasks of one run of an engine that starts them as its own children.
+#[derive(Debug, Default)]
+struct OfRun {
+    by_name: FxHashMap<String, Vec<u32>>,
+    by_output: FxHashMap<String, Vec<u32>>,
 }
 
 const COLUMNS: &[&str] = &[
@@ -194,7 +208,9 @@ const COLUMNS: &[&str] = &[
     "finished_ns",
     "finished_precision_ns",
     "status",
+    "exit_code",
     "cached",
+    "outputs",
 ];
 
 impl Tasks {
@@ -224,8 +240,15 @@ impl Tasks {
         }
         all.sort_by(|a, b| a.key.cmp(&b.key));
         let mut tasks = Self::default();
-        for (at, task) in all.iter().enumerate() {
+        for (at, task) in all.iter_mut().enumerate() {
             let at = at as u32;
+            if let Some(run) = task.run_name.as_ref().filter(|_| engine::starts_jobs(&task.engine)) {
+                let of_run = tasks.of_runs.entry(run.clone()).or_default();
+                of_run.by_name.entry(task.name.replace(", ", ",")).or_default().push(at);
+                for output in std::mem::take(&mut task.outputs) {
+                    of_run.by_output.entry(output).or_default().push(at);
+                }
+            }
             if let Some(dir) = &task.work_dir {
                 tasks.by_work_dir.entry(dir.trim_end_matches('/').to_owned()).or_default().push(at);
             }
@@ -286,6 +309,16 @@ impl Tasks {
         self.by_task_id.get(id).map_or(&[], Vec::as_slice)
     }
 
+    /// Those of a run whose engine starts them as its own children that declare this output, as it stands there.
+    pub fn of_run_with_output(&self, run: &str, output: &str) -> &[u32] {
+        self.of_runs.get(run).and_then(|of_run| of_run.by_output.get(output)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Those of such a run that are called so, without blanks after commas.
+    pub fn of_run_with_name(&self, run: &str, name: &str) -> &[u32] {
+        self.of_runs.get(run).and_then(|of_run| of_run.by_name.get(name)).map_or(&[], Vec::as_slice)
+    }
+
     /// Those that run exactly this, but for space around it.
     pub fn with_command(&self, command: &str) -> &[u32] {
         self.by_command.get(command.trim()).map_or(&[], Vec::as_slice)
@@ -315,7 +348,15 @@ pub(crate) fn of_row(row: &TaskRun<'_>) -> Task {
         finished: row.finished_ns.map(|at| (at, row.finished_precision_ns)),
         cached: row.cached_ns.map(|at| (at, row.cached_precision_ns)),
         status: row.status.to_string(),
+        exit_code: row.exit_code,
+        outputs: row.outputs.as_deref().filter(|_| engine::starts_jobs(&row.engine)).map(outputs).unwrap_or_default(),
     }
+}
+
+/// Paths in the column `outputs`.
+fn outputs(text: &str) -> Vec<String> {
+    let read = serde_json::from_str::<Vec<serde_json::Value>>(text).unwrap_or_default();
+    read.iter().filter_map(|output| Some(output["path"].as_str()?.trim_start_matches("./").to_owned())).collect()
 }
 
 /// Engine, run, task and attempt; what is between them is escaped in names.

@@ -10,7 +10,7 @@
 //! | `native_id` | stays when it holds no letter, else a code |
 //! | `error` | one code |
 //! | `uid`, `gid` | null, as a user's name in another form |
-//! | `environment`, `cgroup_v1`, `machines`, `parents`, `inputs`, `outputs`, `evidence`, histograms | null or empty: no log has them |
+//! | `environment`, `earlier_programs`, `cgroup_v1`, `machines`, `parents`, `inputs`, `outputs`, `evidence`, histograms | null or empty: no log has them |
 //!
 //! A column that is new in a table does not slip through: a test fills every column of text.
 
@@ -161,6 +161,8 @@ impl Pseudonymiser {
             cgroup_v1: None,
             executable: self.a_path(row.executable),
             command_line: row.command_line.map(|line| self.command_line(&line).into()),
+            work_dir: self.a_path(row.work_dir),
+            earlier_programs: None,
             environment: None,
             ..row
         }

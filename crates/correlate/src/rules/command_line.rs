@@ -1,42 +1,59 @@
-//! The last resort: a shell runs what an engine says that a task runs, at the time at which it ran. When several tasks fit, none does.
+//! The last resort: a shell runs what an engine says that a task runs, at the time at which it ran, where it ran, and ends as it ended. When several tasks fit, all are said, which contradict
+//! each other.
+//!
+//! A shell may execute its last command in its own place: what it was before counts as well. Whether the process is below the engine that ran the task is looked at when it is decided
+//! ([`super::engine::excludes`]).
 
-use super::{Claim, Facts, Rule, Said, Strength, native_id};
-use crate::entities::Entities;
+use super::{Claim, Facts, Program, Rule, Said, Strength, engine, native_id};
+use crate::entities::{Entities, Task};
 
 const SLACK_NS: i64 = 1_000_000_000;
 /// Shorter commands are anybody's.
 const SHORTEST: usize = 8;
 /// So many commands may stand before it.
 const BEFORE: usize = 8;
+/// Of so many tasks that fit it is said; two are enough to contradict each other, and some may be excluded later.
+const FITTING: usize = 64;
+
+/// The rule's name, as in the table `links`.
+pub const NAME: &str = "command-line";
 
 pub(super) struct CommandLine;
 
 impl Rule for CommandLine {
     fn name(&self) -> &'static str {
-        "command-line"
+        NAME
     }
 
     fn strength(&self) -> Strength {
         Strength::Guessed
     }
 
-    fn of_process(&self, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
-        let Some(started_ns) = facts.started_ns else { return };
+    fn of_program(&self, program: &Program, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+        if facts.started_ns.is_none() {
+            return;
+        }
         // `sh -c COMMAND`: the argument after it. Snakemake puts `set -euo pipefail; ` before the command.
-        let Some(arguments) = &facts.command_line else { return };
+        let Some(arguments) = &program.command_line else { return };
         let Some(given) = arguments.iter().position(|argument| argument == "-c").and_then(|at| arguments.get(at + 1)) else { return };
         let ends = given.match_indices(';').take(BEFORE).map(|(at, _)| &given[at + 1..]);
         let commands = std::iter::once(given.as_str()).chain(ends).filter(|command| command.trim().len() >= SHORTEST);
-        let mut fitting = commands.flat_map(|command| entities.tasks.with_command(command)).copied().filter(|at| {
+        let fitting = commands.flat_map(|command| entities.tasks.with_command(command)).copied().filter(|at| {
             let task = entities.tasks.get(*at);
             (task.submitted.is_some() || task.started.is_some())
-                && task.covers(started_ns, SLACK_NS)
                 && task.host.as_deref().is_none_or(|host| native_id::same_host(host, &facts.host))
+                && engine::ran_as(task, facts, SLACK_NS)
+                && is_in(program, facts, task)
         });
-        if let Some(first) = fitting.next()
-            && fitting.next().is_none()
-        {
-            say(Claim::Task(first), format!("runs the command of {} while it ran", entities.tasks.get(first).key));
+        for task in fitting.take(FITTING) {
+            say(Claim::Task(task), format!("runs the command of {} while it ran", entities.tasks.get(task).key));
         }
     }
+}
+
+/// Whether a program began in a task's directory, or below it, as far as both are known. In another pid namespace a process sees other directories than its host.
+fn is_in(program: &Program, facts: &Facts, task: &Task) -> bool {
+    let Some((told, seen)) = task.work_dir.as_deref().zip(program.work_dir.as_deref()) else { return true };
+    let below = seen.strip_prefix(told.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    below || !told.starts_with('/') || facts.container_pid.is_some()
 }

@@ -12,6 +12,7 @@
 
 mod command_line;
 mod container_cgroup;
+pub mod engine;
 pub mod environment;
 pub mod native_id;
 pub mod plausible;
@@ -26,6 +27,7 @@ mod tests;
 use std::borrow::Cow;
 
 use flowmine_schema::tables::Process;
+use serde::Deserialize;
 
 use crate::entities::Entities;
 
@@ -111,10 +113,33 @@ pub struct Facts {
     pub cgroup_v1: Vec<String>,
     /// Environment variables that were kept.
     pub environment: Vec<(String, String)>,
+    /// Its exit code; 128 and the number of the signal that ended it.
+    pub exit_code: Option<i64>,
+    /// The programs that it was one after the other, the last one included: a shell may execute its last command in its own place. The first is its parent's when nothing is known of it.
+    pub programs: Vec<Program>,
+    /// The nearest engine above it that was seen.
+    pub engine: Option<std::rc::Rc<engine::Run>>,
+}
+
+/// A program that a process was.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Program {
+    /// Since when; `None` when it was so from the beginning.
+    pub exec_ns: Option<i64>,
     /// Its command line.
     pub command_line: Option<Vec<String>>,
-    /// Whether the command line is known by its first word only.
-    pub only_program: bool,
+    /// Whether the command line is not all of it.
+    pub command_line_cut: bool,
+    /// Its working directory when it began.
+    pub work_dir: Option<String>,
+}
+
+impl Program {
+    /// Whether the command line is known by its first word only: that is what a trace keeps of processes of others.
+    pub fn only_program(&self) -> bool {
+        self.command_line_cut && self.command_line.as_ref().is_some_and(|words| words.len() == 1)
+    }
 }
 
 impl Facts {
@@ -133,17 +158,16 @@ impl Facts {
             cgroup_path: row.cgroup_path.as_deref().map(str::to_owned),
             cgroup_v1: object(&row.cgroup_v1).into_iter().map(|(_, path)| path).collect(),
             environment: object(&row.environment),
-            command_line: None,
-            only_program: false,
+            exit_code: row.exit_code.or(row.exit_signal.map(|signal| 128 + signal)).map(i64::from),
+            programs: programs(row),
+            engine: None,
         }
-        .with_command_line(row)
     }
 
-    fn with_command_line(self, row: &Process<'_>) -> Self {
-        let command_line: Option<Vec<String>> = row.command_line.as_deref().and_then(|text| serde_json::from_str(text).ok());
-        // A line that is cut after its first word is what a trace keeps of processes of others.
-        let only_program = row.command_line_cut && command_line.as_ref().is_some_and(|words| words.len() == 1);
-        Self { command_line, only_program, ..self }
+    /// The program that it was at a moment; the first one when that was before it is known what it was.
+    pub fn program_at(&self, ns: i64) -> Option<&Program> {
+        let then = self.programs.iter().rev().find(|program| program.exec_ns.is_none_or(|since| since <= ns));
+        then.or(self.programs.first())
     }
 
     /// An environment variable that is set to something.
@@ -155,6 +179,17 @@ impl Facts {
     pub fn cgroups(&self) -> impl Iterator<Item = &str> {
         self.cgroup_path.iter().chain(&self.cgroup_v1).map(String::as_str)
     }
+}
+
+fn programs(row: &Process<'_>) -> Vec<Program> {
+    let mut programs: Vec<Program> = row.earlier_programs.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    programs.push(Program {
+        exec_ns: row.exec_ns,
+        command_line: row.command_line.as_deref().and_then(|text| serde_json::from_str(text).ok()),
+        command_line_cut: row.command_line_cut,
+        work_dir: row.work_dir.as_deref().map(str::to_owned),
+    });
+    programs
 }
 
 /// A file that a process opened for reading, of which a rule may know whose it is.
@@ -193,6 +228,8 @@ pub trait Rule: Sync {
     fn name(&self) -> &'static str;
     /// How far its findings can be trusted.
     fn strength(&self) -> Strength;
+    /// What follows from a program that a process was.
+    fn of_program(&self, _program: &Program, _facts: &Facts, _entities: &Entities, _say: &mut Said<'_>) {}
     /// What follows from a process.
     fn of_process(&self, _facts: &Facts, _entities: &Entities, _say: &mut Said<'_>) {}
     /// What follows from a script that it opened.
@@ -208,6 +245,7 @@ pub static ALL: &[&dyn Rule] = &[
     &container_cgroup::ContainerCgroup,
     &systemd_cgroup::SystemdCgroup,
     &work_directory::WorkDirectory,
+    &engine::TargetJob,
     &environment::Environment,
     &command_line::CommandLine,
 ];
@@ -219,6 +257,11 @@ pub fn find(facts: &Facts, scripts: &[Script], entities: &Entities) -> Vec<Findi
         let (name, strength) = (rule.name(), rule.strength());
         let mut add = |claim, evidence, from_ns| findings.push(Finding { claim, rule: name, strength, evidence, from_ns });
         rule.of_process(facts, entities, &mut |claim, evidence| add(claim, evidence, i64::MIN));
+        for (number, program) in facts.programs.iter().enumerate() {
+            // What it forked before was forked by another program.
+            let from_ns = program.exec_ns.filter(|_| number > 0).unwrap_or(i64::MIN);
+            rule.of_program(program, facts, entities, &mut |claim, evidence| add(claim, evidence, from_ns));
+        }
         for script in scripts {
             rule.of_script(script, facts, entities, &mut |claim, evidence| add(claim, evidence, script.at_ns));
         }
@@ -247,13 +290,13 @@ pub struct Decision<'f> {
 }
 
 /// Chooses between findings that all claim the same kind of thing, in the order of the rules. `exclude` says of two claims whether they cannot both be true.
-pub fn decide<'f>(findings: &[&'f Finding], exclude: impl Fn(&Claim, &Claim) -> bool) -> Decision<'f> {
+pub fn decide<'f>(findings: &[&'f Finding], exclude: impl Fn(&Finding, &Finding) -> bool) -> Decision<'f> {
     let Some(strongest) = findings.iter().map(|finding| finding.strength).max() else { return Decision::default() };
     let mut best = findings.iter().copied().filter(|finding| finding.strength == strongest);
     let Some(first) = best.next() else { return Decision::default() };
-    if let Some(other) = best.find(|other| exclude(&first.claim, &other.claim)) {
+    if let Some(other) = best.find(|other| exclude(first, other)) {
         return Decision { holds: None, against: vec![first, other] };
     }
-    let against = findings.iter().copied().filter(|other| exclude(&first.claim, &other.claim)).take(1).collect();
+    let against = findings.iter().copied().filter(|other| exclude(first, other)).take(1).collect();
     Decision { holds: Some(first), against }
 }

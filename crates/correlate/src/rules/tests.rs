@@ -86,16 +86,19 @@ fn scripts() {
 #[test]
 fn slurms_job_script_is_its_jobs() {
     let script = Script { path: "/var/spool/slurmd/job00007/slurm_script".into(), container_path: None, at_ns: 5 };
-    let mut shell =
-        Facts { command_line: Some(vec!["/bin/bash".into(), "/var/spool/slurmd/job00007/slurm_script".into()]), ..Facts::default() };
+    let runs = |words: &[&str], command_line_cut| {
+        let command_line = Some(words.iter().map(|word| (*word).to_owned()).collect());
+        Facts { programs: vec![Program { command_line, command_line_cut, ..Program::default() }], ..Facts::default() }
+    };
+    let shell = runs(&["/bin/bash", "/var/spool/slurmd/job00007/slurm_script"], false);
     let found = find(&shell, std::slice::from_ref(&script), &Entities::default());
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].claim, Claim::Job(JobClaim { id: 7, cluster: None, step: Some("batch".into()) }));
-    shell.command_line = Some(vec!["grep".into(), "x".into(), "/var/spool/slurmd/job00007/slurm_script".into()]);
-    assert_eq!(find(&shell, std::slice::from_ref(&script), &Entities::default()), []);
+    let reader = runs(&["grep", "x", "/var/spool/slurmd/job00007/slurm_script"], false);
+    assert_eq!(find(&reader, std::slice::from_ref(&script), &Entities::default()), []);
     // Of processes of others a trace keeps the first word: then a shell may run the script, and a reader does not.
     for (word, count) in [("/bin/bash", 1), ("grep", 0)] {
-        let first = Facts { command_line: Some(vec![word.into()]), only_program: true, ..Facts::default() };
+        let first = runs(&[word], true);
         assert_eq!(find(&first, std::slice::from_ref(&script), &Entities::default()).len(), count, "{word}");
     }
 }
@@ -103,7 +106,7 @@ fn slurms_job_script_is_its_jobs() {
 #[test]
 fn the_strongest_finding_holds_and_equal_ones_decide_nothing() {
     let finding = |id: &str, strength| Finding { claim: Claim::Pod(id.into()), rule: "r", strength, evidence: String::new(), from_ns: 0 };
-    let differ = |a: &Claim, b: &Claim| a != b;
+    let differ = |a: &Finding, b: &Finding| a.claim != b.claim;
     let (told, derived, other) = (finding("a", Strength::Told), finding("b", Strength::Derived), finding("c", Strength::Told));
     let decision = decide(&[&derived, &told], differ);
     assert_eq!((decision.holds, decision.against), (Some(&told), vec![&derived]));

@@ -6,7 +6,7 @@
 //!
 //! What is said of a process that is in a container holds for all of the container (`attribution/cgroups.rs`), otherwise for its descendants ([`super::process_tree`]).
 
-use super::{Claim, Facts, JobClaim, Rule, Said, Script, Strength};
+use super::{Claim, Facts, JobClaim, Program, Rule, Said, Script, Strength};
 use crate::entities::{Entities, Task};
 
 const SLACK_NS: i64 = 10_000_000_000;
@@ -28,7 +28,7 @@ impl Rule for WorkDirectory {
     fn of_script(&self, script: &Script, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
         for path in [Some(&script.path), script.container_path.as_ref()].into_iter().flatten() {
             let Some((dir, name)) = path.rsplit_once('/') else { continue };
-            if !runs(facts, name) {
+            if !runs(facts.program_at(script.at_ns), name) {
                 continue;
             }
             let evidence = || format!("opened {path}");
@@ -89,11 +89,13 @@ pub(super) fn is_script(path: &str) -> bool {
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "zsh", "busybox"];
 
-/// Whether a process runs a script, as far as its command line is known: a shell with the script's name, or the script itself.
-fn runs(facts: &Facts, name: &str) -> bool {
-    let Some([program, arguments @ ..]) = facts.command_line.as_deref() else { return true };
+/// Whether a program runs a script, as far as its command line is known: a shell with the script's name, or the script itself.
+fn runs(known: Option<&Program>, name: &str) -> bool {
+    let Some((known, [program, arguments @ ..])) = known.and_then(|known| Some((known, known.command_line.as_deref()?))) else {
+        return true;
+    };
     let base = |path: &str| path.rsplit('/').next().unwrap_or_default().trim_start_matches('-').to_owned();
     let names_it =
         |argument: &String| base(argument) == name || argument.split_whitespace().any(|word| base(word.trim_matches(['"', '\''])) == name);
-    base(program) == name || (SHELLS.contains(&base(program).as_str()) && (facts.only_program || arguments.iter().any(names_it)))
+    base(program) == name || (SHELLS.contains(&base(program).as_str()) && (known.only_program() || arguments.iter().any(names_it)))
 }

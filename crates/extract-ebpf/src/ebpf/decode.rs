@@ -340,6 +340,8 @@ impl Decoder {
                 _ => {}
             }
         }
+        let [directory, _] = starts;
+        told.directory = directory.host;
         told
     }
 
@@ -389,6 +391,7 @@ impl Decoder {
         facts.cgroup_path = facts.cgroup_id.and_then(|id| self.host.cgroups.v2(id)).map(<[u8]>::to_vec);
         facts.cgroup_v1 = self.v1(bytes);
         facts.executable = told.first.host;
+        facts.work_dir = told.directory;
         facts.arguments = told.arguments;
         facts.arguments_cut = told.arguments_cut;
         if matches!(number, kind::FORK | kind::RUNNING) {
@@ -471,6 +474,8 @@ impl Decoder {
 struct Told {
     first: Place,
     second: Place,
+    /// Where the first begins, as the host sees it.
+    directory: Option<Vec<u8>>,
     file_system: Option<String>,
     arguments: Option<Vec<Vec<u8>>>,
     arguments_cut: bool,

@@ -105,14 +105,8 @@ impl Processes {
 
     /// Looks whether a process has become another program.
     pub(super) fn look_again(&self, process: &Process, reporter: &Reporter) {
-        let executable = fs::read_link(self.proc.join(format!("{}/exe", process.key.pid))).ok();
         let (arguments, arguments_cut) = self.arguments(process);
-        let facts = ProcessFacts {
-            executable: executable.map(|path| std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string())),
-            arguments,
-            arguments_cut,
-            ..ProcessFacts::default()
-        };
+        let facts = ProcessFacts { executable: self.link(process.key.pid, "exe"), arguments, arguments_cut, ..ProcessFacts::default() };
         let hash = program_hash(&facts);
         if process.program.swap(hash, Ordering::Relaxed) == hash {
             return;
@@ -223,7 +217,6 @@ impl Processes {
         let status = fs::read(self.proc.join(format!("{pid}/status"))).unwrap_or_default();
         let cgroup = fs::read(self.proc.join(format!("{pid}/cgroup"))).unwrap_or_default();
         let (arguments, arguments_cut) = self.arguments(process);
-        let executable = fs::read_link(self.proc.join(format!("{pid}/exe"))).ok();
         let (cgroup_path, cgroup_v1) = cgroups(&cgroup);
         let innermost = status_line(&status, b"NSpid:")
             .and_then(|line| number(line.split(|b| b.is_ascii_whitespace()).rfind(|part| !part.is_empty())?));
@@ -236,11 +229,17 @@ impl Processes {
             cgroup_id: None,
             cgroup_path,
             cgroup_v1: (!cgroup_v1.is_empty()).then_some(cgroup_v1),
-            executable: executable.map(|path| std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string())),
+            executable: self.link(pid, "exe"),
+            work_dir: self.link(pid, "cwd"),
             arguments,
             arguments_cut,
             environment: self.environment(pid),
         }
+    }
+
+    fn link(&self, pid: u32, name: &str) -> Option<Vec<u8>> {
+        let path = fs::read_link(self.proc.join(format!("{pid}/{name}"))).ok()?;
+        Some(std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string()))
     }
 
     fn environment(&self, pid: u32) -> Option<Vec<(String, Vec<u8>)>> {

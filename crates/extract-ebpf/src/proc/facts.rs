@@ -48,7 +48,8 @@ impl FactReader {
     /// The same, and what came with the program that it runs.
     pub fn of_program(&self, pid: u32, views: &mut Views) -> ProcessFacts {
         let mut facts = self.of_fork(pid);
-        facts.executable = self.executable(pid, views);
+        facts.executable = self.place(pid, "exe", views);
+        facts.work_dir = self.place(pid, "cwd", views);
         if let Some(text) = read_up_to(&self.proc.path(pid, "cmdline"), self.arguments_bytes as u64 + 1) {
             let (arguments, cut) = arguments(&text, self.arguments_bytes);
             (facts.arguments, facts.arguments_cut) = (Some(arguments), cut);
@@ -68,9 +69,10 @@ impl FactReader {
         counters
     }
 
-    fn executable(&self, pid: u32, views: &mut Views) -> Option<Vec<u8>> {
-        let link = self.proc.link(pid, "exe")?;
-        let file = look(libc::AT_FDCWD, &self.proc.c_path(pid, "exe"), 0).ok()?;
+    /// Where a link of `/proc/PID` leads, as the host sees it.
+    fn place(&self, pid: u32, name: &str, views: &mut Views) -> Option<Vec<u8>> {
+        let link = self.proc.link(pid, name)?;
+        let file = look(libc::AT_FDCWD, &self.proc.c_path(pid, name), 0).ok()?;
         let view = views.of(&self.proc, pid);
         views.paths(view.as_ref(), &link, &file).host
     }

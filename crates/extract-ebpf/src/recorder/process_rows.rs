@@ -13,8 +13,13 @@ use crate::record::{Counters, ProcessChange, ProcessFacts, ProcessKey, ProcessNe
 /// So many processes that ended are remembered.
 const GONE: usize = 1 << 16;
 
+/// Of so many programs that a process was before its last one is told.
+const EARLIER: usize = 16;
+
 struct Known {
     row: Process<'static>,
+    /// What it was before, see `processes.earlier_programs`.
+    earlier: Vec<serde_json::Value>,
     /// Something changed since the row was last written.
     dirty: bool,
 }
@@ -64,7 +69,7 @@ impl Processes {
                 first_seen: first_seen.into(),
                 ..Process::default()
             };
-            Known { row, dirty: true }
+            Known { row, earlier: Vec::new(), dirty: true }
         })
     }
 
@@ -94,6 +99,9 @@ impl Processes {
         if known.row.first_seen == "operation" && first_seen != "operation" {
             // Its operations came before the news of it.
             known.row.first_seen = first_seen.into();
+        }
+        if news.change == ProcessChange::Exec {
+            known.leave_program();
         }
         facts(&mut known.row, &news.facts, command_lines);
         counters(&mut known.row, &news.counters);
@@ -158,6 +166,27 @@ impl Processes {
     }
 }
 
+impl Known {
+    /// It becomes another program: what is known of the one that it was goes to the earlier ones.
+    fn leave_program(&mut self) {
+        let row = &mut self.row;
+        let (executable, command_line, work_dir) = (row.executable.take(), row.command_line.take(), row.work_dir.take());
+        let cut = std::mem::take(&mut row.command_line_cut);
+        if executable.is_none() && command_line.is_none() || self.earlier.len() >= EARLIER {
+            return;
+        }
+        let mut program = serde_json::Map::new();
+        let mut put = |name: &str, value: Option<serde_json::Value>| program.extend(value.map(|value| (name.to_owned(), value)));
+        put("exec_ns", row.exec_ns.map(Into::into));
+        put("executable", executable.map(Into::into));
+        put("command_line_cut", command_line.is_some().then(|| cut.into()));
+        put("command_line", command_line.and_then(|line| serde_json::from_str(&line).ok()));
+        put("work_dir", work_dir.map(Into::into));
+        self.earlier.push(program.into());
+        row.earlier_programs = serde_json::to_string(&self.earlier).ok().map(Into::into);
+    }
+}
+
 fn facts(row: &mut Process<'static>, facts: &ProcessFacts, command_lines: CommandLines) {
     fn set<T>(field: &mut Option<T>, value: Option<T>) {
         if value.is_some() {
@@ -175,6 +204,7 @@ fn facts(row: &mut Process<'static>, facts: &ProcessFacts, command_lines: Comman
     let v1 = facts.cgroup_v1.as_ref().map(|paths| json_object(paths.iter().map(|(name, path)| (name.as_str(), path.as_slice()))));
     set(&mut row.cgroup_v1, v1.map(Into::into));
     set(&mut row.executable, text(&facts.executable));
+    set(&mut row.work_dir, text(&facts.work_dir));
     if let Some(arguments) = &facts.arguments {
         let (kept, cut) = command_lines.of(arguments);
         row.command_line_cut = kept.is_some() && (cut || facts.arguments_cut);

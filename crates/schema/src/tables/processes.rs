@@ -43,6 +43,11 @@ crate::table! {
         command_line: opt_text,
         /// Whether the command line was longer than what is kept.
         command_line_cut: bool,
+        /// Its working directory when it became this program, or when it was first seen, as the host sees it; null when it runs its parent's program, or where that is not known.
+        work_dir: opt_text,
+        /// The programs that it was before this one while it was traced (a shell that executes its last command in its own place), the first one first: a JSON array of objects with
+        /// `exec_ns`, `executable`, `command_line`, `command_line_cut` and `work_dir`, as the columns of these names, without what is null. Of more than 16 the first 16. Null when there was none.
+        earlier_programs: opt_text,
         /// The environment variables that were asked for, as a JSON object.
         environment: opt_text,
         /// When it last became another program; null when it still runs its parent's.

@@ -1,6 +1,7 @@
 //! Small worlds of processes, files and tasks, and whose the bytes are.
 
 mod belonging;
+mod engines;
 mod flow;
 mod hostile;
 mod properties;

@@ -1,0 +1,119 @@
+//! Which run a process belongs to, by the engine that it descends from, and which of its jobs.
+//!
+//! Snakemake starts the jobs of a run beside itself, as its own children: for a command `bash -c 'set -euo pipefail; COMMAND'`, for Python code and groups of jobs itself once more,
+//! `python -m snakemake … --target-jobs 'RULE:WILDCARDS'`, for a script its interpreter. Who opens a run's own log (`DIR/.snakemake/log/RUN.snakemake.log`) to write to it is the run's engine:
+//! below it are tasks of that run, and tasks of that run are below it ([`excludes`]). A child of the engine that makes a file that one job declares as its output is that job
+//! (`attribution/groups.rs`, rule [`OUTPUT`]).
+
+use super::{Claim, Facts, Finding, Program, Rule, Said, Strength};
+use crate::entities::{Entities, Task};
+
+/// As in the column `engine`.
+const SNAKEMAKE: &str = "snakemake";
+
+/// Whether an engine may start its jobs as its own children, so that they are found below it.
+pub fn starts_jobs(engine: &str) -> bool {
+    engine == SNAKEMAKE
+}
+
+/// The name of the rule by which a child of an engine is a job whose output it made, as in the table `links`.
+pub const OUTPUT: &str = "declared-output";
+
+/// The name of the rule by which an engine that runs once more for one job is that job.
+pub const TARGET: &str = "target-job";
+
+/// O_ACCMODE, O_WRONLY and O_CREAT | O_TRUNC of open(2).
+const ACCESS: i32 = 0o3;
+const WRITE_ONLY: i32 = 0o1;
+const MAKES: i32 = 0o1100;
+
+/// A run whose engine was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// As in the column `run_name`.
+    pub name: String,
+    /// The directory in which the engine runs, as the host sees it.
+    pub dir: String,
+}
+
+/// The run whose log a process opened with these flags, if it is one; asked of every open.
+pub fn of_log(path: &str, flags: Option<i32>) -> Option<Run> {
+    let name = path.strip_suffix(".snakemake.log")?;
+    let (dir, name) = name.rsplit_once("/.snakemake/log/")?;
+    let writes = flags.is_some_and(|flags| flags & ACCESS == WRITE_ONLY);
+    (writes && is_name(name)).then(|| Run { name: name.to_owned(), dir: dir.to_owned() })
+}
+
+/// Whether a run is called as its own log is: `2026-11-22T060002.317716`.
+fn is_name(name: &str) -> bool {
+    let form = b"0000-00-00T000000.000000";
+    name.len() == form.len() && name.bytes().zip(form).all(|(byte, form)| if *form == b'0' { byte.is_ascii_digit() } else { byte == *form })
+}
+
+/// Whether an open makes the file, or what is in it: an input that is opened to be changed is none of that.
+pub fn makes(flags: Option<i32>) -> bool {
+    flags.is_some_and(|flags| flags & ACCESS == WRITE_ONLY || flags & ACCESS != 0 && flags & MAKES != 0)
+}
+
+/// The tasks of a run that declare a file, or a folder above it, as their output.
+pub fn with_output<'e>(run: &Run, path: &str, entities: &'e Entities) -> &'e [u32] {
+    let below = path.strip_prefix(run.dir.as_str()).and_then(|rest| rest.strip_prefix('/'));
+    // A job with a shadow directory runs in a folder of its own, and its outputs are moved from there.
+    let shadow = below.and_then(|below| below.strip_prefix(".snakemake/shadow/")?.split_once('/')).map(|(_, below)| below);
+    let named = [shadow, below, Some(path)].into_iter().flatten();
+    let folders = named.flat_map(|path| std::path::Path::new(path).ancestors().filter_map(std::path::Path::to_str));
+    folders
+        .filter(|path| !path.is_empty())
+        .map(|path| entities.tasks.of_run_with_output(&run.name, path))
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
+}
+
+/// Whether a process may be a task: it began and ended while the task ran, and ended as the task did, as far as that is told.
+pub fn ran_as(task: &Task, facts: &Facts, slack_ns: i64) -> bool {
+    let covers = |ns: Option<i64>| ns.is_none_or(|ns| task.covers(ns, slack_ns));
+    let ended_so = facts.exit_code.is_none_or(|code| match task.exit_code {
+        Some(told) => told == code,
+        None => task.status != "completed" || code == 0,
+    });
+    covers(facts.started_ns) && covers(facts.exit_ns) && ended_so
+}
+
+/// Whether a guess cannot be true because of the engine: the process is below the engine of another run, or the engine of the task's run was seen on its host and is not above it.
+/// `above` is the nearest engine above the process, `seen` are all that were seen on its host.
+pub fn excludes(finding: &Finding, above: Option<&Run>, seen: &[std::rc::Rc<Run>], entities: &Entities) -> bool {
+    let Claim::Task(task) = finding.claim else { return false };
+    let task = entities.tasks.get(task);
+    let Some(run) = task.run_name.as_deref().filter(|run| task.engine == SNAKEMAKE && is_name(run)) else { return false };
+    finding.strength == Strength::Guessed && above.map_or_else(|| seen.iter().any(|seen| seen.name == run), |above| above.name != run)
+}
+
+/// The jobs for which Snakemake starts itself once more, as it writes them.
+pub fn target_jobs(program: &Program) -> impl Iterator<Item = &str> {
+    let words = program.command_line.as_deref().unwrap_or_default();
+    let is_snakemake = words.iter().take(3).any(|word| word.rsplit('/').next() == Some("snakemake"));
+    let after = words.iter().skip_while(|word| *word != "--target-jobs").skip(1).filter(move |_| is_snakemake);
+    after.map(String::as_str).take_while(|word| !word.starts_with("--"))
+}
+
+/// Snakemake that runs once more, for one job.
+pub(super) struct TargetJob;
+
+impl Rule for TargetJob {
+    fn name(&self) -> &'static str {
+        TARGET
+    }
+
+    fn strength(&self) -> Strength {
+        Strength::Derived
+    }
+
+    fn of_program(&self, program: &Program, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+        let mut jobs = target_jobs(program);
+        let (Some(job), None, Some(run)) = (jobs.next(), jobs.next(), &facts.engine) else { return };
+        let named = entities.tasks.of_run_with_name(&run.name, job);
+        for task in named.iter().copied().filter(|task| ran_as(entities.tasks.get(*task), facts, 0)) {
+            say(Claim::Task(task), format!("--target-jobs {job}"));
+        }
+    }
+}
