@@ -127,6 +127,16 @@ fn engines_json() {
         "{}]}",
     )));
     assert!(ended.stderr.contains("more than 10000000 values") && ended.peak_mib < 1500, "{} MiB: {}", ended.peak_mib, ended.stderr);
+    let head = "{\"kind\":\"Workflow\",\"apiVersion\":\"argoproj.io/v1alpha1\",\"metadata\":{\"name\":\"w\"},\"status\":{\"nodes\":{\"w\":{\"children\":[";
+    let ended = run(flowmine().args(["import", "argo", "--dataset"]).arg(dir.path().join("dataset")).arg(bomb(
+        dir.path(),
+        "nodes.json.gz",
+        head,
+        "[],",
+        80 * MIB,
+        "[]]}}}}",
+    )));
+    assert!(ended.stderr.contains("more than 10000000 values") && ended.peak_mib < 1500, "{} MiB: {}", ended.peak_mib, ended.stderr);
 }
 
 #[test]

@@ -84,6 +84,8 @@ fn what_workflow_engines_told_is_imported() {
     assert_eq!(std::fs::read(&one).unwrap(), std::fs::read(instances.join("snakemake-2026-11-22T060002.344605.json")).unwrap());
     assert!(export(&["--run", "none"], 2).contains("there is no workflow run with the id or name"));
     assert!(import("airflow", "airflow/3.3.2/postgres.jsonl", 0).contains("10 rows of task_runs written (8 completed, 2 failed)"));
+    let argo = import("argo", "argo/words.json", 0);
+    assert!(argo.contains("8 rows of task_runs written (1 cached, 5 completed, 1 failed, 1 running)"), "{argo}");
     assert!(import("wfformat", "makeflow/words.makeflow", 2).contains("this is nothing that import wfformat reads"));
 }
 

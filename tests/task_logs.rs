@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use flowmine_eventlog::read::{self, Limits, Severity};
+use flowmine_schema::dataset::Role;
+use flowmine_schema::tables::TaskRun;
+use flowmine_schema::{Builder, Dataset};
 use serde_json::Value as Json;
 use support::dump::{Dump, Thing, Value};
 use support::logs::Log;
@@ -580,4 +583,40 @@ fn the_batch_on_tasks_without_times() {
     assert!(told.contains("Without a known time") && told.contains("median time"), "{told}");
     assert!(!out.join("log.xes").exists() && !out.join("dfg.svg").exists());
     assert!(out.join("log.ocel.json").exists() && out.join("summary.json").exists());
+}
+
+#[test]
+fn wfformat_takes_traced_data_flow_where_an_engine_tells_no_parents() {
+    let world = World::new(ALL);
+    let said = |code: i32| {
+        let (to, mut command) = world.command("wfformat", "instance", &[]);
+        (to, String::from_utf8(expect(&mut command, code).stderr).unwrap())
+    };
+    // The cached task did nothing that could be traced.
+    assert!(said(2).1.contains("the parents of 1 of its 4 tasks are not known"), "{}", said(2).1);
+    let dataset = Dataset::open(&world.dataset).unwrap();
+    let mut rows: Builder<TaskRun<'static>> = Builder::new();
+    rows.push(&TaskRun {
+        engine: "makeflow".into(),
+        run_id: Some("1795".into()),
+        run_name: Some("mflow-run".into()),
+        task_id: Some("4".into()),
+        attempt: Some(2),
+        status: "cached".into(),
+        parents: Some("[]".into()),
+        ..TaskRun::default()
+    });
+    let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.append(rows).unwrap();
+    transaction.commit().unwrap();
+    drop(writer);
+    let (to, told) = said(0);
+    assert!(told.contains("3 tasks have parents that are traced data flow"), "{told}");
+    let instance: Json = serde_json::from_slice(&fs::read(to).unwrap()).unwrap();
+    assert!(instance["description"].as_str().unwrap().contains("The parents of 3 tasks are not what the engine says"), "{instance}");
+    let tasks = instance["workflow"]["specification"]["tasks"].as_array().unwrap();
+    let parents: BTreeMap<&str, &Json> = tasks.iter().map(|task| (task["id"].as_str().unwrap(), &task["parents"])).collect();
+    let (none, make) = (Json::Array(Vec::new()), serde_json::json!(["1"]));
+    assert_eq!(parents, BTreeMap::from([("1", &none), ("2", &none), ("3", &make), ("4", &none)]));
 }

@@ -204,6 +204,24 @@ fn groups_of_steps_that_all_hang_on_what_holds_them() {
 }
 
 #[test]
+fn a_group_that_is_taken_from_before_and_a_hook_of_a_retry() {
+    let nodes: &[(&str, &str, &str, &[&str])] = &[
+        ("w", "DAG", "Succeeded", &["group", "retry"]),
+        ("group", "Steps", "Succeeded", &["after"]),
+        ("after", "Pod", "Succeeded", &[]),
+        ("retry", "Retry", "Succeeded", &["retry(0)", "hook"]),
+        ("retry(0)", "Pod", "Succeeded", &[]),
+        ("hook", "Pod", "Succeeded", &[]),
+    ];
+    let mut told = workflow(nodes);
+    let group = &mut told["status"]["nodes"]["group"];
+    (group["memoizationStatus"], group["children"]) = (json!({ "hit": true, "key": "k" }), json!([]));
+    let mut rows = fates(&read_texts(&[told.to_string()]).0);
+    rows.sort();
+    assert_eq!(rows, ["after 1 completed null", "group 1 cached []", "hook 1 completed []", "retry 1 completed []"]);
+}
+
+#[test]
 fn ends_that_somebody_or_nobody_wrote() {
     let nodes: &[(&str, &str, &str, &[&str])] = &[("a", "Pod", "Failed", &[]), ("b", "Pod", "Error", &[]), ("c", "Pod", "Running", &[])];
     let mut told = workflow(nodes);

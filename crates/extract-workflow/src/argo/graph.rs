@@ -37,7 +37,8 @@ impl<'n> Graph<'n> {
         for node in nodes.values() {
             for child in &node.children {
                 before.entry(child.as_str()).or_insert_with(Vec::new).push(node.id.as_str());
-                if node.kind == "Retry" {
+                // Hooks hang there too.
+                if node.kind == "Retry" && nodes.get(child).is_some_and(|child| child.number.is_some()) {
                     retried.insert(child.as_str(), node.id.as_str());
                 }
             }

@@ -37,12 +37,15 @@ pub fn read(id: &str, node: &Value, workflow: &Value, templates: &mut Templates<
     let kind = node["type"].as_str().unwrap_or_default();
     let phase = node["phase"].as_str().unwrap_or_default();
     let is_skipped = matches!(phase, "Skipped" | "Omitted") || kind == "Skipped";
-    let is_task = matches!(kind, "Pod" | "Container" | "Suspend" | "HTTP" | "Plugin") && !is_skipped;
+    let children: Vec<String> = list(&node["children"]).filter_map(text).collect();
+    // Of a group whose result was taken from before nothing is there but itself.
+    let is_cached_group = was_taken(node) && children.is_empty();
+    let is_task = (matches!(kind, "Pod" | "Container" | "Suspend" | "HTTP" | "Plugin") || is_cached_group) && !is_skipped;
     Node {
         id: id.to_owned(),
         kind: kind.to_owned(),
         boundary: text(&node["boundaryID"]),
-        children: list(&node["children"]).filter_map(text).collect(),
+        children,
         began: time(&node["startedAt"]),
         number: node["name"].as_str().and_then(names::attempt).map(|(_, number)| number),
         is_task,
@@ -113,9 +116,14 @@ fn pod_of(node: &Value, workflow: &Value) -> Option<String> {
     names::pod(workflow, node)
 }
 
+/// Whether it was memoized.
+fn was_taken(node: &Value) -> bool {
+    node["memoizationStatus"]["hit"].as_bool() == Some(true)
+}
+
 fn status(node: &Value, is_over: bool) -> &'static str {
     match node["phase"].as_str().unwrap_or_default() {
-        "Succeeded" if node["memoizationStatus"]["hit"].as_bool() == Some(true) => "cached",
+        "Succeeded" if was_taken(node) => "cached",
         "Succeeded" => "completed",
         "Failed" | "Error" if was_ended(node) => "aborted",
         "Failed" | "Error" => "failed",
