@@ -38,8 +38,9 @@ pub fn read(id: &str, node: &Value, workflow: &Value, templates: &mut Templates<
     let phase = node["phase"].as_str().unwrap_or_default();
     let is_skipped = matches!(phase, "Skipped" | "Omitted") || kind == "Skipped";
     let children: Vec<String> = list(&node["children"]).filter_map(text).collect();
-    // Of a group whose result was taken from before nothing is there but itself.
-    let is_cached_group = was_taken(node) && children.is_empty();
+    // Of a group whose result was taken from before nothing is inside.
+    let is_inside = |child: &String| workflow["status"]["nodes"][child.as_str()]["boundaryID"].as_str() == Some(id);
+    let is_cached_group = was_taken(node) && !children.iter().any(is_inside);
     let is_task = (matches!(kind, "Pod" | "Container" | "Suspend" | "HTTP" | "Plugin") || is_cached_group) && !is_skipped;
     Node {
         id: id.to_owned(),
