@@ -397,7 +397,7 @@ pub enum LogFormat {
     /// No log but the I/O of a dataset, as file-bpf.csv and cgroups.csv in a directory for each host: -o is a directory.
     #[value(name = "io-csv")]
     IoCsv,
-    /// No log but the tasks of workflow runs, as WfFormat 1.5 (JSON) for simulators: -o is a directory, or a file for a single run.
+    /// No log but the tasks of workflow runs, as WfFormat 1.6 (JSON) for simulators: -o is a directory, or a file for a single run.
     Wfformat,
 }
 
