@@ -1,7 +1,7 @@
 //! WfFormat, versions 1.4 to 1.6: the JSON in which WfCommons keeps runs of many engines (the schema's README says what its properties mean).
 //!
 //! It tells runtimes and bytes, seldom times, and never whether a task succeeded. Up to 1.4 everything of a task stands in one object and tasks refer to
-//! each other by name; since 1.5 there is a specification and an execution, and they refer to each other by id ([`parents`]). [`mod@write`] makes instances.
+//! each other by name; since 1.5 there is a specification and an execution, and they refer to each other by id (`parents.rs`). [`mod@write`] makes instances.
 
 mod machines;
 mod parents;
