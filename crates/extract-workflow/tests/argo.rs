@@ -204,6 +204,34 @@ fn groups_of_steps_that_all_hang_on_what_holds_them() {
 }
 
 #[test]
+fn what_runs_at_the_exit_waits_for_all_others() {
+    // The id is the hash of w.onExit.
+    let nodes: &[(&str, &str, &str, &[&str])] = &[
+        ("w", "DAG", "Succeeded", &["a"]),
+        ("a", "Pod", "Succeeded", &["b", "c"]),
+        ("b", "Pod", "Succeeded", &[]),
+        ("c", "Pod", "Succeeded", &[]),
+        ("hook", "Pod", "Succeeded", &[]),
+        ("w-3635586449", "Steps", "Succeeded", &["g0"]),
+        ("g0", "StepGroup", "Succeeded", &["tell"]),
+        ("tell", "Pod", "Succeeded", &["g1"]),
+        ("g1", "StepGroup", "Succeeded", &["clean"]),
+        ("clean", "Pod", "Succeeded", &[]),
+    ];
+    let mut rows = fates(&read_texts(&[workflow(nodes).to_string()]).0);
+    rows.sort();
+    let expected = [
+        "a 1 completed []",
+        "b 1 completed [a]",
+        "c 1 completed [a]",
+        "clean 1 completed [tell]",
+        "hook 1 completed null",
+        "tell 1 completed [b,c]",
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
 fn a_group_that_is_taken_from_before_and_a_hook_of_a_retry() {
     let nodes: &[(&str, &str, &str, &[&str])] = &[
         ("w", "DAG", "Succeeded", &["group", "retry"]),

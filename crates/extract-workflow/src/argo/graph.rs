@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::names;
 use super::node::Node;
 
 /// Edges that are gone along for all tasks together: a step of thousands after a step of thousands has millions.
@@ -17,6 +18,8 @@ pub struct Graph<'n> {
     /// The containers of a set.
     containers: HashMap<&'n str, Vec<&'n str>>,
     root: &'n str,
+    /// The id of what runs at the exit.
+    exit: String,
     steps_left: usize,
 }
 
@@ -24,7 +27,9 @@ pub struct Graph<'n> {
 pub enum Parents {
     /// Their ids.
     Known(Vec<String>),
-    /// Nothing leads to it from where the workflow begins: hooks, and what runs at the end.
+    /// It runs at the exit: all other tasks of the workflow end before it. Those of its own template come before it, too.
+    AtExit(Vec<String>),
+    /// Nothing leads to it from where the workflow begins: a hook.
     NotTold,
     /// There are more edges than are gone along.
     TooMany,
@@ -46,7 +51,8 @@ impl<'n> Graph<'n> {
                 containers.entry(set).or_insert_with(Vec::new).push(node.id.as_str());
             }
         }
-        Self { nodes, before, retried, containers, root, steps_left: MOST_STEPS }
+        let exit = names::node_id(root, &format!("{root}.onExit"));
+        Self { nodes, before, retried, containers, root, exit, steps_left: MOST_STEPS }
     }
 
     /// Whether a node is a task: it did something, and not only its containers.
@@ -62,16 +68,31 @@ impl<'n> Graph<'n> {
         self.retried.get(id).copied().unwrap_or(id)
     }
 
+    /// The tasks that run at the exit.
+    pub fn at_exit(&self) -> HashSet<String> {
+        let mut seen = HashSet::from([self.exit.as_str()]);
+        let mut open = vec![self.exit.as_str()];
+        while let Some(id) = open.pop() {
+            let children = self.nodes.get(id).map(|node| node.children.as_slice()).unwrap_or_default();
+            open.extend(children.iter().map(String::as_str).filter(|child| seen.insert(child)));
+        }
+        seen.into_iter().map(|id| self.task(id).to_owned()).collect()
+    }
+
     /// Who must end before a node.
     pub fn parents(&mut self, id: &str) -> Parents {
         let mut parents = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
         let Some(first) = self.nodes.get_key_value(id).map(|(id, _)| id.as_str()) else { return Parents::NotTold };
         let mut open = vec![first];
+        let mut at_exit = false;
         while let Some(at) = open.pop() {
             let before = self.before.get(at).map(Vec::as_slice).unwrap_or_default();
             if before.is_empty() && at != self.root {
-                return Parents::NotTold;
+                if at != self.exit {
+                    return Parents::NotTold;
+                }
+                at_exit = true;
             }
             match self.steps_left.checked_sub(before.len() + 1) {
                 Some(left) => self.steps_left = left,
@@ -96,6 +117,7 @@ impl<'n> Graph<'n> {
         parents.retain(|parent| *parent != own);
         parents.sort_unstable();
         parents.dedup();
-        Parents::Known(parents.into_iter().map(str::to_owned).collect())
+        let parents = parents.into_iter().map(str::to_owned).collect();
+        if at_exit { Parents::AtExit(parents) } else { Parents::Known(parents) }
     }
 }

@@ -1,6 +1,6 @@
 //! A workflow: its nodes as told last, and what ran before and was told earlier only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -158,32 +158,25 @@ impl Workflow {
         for execution in executions.into_iter().filter(|execution| graph.is_task(&execution.node)) {
             tasks.entry(graph.task(&execution.node).to_owned()).or_default().push(execution);
         }
-        let (mut rows, mut too_many) = (Vec::new(), 0);
+        let (mut rows, mut parents) = (Vec::new(), Vec::new());
         for (task, mut attempts) in tasks {
             attempts.sort_by(|a, b| (a.began, a.number, &a.node).cmp(&(b.began, b.number, &b.node)));
             let mut last = 0;
             for execution in attempts {
                 let is_retried = task != execution.node;
                 last = execution.number.filter(|_| is_retried).unwrap_or(0).max(last + 1);
-                let parents = match graph.parents(&execution.node) {
-                    Parents::Known(parents) => Some(json!(parents).to_string().into()),
-                    Parents::NotTold => None,
-                    Parents::TooMany => {
-                        too_many += 1;
-                        None
-                    }
-                };
+                parents.push(graph.parents(&execution.node));
                 rows.push(Row {
                     run_id: uid.clone().map(Into::into),
                     run_name: name.clone().map(Into::into),
                     task_id: Some(task.clone().into()),
                     attempt: Some(last),
                     run_makespan_s: makespan_s,
-                    parents,
                     ..*execution.row
                 });
             }
         }
+        let too_many = put_parents(&mut rows, parents, &graph.at_exit());
         if too_many > 0 {
             let message = "a task waits for so many that all pairs are too many: its parents are not told";
             said.push(Diagnostic { count: too_many, ..Diagnostic::warning("parents_too_many", message) });
@@ -192,6 +185,39 @@ impl Workflow {
         rows.sort_by(|a, b| (first(a), &a.task_id, a.attempt).cmp(&(first(b), &b.task_id, b.attempt)));
         rows
     }
+}
+
+/// Gives rows their parents, which are in the same order, and says of how many there are too many.
+fn put_parents(rows: &mut [Row], parents: Vec<Parents>, at_exit: &HashSet<String>) -> u64 {
+    let mut inner: HashSet<&str> = HashSet::new();
+    let mut of_main = Vec::new();
+    for (row, told) in rows.iter().zip(&parents) {
+        if let Parents::Known(ids) = told {
+            inner.extend(ids.iter().map(String::as_str));
+            of_main.extend(row.task_id.as_deref());
+        }
+    }
+    // Who ends after all others that it waits for.
+    let is_end = |task: &&str| !inner.contains(task) && !at_exit.contains(*task);
+    let mut ends: Vec<String> = of_main.into_iter().filter(is_end).map(str::to_owned).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let mut too_many = 0;
+    for (row, told) in rows.iter_mut().zip(parents) {
+        let parents = match told {
+            Parents::Known(parents) => Some(parents),
+            // Within its own template others come first.
+            Parents::AtExit(parents) if parents.is_empty() => Some(ends.clone()),
+            Parents::AtExit(parents) => Some(parents),
+            Parents::NotTold => None,
+            Parents::TooMany => {
+                too_many += 1;
+                None
+            }
+        };
+        row.parents = parents.map(|parents| json!(parents).to_string().into());
+    }
+    too_many
 }
 
 /// One of the times that a node ran.
