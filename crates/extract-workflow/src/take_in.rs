@@ -5,10 +5,8 @@
 //! those of the earlier import. Rows and the list of imported sources change in one transaction.
 
 mod known;
-#[cfg(test)]
-mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use flowmine_schema::dataset::{Import, Role, Transaction};
@@ -63,7 +61,7 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
     let known = Known::of(dataset.manifest()?.imports);
     let mut report = Report::default();
     let given = look(engine, paths, &known, &mut report);
-    let Chosen { read, again, replaced } = choose(dataset, &known, given, &mut report)?;
+    let Chosen { read, again, mut replaced } = choose(dataset, &known, given, &mut report)?;
     report.sources.extend(read.iter().map(|given| Source {
         path: given.path.clone(),
         name: given.import.name.clone(),
@@ -77,9 +75,8 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
     // What could not be read is tried again when it is given again.
     let refused: HashSet<&Path> =
         report.sources.iter().filter(|source| source.kind.is_empty()).map(|source| source.path.as_path()).collect();
-    let tell: HashSet<&Path> =
-        report.sources.iter().filter(|source| source.rows + source.joined > 0).map(|source| source.path.as_path()).collect();
-    let mut imports = signed(read.into_iter().filter(|given| !refused.contains(given.path.as_path())).collect(), &tell);
+    let told: HashMap<&Path, u64> = report.sources.iter().map(|source| (source.path.as_path(), source.rows + source.joined)).collect();
+    let mut imports = signed(read.into_iter().filter(|given| !refused.contains(given.path.as_path())).collect(), &told);
     if again.iter().any(|path| refused.contains(path.as_path())) {
         // What others were joined with would be missing.
         (rows, imports, report.grown) = (Vec::new(), Vec::new(), 0);
@@ -97,9 +94,13 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
     }
     if !imports.is_empty() || !diagnostics.is_empty() {
         let mut transaction = writer.begin()?;
-        if !imports.is_empty() {
-            forget(dataset, &mut transaction, &replaced)?;
+        if imports.is_empty() {
+            replaced.clear();
         }
+        // What is said of a file again, because it was refused again or has grown, is said once.
+        let read = report.sources.iter().map(|source| source.sha256.clone()).filter(|sha256| !sha256.is_empty());
+        let said_again: HashSet<String> = replaced.iter().cloned().chain(read).collect();
+        forget(dataset, &mut transaction, &replaced, &said_again)?;
         transaction.append(builder)?;
         transaction.append(diagnostics)?;
         transaction.update_manifest(|manifest| manifest.imports.extend(imports))?;
@@ -110,32 +111,32 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
     Ok(report)
 }
 
-/// Takes out what earlier imports of these sources told.
-fn forget(dataset: &Dataset, transaction: &mut Transaction<'_>, replaced: &HashSet<String>) -> Result<(), DatasetError> {
-    if replaced.is_empty() {
-        return Ok(());
-    }
-    let stays = |sha256: Option<&str>| sha256.is_none_or(|sha256| !replaced.contains(sha256));
-    for leaf in dataset.leaves::<TaskRun<'static>>()? {
+/// Takes out the rows of which earlier imports told, and what was said of inputs.
+fn forget(
+    dataset: &Dataset,
+    transaction: &mut Transaction<'_>,
+    rows: &HashSet<String>,
+    said: &HashSet<String>,
+) -> Result<(), DatasetError> {
+    let stays = |sha256: Option<&str>, gone: &HashSet<String>| sha256.is_none_or(|sha256| !gone.contains(sha256));
+    for leaf in dataset.leaves::<TaskRun<'static>>()?.iter().filter(|_| !rows.is_empty()) {
         let only = Projection::Only(&["source_sha256"]);
-        transaction.retain::<TaskRun<'static>>(&leaf, only, |row| stays(row.source_sha256.as_deref()))?;
+        transaction.retain::<TaskRun<'static>>(leaf, only, |row| stays(row.source_sha256.as_deref(), rows))?;
     }
-    for leaf in dataset.leaves::<DiagnosticRow<'static>>()? {
+    for leaf in dataset.leaves::<DiagnosticRow<'static>>()?.iter().filter(|_| !said.is_empty()) {
         let only = Projection::Only(&["input_sha256"]);
-        transaction.retain::<DiagnosticRow<'static>>(&leaf, only, |row| stays(row.input_sha256.as_deref()))?;
+        transaction.retain::<DiagnosticRow<'static>>(leaf, only, |row| stays(row.input_sha256.as_deref(), said))?;
     }
     Ok(())
 }
 
-/// The imports, each with what was read together with it. What has told of no task yet, such as the header of a table, can be how many files begin.
-fn signed(mut read: Vec<Given>, tell: &HashSet<&Path>) -> Vec<Import> {
-    for given in read.iter_mut().filter(|given| !tell.contains(given.path.as_path())) {
-        (given.import.bytes, given.import.head_sha256) = (None, None);
-    }
+/// The imports, each with the number of rows that it told of and with what was read together with it.
+fn signed(read: Vec<Given>, told: &HashMap<&Path, u64>) -> Vec<Import> {
     let groups: BTreeSet<usize> = read.iter().map(|given| given.group).collect();
     let batch = |group: usize| batch_of(read.iter().filter(|given| given.group == group));
     let batches: BTreeMap<usize, String> = groups.into_iter().map(|group| (group, batch(group))).collect();
-    let sign = |given: &Given| Import { batch: batches.get(&given.group).cloned(), ..given.import.clone() };
+    let rows = |given: &Given| told.get(given.path.as_path()).copied();
+    let sign = |given: &Given| Import { rows: rows(given), batch: batches.get(&given.group).cloned(), ..given.import.clone() };
     read.iter().map(sign).collect()
 }
 
@@ -152,10 +153,15 @@ struct Chosen {
 /// Chooses what is new and what has grown, and with the latter what they were read together with: their rows tell of each other.
 fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Report) -> Result<Chosen, DatasetError> {
     let mut given: Vec<(Given, Is)> = given.into_iter().map(|given| (known.what(&given), given)).map(|(is, given)| (given, is)).collect();
-    let grown = |given: &[(Given, Is)]| -> Vec<usize> {
-        given.iter().filter_map(|(_, is)| if let Is::Grown(was) = is { Some(*was) } else { None }).collect()
-    };
-    let batches = known.batches(grown(&given).into_iter());
+    for at in 0..given.len() {
+        if let Is::Grown(was) = given[at].1
+            && !is_surely(known, was, at, &given)
+        {
+            given[at].1 = Is::New;
+        }
+    }
+    let grown: Vec<usize> = given.iter().filter_map(|(_, is)| if let Is::Grown(was) = is { Some(*was) } else { None }).collect();
+    let batches = known.batches(grown.into_iter());
     let with_rows = if batches.is_empty() { HashSet::new() } else { with_rows(dataset)? };
     let mut chosen = Chosen::default();
     for members in batches.values() {
@@ -176,9 +182,6 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
             chosen.replaced.insert(known.imports[*at].sha256.clone());
         }
     }
-    for was in grown(&given) {
-        chosen.replaced.insert(known.imports[was].sha256.clone());
-    }
     for (given, is) in given {
         match is {
             Is::There(at) if !chosen.replaced.contains(&known.imports[at].sha256) => report.already_there += 1,
@@ -190,6 +193,17 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
         }
     }
     Ok(chosen)
+}
+
+/// Whether a source is an import that has grown. What told of no task, such as the header of a table, can be how many files begin: then it is so under the same name,
+/// beside something that was read with it or where nothing was.
+fn is_surely(known: &Known, was: usize, at: usize, given: &[(Given, Is)]) -> bool {
+    let import = &known.imports[was];
+    let of_batch = |at: usize| at != was && known.imports[at].batch == import.batch;
+    let beside =
+        |(other, is): &(Given, Is)| other.group == given[at].0.group && matches!(is, Is::There(at) | Is::Grown(at) if of_batch(*at));
+    let alone = || !(0..known.imports.len()).any(of_batch);
+    import.rows != Some(0) || given[at].0.import.name == import.name && (given.iter().any(beside) || alone())
 }
 
 /// What an import is now: the same, grown, or written anew under its name, where only one has that name.

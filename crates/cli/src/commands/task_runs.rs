@@ -47,7 +47,7 @@ pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome
         report.rows(),
         if statuses.is_empty() { String::new() } else { format!(" ({})", statuses.join(", ")) },
         if report.grown > 0 {
-            format!("; {} of the files have grown since, and their rows replace the earlier ones", report.grown)
+            format!("; {} had been imported before and have grown, their rows replace the earlier ones", report.grown)
         } else {
             String::new()
         },

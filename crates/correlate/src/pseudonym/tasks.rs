@@ -57,6 +57,7 @@ impl Pseudonymiser {
             inputs: None,
             outputs: None,
             source: self.path(&row.source).into(),
+            source_sha256: None,
             ..row
         }
     }

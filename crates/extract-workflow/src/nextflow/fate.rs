@@ -103,8 +103,13 @@ impl Told {
         }
     }
 
+    /// Whether a task of an aborted run was ended with it. AWS Batch's jobs are each told to end, and there can be too many.
+    fn ended(&self, is_late: bool, executor: Option<&str>) -> bool {
+        self.aborted && !self.left_running && !is_late && !(self.kills_are_told && executor == Some("awsbatch"))
+    }
+
     fn finish_task(&self, task: Task, clock: Option<Resolved>, acknowledging: &BTreeSet<String>) -> Row {
-        let Task { mut row, submitted, cached, done, started_ms, exited, failed, killed, running, .. } = task;
+        let Task { mut row, submitted, cached, done, started_ms, exited, failed, killed, is_late, running, .. } = task;
         row.engine = super::NAME.into();
         row.run_id = self.run_id.clone().map(Into::into);
         row.run_name = self.run_name.clone().map(Into::into);
@@ -117,7 +122,7 @@ impl Told {
             (Some(_), Some(_)) => "failed",
             (Some(_), None) if row.native_id.is_none() => "completed",
             (Some(_), None) => "unknown",
-            (None, _) if self.aborted && !self.left_running => "aborted",
+            (None, _) if self.ended(is_late, row.executor.as_deref()) => "aborted",
             (None, _) if running => "running",
             (None, _) => "submitted",
         }

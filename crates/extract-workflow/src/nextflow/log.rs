@@ -82,21 +82,18 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, said
 
 /// Where another line of the log begins within a line of it.
 fn line_within(line: &str) -> Option<usize> {
-    let (_, _, _, at) = clock::prefix(line)?;
-    // The level and the logger follow a thread, as in the text of no message.
-    let begins = |at: &usize| {
-        clock::prefix(&line[*at..]).is_some_and(|(_, _, _, after)| LEVELS.iter().any(|level| is_thread(&line[at + after..], level)))
+    let (_, _, _, message) = clock::prefix(line)?;
+    // The level follows a thread, as in the text of no message.
+    let begins = |at: usize| {
+        clock::prefix(&line[at..]).is_some_and(|(_, _, _, after)| LEVELS.iter().any(|level| is_thread(&line[at + after..], level)))
     };
-    let dashes = line[at..].match_indices('-').map(|(dash, _)| at + dash);
-    // The longest name of a month that fits, but for those of several words.
-    dashes
-        .filter_map(|dash| {
-            let word = line[at..dash].rfind(|c: char| !c.is_alphabetic() && c != '.').map_or(at, |end| at + end + 1);
-            let known = |from: &usize| super::months::month(&line[*from..dash]).is_some() && begins(from);
-            let mut starts = line[word..dash].char_indices().map(|(start, _)| word + start);
-            starts.find(known)
-        })
-        .next()
+    let dashes = line[message..].match_indices('-').map(|(dash, _)| message + dash);
+    // The longest end of what stands before it that is the name of a month.
+    let month_before = |dash: usize| {
+        let word = line[message..dash].char_indices().rev().take_while(|(_, c)| c.is_alphabetic() || *c == '.').map(|(at, _)| message + at);
+        word.filter(|at| super::months::month(&line[*at..dash]).is_some() && begins(*at)).min()
+    };
+    dashes.filter_map(month_before).next()
 }
 
 /// Whether a thread in brackets and a level come first.

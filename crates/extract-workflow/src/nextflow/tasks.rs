@@ -36,6 +36,8 @@ pub struct Task {
     pub retried: bool,
     /// Whether the engine ended it.
     pub killed: bool,
+    /// Whether it was submitted although the run had been aborted, so that nobody ended it.
+    pub is_late: bool,
     pub running: bool,
     /// All that is known is that it waited for its submission.
     pub waits: bool,

@@ -35,6 +35,8 @@ pub struct Told {
     pub aborted: bool,
     /// Whether jobs were left running when the run was aborted, as its configuration said.
     pub left_running: bool,
+    /// Whether the executor told which jobs it ended.
+    pub kills_are_told: bool,
     /// Whether no more tasks are begun: an error, or somebody, ends the run.
     is_ending: bool,
     /// Whether the log's last words were read.
@@ -71,6 +73,7 @@ impl Told {
             && let Some((_, id)) = message.split_once("] killing job=")
         {
             let id = id.split([';', ' ']).next().unwrap_or(id);
+            self.kills_are_told = true;
             if let Some(task) = self.tasks.of_native_id(id) {
                 task.killed = true;
             }
@@ -115,7 +118,7 @@ impl Told {
         {
             self.aborted = true;
             self.is_ending = true;
-        } else if message.starts_with("Execution cancelled") || message.starts_with("Session await > all processes finished") {
+        } else if message.starts_with("Execution cancelled") || message.starts_with("Session await > all process") {
             self.is_ending = true;
         } else if message.starts_with("Running tasks were not cancelled as requested") {
             self.left_running = true;
@@ -166,6 +169,7 @@ impl Told {
         };
         let task = &mut self.tasks.all[at];
         task.announced = true;
+        task.is_late = self.aborted;
         task.row.attempt = attempt;
         task.submitted = task.submitted.or(event.stamp);
     }

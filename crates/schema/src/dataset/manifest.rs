@@ -44,6 +44,9 @@ pub struct Import {
     /// SHA-256 of the first of these bytes, by which such a file is found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_sha256: Option<String>,
+    /// How many rows of `task_runs` it told of, first or beside another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
     /// What it was recognised as, where several kinds of files tell of the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
