@@ -105,7 +105,8 @@ impl Told {
 
     /// Whether a task of an aborted run was ended with it. AWS Batch's jobs are each told to end, and there can be too many.
     fn ended(&self, is_late: bool, executor: Option<&str>) -> bool {
-        self.aborted && !self.left_running && !is_late && !(self.kills_are_told && executor == Some("awsbatch"))
+        let is_left_alone = self.left_running || is_late || self.kills_are_told && executor == Some("awsbatch");
+        self.aborted && !is_left_alone
     }
 
     fn finish_task(&self, task: Task, clock: Option<Resolved>, acknowledging: &BTreeSet<String>) -> Row {

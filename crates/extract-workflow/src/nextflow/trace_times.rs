@@ -107,7 +107,7 @@ mod tests {
     fn all_columns() {
         let times =
             Times { submit: told(0), start: told(5000), complete: told(10_000), realtime: told(9000), measured: true, ..Times::default() };
-        assert_eq!(put(times), [(Some(0), Some(1)), (Some(1000), Some(1004)), (Some(10_000), Some(1003))]);
+        assert_eq!(put(times), [(Some(0), Some(1)), (Some(1000), Some(1003)), (Some(10_000), Some(1003))]);
         assert_eq!(put(Times { realtime: None, ..times })[1..], [(Some(5000), Some(5002)), (Some(10_000), Some(10_002))]);
         assert_eq!(put(Times { submit: None, duration: told(10_000), ..times })[0], (Some(0), Some(2)));
     }
