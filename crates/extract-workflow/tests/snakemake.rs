@@ -244,13 +244,157 @@ fn a_checkpoint_makes_a_directory() {
     assert_eq!(bad, [(Some("3"), command), (Some("10"), command)]);
 }
 
+/// Name, status, exit code and the beginning of the reason, of each row.
+fn failures(rows: &[Row]) -> Vec<String> {
+    let told = |row: &Row| {
+        let reason = row.error.as_deref().unwrap_or("-").lines().next().unwrap_or_default().split([' ', ':']).next().unwrap_or_default();
+        format!("{} {} {} {reason}", row.name, row.status, row.exit_code.map_or("-".to_owned(), |code| code.to_string()))
+    };
+    let mut all: Vec<String> = rows.iter().map(told).collect();
+    all.sort();
+    all
+}
+
+/// A copy of files in a directory of a run, called as Snakemake calls its logs.
+fn run_of(texts: &[(&str, String)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in texts {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    dir
+}
+
+fn log_of(name: &str) -> String {
+    fs::read_to_string(Snakemake.find(&fixture(name).join(".snakemake/log")).unwrap().remove(0)).unwrap()
+}
+
+/// Jobs that end well and leave no output, Python code and scripts that raise, a command that ends with 3: as each version tells them.
+#[test]
+fn failures_of_all_kinds() {
+    let expected = |reasons: [&str; 4], exit: [&str; 2]| {
+        vec![
+            format!("fails failed {} {}", exit[0], reasons[0]),
+            "good completed - -".to_owned(),
+            format!("missing failed - {}", reasons[1]),
+            format!("raises failed - {}", reasons[2]),
+            format!("script failed {} {}", exit[1], reasons[3]),
+            "slow completed - -".to_owned(),
+        ]
+    };
+    // Of Python code versions 5 and 7 tell only that the run ended because a job had failed.
+    let before_9 = ["-", "MissingOutputException", "-", "RuleException"];
+    assert_eq!(failures(&read("failures_5").0), expected(before_9, ["-", "-"]));
+    assert_eq!(failures(&read("failures_7").0), expected(before_9, ["-", "-"]));
+    assert_eq!(failures(&read("failures_8").0), expected(["RuleException", "MissingOutputException", "-", "RuleException"], ["3", "-"]));
+    let (rows, said) = read("failures_9");
+    assert_eq!(failures(&rows), expected(["RuleException", "MissingOutputException", "-", "RuleException"], ["3", "-"]));
+    assert_eq!(said, ["no_zone"]);
+    // It is told without a time: between the times before and after.
+    let missing = find(&rows, "missing");
+    assert_eq!((time(missing.finished_ns), missing.error.as_deref().unwrap().lines().count()), ("2026-11-23T08:05:52Z".into(), 3));
+    assert_eq!(missing.finished_precision_ns.map(|precision| precision % 3_600_000_000_000), Some(2_000_000_000));
+}
+
 #[test]
 fn ended_by_the_user_and_killed() {
-    let (rows, _) = read("interrupted_9");
+    for name in ["interrupted_9", "interrupted_7", "interrupted_5", "terminated_7", "terminated_9"] {
+        let (rows, _) = read(name);
+        let fates: Vec<_> = rows.iter().filter(|row| row.logical_task == "slow").map(|row| row.status.as_ref()).collect();
+        assert!(!fates.is_empty() && fates.iter().all(|status| *status == "aborted"), "{name}: {fates:?}");
+    }
+    let (rows, said) = read("killed_9");
+    assert_eq!((find(&rows, "slow").status.as_ref(), find(&rows, "slow").finished_ns), ("aborted", None));
+    assert_eq!((find(&rows, "quick").status.as_ref(), said.contains(&"run_without_end")), ("completed", true));
+    // A directory that is locked may still be at work; one in which another run began is not.
+    let (killed, name) = (log_of("killed_9"), ".snakemake/log/2026-11-22T100000.000000.snakemake.log");
+    let locked = run_of(&[(name, killed.clone()), (".snakemake/locks/0.input.lock", String::new())]);
+    let (rows, said) = read_with(&Snakemake.find(locked.path()).unwrap(), &Options::default());
+    assert_eq!((find(&rows, "slow").status.as_ref(), said), ("running", vec!["run_without_end", "no_zone"]));
+    let later = (".snakemake/log/2026-11-22T110000.000000.snakemake.log", log_of("interrupted_9"));
+    let locked = run_of(&[(name, killed), (".snakemake/locks/0.input.lock", String::new()), later]);
+    let (rows, _) = read_with(&Snakemake.find(locked.path()).unwrap(), &Options::default());
     assert_eq!(find(&rows, "slow").status, "aborted");
-    let (rows, _) = read("killed_9");
-    assert_eq!((find(&rows, "slow").status.as_ref(), find(&rows, "slow").finished_ns), ("running", None));
-    assert_eq!(find(&rows, "quick").status, "completed");
+}
+
+/// What `snakemake … 2>> FILE` leaves: a run that was killed, one that failed, one that the user ended.
+#[test]
+fn runs_in_one_file() {
+    let (rows, said) = read_with(&[fixture("appended/seven.txt")], &Options::default());
+    let mut runs: Vec<(String, String, usize)> = Vec::new();
+    for row in &rows {
+        let (run, fate) = (row.run_name.as_deref().unwrap(), row.status.as_ref());
+        match runs.iter_mut().find(|(known, status, _)| known == run && status == fate) {
+            Some((_, _, count)) => *count += 1,
+            None => runs.push((run.to_owned(), fate.to_owned(), 1)),
+        }
+    }
+    runs.sort();
+    let run = |name: &str, fate: &str, count| (name.to_owned(), fate.to_owned(), count);
+    assert_eq!(
+        runs,
+        [
+            run("2026-11-23T080632.445028", "completed", 2),
+            run("2026-11-23T080632.445028", "failed", 4),
+            run("2026-11-23T080641.451834", "aborted", 2),
+            run("seven.txt", "aborted", 2),
+        ]
+    );
+    assert_eq!(said, ["run_without_end", "no_zone"]);
+    // The output tells of the Python code what Snakemake's own log does not.
+    let reason = find(&rows, "raises").error.as_deref().unwrap();
+    assert!(reason.contains("IndexError") && reason.contains("list index out of range"), "{reason}");
+    let (rows, _) = read_with(&[fixture("appended/nine.txt")], &Options::default());
+    let ids: std::collections::BTreeSet<_> = rows.iter().map(|row| row.run_id.as_deref().unwrap()).collect();
+    assert_eq!((rows.len(), ids.len(), rows.iter().all(|row| row.status == "aborted")), (4, 2, true));
+    // From a terminal, with its colours.
+    let (rows, _) = read_with(&[fixture("appended/coloured_5.txt")], &Options::default());
+    assert_eq!(failures(&rows)[3], "raises failed - RuleException");
+    // A run whose own log is there as well is one run.
+    let own = Snakemake.find(&fixture("failures_7")).unwrap().remove(0);
+    let (rows, said) = read_with(&[fixture("appended/seven.txt"), own], &Options::default());
+    assert_eq!((rows.len(), said.contains(&"run_twice")), (10, true));
+}
+
+#[test]
+fn what_has_no_times_is_an_error_and_what_was_not_run_no_task() {
+    let old = "Provided cores: 1\nRules claiming more threads will be scaled down.\nJob counts:\n\tcount\tjobs\n\t1\tall\n\t1\tcount\n\t2\n\nrule count:\n    input: a\n    output: b\n    jobid: 1\n\nFinished job 1.\n1 of 2 steps (50%) done\n\nlocalrule all:\n    input: b\n    jobid: 0\n\nFinished job 0.\n2 of 2 steps (100%) done\n";
+    let dir = run_of(&[("old.log", old.to_owned())]);
+    let mut given = sources(&[dir.path().join("old.log")]);
+    assert_eq!(Snakemake.read(&mut given, &Options::default()).len(), 0);
+    let said: Vec<_> = given[0].diagnostics.iter().map(|said| (said.code, said.line, said.message.starts_with("2 jobs"))).collect();
+    assert_eq!((said, given[0].diagnostics.errors()), (vec![("no_times", Some(9), true)], 1));
+    let dry = "Building DAG of jobs...\nJob stats:\njob    count\n-----  -----\ncount      1\ntotal      1\n\n\n[Sun Nov 22 12:00:00 2026]\nrule count:\n    output: b\n    jobid: 0\n\nThis was a dry-run (flag -n). The order of jobs does not reflect the order of execution.\n";
+    let dir = run_of(&[("dry.log", dry.to_owned())]);
+    let (rows, said) = read_with(&[dir.path().join("dry.log")], &Options::default());
+    assert_eq!((rows.len(), said), (0, vec!["dry_run"]));
+}
+
+/// Of runs in one directory one tells the zone, by its metadata.
+#[test]
+fn the_zone_of_neighbours() {
+    let dir = tempfile::tempdir().unwrap();
+    let from = fixture("retried_kolkata_9");
+    for path in Snakemake.find(&from).unwrap() {
+        let files = if path.is_dir() { Snakemake.parts(&path).unwrap() } else { vec![path] };
+        for file in files {
+            let to = dir.path().join(file.strip_prefix(&from).unwrap());
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::copy(file, to).unwrap();
+        }
+    }
+    for day in ["22", "29"] {
+        let text = format!(
+            "Building DAG of jobs...\nProvided cores: 1\n[Sun Nov {day} 12:00:00 2026]\nrule x:\n    output: x\n    jobid: 1\n[Sun Nov {day} 12:00:09 2026]\nFinished jobid: 1 (Rule: x)\nComplete log(s): x\n"
+        );
+        fs::write(dir.path().join(format!(".snakemake/log/2026-11-{day}T120000.000000.snakemake.log")), text).unwrap();
+    }
+    let (rows, said) = read_with(&Snakemake.find(dir.path()).unwrap(), &Options::default());
+    assert_eq!(said, Vec::<&str>::new());
+    let told: Vec<_> =
+        rows.iter().filter(|row| row.name == "x").map(|row| (time(row.started_ns), row.started_precision_ns.unwrap())).collect();
+    assert_eq!(told, [("2026-11-22T06:30:00Z".into(), 1_000_000_000), ("2026-11-29T06:30:00Z".into(), 3_601_000_000_000)]);
 }
 
 #[test]
@@ -319,7 +463,11 @@ mod hostile {
         })
     }
 
-    const LOGS: [&str; 4] = [
+    const LOGS: [&str; 8] = [
+        "failures_5/.snakemake/log/2026-11-23T082042.897928.snakemake.log",
+        "failures_9/.snakemake/log/2026-11-23T080551.173180.snakemake.log",
+        "appended/seven.txt",
+        "appended/coloured_5.txt",
         "slurm_9/.snakemake/log/2026-11-22T060002.317716.snakemake.log",
         "slurm_retried_9/.snakemake/log/2026-11-22T060002.344605.snakemake.log",
         "slurm_group_9/.snakemake/log/2026-11-22T060103.449707.snakemake.log",

@@ -111,7 +111,8 @@ impl Rule for TargetJob {
     fn of_program(&self, program: &Program, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
         let mut jobs = target_jobs(program);
         let (Some(job), None, Some(run)) = (jobs.next(), jobs.next(), &facts.engine) else { return };
-        let named = entities.tasks.of_run_with_name(&run.name, job);
+        // A job without wildcards is written `rule:`.
+        let named = entities.tasks.of_run_with_name(&run.name, job.trim_end_matches(':'));
         for task in named.iter().copied().filter(|task| ran_as(entities.tasks.get(*task), facts, 0)) {
             say(Claim::Task(task), format!("--target-jobs {job}"));
         }

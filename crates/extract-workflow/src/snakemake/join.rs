@@ -18,11 +18,15 @@ use super::{FOLDER, NAME};
 use crate::{Options, Row, Source};
 
 const QUARTER_HOUR_NS: i64 = 900 * SECOND_NS;
+/// Summer time.
+const HOUR_NS: i64 = 3600 * SECOND_NS;
 /// Zones lie between 12 hours west and 14 hours east of Greenwich.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
 /// The log's line is so much later than the record where it may tell the zone, and where it need not: inputs may have to be read between.
 const AT_ONCE_NS: i64 = 5 * SECOND_NS;
 const SOON_NS: i64 = 60 * SECOND_NS;
+/// It may also be written a moment before the record, and the second be over between.
+const BEFORE_NS: i64 = 2 * SECOND_NS;
 /// Lines have whole seconds.
 const LINE_NS: i64 = SECOND_NS;
 /// Snakemake's `mem_mb` and `disk_mb`.
@@ -32,6 +36,8 @@ const MEGABYTE: i64 = 1_000_000;
 #[derive(Debug, Default)]
 pub struct Joined {
     runs: Vec<(usize, Log)>,
+    /// What each run is called.
+    names: Vec<String>,
     jobs: Vec<(usize, Option<String>, Log)>,
     records: Vec<(usize, Record)>,
     benchmarks: Vec<(usize, Benchmark)>,
@@ -62,9 +68,24 @@ struct Known {
 }
 
 impl Joined {
-    /// A run.
-    pub fn add_run(&mut self, source: usize, log: Log) {
-        self.runs.push((source, log));
+    /// The runs of a log.
+    pub fn add_runs(&mut self, at: usize, runs: Vec<Log>, source: &mut Source) {
+        for (number, mut log) in runs.into_iter().enumerate() {
+            let said = &mut source.diagnostics;
+            if log.is_dry {
+                let message = "this was a dry run, which runs no job: what it shows is left out";
+                said.push(Diagnostic::warning("dry_run", message));
+                log.attempts.clear();
+            } else if let Some((line, count)) = log.undated {
+                let message = format!("{count} jobs are told without a time, the first one here: they are left out");
+                let advice = "Snakemake writes times since version 5; nothing can be ordered without them";
+                said.push(Diagnostic::error("no_times", message).at(line, None).advise(advice));
+            }
+            let stem = run_name(&source.name);
+            let numbered = if number == 0 { stem.to_owned() } else { format!("{stem}.{}", number + 1) };
+            self.names.push(log.own_log.clone().unwrap_or(numbered));
+            self.runs.push((at, log));
+        }
     }
 
     /// A job's own log.
@@ -84,6 +105,8 @@ impl Joined {
 
     /// The rows.
     pub fn finish(mut self, sources: &mut [Source], options: &Options) -> Vec<Row> {
+        self.each_run_once(sources);
+        self.ends(sources);
         let mut known: Vec<Known> = Vec::new();
         for (run, (_, log)) in self.runs.iter_mut().enumerate() {
             let attempts = std::mem::take(&mut log.attempts).into_iter();
@@ -98,9 +121,60 @@ impl Joined {
         let alone = self.join_jobs(&mut known, sources);
         self.join_benchmarks(&mut known, &zones, sources);
         let mut rows = self.rows(known, &zones, sources);
-        rows.extend(self.rows_of_jobs(alone, sources, options));
+        rows.extend(self.rows_of_jobs(alone, &zones, sources, options));
         rows.extend(self.rows_of_records(&used, sources));
         rows
+    }
+
+    /// Snakemake writes a log of its own, and its output may have been redirected into another one: the own one is read.
+    fn each_run_once(&mut self, sources: &mut [Source]) {
+        let own: HashMap<&str, usize> = self
+            .runs
+            .iter()
+            .zip(&self.names)
+            .filter(|((at, _), name)| run_name(&sources[*at].name) == *name)
+            .map(|((at, _), name)| (name.as_str(), *at))
+            .collect();
+        let again: Vec<bool> =
+            self.runs.iter().zip(&self.names).map(|((at, _), name)| own.get(name.as_str()).is_some_and(|own| own != at)).collect();
+        for ((at, log), _) in self.runs.iter_mut().zip(&again).filter(|(_, again)| **again) {
+            let message = "this is the output of a run whose own log was given as well; that one is read";
+            sources[*at].diagnostics.push(Diagnostic::warning("run_twice", message));
+            log.attempts.clear();
+        }
+    }
+
+    /// What became of jobs that ran when a log ends without the end of its run. Snakemake locks its directory while it runs, so that a run of which the directory is not locked, or has
+    /// been locked by a later one, was killed.
+    fn ends(&mut self, sources: &mut [Source]) {
+        let mut last_of: HashMap<PathBuf, String> = HashMap::new();
+        for source in self.runs.iter().map(|(at, _)| &sources[*at]) {
+            if let Some(base) = base(&source.path) {
+                let last = last_of.entry(base).or_default();
+                *last = std::mem::take(last).max(source.name.clone());
+            }
+        }
+        for (at, log) in self.runs.iter_mut().filter(|(_, log)| !log.ended && !log.interrupted && !log.gave_up) {
+            let running = log.attempts.iter().filter(|attempt| attempt.succeeded.is_none()).count();
+            if running == 0 {
+                continue;
+            }
+            let base = base(&sources[*at].path);
+            let is_last = base.as_ref().and_then(|base| last_of.get(base)).is_none_or(|last| *last == sources[*at].name);
+            log.was_killed = log.is_followed || !is_last || !base.is_some_and(|base| is_locked(&base));
+            let message = match (log.was_killed, log.is_local == Some(false)) {
+                (true, false) => format!(
+                    "the log ends while {running} jobs run, and not with the end of the run: it was killed, and they are told as aborted"
+                ),
+                (true, true) => format!(
+                    "the log ends while {running} jobs run, and not with the end of the run: it was killed; what became of them on the cluster it does not tell"
+                ),
+                (false, _) => format!(
+                    "the log ends while {running} jobs run, and its directory is locked: the run still goes on, or was killed; they are told as running"
+                ),
+            };
+            sources[*at].diagnostics.push(Diagnostic::warning("run_without_end", message));
+        }
     }
 
     /// The zone of each run, and says what had to be assumed.
@@ -112,7 +186,7 @@ impl Joined {
                 let Some(ended) = self.records[record].1.ended_ns else { continue };
                 let east = local.saturating_sub(ended);
                 let offset = east.saturating_add(QUARTER_HOUR_NS / 2).div_euclid(QUARTER_HOUR_NS) * QUARTER_HOUR_NS;
-                if (-ANY_ZONE_NS..=ANY_ZONE_NS).contains(&offset) && (-LINE_NS..=AT_ONCE_NS).contains(&(east - offset)) {
+                if (-ANY_ZONE_NS..=ANY_ZONE_NS).contains(&offset) && (-BEFORE_NS..=AT_ONCE_NS).contains(&(east - offset)) {
                     *votes[known.run].entry(offset).or_default() += 1;
                 }
             }
@@ -124,10 +198,20 @@ impl Joined {
         };
         let given = options.zone_offset_s.map(|seconds| seconds * SECOND_NS);
         let mut zones = Vec::new();
+        let mut days: Vec<Option<(chrono::NaiveDate, chrono::NaiveDate)>> = vec![None; self.runs.len()];
+        for known in known {
+            let times = [known.attempt.began, known.attempt.ended].into_iter().flatten().map(|time| time.date());
+            let all = times.chain(days[known.run].iter().flat_map(|(first, last)| [*first, *last])).collect::<Vec<_>>();
+            days[known.run] = all.iter().min().copied().zip(all.iter().max().copied());
+        }
+        let all_told: Vec<Option<i64>> = votes.iter().map(told).collect();
         let mut has_times = vec![false; self.runs.len()];
         known.iter().for_each(|known| has_times[known.run] = true);
-        for ((votes, has_times), (source, _)) in votes.iter().zip(&has_times).zip(&self.runs) {
-            let told = told(votes);
+        for (run, (has_times, (source, _))) in has_times.iter().zip(&self.runs).enumerate() {
+            let told = all_told[run];
+            let neighbours =
+                (0..self.runs.len()).filter(|other| is_same_folder(&sources[*source].path, &sources[self.runs[*other].0].path));
+            let of_neighbours = zone_of_neighbours(days[run], neighbours.filter_map(|other| days[other].zip(all_told[other])));
             let said = &mut sources[*source].diagnostics;
             if told.zip(given).is_some_and(|(told, given)| told != given) {
                 let message = "the metadata say that the log's zone is another than the one that was given; they are believed";
@@ -135,6 +219,7 @@ impl Joined {
             }
             zones.push(match told.or(given) {
                 Some(offset_ns) => Zone { offset_ns, precision_ns: 0 },
+                None if of_neighbours.is_some() => of_neighbours.unwrap_or(Zone { offset_ns: 0, precision_ns: ANY_ZONE_NS }),
                 // A run that had nothing to do has no times.
                 None if *has_times => no_zone(said),
                 None => Zone { offset_ns: 0, precision_ns: ANY_ZONE_NS },
@@ -163,7 +248,7 @@ impl Joined {
             let Some(ended) = known.attempt.ended.and_then(|ended| zones[known.run].utc(ended)) else { continue };
             for record in self.candidates(known, by_output, sources) {
                 let Some(late) = self.records[record].1.ended_ns.map(|told| ended.saturating_sub(told)) else { continue };
-                let is_near = (-LINE_NS..=SOON_NS).contains(&late);
+                let is_near = (-BEFORE_NS..=SOON_NS).contains(&late);
                 if is_near && nearest[record].is_none_or(|(known, _)| late.abs() <= known) {
                     nearest[record] = Some((late.abs(), at));
                 }
@@ -290,7 +375,7 @@ impl Joined {
             row.attempt = Some(*number);
             row.task_id = Some(attempt.job.clone().into());
             row.run_id = log.run_id.clone().map(Into::into);
-            row.run_name = Some(run_name(&sources[*source].name).to_owned().into());
+            row.run_name = Some(self.names[known.run].clone().into());
             if attempt.is_described || !known.records.is_empty() {
                 let mut parents: Vec<&String> = Vec::new();
                 // Of a file in a directory that is an output, who made the directory.
@@ -338,7 +423,7 @@ impl Joined {
             Some(true) => "completed",
             Some(false) if attempt.interrupted => "aborted",
             Some(false) => "failed",
-            None if log.interrupted => "aborted",
+            None if log.interrupted || (log.was_killed && is_local) => "aborted",
             None if log.ended => "unknown",
             None if is_local => "running",
             // Only a submission has an id.
@@ -362,7 +447,7 @@ impl Joined {
             started_precision_ns: precision.filter(|_| is_local),
             finished_ns: ended,
             // Ends on a cluster are found by polling, at intervals that differ.
-            finished_precision_ns: ended.filter(|_| is_local).map(|_| LINE_NS + zone.precision_ns),
+            finished_precision_ns: ended.filter(|_| is_local).map(|_| LINE_NS + zone.precision_ns + attempt.ended_within_s * SECOND_NS),
             status: status.into(),
             exit_code: attempt.exit_code,
             command: attempt.command.clone().map(Into::into),
@@ -378,14 +463,19 @@ impl Joined {
     }
 
     /// Jobs of runs whose logs were not given.
-    fn rows_of_jobs(&self, alone: Vec<(usize, Attempt)>, sources: &mut [Source], options: &Options) -> Vec<Row> {
+    fn rows_of_jobs(&self, alone: Vec<(usize, Attempt)>, zones: &[Zone], sources: &mut [Source], options: &Options) -> Vec<Row> {
         let mut rows = Vec::new();
         for (at, attempt) in alone {
             let (source, id, log) = &self.jobs[at];
-            let said = &mut sources[*source].diagnostics;
-            let zone = match options.zone_offset_s {
-                Some(seconds) => Zone { offset_ns: seconds * SECOND_NS, precision_ns: 0 },
-                None => no_zone(said),
+            let base_of = |at: usize| base(&sources[at].path);
+            let of_run = self.runs.iter().zip(zones).find(|((run, _), zone)| {
+                zone.precision_ns < ANY_ZONE_NS && base_of(*run).is_some_and(|base| base_of(*source) == Some(base))
+            });
+            let zone = match (options.zone_offset_s, of_run) {
+                (Some(seconds), _) => Zone { offset_ns: seconds * SECOND_NS, precision_ns: 0 },
+                // Of another run of the same directory: summer time may lie between.
+                (None, Some((_, zone))) => Zone { offset_ns: zone.offset_ns, precision_ns: HOUR_NS },
+                (None, None) => no_zone(&mut sources[*source].diagnostics),
             };
             let mut row = self.row(&attempt, log, zone);
             (row.submitted_ns, row.submitted_precision_ns, row.started_ns, row.finished_ns) = (None, None, None, None);
@@ -469,6 +559,32 @@ fn add_job(row: &mut Row, inner: &Attempt, log: &Log, zone: Zone) {
     row.command = row.command.take().or_else(|| inner.command.clone().map(Into::into));
     row.native_kind = row.native_id.as_ref().map(|_| "slurm_job".into());
     row.executor = Some("slurm".into());
+}
+
+/// First and last day of a run.
+type Days = (chrono::NaiveDate, chrono::NaiveDate);
+
+/// The zone that other runs in the same directory have, when all have the same: to the second on a day on which one of them ran, or between two of them, else but for summer time.
+fn zone_of_neighbours(days: Option<Days>, told: impl Iterator<Item = (Days, i64)>) -> Option<Zone> {
+    let (first, last) = days?;
+    let told: Vec<(Days, i64)> = told.collect();
+    let (_, offset_ns) = *told.first()?;
+    if told.iter().any(|(_, other)| *other != offset_ns) {
+        return None;
+    }
+    let same_day = told.iter().any(|((other_first, other_last), _)| *other_first <= last && first <= *other_last);
+    let between = told.iter().any(|((_, other), _)| *other < first) && told.iter().any(|((other, _), _)| *other > last);
+    Some(Zone { offset_ns, precision_ns: if same_day || between { 0 } else { HOUR_NS } })
+}
+
+/// Whether two logs lie in one folder.
+fn is_same_folder(a: &Path, b: &Path) -> bool {
+    a.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && b.parent() == Some(folder))
+}
+
+/// Whether Snakemake has a directory locked, as it has while it runs there, and after it was killed until `--unlock`.
+fn is_locked(base: &Path) -> bool {
+    std::fs::read_dir(base.join(FOLDER).join("locks")).is_ok_and(|mut locks| locks.next().is_some())
 }
 
 fn no_zone(said: &mut flowmine_schema::diagnostic::Diagnostics) -> Zone {

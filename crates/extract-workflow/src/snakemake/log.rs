@@ -43,6 +43,18 @@ pub struct Log {
     pub ended: bool,
     /// See `ended`.
     pub interrupted: bool,
+    /// Whether it ended because a job had failed; then no job runs any more.
+    pub gave_up: bool,
+    /// Whether another run begins in the same file after it.
+    pub is_followed: bool,
+    /// Whether it was killed while jobs ran, which its lines do not tell (`join.rs`).
+    pub was_killed: bool,
+    /// Whether jobs are only shown and not run (`--dry-run`).
+    pub is_dry: bool,
+    /// How many jobs are told without a time, and the line of the first one.
+    pub undated: Option<(u64, u64)>,
+    /// What it calls its own log, without folders: a run whose output was redirected into another file tells it at its end.
+    pub own_log: Option<String>,
     /// Of the last error: a command and its exit code, before it is said whose it is.
     exits: Vec<(String, i64)>,
 }
@@ -64,6 +76,8 @@ pub struct Attempt {
     pub began: Option<NaiveDateTime>,
     /// Likewise; when Snakemake noticed.
     pub ended: Option<NaiveDateTime>,
+    /// The end is told without a time: by so many seconds at most it was before `ended`, which is the next time in the log.
+    pub ended_within_s: i64,
     /// Line that told its end.
     pub end_line: Option<u64>,
     /// `None` while it runs.
@@ -107,6 +121,18 @@ enum Block {
     Exception(String, usize),
     /// The command of the attempt at this place, which ends where something known begins.
     Shell(usize, String),
+    /// What Python raised, from its first line on: `MissingOutputException in rule r in file f, line 3:`, or `RuleException:` and what follows.
+    Raised(Raised),
+}
+
+#[derive(Debug, Default)]
+struct Raised {
+    /// Its first lines.
+    text: Vec<String>,
+    /// Whether it tells of a job that has failed by itself; otherwise a block `Error in rule` before or after it tells that.
+    is_failure: bool,
+    rule: Option<String>,
+    job: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -118,23 +144,67 @@ struct Failure {
     shell: Option<String>,
     in_shell: bool,
     native: Option<String>,
+    outputs: Vec<String>,
 }
+
+/// So many lines of what was raised are kept as the reason.
+const REASON: usize = 4;
 
 /// So many lines may a command in an exception have.
 const LONGEST_COMMAND: usize = 1000;
 
-/// Reads a log.
+/// Reads the runs of a log, of which several may have been written to the same file one after the other.
 ///
 /// # Errors
 /// When reading fails.
-pub fn read(reader: impl BufRead) -> io::Result<Log> {
+pub fn read(reader: impl BufRead) -> io::Result<Vec<Log>> {
+    let mut runs = Vec::new();
+    let mut reading = Reading::default();
+    let mut lines = input::lines(reader);
+    while let Some((number, line)) = lines.next()? {
+        let line = text::decode(line);
+        let line = without_colours(&line);
+        if reading.is_another_run(&line) {
+            let mut log = std::mem::take(&mut reading).finish();
+            log.is_followed = true;
+            // What is told before the line by which a run is known.
+            (reading.log.host, reading.log.is_local) = (log.host.clone(), log.is_local);
+            runs.push(log);
+        }
+        reading.see(&line, number);
+    }
+    runs.push(reading.finish());
+    Ok(runs)
+}
+
+/// Reads the log of one job on a cluster, in which Snakemake runs within Snakemake.
+///
+/// # Errors
+/// When reading fails.
+pub fn read_job(reader: impl BufRead) -> io::Result<Log> {
     let mut lines = input::lines(reader);
     let mut reading = Reading::default();
     while let Some((number, line)) = lines.next()? {
-        reading.see(&text::decode(line), number);
+        reading.see(&without_colours(&text::decode(line)), number);
     }
-    reading.close_block();
-    Ok(reading.log)
+    Ok(reading.finish())
+}
+
+/// A line without the terminal's colours (`ESC [ 31 m`), which a log has that was redirected from one.
+fn without_colours(line: &str) -> std::borrow::Cow<'_, str> {
+    if !line.contains("\u{1b}[") {
+        return line.into();
+    }
+    let mut parts = line.split("\u{1b}[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_digit() && c != ';');
+        plain.push_str(match end {
+            Some(end) if part[end..].starts_with('m') => &part[end + 1..],
+            _ => part,
+        });
+    }
+    plain.into()
 }
 
 /// A time as Snakemake writes it, and what follows: `[Sun Nov 22 06:00:16 2026]`.
@@ -155,19 +225,81 @@ struct Reading {
     is_headed: bool,
     /// How far the block is indented.
     indent: usize,
+    /// A run may begin anew within a job, or because the one before was killed: its number of jobs will tell, before there are more attempts than these.
+    maybe_another: bool,
+    /// See `maybe_another`.
+    begun: usize,
+    /// Attempts of which the end was told without a time, which is before the next one.
+    without_time: Vec<usize>,
+    /// What was raised, before the block that says of which job.
+    raised: Option<Vec<String>>,
+    /// What was raised of a rule of which no block says that it failed: the attempt and the reason.
+    blamed: Vec<(usize, String)>,
+    /// Attempts that failed, and nothing else has been told since.
+    just_failed: Vec<usize>,
     /// Attempts that have not ended, by job; jobs within jobs have the same numbers, and the inner one ends first.
     open: HashMap<String, Vec<usize>>,
 }
 
 impl Reading {
+    /// Whether another run begins with this line. Snakemake builds its graph of jobs once a run; one within a job of this one has that job alone.
+    fn is_another_run(&mut self, line: &str) -> bool {
+        let has_begun = !self.log.attempts.is_empty() || self.log.undated.is_some() || self.log.ended || self.log.is_dry;
+        if line.starts_with("Building DAG of jobs") {
+            let in_between = !self.open.values().all(Vec::is_empty) && !self.log.ended;
+            self.maybe_another = has_begun && in_between;
+            self.begun = self.log.attempts.len();
+            return has_begun && !in_between;
+        }
+        // What version 9 begins with, and only once.
+        if line == "SNAKEMAKE" {
+            return has_begun;
+        }
+        if !self.maybe_another {
+            return false;
+        }
+        // `total  7` in the table of jobs, and `7` alone before version 6.
+        let total: Option<u64> = line.trim().trim_start_matches("total").trim().parse().ok();
+        self.maybe_another = total.is_none() && self.log.attempts.len() == self.begun;
+        total.is_some_and(|total| total > 1)
+    }
+
+    /// The run, with the fates of attempts that it does not tell one by one.
+    fn finish(mut self) -> Log {
+        self.close_block();
+        for (at, reason) in std::mem::take(&mut self.blamed) {
+            self.fail(at, Some(reason));
+        }
+        if self.log.gave_up {
+            let open: Vec<usize> = self.open.values().flatten().copied().collect();
+            for at in open {
+                self.fail(at, None);
+            }
+        }
+        self.log
+    }
+
+    /// An attempt failed of which no line tells when.
+    fn fail(&mut self, at: usize, reason: Option<String>) {
+        let attempt = &mut self.log.attempts[at];
+        if attempt.succeeded.is_none() {
+            (attempt.succeeded, attempt.error, attempt.interrupted) = (Some(false), reason, self.log.interrupted);
+        }
+    }
+
     fn see(&mut self, line: &str, number: u64) {
         let inner = line.trim_start();
         let depth = line.len() - inner.len();
-        if self.see_of_exception(line) || self.see_of_shell(line, inner) {
+        if self.see_of_exception(line) || self.see_of_shell(line, inner) || self.see_of_raised(line, inner) {
             return;
         }
         if let Some((time, rest)) = stamp(inner).filter(|_| depth <= 4) {
             self.close_block();
+            for at in self.without_time.drain(..) {
+                let attempt = &mut self.log.attempts[at];
+                attempt.ended = Some(time);
+                attempt.ended_within_s = self.now.map_or(0, |before| (time - before).num_seconds().max(0));
+            }
             (self.now, self.now_line) = (Some(time), number);
             self.indent = depth;
             // A group's jobs follow, each with a time of its own.
@@ -194,6 +326,10 @@ impl Reading {
         if depth <= self.indent && !matches!(self.block, Block::Error(_)) {
             self.block = Block::None;
         }
+        if depth == 0 && rule_of(inner).is_some() {
+            let (_, count) = *self.log.undated.get_or_insert((number, 0));
+            self.log.undated = self.log.undated.map(|(first, _)| (first, count + 1));
+        }
         self.see_plain(inner, depth);
     }
 
@@ -216,9 +352,10 @@ impl Reading {
             self.block = Block::Error(Failure { rule, ..Failure::default() });
             return true;
         }
+        self.log.gave_up = false;
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let mut attempt = Attempt { line: number, began: self.now, ..Attempt::default() };
-        if let Some(rule) = rest.strip_suffix(':').filter(|_| matches!(word, "rule" | "localrule" | "checkpoint" | "localcheckpoint")) {
+        if let Some(rule) = rule_of(line) {
             attempt.rule = Some(rule.to_owned());
             attempt.is_described = true;
             attempt.is_local_rule = word.starts_with("local");
@@ -276,6 +413,7 @@ impl Reading {
                 match name {
                     "jobid" => failure.jobs.push(value.to_owned()),
                     "message" => failure.message = Some(value.to_owned()).filter(|message| message != "None"),
+                    "output" => failure.outputs = names(value),
                     "external_jobid" => failure.native = Some(value.to_owned()),
                     "shell" if depth == self.indent + 4 => (failure.shell, failure.in_shell) = (Some(String::new()), true),
                     _ => {}
@@ -295,7 +433,11 @@ impl Reading {
                 ("Working directory", 2) => self.log.work_dir = Some(value.to_owned()),
                 ("Provided cores", 0) => self.log.is_local = Some(true),
                 ("Provided remote nodes" | "Provided cluster nodes", 0) => self.log.is_local = Some(false),
-                ("Complete log" | "Complete log(s)", 0) => self.log.ended = true,
+                ("Complete log" | "Complete log(s)", 0) => {
+                    self.log.ended = true;
+                    let name = value.rsplit('/').next().unwrap_or_default().strip_suffix(".snakemake.log");
+                    self.log.own_log = name.map(str::to_owned);
+                }
                 ("Shell command", 0) if value != "None" => {
                     // Versions before 9 print the bare command, which cannot be told from other lines.
                     if let Some(at) = self.log.attempts.len().checked_sub(1) {
@@ -308,8 +450,19 @@ impl Reading {
             }
         }
         if line.starts_with("Terminating processes on user request") {
+            self.interrupt();
+        }
+        if line.starts_with("Will exit after finishing currently running jobs") {
             self.log.interrupted = true;
         }
+        self.log.gave_up |= line.starts_with("Exiting because a job execution failed");
+        self.log.is_dry |= line.starts_with("This was a dry-run");
+        if let Some(raised) = raised(line) {
+            self.close_block();
+            self.block = Block::Raised(raised);
+            return;
+        }
+        self.just_failed.clear();
         if line.starts_with("Command '") {
             self.close_block();
             self.block = Block::Exception(String::new(), 0);
@@ -317,6 +470,16 @@ impl Reading {
             return;
         }
         self.see_submission(line);
+    }
+
+    /// The user ended the run. Who presses Ctrl-C ends the jobs as well, so that these may have been told as failed before: when all that ran had, and nothing else came between.
+    fn interrupt(&mut self) {
+        self.close_block();
+        self.log.interrupted = true;
+        let at_once = self.just_failed.iter().all(|at| self.log.attempts[*at].ended == self.now);
+        if at_once && self.open.values().all(Vec::is_empty) {
+            self.just_failed.iter().for_each(|at| self.log.attempts[*at].interrupted = true);
+        }
     }
 
     fn see_submission(&mut self, line: &str) {
@@ -362,20 +525,48 @@ impl Reading {
     }
 
     /// The last of the job's attempts that have not ended.
-    fn end(&mut self, job: &str, rule: Option<&str>, succeeded: bool) -> Option<&mut Attempt> {
+    fn end(&mut self, job: &str, rule: Option<&str>, succeeded: bool) -> Option<usize> {
         let open = self.open.get_mut(job)?;
         let of_rule = |at: &usize| {
             let known = self.log.attempts[*at].rule.as_deref();
             known.is_none() || rule.is_none() || known == rule
         };
         let at = open.remove(open.iter().rposition(of_rule)?);
+        self.ended(at, rule, succeeded);
+        Some(at)
+    }
+
+    /// The only attempt that has not ended and is of a rule, with these outputs where they are told.
+    fn end_of_rule(&mut self, rule: Option<&str>, outputs: &[String]) -> Option<usize> {
+        let (job, at) = self.running(rule, outputs)?;
+        self.open.get_mut(&job)?.retain(|other| *other != at);
+        self.ended(at, rule, false);
+        Some(at)
+    }
+
+    fn running(&self, rule: Option<&str>, outputs: &[String]) -> Option<(String, usize)> {
+        let all = self.open.iter().flat_map(|(job, open)| open.iter().map(move |at| (job.clone(), *at)));
+        let mut fitting = all.filter(|(_, at)| {
+            let attempt = &self.log.attempts[*at];
+            let same_rule = rule.is_none_or(|rule| attempt.rule.as_deref() == Some(rule));
+            same_rule && outputs.iter().all(|output| attempt.outputs.contains(output)) && (rule.is_some() || !outputs.is_empty())
+        });
+        fitting.next().filter(|_| fitting.next().is_none())
+    }
+
+    fn ended(&mut self, at: usize, rule: Option<&str>, succeeded: bool) {
         let attempt = &mut self.log.attempts[at];
         attempt.succeeded = Some(succeeded);
         attempt.ended = self.now;
         attempt.end_line = Some(self.now_line);
         attempt.interrupted = self.log.interrupted && !succeeded;
         attempt.rule = attempt.rule.take().or_else(|| rule.map(str::to_owned));
-        Some(attempt)
+        self.log.gave_up = false;
+        if succeeded {
+            self.just_failed.clear();
+        } else {
+            self.just_failed.push(at);
+        }
     }
 
     fn close_block(&mut self) {
@@ -384,9 +575,13 @@ impl Reading {
                 let command = failure.shell.as_deref().map(str::trim).filter(|command| !command.is_empty());
                 let exit = command.and_then(|command| self.log.exits.iter().rposition(|(ran, _)| ran.ends_with(command)));
                 let exit = exit.map(|at| self.log.exits.remove(at).1);
+                let raised = self.raised.take().map(|lines| lines.join("\n"));
                 for job in &failure.jobs {
-                    let Some(attempt) = self.end(job, failure.rule.as_deref(), false) else { continue };
-                    attempt.error = failure.message.clone();
+                    let rule = failure.rule.as_deref();
+                    // Snakemake within Snakemake numbers its jobs anew.
+                    let Some(at) = self.end(job, rule, false).or_else(|| self.end_of_rule(rule, &failure.outputs)) else { continue };
+                    let attempt = &mut self.log.attempts[at];
+                    attempt.error = failure.message.clone().or(raised.clone());
                     attempt.exit_code = exit;
                     attempt.command = attempt.command.take().or_else(|| command.map(str::to_owned));
                     let native = failure.native.clone().map(|id| (id, false));
@@ -395,8 +590,83 @@ impl Reading {
             }
             // It ended with the log.
             Block::Shell(at, command) => self.shell(at, &command),
+            Block::Raised(raised) => self.close_raised(raised),
             _ => {}
         }
+    }
+
+    /// Versions before 9 raise after the block that says which job failed, version 9 before it; some say nothing else.
+    fn close_raised(&mut self, raised: Raised) {
+        let reason = raised.text.join("\n");
+        if raised.is_failure {
+            let rule = raised.rule.as_deref();
+            let missing: Vec<String> = raised.text.iter().skip(1).flat_map(|line| line.split(" (").next().map(str::to_owned)).collect();
+            let by_job = raised.job.and_then(|job| self.end(&job, rule, false));
+            // The line of the Snakefile is no name of a rule: the files are what is left.
+            let missing: Vec<String> =
+                missing.into_iter().filter(|line| self.log.attempts.iter().any(|known| known.outputs.contains(line))).collect();
+            let Some(at) = by_job.or_else(|| self.end_of_rule(rule, &missing)) else { return };
+            self.log.attempts[at].error = Some(reason);
+            self.log.attempts[at].ended = None;
+            self.without_time.push(at);
+            return;
+        }
+        let of_rule = |at: &usize| raised.rule.is_none() || self.log.attempts[*at].rule == raised.rule;
+        let told = self.just_failed.iter().rev().find(|at| of_rule(at) && self.log.attempts[**at].error.is_none()).copied();
+        match (told, self.running(raised.rule.as_deref(), &[])) {
+            (Some(at), _) => self.log.attempts[at].error = Some(reason),
+            (None, Some((_, at))) => {
+                self.blamed.push((at, reason));
+                self.raised = Some(raised.text);
+            }
+            (None, None) => self.raised = Some(raised.text),
+        }
+    }
+
+    fn see_of_raised(&mut self, line: &str, inner: &str) -> bool {
+        let Block::Raised(raised) = &mut self.block else { return false };
+        const AFTER: [&str; 9] = [
+            "Removing output",
+            "Shutting down",
+            "Select jobs",
+            "Exiting because",
+            "Trying to",
+            "Job failed",
+            "Complete log",
+            "Finished ",
+            "Waiting at",
+        ];
+        if inner.is_empty()
+            || stamp(inner).is_some()
+            || AFTER.iter().any(|after| inner.starts_with(after))
+            || raised.text.len() > LONGEST_COMMAND
+        {
+            self.close_block();
+            return false;
+        }
+        // `  File "Snakefile", line 13, in __rule_raises`
+        if let Some((_, rule)) = inner.rsplit_once(", in __rule_").filter(|_| inner.starts_with("File ")) {
+            raised.rule = raised.rule.take().or_else(|| Some(rule.to_owned()));
+        }
+        let told = inner
+            .strip_prefix("Job id: ")
+            .or_else(|| inner.strip_prefix("Job "))
+            .and_then(|rest| rest.split_once(" completed successfully"));
+        if let Some((job, _)) =
+            told.filter(|(job, _)| raised.is_failure && !job.trim().is_empty() && job.trim().bytes().all(|b| b.is_ascii_digit()))
+        {
+            raised.job = Some(job.trim().to_owned());
+        }
+        if raised.text.len() < REASON && !inner.starts_with("File ") {
+            raised.text.push(inner.to_owned());
+        }
+        // A command is told over as many lines as it has.
+        if line.starts_with("Command '") {
+            self.close_block();
+            self.block = Block::Exception(String::new(), 0);
+            return self.see_of_exception(line);
+        }
+        true
     }
 
     fn shell(&mut self, at: usize, command: &str) {
@@ -444,6 +714,27 @@ impl Reading {
         self.block = Block::None;
         true
     }
+}
+
+/// The rule of `rule count:`.
+fn rule_of(line: &str) -> Option<&str> {
+    let (word, rest) = line.split_once(' ')?;
+    let rule = rest.strip_suffix(':').filter(|rule| !rule.is_empty())?;
+    matches!(word, "rule" | "localrule" | "checkpoint" | "localcheckpoint").then_some(rule)
+}
+
+/// The beginning of what Python raised.
+fn raised(line: &str) -> Option<Raised> {
+    if line == "RuleException:" {
+        return Some(Raised { text: vec![line.to_owned()], ..Raised::default() });
+    }
+    // Of outputs that are missing, protected, or no files: `MissingOutputException in rule r in file f, line 3:`, before version 7 `… in line 3 of f:`.
+    let (name, place) = line.strip_suffix(':')?.split_once(" in ")?;
+    if !name.ends_with("OutputException") || name.contains(' ') {
+        return None;
+    }
+    let rule = place.strip_prefix("rule ").map(|rest| rest.split(' ').next().unwrap_or_default().to_owned());
+    Some(Raised { text: vec![line.to_owned()], is_failure: true, rule, job: None })
 }
 
 /// Names with commas between; a name that holds a comma and a blank is cut there, which the log does not tell apart.

@@ -1,4 +1,4 @@
-//! Snakemake, versions 7 to 9: its logs, its metadata, benchmark files, and logs of its jobs on Slurm.
+//! Snakemake, versions 5 to 9: its logs, its metadata, benchmark files, and logs of its jobs on Slurm.
 //!
 //! A log tells attempts; metadata tell of each output by what it was made last, with times in UTC, which tells the zone of the log's times; a job's own log
 //! on Slurm tells when it began and ended there. Metadata that fit no attempt are of runs whose logs are gone, and are rows too.
@@ -70,7 +70,8 @@ impl Engine for Snakemake {
         // What comes before differs between versions and with what the user's own code prints.
         let is_log = text.lines().any(|line| line.starts_with("Building DAG of jobs") || line.starts_with("Snakemake version: "))
             || text.lines().any(|line| log::stamp(line.trim_start()).is_some())
-            || text.contains("\nSNAKEMAKE\n=========\n");
+            || text.contains("\nSNAKEMAKE\n=========\n")
+            || text.contains("Job counts:\n\tcount\tjobs\n");
         match is_log {
             false => None,
             true if is_of_job(path, &text) => Some(SLURM_LOG),
@@ -88,8 +89,8 @@ impl Engine for Snakemake {
         let mut joined = Joined::default();
         for (at, source) in sources.iter_mut().enumerate() {
             let read = match source.kind {
-                LOG => input::open(&source.path).and_then(log::read).map(|log| joined.add_run(at, log)),
-                SLURM_LOG => input::open(&source.path).and_then(log::read).map(|log| joined.add_job(at, job_id(&source.path), log)),
+                LOG => input::open(&source.path).and_then(log::read).map(|runs| joined.add_runs(at, runs, source)),
+                SLURM_LOG => input::open(&source.path).and_then(log::read_job).map(|log| joined.add_job(at, job_id(&source.path), log)),
                 METADATA => metadata::read(&source.path, &mut source.diagnostics).map(|records| joined.add_records(at, records)),
                 BENCHMARK => input::open(&source.path).and_then(benchmark::read).map(|told| match told {
                     Some(told) => joined.add_benchmark(at, told),
