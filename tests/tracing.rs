@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use flowmine_schema::tables::{IoEvent, IoLoss, IoTotal, Process};
+use flowmine_schema::tables::{IoEvent, IoLoss, IoTotal, Process, TaskIo, TaskRun};
 use require::require;
 use running::{Running, text, until};
 use traced::{each, end};
@@ -278,5 +278,62 @@ fn a_killed_trace_leaves_what_was_flushed() {
         // The next trace of this host is not kept out.
         let output = trace(dir.path(), backend, &[]).args(["--", "true"]).output().unwrap();
         assert_eq!((output.status.code(), end(&dataset).state.as_str()), (Some(0), "ended"), "{backend}: {}", text(&output));
+    }
+}
+
+/// A shell script of which the commands are tasks: by each way, what a task did is what its processes did, and the script as a whole can be one as well.
+#[test]
+fn a_script_has_tasks() {
+    for backend in ["ptrace", "ebpf", "fuse"] {
+        if !works(backend) {
+            continue;
+        }
+        let dir = scratch();
+        let script = "seq 1 5000 > a\n( sort -r a | tail -100 > b )\nbash -c 'cp a c'\ncat missing 2> d || true\nwc -c < a > e\n";
+        std::fs::write(dir.path().join("all.sh"), script).unwrap();
+        let run = |options: &[&str]| {
+            let output = trace(dir.path(), backend, options).args(["--", "sh", "all.sh"]).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        };
+        run(&["--tasks", "commands"]);
+        run(&["--task", "prepare"]);
+        let dataset = dir.path().join("data");
+        let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["correlate", "--dataset"]).arg(&dataset).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        let mut tasks: BTreeMap<String, Vec<(String, Option<i64>)>> = BTreeMap::new();
+        each::<TaskRun<'static>>(&dataset, |row| {
+            assert_eq!((&*row.engine, row.native_kind.as_deref()), ("flowmine", Some("pid")));
+            assert!(row.started_ns <= row.finished_ns, "{row:?}");
+            tasks.entry(row.run_name.unwrap().into_owned()).or_default().push((row.name.into_owned(), row.exit_code));
+        });
+        let told = |name: &str, code| (name.to_owned(), Some(code));
+        if backend != "fuse" {
+            // In a pipe either may begin first.
+            let mut of_script = tasks["all.sh"].clone();
+            of_script.sort();
+            // The shell that becomes `cp` in its own place is called after what it was last.
+            let expected = [told("cat", 1), told("cp", 0), told("seq", 0), told("sort", 0), told("tail", 0), told("wc", 0)];
+            assert_eq!(of_script, expected, "{backend}");
+        }
+        assert_eq!(tasks["prepare"], [told("prepare", 0)], "{backend}");
+        if backend == "fuse" {
+            // Of processes that never used the overlay it knows nothing, and so not what is below them.
+            continue;
+        }
+        let mut written: BTreeMap<(String, String), i64> = BTreeMap::new();
+        each::<TaskIo<'static>>(&dataset, |row| {
+            let name = row.path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default().to_owned();
+            if let ("a" | "b" | "c", Some(task)) = (name.as_str(), &row.logical_task) {
+                *written.entry((task.to_string(), name)).or_default() += row.written_bytes;
+            }
+        });
+        let size = |name: &str| std::fs::metadata(dir.path().join(name)).unwrap().len() as i64;
+        let of = |task: &str, name: &str| written.get(&(task.to_owned(), name.to_owned())).copied().unwrap_or(0);
+        assert_eq!(
+            [("seq", "a"), ("tail", "b"), ("cp", "c")].map(|(task, name)| of(task, name)),
+            [size("a"), size("b"), size("c")],
+            "{backend}"
+        );
+        assert_eq!(["a", "b", "c"].map(|name| of("prepare", name)), [size("a"), size("b"), size("c")], "{backend}");
     }
 }

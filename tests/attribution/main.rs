@@ -146,6 +146,36 @@ fn snakemake_slurm() {
     check(&place.dataset(), &place.truth(), &expected);
 }
 
+/// Without a scheduler: jobs are Snakemake's own children, and bash executes a command in its own place.
+#[test]
+fn snakemake_local() {
+    let _alone = alone();
+    if !ebpf() {
+        return;
+    }
+    let Some(program) = snakemake::program() else { return };
+    let expected = Expected { readers: &["snakemake"], ..Expected::of(tasks(), Shows::PLAIN) };
+    let place = Place::new(&expected);
+    snakemake::write(&place, &expected.tasks);
+    let command = snakemake::local(&place, &program);
+    run(place.trace().arg("--").arg(command.get_program()).args(command.get_args()));
+    place.import("snakemake", &[".snakemake"]);
+    check(&place.dataset(), &place.truth(), &expected);
+}
+
+/// Commands, pipes, Python code and a script, of two runs of one Snakefile at the same time, by each way: each one's bytes are its own, whether the other one's log is known or not.
+#[test]
+fn snakemake_runs_side_by_side() {
+    let _alone = alone();
+    let Some(program) = snakemake::program() else { return };
+    for backend in ["ebpf", "ptrace"] {
+        if backend == "ebpf" && !ebpf() {
+            continue;
+        }
+        snakemake::side_by_side(&program, backend);
+    }
+}
+
 fn containers_expected() -> Expected {
     Expected::of(tasks(), Shows { containers: |_| true, ..Shows::PLAIN })
 }

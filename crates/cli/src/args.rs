@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use discover::{ColumnArgs, Discover, EventsArg, Model, ModelFormat, ShowArg, SortArg, StatisticArg, TableArg};
-pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, Trace, TraceFilters};
+pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, TasksArg, Trace, TraceFilters};
 
 /// Process mining for HPC clusters and scientific workflows.
 ///

@@ -87,6 +87,10 @@ pub struct Outcome {
     pub counted: Option<u64>,
     /// Why the dataset could not be written, the first time that it could not.
     pub not_written: Option<String>,
+    /// The trace, as the column `trace_ns` tells it.
+    pub trace_ns: i64,
+    /// The process that the command was.
+    pub command: Option<u32>,
 }
 
 /// Rows of one table by the day of their partition.
@@ -175,7 +179,7 @@ impl Recorder {
             gathered: 0,
             flushed: Instant::now(),
             unwritten_since: reading.boot_ns,
-            outcome: Outcome::default(),
+            outcome: Outcome { trace_ns, ..Outcome::default() },
             host,
         };
         recorder.host_row("began", reading, None);
@@ -487,6 +491,11 @@ impl Recorder {
     /// Has the thread that writes do something to itself, such as giving up capabilities.
     pub fn in_writer(&mut self, work: fn()) {
         self.writing.call(work);
+    }
+
+    /// Which process the command is.
+    pub fn command_is(&mut self, pid: u32) {
+        self.outcome.command = Some(pid);
     }
 
     /// What has arrived so far.

@@ -14,6 +14,7 @@
 
 pub mod airflow;
 pub mod argo;
+pub mod commands;
 mod input;
 mod json;
 pub mod kubernetes;

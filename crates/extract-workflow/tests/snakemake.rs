@@ -371,6 +371,24 @@ fn what_has_no_times_is_an_error_and_what_was_not_run_no_task() {
     assert_eq!((rows.len(), said), (0, vec!["dry_run"]));
 }
 
+#[test]
+fn an_output_that_is_protected_and_a_cluster_that_refuses() {
+    let head = |job: u8, rule: &str| format!("[Sun Nov 22 12:00:0{job} 2026]\nrule {rule}:\n    output: {rule}.db\n    jobid: {job}\n\n");
+    let text = [
+        "Building DAG of jobs...\nProvided cluster nodes: 9\n".to_owned(),
+        head(3, "collect"),
+        head(4, "map"),
+        "Submitted job 4 with external jobid '77'.\n[Sun Nov 22 12:00:05 2026]\nError in rule map:\n    jobid: 4\n    output: map.db\n    cluster_jobid: 77\n\n".to_owned(),
+        "Error executing rule map on cluster (jobid: 4, external: 77, jobscript: snakejob.map.4.sh). For error details see the cluster log.\n".to_owned(),
+        "ProtectedOutputException in line 1236 of /d/Snakefile:\nWrite-protected output files for rule collect:\ncollect.db\n  File \"executors.py\", line 136, in run_jobs\n".to_owned(),
+    ];
+    let dir = run_of(&[("run.log", text.concat())]);
+    let (rows, _) = read_with(&[dir.path().join("run.log")], &Options::default());
+    let told: Vec<_> =
+        rows.iter().map(|row| (row.name.as_ref(), row.status.as_ref(), row.native_id.as_deref(), row.error.is_some())).collect();
+    assert_eq!(told, [("collect", "failed", None, true), ("map", "failed", Some("77"), false)]);
+}
+
 /// Of runs in one directory one tells the zone, by its metadata.
 #[test]
 fn the_zone_of_neighbours() {

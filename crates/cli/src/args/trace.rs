@@ -53,6 +53,12 @@ pub struct Trace {
     /// What to keep of command lines, which may hold passwords: nothing, the first word, or all. When it is not given all of a command and what it starts, and the first word of all else.
     #[arg(long, value_enum)]
     pub command_lines: Option<CommandLinesArg>,
+    /// Make the command one task of this name, with all that it starts: in attribution, logs and models, beside those of workflow engines.
+    #[arg(long, value_name = "NAME", requires = "command", conflicts_with_all = ["join", "tasks"], value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub task: Option<String>,
+    /// Make tasks of what the command starts: of each command of a shell script, called after its program.
+    #[arg(long, value_enum, requires = "command", conflicts_with = "join")]
+    pub tasks: Option<TasksArg>,
     /// Fail where the command cannot be traced, instead of running it untraced.
     #[arg(long)]
     pub must_trace: bool,
@@ -138,6 +144,13 @@ pub enum CommandLinesArg {
     Program,
     /// All, up to 4096 bytes.
     All,
+}
+
+/// What of a traced command is a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TasksArg {
+    /// Each command that it starts, with what that starts.
+    Commands,
 }
 
 /// Hooks of eBPF.

@@ -1,5 +1,6 @@
 //! `flowmine trace`.
 
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -14,10 +15,12 @@ use flowmine_extract_ebpf::probe::{self, Wanted};
 use flowmine_extract_ebpf::ptrace;
 use flowmine_extract_ebpf::stop::{Ended, Stop};
 use flowmine_extract_ebpf::{CommandLines, Detail, Options, privileges, serve};
+use flowmine_extract_workflow::commands::{self, Traced, Which};
+use flowmine_schema::tables::TaskRun;
 use flowmine_schema::text::visible;
-use flowmine_schema::{Access, Dataset, DatasetError};
+use flowmine_schema::{Access, Builder, Dataset, DatasetError};
 
-use crate::args::{BackendArg, CommandLinesArg, DetailArg, HooksArg, Trace};
+use crate::args::{BackendArg, CommandLinesArg, DetailArg, HooksArg, TasksArg, Trace};
 use crate::{Outcome, messages};
 
 /// Traces a command, or the host until a signal.
@@ -36,6 +39,7 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
         Err(error) => return Err(error),
     };
     tell(&ended, &options);
+    write_tasks(args, &ended)?;
     Ok(match ended.status.map(shell_code) {
         None | Some(0) if ended.outcome.lost > 0 || ended.failed.is_some() => Outcome::WithLosses,
         None | Some(0) => Outcome::Clean,
@@ -60,6 +64,45 @@ fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> 
         "fuse" => fuse::trace(&args.command, options, host, writer, stop)?,
         _ => ptrace::run(&args.command, options, host, writer, stop)?,
     })
+}
+
+/// Writes the tasks that the command was, if that was asked for.
+fn write_tasks(args: &Trace, ended: &Ended) -> anyhow::Result<()> {
+    let which = match (&args.task, args.tasks) {
+        (Some(name), _) => Which::Whole(name),
+        (None, Some(TasksArg::Commands)) => Which::Commands,
+        (None, None) => return Ok(()),
+    };
+    let (Some(dir), Some(pid)) = (&args.dataset, ended.outcome.command) else { return Ok(()) };
+    let host = args.host.clone().unwrap_or_else(|| HostFacts::read(Path::new("/proc")).name);
+    let dataset = Dataset::open(dir)?;
+    let dataset = if args.written.as_owner { dataset.as_owner()? } else { dataset };
+    let name = script_name(&args.command);
+    let traced = Traced { host: &host, trace_ns: ended.outcome.trace_ns, pid: i32::try_from(pid).unwrap_or(i32::MAX), name: &name };
+    let tasks = commands::tasks(&dataset, &traced, which)?;
+    if tasks.is_empty() {
+        messages::warning("no process of the command that would be a task was recorded: there is no task");
+        return Ok(());
+    }
+    let mut rows = Builder::<TaskRun<'static>>::with_capacity(tasks.len());
+    tasks.iter().for_each(|row| rows.push(row));
+    let mut writer = dataset.host_writer(&host, &format!("trace, process {}", std::process::id()))?;
+    let mut transaction = writer.begin()?;
+    transaction.append(rows)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// What a run of a script's commands is called: the script, or the program that was started.
+fn script_name(command: &[OsString]) -> String {
+    let base = |word: &OsString| Path::new(word).file_name().unwrap_or(word).to_string_lossy().into_owned();
+    let program = command.first().map(base).unwrap_or_default();
+    let is_shell = matches!(program.as_str(), "sh" | "bash" | "dash" | "ksh" | "zsh");
+    // `sh -x all.sh`; `sh -c COMMANDS` has no script.
+    let options = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");
+    let is_text = command.iter().skip(1).take_while(options).any(|word| word.as_encoded_bytes().ends_with(b"c"));
+    let script = command.iter().skip(1).find(|word| !options(word)).filter(|_| is_shell && !is_text);
+    script.map_or(program, base)
 }
 
 /// Runs the command where another tracer sees it.

@@ -41,6 +41,7 @@ pub fn run(
         options.filters.pids.pop();
     }
     let mut recorder = Recorder::begin(writer, host, tracer.way_in(), &options, crate::command::words(command).as_deref())?;
+    held.iter().for_each(|held| recorder.command_is(held.pid()));
     tracer.read_in(&mut |record| recorder.take(record))?;
     if held.is_none() {
         // A command has been started already, with the privileges that it was given.

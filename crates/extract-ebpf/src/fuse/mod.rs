@@ -296,7 +296,10 @@ fn record(
                 Item::Totals(totals) => recorder.take(&Record::Totals(totals))?,
                 Item::Loss(loss) => recorder.take(&Record::Loss(loss))?,
                 Item::Process(news) => recorder.take(&Record::Process(news))?,
-                Item::Started(pid) => command = Some(pid),
+                Item::Started(pid) => {
+                    recorder.command_is(pid);
+                    command = Some(pid);
+                }
                 Item::Ended(of_command) => status = Some(of_command),
                 Item::Unmounted => served = served.saturating_sub(1),
                 Item::Over => ended = true,

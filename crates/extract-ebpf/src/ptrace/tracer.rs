@@ -92,6 +92,7 @@ pub(super) fn run(command: &Command, options: &Options, recorder: &mut Recorder,
     let views = Views::new(&proc).map_err(TraceError::system("reading /proc/self/mountinfo"))?;
     let ticker = Ticker::start(TICK).map_err(TraceError::system("starting a timer"))?;
     let started = start::start(command, &filter::program(&known, &foreign))?;
+    recorder.command_is(started.pid);
     let mut tracer = Tracer {
         reader: FactReader::new(&proc, options),
         views,

@@ -414,7 +414,7 @@ impl Reading {
                     "jobid" => failure.jobs.push(value.to_owned()),
                     "message" => failure.message = Some(value.to_owned()).filter(|message| message != "None"),
                     "output" => failure.outputs = names(value),
-                    "external_jobid" => failure.native = Some(value.to_owned()),
+                    "external_jobid" | "cluster_jobid" => failure.native = Some(value.to_owned()),
                     "shell" if depth == self.indent + 4 => (failure.shell, failure.in_shell) = (Some(String::new()), true),
                     _ => {}
                 }
@@ -656,6 +656,9 @@ impl Reading {
             told.filter(|(job, _)| raised.is_failure && !job.trim().is_empty() && job.trim().bytes().all(|b| b.is_ascii_digit()))
         {
             raised.job = Some(job.trim().to_owned());
+        }
+        if let Some(rule) = inner.strip_prefix("Write-protected output files for rule ").and_then(|rest| rest.strip_suffix(':')) {
+            raised.rule = raised.rule.take().or_else(|| Some(rule.to_owned()));
         }
         if raised.text.len() < REASON && !inner.starts_with("File ") {
             raised.text.push(inner.to_owned());

@@ -159,6 +159,20 @@ fn a_child_of_an_engine_is_the_job_whose_output_it_makes() {
 }
 
 #[test]
+fn a_job_without_wildcards_is_named_with_a_colon() {
+    let mut world = World::default();
+    let (main, inner) = (P("n1", 1, 1), P("n1", 10, 3));
+    engine(&mut world, main, RUN, "/d", F(1, 100));
+    world.process(inner, 5, |row| {
+        below(main)(row);
+        row.command_line = Some(r#"["python3","-m","snakemake","--target-jobs","report:","--cores","1"]"#.into());
+    });
+    world.writes(inner, 4000, F(1, 3), 0, 10);
+    job(&mut world, RUN, "7", (2, 9), |row| row.name = "report".into());
+    assert_eq!(sorted(world).correlated().bytes(), ["7: 0 10"]);
+}
+
+#[test]
 fn a_child_that_makes_outputs_of_two_jobs_is_neither() {
     let mut world = World::default();
     let (main, both) = (P("n1", 1, 1), P("n1", 10, 3));

@@ -1,0 +1,266 @@
+//! Tasks of a command that was traced, as its trace tells them: the command as a whole, or the commands that a script starts, each.
+//!
+//! In go the rows of `processes` of one trace; out come rows of `task_runs` of the engine `flowmine`, with the process as native id, so that no rule has to guess. A command of a script is a
+//! process below it that became a program, and none above it but the script had. What a script does itself is no task of its own, and neither is a program that it becomes in its own
+//! place (`exec`): that is the script's process still.
+
+use std::collections::BTreeMap;
+
+use flowmine_schema::tables::{Process, TaskRun};
+use flowmine_schema::time::SECOND_NS;
+use flowmine_schema::{Dataset, DatasetError, Projection};
+
+use crate::Row;
+
+/// As in the column `engine`.
+pub const NAME: &str = "flowmine";
+
+/// In the column `source`: no file told it.
+const SOURCE: &str = "flowmine trace";
+
+/// What of a traced command is a task.
+#[derive(Debug, Clone, Copy)]
+pub enum Which<'n> {
+    /// All of it, under this name.
+    Whole(&'n str),
+    /// Each command that it starts.
+    Commands,
+}
+
+/// Where a traced command is found.
+#[derive(Debug, Clone)]
+pub struct Traced<'t> {
+    /// The host, as in the tables.
+    pub host: &'t str,
+    /// The trace.
+    pub trace_ns: i64,
+    /// The command's process number.
+    pub pid: i32,
+    /// What it is called where its commands are tasks.
+    pub name: &'t str,
+}
+
+/// What is kept of a process.
+#[derive(Debug, Clone)]
+struct Ran {
+    as_of_ns: i64,
+    work_dir: Option<String>,
+    words: Vec<String>,
+    executable: Option<String>,
+    started_ns: Option<i64>,
+    precision_ns: Option<i64>,
+    exit_ns: Option<i64>,
+    exit_code: Option<i32>,
+    exit_signal: Option<i32>,
+}
+
+/// Number and start.
+type Key = (i32, Option<i64>);
+
+const COLUMNS: &[&str] = &[
+    "host",
+    "trace_ns",
+    "pid",
+    "process_start_ns",
+    "start_precision_ns",
+    "as_of_ns",
+    "started_ns",
+    "parent_pid",
+    "parent_start_ns",
+    "executable",
+    "command_line",
+    "work_dir",
+    "execs",
+    "exit_ns",
+    "exit_code",
+    "exit_signal",
+];
+
+/// The tasks of a traced command, in the order in which they began. Memory holds the commands.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result<Vec<Row>, DatasetError> {
+    let mut command: Option<(Key, Ran)> = None;
+    // The command and what it forked that is still its program, each with its command line.
+    let mut inside: BTreeMap<Key, Option<String>> = BTreeMap::new();
+    let mut commands: BTreeMap<(Option<i64>, i32), Ran> = BTreeMap::new();
+    dataset.read::<Process<'static>, DatasetError>(Projection::Only(COLUMNS), |row| {
+        if row.trace_ns != traced.trace_ns || row.host != traced.host {
+            return Ok(());
+        }
+        let key = (row.pid, row.process_start_ns);
+        // The number may be another process's later.
+        if row.pid == traced.pid && command.as_ref().is_none_or(|(known, _)| *known == key) {
+            inside.insert(key, row.command_line.as_deref().map(str::to_owned));
+            command = Some((key, ran(&row)));
+            return Ok(());
+        }
+        let parent = row.parent_pid.map(|pid| (pid, row.parent_start_ns));
+        let Some(of_parent) = parent.and_then(|parent| inside.get(&parent)) else { return Ok(()) };
+        // A way in that learns of a process late tells what it is, and not that it became it.
+        let is_program = row.execs > 0 || row.command_line.is_some() && row.command_line.as_deref() != of_parent.as_deref();
+        if !is_program {
+            inside.insert(key, row.command_line.as_deref().map(str::to_owned));
+            return Ok(());
+        }
+        inside.remove(&key);
+        let known = commands.entry((row.process_start_ns, row.pid)).or_insert_with(|| ran(&row));
+        if known.as_of_ns <= row.as_of_ns {
+            *known = ran(&row);
+        }
+        Ok(())
+    })?;
+    let rows = match (which, command) {
+        (_, None) => Vec::new(),
+        (Which::Whole(name), Some(((pid, _), ran))) => vec![task(traced, name, name, 1, pid, &ran)],
+        (Which::Commands, Some(_)) => {
+            let named = commands.iter().enumerate().map(|(at, ((_, pid), ran))| task(traced, traced.name, program(ran), at + 1, *pid, ran));
+            named.collect()
+        }
+    };
+    Ok(rows)
+}
+
+fn ran(row: &Process<'_>) -> Ran {
+    let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
+    Ran {
+        as_of_ns: row.as_of_ns,
+        work_dir: text(&row.work_dir),
+        words: row.command_line.as_deref().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default(),
+        executable: text(&row.executable),
+        started_ns: row.started_ns,
+        precision_ns: row.start_precision_ns,
+        exit_ns: row.exit_ns,
+        exit_code: row.exit_code,
+        exit_signal: row.exit_signal,
+    }
+}
+
+/// What a command is called after.
+fn program(ran: &Ran) -> &str {
+    let path = ran.words.first().or(ran.executable.as_ref()).map_or("", String::as_str);
+    Some(path.rsplit('/').next().unwrap_or_default()).filter(|name| !name.is_empty()).unwrap_or("unknown program")
+}
+
+fn task(traced: &Traced<'_>, run: &str, name: &str, number: usize, pid: i32, ran: &Ran) -> Row {
+    let status = match (ran.exit_code, ran.exit_ns, ran.exit_signal) {
+        (Some(0), _, None) => "completed",
+        (Some(_), _, _) | (_, _, Some(_)) => "failed",
+        (None, Some(_), None) => "unknown",
+        (None, None, None) => "running",
+    };
+    // Where starts are read in `/proc`, ends are noticed by looking.
+    let end_precision = ran.precision_ns.map(|precision| if precision <= 1 { precision } else { precision.max(SECOND_NS) });
+    TaskRun {
+        engine: NAME.into(),
+        run_id: Some(format!("{}:{}", traced.host, traced.trace_ns).into()),
+        run_name: Some(run.to_owned().into()),
+        task_id: Some(number.to_string().into()),
+        attempt: Some(1),
+        name: name.to_owned().into(),
+        logical_task: name.to_owned().into(),
+        work_dir: ran.work_dir.clone().map(Into::into),
+        executor: Some("local".into()),
+        native_id: Some(pid.to_string().into()),
+        native_kind: Some("pid".into()),
+        host: Some(traced.host.to_owned().into()),
+        submitted_ns: ran.started_ns,
+        submitted_precision_ns: ran.started_ns.and(ran.precision_ns),
+        started_ns: ran.started_ns,
+        started_precision_ns: ran.started_ns.and(ran.precision_ns),
+        finished_ns: ran.exit_ns,
+        finished_precision_ns: ran.exit_ns.and(end_precision),
+        status: status.into(),
+        exit_code: ran.exit_code.map(i64::from),
+        command: (!ran.words.is_empty()).then(|| ran.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ").into()),
+        error: ran.exit_signal.map(|signal| format!("signal {signal} ended it").into()),
+        realtime_s: ran.exit_ns.zip(ran.started_ns).map(|(end, start)| end.saturating_sub(start) as f64 / 1e9),
+        source: SOURCE.into(),
+        ..TaskRun::default()
+    }
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use flowmine_schema::dataset::Role;
+    use flowmine_schema::time::Day;
+    use flowmine_schema::{Builder, Dataset};
+
+    use super::*;
+
+    /// Number, parent, execs, command line, end.
+    type Made = (i32, i32, i32, Option<&'static str>, Option<(i64, Option<i32>, Option<i32>)>);
+
+    fn dataset(made: &[Made]) -> (tempfile::TempDir, Dataset) {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(dir.path()).unwrap();
+        let mut rows = Builder::<Process<'static>>::new();
+        for &(pid, parent, execs, line, end) in made {
+            rows.push(&Process {
+                host: "n1".into(),
+                trace_ns: 7,
+                pid,
+                process_start_ns: Some(i64::from(pid)),
+                start_precision_ns: Some(1),
+                started_ns: Some(i64::from(pid) * SECOND_NS),
+                parent_pid: Some(parent),
+                parent_start_ns: Some(i64::from(parent)),
+                command_line: line.map(Into::into),
+                execs,
+                exit_ns: end.map(|(at, _, _)| at * SECOND_NS),
+                exit_code: end.and_then(|(_, code, _)| code),
+                exit_signal: end.and_then(|(_, _, signal)| signal),
+                ..Process::default()
+            });
+        }
+        let mut writer = dataset.writer(Role::Host("n1".into()), "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.append_split(rows, "n1", Day::of(0)).unwrap();
+        transaction.commit().unwrap();
+        (dir, dataset)
+    }
+
+    #[test]
+    fn the_commands_of_a_script() {
+        let (_dir, dataset) = dataset(&[
+            (10, 1, 1, Some(r#"["sh","all.sh"]"#), Some((90, Some(0), None))),
+            (11, 10, 1, Some(r#"["/usr/bin/sort","-o","a b","in"]"#), Some((20, Some(0), None))),
+            // What a command starts is a part of it.
+            (12, 11, 1, Some(r#"["gzip"]"#), Some((19, Some(0), None))),
+            // `( cd d; tool )`: the shell in between is none.
+            (13, 10, 0, None, Some((40, Some(0), None))),
+            (14, 13, 1, Some(r#"["tool"]"#), Some((30, Some(3), None))),
+            (15, 10, 2, Some(r#"["slow"]"#), Some((50, None, Some(9)))),
+            (16, 10, 1, Some(r#"["server"]"#), None),
+            (17, 2, 1, Some(r#"["other"]"#), None),
+        ]);
+        let traced = Traced { host: "n1", trace_ns: 7, pid: 10, name: "all.sh" };
+        let rows = tasks(&dataset, &traced, Which::Commands).unwrap();
+        let told: Vec<_> = rows
+            .iter()
+            .map(|row| (row.logical_task.as_ref(), row.status.as_ref(), row.exit_code, row.native_id.as_deref().unwrap(), row.realtime_s))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("sort", "completed", Some(0), "11", Some(9.0)),
+                ("tool", "failed", Some(3), "14", Some(16.0)),
+                ("slow", "failed", None, "15", Some(35.0)),
+                ("server", "running", None, "16", None),
+            ]
+        );
+        assert_eq!((rows[0].command.as_deref(), rows[0].run_name.as_deref()), (Some("/usr/bin/sort -o 'a b' in"), Some("all.sh")));
+        assert_eq!(rows[2].error.as_deref(), Some("signal 9 ended it"));
+        let whole = tasks(&dataset, &traced, Which::Whole("prepare")).unwrap();
+        let [row] = &whole[..] else { panic!("{whole:?}") };
+        assert_eq!((row.name.as_ref(), row.native_id.as_deref(), row.finished_ns), ("prepare", Some("10"), Some(90 * SECOND_NS)));
+        assert!(tasks(&dataset, &Traced { pid: 99, ..traced }, Which::Commands).unwrap().is_empty());
+    }
+}
