@@ -23,6 +23,7 @@ struct KnownRun {
     name: Option<String>,
     clock: Option<Resolved>,
     trace_file: Option<String>,
+    has_log: bool,
 }
 
 /// All rows so far.
@@ -52,7 +53,7 @@ impl Joined {
     /// Adds a run of a log.
     pub fn add_run(&mut self, run: Run) {
         let number = self.runs.len();
-        self.runs.push(KnownRun { id: run.id, name: run.name, clock: run.clock, trace_file: run.trace_file });
+        self.runs.push(KnownRun { id: run.id, name: run.name, clock: run.clock, trace_file: run.trace_file, has_log: true });
         for (row, hash) in run.rows.into_iter().zip(run.hashes) {
             self.push(row, hash, Some(number));
         }
@@ -120,12 +121,16 @@ impl Joined {
         let local: Vec<NaiveDateTime> = executed.filter_map(|record| record.local()).collect();
         let launch = history::run_of(&self.launches, *local.iter().min()?, *local.iter().max()?)?;
         let (id, name) = (Some(launch.run_id.clone()), Some(launch.run_name.clone()));
-        // It has a log, which does not have these tasks.
-        if self.runs.iter().any(|run| run.clock.is_some() && run.id == id && run.name == name) {
-            return None;
+        let known = self.runs.iter().position(|run| run.id == id && run.name == name);
+        match known {
+            // It does not have these tasks.
+            Some(at) if self.runs[at].has_log => None,
+            Some(at) => Some(at),
+            None => {
+                self.runs.push(KnownRun { id, name, ..KnownRun::default() });
+                Some(self.runs.len() - 1)
+            }
         }
-        self.runs.push(KnownRun { id, name, ..KnownRun::default() });
-        Some(self.runs.len() - 1)
     }
 
     /// The zone of a trace file by a task of which another source told the time of its submission in UTC.

@@ -91,6 +91,8 @@ fn as_json(script: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -98,6 +100,13 @@ mod tests {
         assert_eq!(as_json(r#"{"a":"it\'s \"b\" \\'c\/d\n\u00E9\\"}x"#), r#"{"a":"it's \"b\" \\'c\/d\n\u00E9\\"}x"#);
         assert_eq!(as_json("\\"), "\\");
         assert_eq!(as_json("a\\é"), "a\\é");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_stands_in_it(text in r#"(<title>\[a|\] Nextflow Workflow Report</title>|Workflow session</dt>|<code>|</code>|window\.data = |\{ "trace":\[|\{"task_id":"1","name":"x","submit":"17"\}|,|\]|\}|\\'|\\|"|é|null|;){0,14}"#) {
+            let _ = read(&text, &mut Diagnostics::default());
+        }
     }
 
     #[test]
