@@ -161,17 +161,22 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
         }
     }
     let grown: Vec<usize> = given.iter().filter_map(|(_, is)| if let Is::Grown(was) = is { Some(*was) } else { None }).collect();
-    let batches = known.batches(grown.into_iter());
+    // What told of no task can lie in many directories alike, so that it says nothing of what it was read with.
+    let (tells, mute): (Vec<usize>, Vec<usize>) = beside_new(known, &given).into_iter().partition(|at| known.tells(*at));
+    let batches = known.batches(grown.into_iter().chain(tells));
     let with_rows = if batches.is_empty() { HashSet::new() } else { with_rows(dataset)? };
-    let mut chosen = Chosen::default();
+    let mut chosen = Chosen { replaced: mute.iter().map(|at| known.imports[*at].sha256.clone()).collect(), ..Chosen::default() };
     for members in batches.values() {
         let missing = missing(known, members, &given, &with_rows);
+        let of_batch = |is: &Is| matches!(is, Is::Grown(was) if members.contains(was));
+        if missing.is_some() && !given.iter().any(|(_, is)| of_batch(is)) {
+            continue;
+        }
         if let Some(missing) = missing {
             let name = &known.imports[missing].name;
             let message =
                 format!("it has grown since it was imported together with {name}, which tells of the same tasks and is not given now");
             let diagnostic = Diagnostic::error("source_missing", message).advise("import both again, or into another dataset");
-            let of_batch = |is: &Is| matches!(is, Is::Grown(was) if members.contains(was));
             for (refused, _) in given.iter().filter(|(_, is)| of_batch(is)) {
                 refuse(report, &refused.path, diagnostic.clone());
             }
@@ -193,6 +198,14 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
         }
     }
     Ok(chosen)
+}
+
+/// What was imported and lies beside something new of another kind, which can tell of the same tasks.
+fn beside_new(known: &Known, given: &[(Given, Is)]) -> Vec<usize> {
+    let new: HashSet<(usize, &str)> = given.iter().filter(|(_, is)| *is == Is::New).map(|(given, _)| (given.group, given.kind)).collect();
+    let is_beside = |source: &Given| new.iter().any(|(group, kind)| *group == source.group && *kind != source.kind);
+    let there = given.iter().filter_map(|(given, is)| if let Is::There(at) = is { Some((given, *at)) } else { None });
+    there.filter(|(source, at)| known.imports[*at].batch.is_some() && is_beside(source)).map(|(_, at)| at).collect()
 }
 
 /// Whether a source is an import that has grown. What told of no task, such as the header of a table, can be how many files begin: then it is so under the same name,
@@ -219,13 +232,14 @@ fn now<'g>(known: &Known, at: usize, given: &'g [(Given, Is)]) -> Option<&'g Giv
     named.next().filter(|_| named.next().is_none()).map(|(given, _)| given)
 }
 
-/// A member of a batch that is not given, told of tasks, and is of another kind than one that has grown: the same tasks would be there twice.
+/// A member of a batch that is not given, told of tasks, and is of another kind than one that has grown: the same tasks would be there twice. Of a batch of which none has
+/// grown any that is not given.
 fn missing(known: &Known, members: &[usize], given: &[(Given, Is)], with_rows: &HashSet<String>) -> Option<usize> {
     let kind = |at: usize| known.imports[at].kind.as_deref();
     let grown = |at: usize| given.iter().any(|(_, is)| *is == Is::Grown(at));
     let kinds: HashSet<Option<&str>> = members.iter().filter(|at| grown(**at)).map(|at| kind(*at)).collect();
     let gone = members.iter().copied().filter(|at| with_rows.contains(&known.imports[*at].sha256) && now(known, *at, given).is_none());
-    gone.into_iter().find(|at| kinds.iter().any(|of| *of != kind(*at)))
+    gone.into_iter().find(|at| kinds.is_empty() || kinds.iter().any(|of| *of != kind(*at)))
 }
 
 /// The sources that told of a row first.

@@ -69,7 +69,7 @@ fn grow(engine: &dyn Engine, fixture: &str, growing: &[&str], steps: &[f64]) {
     assert_eq!(told(&dataset), told(&at_once));
 }
 
-const STEPS: [f64; 4] = [0.3, 0.55, 0.8, 1.0];
+const STEPS: [f64; 7] = [0.02, 0.1, 0.3, 0.55, 0.7, 0.8, 1.0];
 
 #[test]
 fn makeflow() {
@@ -93,4 +93,25 @@ fn airflow() {
 #[test]
 fn nextflow() {
     grow(&Nextflow, "nextflow", &[".log", ".trace.txt"], &STEPS);
+}
+
+/// Two directories whose files have the same names, and one of them the same bytes.
+#[test]
+fn directories_that_share_a_file_stay_apart() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/makeflow");
+    let root = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(&root.path().join("dataset")).unwrap();
+    let workflow = fs::read(fixtures.join("words.json")).unwrap();
+    for (place, log) in [("one", "words.jx.makeflowlog"), ("two", "plain.makeflowlog")] {
+        let place = root.path().join(place);
+        fs::create_dir(&place).unwrap();
+        // The workflow is there first, and alone.
+        fs::write(place.join("words.json"), &workflow).unwrap();
+        take_in(&dataset, &Makeflow, std::slice::from_ref(&place), &Options::default()).unwrap();
+        fs::copy(fixtures.join(log), place.join("words.makeflowlog")).unwrap();
+        take_in(&dataset, &Makeflow, std::slice::from_ref(&place), &Options::default()).unwrap();
+    }
+    let (rows, _) = told(&dataset);
+    let logs: std::collections::BTreeSet<_> = rows.iter().map(|row| row.source_sha256.clone()).collect();
+    assert_eq!(logs.len(), 2, "the rows of both logs are there");
 }

@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 
 use crate::Engine;
 
-/// Files are looked for by so many of their first bytes; a shorter one is never known to have grown.
-const HEAD: usize = 64;
+/// Files are looked for by so many of their first bytes, which hold a time to the millisecond in most logs; a shorter one is never known to have grown.
+const HEAD: usize = 32;
 
 /// A source that is given.
 #[derive(Debug, Clone)]
@@ -127,6 +127,11 @@ impl Known {
     /// The lengths of imports that begin as a file does.
     pub fn lengths(&self, given: &Given) -> BTreeSet<u64> {
         self.with_head(given).iter().filter_map(|at| self.imports[*at].bytes).collect()
+    }
+
+    /// Whether an import told of tasks.
+    pub fn tells(&self, at: usize) -> bool {
+        self.imports[at].rows.is_some_and(|rows| rows > 0)
     }
 
     /// What a source is.
