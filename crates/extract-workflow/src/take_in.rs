@@ -166,13 +166,11 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
     let batches = known.batches(grown.into_iter().chain(tells));
     let with_rows = if batches.is_empty() { HashSet::new() } else { with_rows(dataset)? };
     let mut chosen = Chosen { replaced: mute.iter().map(|at| known.imports[*at].sha256.clone()).collect(), ..Chosen::default() };
+    let now = Now::of(known, &given);
     for members in batches.values() {
-        let missing = missing(known, members, &given, &with_rows);
-        let of_batch = |is: &Is| matches!(is, Is::Grown(was) if members.contains(was));
-        if missing.is_some() && !given.iter().any(|(_, is)| of_batch(is)) {
-            continue;
-        }
-        if let Some(missing) = missing {
+        let grown: HashSet<usize> = members.iter().copied().filter(|at| now.grown.contains(at)).collect();
+        let of_batch = |is: &Is| matches!(is, Is::Grown(was) if grown.contains(was));
+        if let Some(missing) = missing(known, members, &now, &with_rows) {
             let name = &known.imports[missing].name;
             let message =
                 format!("it has grown since it was imported together with {name}, which tells of the same tasks and is not given now");
@@ -183,7 +181,7 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
             given.retain(|(_, is)| !of_batch(is));
             continue;
         }
-        for at in members.iter().filter(|at| now(known, **at, &given).is_some()) {
+        for at in members.iter().filter(|at| now.has(&known.imports[**at])) {
             chosen.replaced.insert(known.imports[*at].sha256.clone());
         }
     }
@@ -219,27 +217,44 @@ fn is_surely(known: &Known, was: usize, at: usize, given: &[(Given, Is)]) -> boo
     import.rows != Some(0) || given[at].0.import.name == import.name && (given.iter().any(beside) || alone())
 }
 
-/// What an import is now: the same, grown, or written anew under its name, where only one has that name.
-fn now<'g>(known: &Known, at: usize, given: &'g [(Given, Is)]) -> Option<&'g Given> {
-    let is_it =
-        |(_, is): &&(Given, Is)| matches!(is, Is::There(of) | Is::Grown(of) if known.imports[*of].sha256 == known.imports[at].sha256);
-    if let Some((same, _)) = given.iter().find(is_it) {
-        return Some(same);
+/// What of the imports is given now.
+struct Now {
+    /// The numbers of those that have grown.
+    grown: HashSet<usize>,
+    /// By SHA-256 those that are the same or have grown.
+    same: HashSet<String>,
+    /// How many new sources have a name and a kind: where it is one, it is what was imported under that name, written anew.
+    named: HashMap<(String, Option<String>), usize>,
+}
+
+impl Now {
+    fn of(known: &Known, given: &[(Given, Is)]) -> Self {
+        let mut now = Self { grown: HashSet::new(), same: HashSet::new(), named: HashMap::new() };
+        for (source, is) in given {
+            match is {
+                Is::New => *now.named.entry((source.import.name.clone(), source.import.kind.clone())).or_default() += 1,
+                Is::There(at) => drop(now.same.insert(known.imports[*at].sha256.clone())),
+                Is::Grown(at) => {
+                    now.grown.insert(*at);
+                    now.same.insert(known.imports[*at].sha256.clone());
+                }
+            }
+        }
+        now
     }
-    let import = &known.imports[at];
-    let mut named =
-        given.iter().filter(|(given, is)| *is == Is::New && given.import.name == import.name && given.import.kind == import.kind);
-    named.next().filter(|_| named.next().is_none()).map(|(given, _)| given)
+
+    fn has(&self, import: &Import) -> bool {
+        self.same.contains(&import.sha256) || self.named.get(&(import.name.clone(), import.kind.clone())) == Some(&1)
+    }
 }
 
 /// A member of a batch that is not given, told of tasks, and is of another kind than one that has grown: the same tasks would be there twice. Of a batch of which none has
 /// grown any that is not given.
-fn missing(known: &Known, members: &[usize], given: &[(Given, Is)], with_rows: &HashSet<String>) -> Option<usize> {
+fn missing(known: &Known, members: &[usize], now: &Now, with_rows: &HashSet<String>) -> Option<usize> {
     let kind = |at: usize| known.imports[at].kind.as_deref();
-    let grown = |at: usize| given.iter().any(|(_, is)| *is == Is::Grown(at));
-    let kinds: HashSet<Option<&str>> = members.iter().filter(|at| grown(**at)).map(|at| kind(*at)).collect();
-    let gone = members.iter().copied().filter(|at| with_rows.contains(&known.imports[*at].sha256) && now(known, *at, given).is_none());
-    gone.into_iter().find(|at| kinds.is_empty() || kinds.iter().any(|of| *of != kind(*at)))
+    let kinds: HashSet<Option<&str>> = members.iter().filter(|at| now.grown.contains(at)).map(|at| kind(*at)).collect();
+    let is_gone = |at: &usize| with_rows.contains(&known.imports[*at].sha256) && !now.has(&known.imports[*at]);
+    members.iter().copied().filter(is_gone).find(|at| kinds.is_empty() || kinds.iter().any(|of| *of != kind(*at)))
 }
 
 /// The sources that told of a row first.
