@@ -45,6 +45,8 @@ pub struct Task {
     pub native_kind: Option<String>,
     /// The machine.
     pub host: Option<String>,
+    /// As whom its engine ran.
+    pub user: Option<String>,
     /// Its container.
     pub container_id: Option<String>,
     /// Its script or command line.
@@ -199,6 +201,7 @@ const COLUMNS: &[&str] = &[
     "native_id",
     "native_kind",
     "host",
+    "user",
     "container_id",
     "command",
     "submitted_ns",
@@ -341,6 +344,7 @@ pub(crate) fn of_row(row: &TaskRun<'_>) -> Task {
         native_id: text(&row.native_id),
         native_kind: text(&row.native_kind),
         host: text(&row.host),
+        user: text(&row.user),
         container_id: text(&row.container_id),
         command: text(&row.command),
         submitted: row.submitted_ns.map(|at| (at, row.submitted_precision_ns)),

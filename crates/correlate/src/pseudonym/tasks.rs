@@ -47,6 +47,7 @@ impl Pseudonymiser {
             native_id: row.native_id.map(|id| self.without_letters(id)),
             native_kind: row.native_kind.map(|word| self.word(&TASKS, word)),
             host: row.host.map(|name| self.named(Kind::Host, name)),
+            user: row.user.map(|name| self.named(Kind::User, name)),
             container_image: self.a_path(row.container_image),
             container_id: row.container_id.map(|id| self.named(Kind::Container, id)),
             status: self.word(&TASKS, row.status),

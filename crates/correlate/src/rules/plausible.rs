@@ -22,6 +22,9 @@ pub fn refuted(finding: &Finding, facts: &Facts, user: Option<&str>, entities: &
         }
         Claim::Task(task) if is_forgeable => {
             let task = entities.tasks.get(*task);
+            if let Some(why) = user.zip(task.user.as_deref()).and_then(|(user, owner)| not_his(user, owner, "task")) {
+                return Some(why);
+            }
             let id = task.native_id.as_deref().filter(|_| task.native_kind.as_deref() == Some("slurm_job"))?.parse().ok()?;
             let candidates = entities.jobs.find(id, None, facts.started_ns);
             first_of_all(candidates.iter().map(|at| of_another(entities.jobs.get(*at), user)))
@@ -39,7 +42,11 @@ fn first_of_all(mut reasons: impl Iterator<Item = Option<String>>) -> Option<Str
 /// Root can do everything, also in a user's name.
 fn of_another(job: &KnownJob, user: Option<&str>) -> Option<String> {
     let (user, owner) = (user?, job.user.as_deref()?);
-    (user != owner && user != "root").then(|| format!("the process is of user {user}, and the job of {owner}"))
+    not_his(user, owner, "job")
+}
+
+fn not_his(user: &str, owner: &str, what: &str) -> Option<String> {
+    (user != owner && user != "root").then(|| format!("the process is of user {user}, and the {what} of {owner}"))
 }
 
 fn elsewhere(job: &KnownJob, facts: &Facts, entities: &Entities) -> Option<String> {

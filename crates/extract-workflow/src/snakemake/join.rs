@@ -441,6 +441,7 @@ impl Joined {
             native_id: attempt.native.clone().map(|(id, _)| id.into()),
             native_kind: is_slurm.then_some("slurm_job".into()),
             host: log.host.clone().filter(|_| is_local).map(Into::into),
+            user: log.user.clone().map(Into::into),
             submitted_ns: began,
             submitted_precision_ns: precision,
             started_ns: began.filter(|_| is_local),

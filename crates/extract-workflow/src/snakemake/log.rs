@@ -33,6 +33,8 @@ pub struct Log {
     pub host: Option<String>,
     /// Since version 9.
     pub work_dir: Option<String>,
+    /// Since version 9.
+    pub user: Option<String>,
     /// Whether jobs run where Snakemake does; `None` when the log ends before it tells.
     pub is_local: Option<bool>,
     /// In the order in which they began.
@@ -430,6 +432,7 @@ impl Reading {
                 ("SLURM run ID", 0) => self.log.run_id = Some(value.to_owned()),
                 ("Workflow ID", 2) => self.log.run_id = self.log.run_id.take().or_else(|| Some(value.to_owned())),
                 ("Host", 2) | ("host", 0) => self.log.host = Some(value.to_owned()),
+                ("User", 2) => self.log.user = Some(value.to_owned()),
                 ("Working directory", 2) => self.log.work_dir = Some(value.to_owned()),
                 ("Provided cores", 0) => self.log.is_local = Some(true),
                 ("Provided remote nodes" | "Provided cluster nodes", 0) => self.log.is_local = Some(false),

@@ -44,6 +44,8 @@ crate::table! {
         /// The machines on which it ran, where the source describes them: JSON array of objects with `name` and, where told, `cpus`, `cpu_mhz`,
         /// `cpu_vendor`, `memory_bytes`, `system`, `architecture`, `release`.
         machines: opt_text,
+        /// The name of the user as whom the engine ran.
+        user: opt_text,
         /// The image of its container.
         container_image: opt_text,
         /// The container's id or, where only that is told, its name.

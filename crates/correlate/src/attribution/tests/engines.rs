@@ -93,6 +93,24 @@ fn a_directory_or_an_end_that_does_not_fit_is_another_task() {
     assert_eq!(world.correlated().bytes(), ["1: 0 11", "no-rule: 0 11100"]);
 }
 
+/// The engine began before the trace; its log says as whom it ran.
+#[test]
+fn what_another_user_runs_is_not_the_task() {
+    let mut world = World::default();
+    let (his, hers) = (P("n1", 10, 2), P("n1", 11, 2));
+    for (process, user) in [(his, "bob"), (hers, "ann")] {
+        world.process(process, 3, |row| {
+            shell(row, "sort in.txt > out.txt", "/d");
+            row.user = Some(user.into());
+        });
+        world.writes(process, 2500, F(1, 1), 0, i64::from(process.1));
+    }
+    job(&mut world, "r", "1", (1, 9), |row| (row.command, row.user) = (Some("sort in.txt > out.txt".into()), Some("ann".into())));
+    let told = world.correlated();
+    assert_eq!(told.bytes(), ["1: 0 11", "contradiction: 0 10"]);
+    assert_eq!(told.diagnostics.iter().map(|row| &*row.code).collect::<Vec<_>>(), ["links_refuted"]);
+}
+
 #[test]
 fn a_guess_that_fits_several_tasks_is_a_contradiction() {
     let mut world = World::default();
