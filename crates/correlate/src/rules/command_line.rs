@@ -40,10 +40,12 @@ impl Rule for CommandLine {
         let commands = std::iter::once(given.as_str()).chain(ends).filter(|command| command.trim().len() >= SHORTEST);
         let fitting = commands.flat_map(|command| entities.tasks.with_command(command)).copied().filter(|at| {
             let task = entities.tasks.get(*at);
+            // Below its engine it is where the engine is, whatever that place is called.
+            let is_there =
+                || task.host.as_deref().is_none_or(|host| native_id::same_host(host, &facts.host)) && is_in(program, facts, task);
             (task.submitted.is_some() || task.started.is_some())
-                && task.host.as_deref().is_none_or(|host| native_id::same_host(host, &facts.host))
                 && engine::ran_as(task, facts, SLACK_NS)
-                && is_in(program, facts, task)
+                && (engine::is_above(task, facts) || is_there())
         });
         for task in fitting.take(FITTING) {
             say(Claim::Task(task), format!("runs the command of {} while it ran", entities.tasks.get(task).key));

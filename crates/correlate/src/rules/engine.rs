@@ -79,6 +79,11 @@ pub fn ran_as(task: &Task, facts: &Facts, slack_ns: i64) -> bool {
     covers(facts.started_ns) && covers(facts.exit_ns) && ended_so
 }
 
+/// Whether a process is below the engine of a task's run.
+pub fn is_above(task: &Task, facts: &Facts) -> bool {
+    starts_jobs(&task.engine) && facts.engine.as_ref().is_some_and(|run| task.run_name.as_deref() == Some(&run.name))
+}
+
 /// Whether a guess cannot be true because of the engine: the process is below the engine of another run, or the engine of the task's run was seen on its host and is not above it.
 /// `above` is the nearest engine above the process, `seen` are all that were seen on its host.
 pub fn excludes(finding: &Finding, above: Option<&Run>, seen: &[std::rc::Rc<Run>], entities: &Entities) -> bool {

@@ -734,12 +734,13 @@ fn raised(line: &str) -> Option<Raised> {
     if line == "RuleException:" {
         return Some(Raised { text: vec![line.to_owned()], ..Raised::default() });
     }
-    // Of outputs that are missing, protected, or no files: `MissingOutputException in rule r in file f, line 3:`, before version 7 `… in line 3 of f:`.
+    // Of outputs that are missing, protected, or no files: `MissingOutputException in rule r in file f, line 3:`, before version 7 `… in line 3 of f:`; and since version 8 of what cannot be
+    // filled in.
     let (name, place) = line.strip_suffix(':')?.split_once(" in ")?;
-    if !name.ends_with("OutputException") || name.contains(' ') {
+    let rule = place.strip_prefix("rule ").map(|rest| rest.split(' ').next().unwrap_or_default().to_owned());
+    if !name.ends_with(if rule.is_some() { "Exception" } else { "OutputException" }) || name.contains(' ') {
         return None;
     }
-    let rule = place.strip_prefix("rule ").map(|rest| rest.split(' ').next().unwrap_or_default().to_owned());
     Some(Raised { text: vec![line.to_owned()], is_failure: true, rule, job: None })
 }
 

@@ -78,6 +78,23 @@ fn the_bytes_of_another_run_are_not_this_ones() {
     assert_eq!(told.diagnostics, []);
 }
 
+/// The host has another name for its engine, and a job with a shadow directory runs elsewhere.
+#[test]
+fn below_its_engine_a_job_is_where_it_may_be() {
+    let mut world = World::default();
+    let (main, process) = (P("n1", 1, 1), P("n1", 10, 2));
+    engine(&mut world, main, RUN, "/d", F(1, 100));
+    world.process(process, 3, |row| {
+        shell(row, "sort in.txt > out.txt", "/scratch/shadow");
+        below(main)(row);
+    });
+    world.writes(process, 2500, F(1, 1), 0, 10);
+    job(&mut world, RUN, "1", (1, 9), |row| {
+        (row.command, row.work_dir, row.host) = (Some("sort in.txt > out.txt".into()), Some("/d".into()), Some("other".into()));
+    });
+    assert_eq!(sorted(world).correlated().bytes(), ["1: 0 10"]);
+}
+
 #[test]
 fn a_directory_or_an_end_that_does_not_fit_is_another_task() {
     let mut world = World::default();
