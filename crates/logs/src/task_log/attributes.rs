@@ -39,6 +39,7 @@ pub const TASK: &[Pick<TaskRun<'static>>] = &[
     ("native_id", String, |t| text(t.native_id.as_deref())),
     ("native_kind", String, |t| text(t.native_kind.as_deref())),
     ("host", String, |t| text(t.host.as_deref())),
+    ("user", String, |t| text(t.user.as_deref())),
     ("container_image", String, |t| text(t.container_image.as_deref())),
     ("container_id", String, |t| text(t.container_id.as_deref())),
     ("status", String, |t| text(Some(&t.status))),
