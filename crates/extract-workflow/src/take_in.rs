@@ -62,7 +62,7 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
     let mut report = Report::default();
     let given = look(engine, paths, &known, &mut report);
     let Chosen { read, again, mut replaced } = choose(dataset, &known, given, &mut report)?;
-    report.sources.extend(read.iter().map(|given| Source {
+    report.sources.extend(read.iter().map(|(given, _)| Source {
         path: given.path.clone(),
         name: given.import.name.clone(),
         kind: given.kind,
@@ -76,10 +76,10 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
     let refused: HashSet<&Path> =
         report.sources.iter().filter(|source| source.kind.is_empty()).map(|source| source.path.as_path()).collect();
     let told: HashMap<&Path, u64> = report.sources.iter().map(|source| (source.path.as_path(), source.rows + source.joined)).collect();
-    let mut imports = signed(read.into_iter().filter(|given| !refused.contains(given.path.as_path())).collect(), &told);
+    let mut imports = signed(&known, read.into_iter().filter(|(given, _)| !refused.contains(given.path.as_path())).collect(), &told);
     if again.iter().any(|path| refused.contains(path.as_path())) {
         // What others were joined with would be missing.
-        (rows, imports, report.grown) = (Vec::new(), Vec::new(), 0);
+        (rows, imports, replaced, report.grown) = (Vec::new(), Vec::new(), HashSet::new(), 0);
     }
     let mut builder: Builder<TaskRun<'static>> = Builder::with_capacity(rows.len());
     for row in &rows {
@@ -92,11 +92,8 @@ pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], option
         let rows = source.diagnostics.iter().map(|diagnostic| diagnostic.row(&source.name));
         rows.for_each(|row| diagnostics.push(&DiagnosticRow { input_sha256: input_sha256.map(Into::into), ..row }));
     }
-    if !imports.is_empty() || !diagnostics.is_empty() {
+    if !rows.is_empty() || !imports.is_empty() || !diagnostics.is_empty() || !replaced.is_empty() {
         let mut transaction = writer.begin()?;
-        if imports.is_empty() {
-            replaced.clear();
-        }
         // What is said of a file again, because it was refused again or has grown, is said once.
         let read = report.sources.iter().map(|source| source.sha256.clone()).filter(|sha256| !sha256.is_empty());
         let said_again: HashSet<String> = replaced.iter().cloned().chain(read).collect();
@@ -130,20 +127,35 @@ fn forget(
     Ok(())
 }
 
-/// The imports, each with the number of rows that it told of and with what was read together with it.
-fn signed(read: Vec<Given>, told: &HashMap<&Path, u64>) -> Vec<Import> {
-    let groups: BTreeSet<usize> = read.iter().map(|given| given.group).collect();
-    let batch = |group: usize| batch_of(read.iter().filter(|given| given.group == group));
-    let batches: BTreeMap<usize, String> = groups.into_iter().map(|group| (group, batch(group))).collect();
-    let rows = |given: &Given| told.get(given.path.as_path()).copied();
-    let sign = |given: &Given| Import { rows: rows(given), batch: batches.get(&given.group).cloned(), ..given.import.clone() };
-    read.iter().map(sign).collect()
+/// The imports that are new or not as they were, each with the number of rows that it told of and with what was read together with it.
+fn signed(known: &Known, read: Vec<(Given, Is)>, told: &HashMap<&Path, u64>) -> Vec<Import> {
+    let before = |is: Is| match is {
+        Is::New => None,
+        Is::There(at) | Is::Grown(at) => Some(&known.imports[at]),
+    };
+    let mut batches: BTreeMap<usize, String> = BTreeMap::new();
+    for (given, is) in &read {
+        // A batch that is read again stays one, so that what has not changed stays in it.
+        if let Some(batch) = before(*is).filter(|import| import.rows.is_some_and(|rows| rows > 0)).and_then(|import| import.batch.clone()) {
+            batches.entry(given.group).or_insert(batch);
+        }
+    }
+    for group in read.iter().map(|(given, _)| given.group).collect::<BTreeSet<usize>>() {
+        let of_group = read.iter().filter(|(given, _)| given.group == group).map(|(given, _)| given);
+        batches.entry(group).or_insert_with(|| batch_of(of_group));
+    }
+    let sign = |given: Given| {
+        let rows = told.get(given.path.as_path()).copied();
+        Import { rows, batch: batches.get(&given.group).cloned(), ..given.import }
+    };
+    let all = read.into_iter().map(|(given, is)| (before(is), sign(given)));
+    all.filter(|(before, now)| *before != Some(now)).map(|(_, now)| now).collect()
 }
 
 /// What is to be read, and which earlier imports' rows it replaces.
 #[derive(Default)]
 struct Chosen {
-    read: Vec<Given>,
+    read: Vec<(Given, Is)>,
     /// Those of them that were read before.
     again: Vec<PathBuf>,
     /// By the SHA-256 of what was imported.
@@ -191,7 +203,7 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
             is => {
                 report.grown += u64::from(matches!(is, Is::Grown(_)));
                 chosen.again.extend((is != Is::New).then(|| given.path.clone()));
-                chosen.read.push(given);
+                chosen.read.push((given, is));
             }
         }
     }

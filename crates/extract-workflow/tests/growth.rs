@@ -62,6 +62,8 @@ fn grow(engine: &dyn Engine, fixture: &str, growing: &[&str], steps: &[f64]) {
         assert!(report.sources.iter().all(|source| !source.diagnostics.iter().any(|d| d.code == "source_missing")));
         replaced += report.grown;
     }
+    // Once more as it is.
+    take_in(&dataset, engine, std::slice::from_ref(&place), &options).unwrap();
     let at_once = Dataset::open_or_create(&root.path().join("at once")).unwrap();
     take_in(&at_once, engine, std::slice::from_ref(&place), &options).unwrap();
     assert!(replaced > 0, "nothing has grown");
