@@ -51,7 +51,7 @@ pub struct Source {
     pub name: String,
     /// What it was recognised as, for messages too. Empty when it was refused as a whole, which [`Source::refuse`] says.
     pub kind: &'static str,
-    /// SHA-256 of its bytes, in hexadecimal, as in the column `source_sha256`.
+    /// SHA-256 of its bytes, in hexadecimal, as in the column `source_sha256`; empty when it is not known.
     pub sha256: String,
     /// Rows of which it told first.
     pub rows: u64,
@@ -65,7 +65,7 @@ impl Source {
     /// Says of a row that this source told of it first.
     pub fn sign(&self, row: &mut Row) {
         row.source = self.name.clone().into();
-        row.source_sha256 = Some(self.sha256.clone().into());
+        row.source_sha256 = Some(self.sha256.clone()).filter(|sha256| !sha256.is_empty()).map(Into::into);
     }
 
     /// Says that nothing of it could be used.
