@@ -583,6 +583,21 @@ fn the_batch_on_tasks_without_times() {
     assert!(told.contains("Without a known time") && told.contains("median time"), "{told}");
     assert!(!out.join("log.xes").exists() && !out.join("dfg.svg").exists());
     assert!(out.join("log.ocel.json").exists() && out.join("summary.json").exists());
+    // What waits for what needs no time.
+    let picture = fs::read_to_string(out.join("dag.svg")).unwrap();
+    assert!(picture.contains("Which tasks wait for which") && picture.contains("blastall"), "{picture}");
+    let graph = expect(flowmine().args(["discover", "--model", "dag", "--format", "json", "--dataset"]).arg(&dataset), 0).stdout;
+    let graph: Json = serde_json::from_slice(&graph).unwrap();
+    let names: Vec<&str> = graph["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
+    let edges: Vec<String> = (graph["edges"].as_array().unwrap().iter())
+        .map(|edge| {
+            let name = |end: &str| names[edge[end].as_u64().unwrap() as usize];
+            format!("{} {} {}", name("from"), name("to"), edge["dependencies"])
+        })
+        .collect();
+    assert_eq!((edges, graph["without_parents"].as_u64()), (vec!["blastall cat 1".to_owned()], Some(0)));
+    let said = flowmine().args(["discover", "--model", "dag", "--where", "host=x", "--dataset"]).arg(&dataset).output().unwrap();
+    assert!(said.status.code() == Some(2) && String::from_utf8(said.stderr).unwrap().contains("--from"));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Process models: an event log in columns ([`flowmine_activity_log::ActivityLog`]) and typed options in, a model out.
 //!
-//! A model is a file here; it knows no source and no picture. [`pictures`] says what of a model is drawn and how it is written for people and
+//! A model is a file here; it knows no source and no picture. [`dag`] alone takes tasks with what they wait for, which no event log tells. [`pictures`] says what of a model is drawn and how it is written for people and
 //! programs: a file a model, too.
 
 pub mod about;
 pub mod batches;
 pub mod bottlenecks;
+pub mod dag;
 pub mod dfg;
 pub mod dotted_chart;
 mod grouped;

@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use flowmine_correlate::task_attempts;
 use flowmine_schema::tables::TaskRun;
 use flowmine_schema::text::visible;
 use flowmine_schema::time;
@@ -13,7 +12,7 @@ use serde::Serialize;
 
 use crate::summary::human_bytes;
 use crate::task_log::notion::run_name;
-use crate::task_log::{TaskLogError, Tasks};
+use crate::task_log::{self, TaskLogError, Tasks};
 
 /// The numbers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -93,8 +92,8 @@ impl Numbers {
     }
 }
 
-/// From start to end, as the engine says or as its times do.
-fn run_time_s(row: &TaskRun<'_>) -> Option<f64> {
+/// Seconds from start to end, as the engine says or as its times do; `None` of a cached task, which did not run.
+pub fn run_time_s(row: &TaskRun<'_>) -> Option<f64> {
     let between = || row.started_ns.zip(row.finished_ns).filter(|(start, end)| start <= end).map(|(start, end)| (end - start) as f64 / 1e9);
     row.realtime_s.or_else(between).filter(|_| !row.cached)
 }
@@ -108,12 +107,8 @@ impl TaskSummary {
         let mut summary = Self::default();
         let mut runs = BTreeSet::new();
         let mut range: Option<(i64, i64)> = None;
-        task_attempts::for_each::<TaskLogError>(from.dataset, from.rules, |attempt| {
-            let row = &attempt.row;
-            let times = || [row.queued_ns, row.submitted_ns, row.started_ns, row.finished_ns].into_iter().flatten();
-            if !from.wants_all() && !times().any(|ns| from.wants(ns)) {
-                return Ok(());
-            }
+        task_log::for_each(from, |row| {
+            let times = || task_log::times(row);
             summary.attempts += 1;
             *summary.engines.entry(row.engine.to_string()).or_default() += 1;
             *summary.statuses.entry(row.status.to_string()).or_default() += 1;
@@ -132,7 +127,6 @@ impl TaskSummary {
             of.cpus.add(row.cpus.map(|cpus| cpus as f64));
             of.memory_bytes.add(row.memory_bytes.map(|bytes| bytes as f64));
             of.peak_rss_bytes.add(row.peak_rss_bytes.map(|bytes| bytes as f64));
-            Ok(())
         })?;
         summary.runs = runs.len() as u64;
         (summary.first, summary.last) = range.map(|(first, last)| (time::rfc3339(first), time::rfc3339(last))).unzip();

@@ -37,6 +37,8 @@ pub enum Model {
     Bottlenecks,
     /// Tables of activities and cases: times, failures, retries, memory and CPUs asked for and used.
     Summary,
+    /// Which tasks wait for which, by logical task, as workflow engines declare it: of a dataset, also without any time.
+    Dag,
     /// How much of a task's time lies between its first and last access to a file, for each task and file.
     AccessShare,
     /// The reads and writes of one file (--file): offset over time, and by which task.

@@ -13,7 +13,7 @@ use flowmine_discover::{
 use flowmine_draw::{Graph, dot, exchange, svg};
 use flowmine_process_models::declare;
 
-use super::{file_access, log};
+use super::{dag, file_access, log};
 use crate::args::{Discover, Model, ModelFormat, ShowArg, SortArg, StatisticArg, TableArg};
 use crate::progress::Stage;
 use crate::{Outcome, output};
@@ -30,10 +30,19 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     let format = format(args)?;
     // A PNG is the SVG, drawn.
     let (png, format) = (format == Png, if format == Png { Svg } else { format });
-    let log::Loaded { log, lossy } = log::load(args)?;
-    let made = {
+    let log;
+    let (made, lossy): (Made<'_>, bool) = if args.model == Model::Dag {
+        let found = dag::asked_for(args)?;
+        let write = move |out: &mut dyn Write| match format {
+            Json => Ok(pictures::dag::json(&found, out)?),
+            _ => write_graph(&pictures::dag::graph(&found), format, out),
+        };
+        (Box::new(write), false)
+    } else {
+        let loaded = log::load(args)?;
+        log = loaded.log;
         let _stage = Stage::new("discovering");
-        make(args, format, &log)?
+        (make(args, format, &log)?, loaded.lossy)
     };
     output::write(args.output.as_deref(), |out| {
         if !png {
@@ -53,6 +62,7 @@ fn formats(model: Model) -> &'static [ModelFormat] {
     const CHART: &[ModelFormat] = &[Svg, Png, Json, Csv];
     match model {
         Model::Dfg | Model::Ocdfg => GRAPH,
+        Model::Dag => &[Svg, Png, ModelFormat::Dot, Json, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
         Model::Tree => &[Svg, Png, Text, Json, Pnml, Bpmn],
         Model::Petri => &[Pnml, Svg, Png, ModelFormat::Dot, Json, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
         Model::Bpmn => &[Bpmn, Svg, Png, Json],
@@ -222,7 +232,7 @@ fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> an
                 Ok(())
             })
         }
-        Model::Ocdfg | Model::AccessShare | Model::Accesses => anyhow::bail!("this model is made elsewhere"),
+        Model::Ocdfg | Model::Dag | Model::AccessShare | Model::Accesses => anyhow::bail!("this model is made elsewhere"),
     })
 }
 

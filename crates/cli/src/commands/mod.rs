@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod correlate;
+mod dag;
 mod discover;
 mod export;
 mod file_access;

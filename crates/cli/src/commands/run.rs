@@ -12,6 +12,7 @@ use anyhow::Context;
 use flowmine_activity_log::ActivityLog;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::{CorrelateError, Filter, Jobs, RowRules};
+use flowmine_discover::dag::Dag;
 use flowmine_discover::dfg::dfg;
 use flowmine_discover::pictures::dfg::{self as picture, Options};
 use flowmine_discover::{bottlenecks, pictures, summary};
@@ -26,7 +27,7 @@ use flowmine_schema::{Dataset, DatasetError};
 use serde::Serialize;
 
 use super::source::Notion;
-use super::{export, jobs, made, source};
+use super::{dag, export, jobs, made, source};
 use crate::args::{LogFormat, ObjectsArg, Run};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
@@ -65,6 +66,17 @@ impl Written<'_> {
         let svg = svg::svg(&picture::graph(&dfg(log, cases), &Options::default()))?;
         output::write(Some(&self.out.join(&name)), |out| Ok(out.write_all(svg.as_bytes())?))?;
         self.files.push((name, what.to_owned()));
+        Ok(())
+    }
+
+    /// Who waits for whom, where engines tell it.
+    fn dependencies(&mut self, found: &Dag) -> anyhow::Result<()> {
+        if found.edges.is_empty() {
+            return Ok(());
+        }
+        let svg = svg::svg(&pictures::dag::graph(found))?;
+        output::write(Some(&self.out.join("dag.svg")), |out| Ok(out.write_all(svg.as_bytes())?))?;
+        self.files.push(("dag.svg".to_owned(), "which tasks wait for which, as the workflow engine declares it".to_owned()));
         Ok(())
     }
 
@@ -143,7 +155,10 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
             tasks_in_cases(&mut written, &dataset, notion, &filter, has_jobs)?;
         }
     } else if has_tasks {
-        messages::warning("no time of any task is known: there is no log with cases and no graph of them");
+        messages::warning("no time of any task is known: there is no log with cases, and no graph of what follows what");
+    }
+    if has_tasks {
+        written.dependencies(&dag::of(&dataset, &filter)?)?;
     }
     if let Some(log) = logs.objects.as_ref().filter(|_| has_jobs || has_more) {
         written.objects(log)?;

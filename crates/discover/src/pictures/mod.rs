@@ -9,6 +9,7 @@ pub mod bottlenecks;
 mod calendar;
 mod colours;
 pub mod csv;
+pub mod dag;
 pub mod dfg;
 pub mod dotted_chart;
 pub mod lifecycle;

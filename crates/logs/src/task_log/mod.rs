@@ -19,7 +19,7 @@ mod tasks;
 use flowmine_correlate::drop::DropColumns;
 use flowmine_correlate::jobs::attempt_name;
 use flowmine_correlate::row_rules::RowRules;
-use flowmine_correlate::task_attempts::Traced;
+use flowmine_correlate::task_attempts::{self, Traced};
 use flowmine_correlate::{CorrelateError, Filter};
 use flowmine_eventlog::{Attribute, IdHash, LogError};
 use flowmine_schema::tables::{Process, TaskIo, TaskRun, TaskTotal};
@@ -65,9 +65,27 @@ impl<'a> Tasks<'a> {
         !self.filter.accounts.is_empty() || !self.filter.users.is_empty()
     }
 
-    pub(crate) fn wants_all(&self) -> bool {
+    fn wants_all(&self) -> bool {
         self.filter.from_ns.is_none() && self.filter.to_ns.is_none() && !self.wants_none()
     }
+}
+
+/// Calls `each` with each attempt at a task that has a time in the interval that was asked for, and with all when none was.
+///
+/// # Errors
+/// When the dataset or a temporary file cannot be read or written.
+pub fn for_each(from: &Tasks<'_>, mut each: impl FnMut(&TaskRun<'_>)) -> Result<(), TaskLogError> {
+    task_attempts::for_each::<TaskLogError>(from.dataset, from.rules, |attempt| {
+        if from.wants_all() || times(&attempt.row).any(|ns| from.wants(ns)) {
+            each(&attempt.row);
+        }
+        Ok(())
+    })
+}
+
+/// The times that are known of an attempt.
+pub(crate) fn times(row: &TaskRun<'_>) -> impl Iterator<Item = i64> {
+    [row.queued_ns, row.submitted_ns, row.started_ns, row.finished_ns, row.cached_ns].into_iter().flatten()
 }
 
 /// Whether a dataset has tasks of workflow engines.

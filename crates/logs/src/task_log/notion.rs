@@ -93,7 +93,8 @@ pub(super) fn session_name(row: &TaskRun<'_>) -> String {
     if is_resumed_by_id(row) { joined(row, &[row.run_id.as_deref()]) } else { run_or_engine(row) }
 }
 
-fn run_or_engine(row: &TaskRun<'_>) -> String {
+/// The same, and of tasks whose run is not told their engine.
+pub fn run_or_engine(row: &TaskRun<'_>) -> String {
     run_name(row).unwrap_or_else(|| format!("{}:(unknown)", row.engine))
 }
 

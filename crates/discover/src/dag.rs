@@ -1,0 +1,197 @@
+//! Which tasks wait for which, by logical task, as workflow engines declare it: it needs no times.
+//!
+//! In go attempts at tasks, each with the tasks of its run that must end before it; out comes a graph whose nodes are logical tasks and whose edges say how many times a task of one waits for
+//! a task of the other. Several attempts at a task are one task. What an engine does not tell is counted: tasks without a list of parents, and parents that are in no row.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use crate::stats::Stats;
+
+/// An attempt at a task.
+#[derive(Debug, Clone, Default)]
+pub struct Task<'t> {
+    /// Its run.
+    pub run: &'t str,
+    /// What its run calls it; attempts with the same id are one task.
+    pub id: Option<&'t str>,
+    /// What it is an instance of.
+    pub logical_task: &'t str,
+    /// The ids of the tasks of its run that must end before it; `None` when that is not told.
+    pub parents: Option<Vec<String>>,
+    /// From start to end, in nanoseconds.
+    pub run_time_ns: Option<i64>,
+}
+
+/// The graph.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Dag {
+    /// Runs.
+    pub runs: u64,
+    /// Tasks.
+    pub tasks: u64,
+    /// Tasks of which nobody tells what they wait for.
+    pub without_parents: u64,
+    /// Parents that no row tells of.
+    pub unknown_parents: u64,
+    /// Logical tasks, by name.
+    pub nodes: Vec<Node>,
+    /// Who waits for whom, by the places of the nodes.
+    pub edges: Vec<Edge>,
+}
+
+/// A logical task.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Tasks.
+    pub tasks: u64,
+    /// Attempts at them.
+    pub attempts: u64,
+    /// From start to end, in nanoseconds, of the attempts of which it is known.
+    pub run_time_ns: Option<Stats>,
+}
+
+/// Tasks of one logical task wait for tasks of another, or of the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Edge {
+    /// What must end.
+    pub from: usize,
+    /// What waits.
+    pub to: usize,
+    /// How many pairs of tasks there are.
+    pub dependencies: u64,
+    /// How many tasks wait.
+    pub waiting: u64,
+}
+
+/// What is known of a task so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    /// Its logical task, once a row told of it.
+    of: Option<u32>,
+    has_parents: bool,
+}
+
+/// Takes attempts in any order. Holds an id for each task and a number for each dependency.
+#[derive(Debug, Default)]
+pub struct Builder {
+    runs: FxHashMap<String, u32>,
+    names: BTreeMap<String, u32>,
+    nodes: Vec<(u64, u64, Vec<i64>)>,
+    ids: FxHashMap<(u32, String), u32>,
+    tasks: Vec<Known>,
+    waiting: Vec<(u32, Vec<u32>)>,
+}
+
+impl Builder {
+    /// Adds an attempt.
+    pub fn add(&mut self, task: &Task<'_>) {
+        let next = self.runs.len() as u32;
+        let run = *self.runs.entry(task.run.to_owned()).or_insert(next);
+        let next = self.names.len() as u32;
+        let node = *self.names.entry(task.logical_task.to_owned()).or_insert(next);
+        if node == next {
+            self.nodes.push((0, 0, Vec::new()));
+        }
+        let at = match task.id {
+            Some(id) => self.place(run, id),
+            None => self.new_task(),
+        };
+        let known = &mut self.tasks[at as usize];
+        let (tasks, attempts, times) = &mut self.nodes[node as usize];
+        *tasks += u64::from(known.of.is_none());
+        *attempts += 1;
+        times.extend(task.run_time_ns);
+        let of = *known.of.get_or_insert(node);
+        if let Some(parents) = task.parents.as_ref().filter(|_| !known.has_parents) {
+            known.has_parents = true;
+            let parents: BTreeSet<u32> = parents.iter().map(|id| self.place(run, id)).collect();
+            self.waiting.push((of, parents.into_iter().collect()));
+        }
+    }
+
+    fn place(&mut self, run: u32, id: &str) -> u32 {
+        if let Some(&at) = self.ids.get(&(run, id.to_owned())) {
+            return at;
+        }
+        let at = self.new_task();
+        self.ids.insert((run, id.to_owned()), at);
+        at
+    }
+
+    fn new_task(&mut self) -> u32 {
+        self.tasks.push(Known::default());
+        self.tasks.len() as u32 - 1
+    }
+
+    /// The graph.
+    pub fn finish(self) -> Dag {
+        let mut found = Dag { runs: self.runs.len() as u64, ..Dag::default() };
+        // Nodes come by name; their numbers are those of their first appearance.
+        let mut place = vec![0; self.names.len()];
+        let mut rows: Vec<Option<(u64, u64, Vec<i64>)>> = self.nodes.into_iter().map(Some).collect();
+        for (name, number) in self.names {
+            place[number as usize] = found.nodes.len();
+            let (tasks, attempts, mut times) = rows[number as usize].take().unwrap_or_default();
+            found.tasks += tasks;
+            found.nodes.push(Node { name, tasks, attempts, run_time_ns: Stats::of(&mut times) });
+        }
+        found.without_parents = self.tasks.iter().filter(|known| known.of.is_some() && !known.has_parents).count() as u64;
+        let mut edges: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
+        for (of, parents) in self.waiting {
+            let to = place[of as usize];
+            let mut from: BTreeMap<usize, u64> = BTreeMap::new();
+            for parent in parents {
+                match self.tasks[parent as usize].of {
+                    Some(of) => *from.entry(place[of as usize]).or_default() += 1,
+                    None => found.unknown_parents += 1,
+                }
+            }
+            for (from, count) in from {
+                let (dependencies, waiting) = edges.entry((from, to)).or_default();
+                *dependencies += count;
+                *waiting += 1;
+            }
+        }
+        let edge = |((from, to), (dependencies, waiting))| Edge { from, to, dependencies, waiting };
+        found.edges = edges.into_iter().map(edge).collect();
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(builder: &mut Builder, run: &str, id: Option<&str>, logical_task: &str, parents: Option<&[&str]>, run_time_ns: Option<i64>) {
+        let parents = parents.map(|parents| parents.iter().map(|id| (*id).to_owned()).collect());
+        builder.add(&Task { run, id, logical_task, parents, run_time_ns });
+    }
+
+    #[test]
+    fn tasks_wait_for_tasks_of_their_run() {
+        let mut builder = Builder::default();
+        // A child can come before its parents, and an attempt before another.
+        add(&mut builder, "r", Some("3"), "merge", Some(&["1", "2", "2"]), Some(7));
+        add(&mut builder, "r", Some("1"), "align", Some(&[]), Some(4));
+        add(&mut builder, "r", Some("1"), "align", Some(&[]), Some(2));
+        add(&mut builder, "r", Some("2"), "align", Some(&["9"]), None);
+        add(&mut builder, "s", Some("3"), "merge", Some(&["1"]), None);
+        add(&mut builder, "s", None, "align", None, None);
+        let found = builder.finish();
+        assert_eq!((found.runs, found.tasks, found.without_parents, found.unknown_parents), (2, 5, 1, 2));
+        let nodes: Vec<_> = found.nodes.iter().map(|node| (node.name.as_str(), node.tasks, node.attempts)).collect();
+        assert_eq!(nodes, [("align", 3, 4), ("merge", 2, 2)]);
+        assert_eq!(found.nodes[0].run_time_ns.map(|times| (times.count, times.median)), Some((2, 3.0)));
+        assert_eq!(found.edges, [Edge { from: 0, to: 1, dependencies: 2, waiting: 1 }]);
+    }
+
+    #[test]
+    fn nothing_is_an_empty_graph() {
+        assert_eq!(Builder::default().finish(), Dag::default());
+    }
+}
