@@ -5,9 +5,10 @@
 use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Flow, Flows, LogBuilder, Measure, NONE, TooLarge, Transition};
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Attempt, EventLog, Filter, Jobs, Lifecycle, Sym, state};
+use flowmine_eventlog::IdHash;
 use flowmine_schema::tables::DataFlow;
 use flowmine_schema::{Dataset, DatasetError, Projection};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ReadOptions;
 use crate::task_log::TracedJobs;
@@ -184,7 +185,7 @@ impl InstanceOfAttempt {
             by_name.get(&(scope.as_deref().unwrap_or_default(), id.as_deref().unwrap_or_default())).copied().unwrap_or(NONE)
         };
         let mut gathered = GatheredFlows::default();
-        dataset.read::<DataFlow<'static>, DatasetError>(Projection::All, |row| {
+        each_flow::<DatasetError>(dataset, |row| {
             let from = find(&row.writer_type, &row.writer_scope, &row.writer);
             let to = find(&row.reader_type, &row.reader_scope, &row.reader);
             gathered.add(from, to, row.read_bytes);
@@ -193,6 +194,29 @@ impl InstanceOfAttempt {
         log.flows = Some(gathered.finish());
         Ok(())
     }
+}
+
+/// What a row of `data_flow` tells of: one version of a file, and one who read it.
+fn reading(row: &DataFlow<'_>) -> IdHash {
+    let version = (&row.host, row.device, row.inode, row.generation, row.incarnation, &row.path, row.version);
+    IdHash::of(&format!("{version:?} {:?}", (&row.reader_type, &row.reader_scope, &row.reader)))
+}
+
+/// Calls `each` with the rows of `data_flow`, but for those whose writer made or emptied the file and wrote nothing, where another wrote what was read: a shell opens what its commands write to.
+/// Holds 16 bytes for each row.
+///
+/// # Errors
+/// When the dataset cannot be read, or what `each` returns.
+pub(super) fn each_flow<E: From<DatasetError>>(dataset: &Dataset, mut each: impl FnMut(DataFlow<'_>) -> Result<(), E>) -> Result<(), E> {
+    let mut written: FxHashSet<IdHash> = FxHashSet::default();
+    dataset.read::<DataFlow<'static>, E>(Projection::All, |row| {
+        written.extend((row.written_bytes > 0).then(|| reading(&row)));
+        Ok(())
+    })?;
+    dataset.read::<DataFlow<'static>, E>(Projection::All, |row| {
+        let gave_nothing = row.writer_type.is_some() && row.written_bytes == 0 && written.contains(&reading(&row));
+        if gave_nothing { Ok(()) } else { each(row) }
+    })
 }
 
 /// Adds up who gave bytes to whom.
@@ -221,5 +245,53 @@ impl GatheredFlows {
         let mut from_outside: Vec<(u32, i64)> = self.outside.into_iter().collect();
         from_outside.sort_unstable();
         Flows { between, from_outside, ..self.flows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flowmine_schema::Builder;
+    use flowmine_schema::dataset::Role;
+
+    use super::*;
+
+    /// A shell that opens what its commands write to has written nothing of what is read.
+    #[test]
+    fn who_only_made_a_file_gave_no_bytes() {
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(&dir.path().join("dataset")).unwrap();
+        let row = |inode, writer: Option<(&'static str, &'static str)>, written_bytes, reader: &'static str| DataFlow {
+            inode: Some(inode),
+            version: 1,
+            writer_type: writer.map(|(kind, _)| kind.into()),
+            writer: writer.map(|(_, id)| id.into()),
+            written_bytes,
+            reader_type: Some("task".into()),
+            reader: Some(reader.into()),
+            read_bytes: 10,
+            ..DataFlow::default()
+        };
+        let mut rows: Builder<DataFlow<'static>> = Builder::new();
+        for row in [
+            row(7, Some(("unassigned", "starts-tasks")), 0, "sort"),
+            row(7, Some(("task", "head")), 10, "sort"),
+            // Nobody else is known to have written it: it may have been written through a mapping.
+            row(8, Some(("task", "ld")), 0, "sort"),
+            row(9, None, 0, "sort"),
+        ] {
+            rows.push(&row);
+        }
+        let mut writer = dataset.writer(Role::Derived, "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.append(rows).unwrap();
+        transaction.commit().unwrap();
+        let mut told = Vec::new();
+        each_flow::<DatasetError>(&dataset, |row| {
+            told.push((row.inode, row.writer.map(|writer| writer.into_owned())));
+            Ok(())
+        })
+        .unwrap();
+        told.sort();
+        assert_eq!(told, [(Some(7), Some("head".to_owned())), (Some(8), Some("ld".to_owned())), (Some(9), None)]);
     }
 }

@@ -11,7 +11,7 @@ use flowmine_schema::tables::{DataFlow, TaskRun, TaskTotal};
 use flowmine_schema::time::SECOND_NS;
 use rustc_hash::FxHashMap;
 
-use super::jobs::GatheredFlows;
+use super::jobs::{GatheredFlows, each_flow};
 use super::{ReadOptions, Unit};
 use crate::task_log::attributes::TASK;
 use crate::task_log::moments::{Moment, moments};
@@ -258,7 +258,7 @@ fn put_cases(
 /// The bytes that were traced from task to task.
 fn traced_flows(from: &Tasks<'_>, by_key: &FxHashMap<&str, u32>) -> Result<GatheredFlows, TaskLogError> {
     let mut gathered = GatheredFlows::default();
-    from.dataset.read::<DataFlow<'static>, TaskLogError>(Projection::All, |row| {
+    each_flow::<TaskLogError>(from.dataset, |row| {
         let row = from.rules.apply_data_flow(row);
         let find = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
             (Some("task"), Some(id)) => by_key.get(id).copied().unwrap_or(NONE),
