@@ -1,13 +1,19 @@
 //! Reading text line by line, packed or not, without holding it.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 pub use flowmine_schema::text::bounds::Lines;
 use flowmine_schema::text::bounds::{self, Packed, UpTo};
+
+/// The files that lie in a folder itself.
+pub fn files_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
+    Ok(entries.iter().map(fs::DirEntry::path).filter(|path| path.is_file()).collect())
+}
 
 /// Longer lines are cut; what is beyond is not read by any engine's decoder.
 const LONGEST_LINE: usize = 1 << 20;

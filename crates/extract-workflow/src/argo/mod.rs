@@ -11,8 +11,8 @@ mod template;
 mod workflow;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use flowmine_schema::diagnostic::Diagnostic;
 use serde_json::Value;
@@ -37,8 +37,7 @@ impl Engine for Argo {
     }
 
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
-        Ok(entries.iter().map(fs::DirEntry::path).filter(|path| path.is_file()).collect())
+        input::files_in(dir)
     }
 
     fn recognise(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {

@@ -9,8 +9,8 @@ pub(crate) mod pod;
 pub(crate) mod quantity;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use flowmine_schema::diagnostic::Diagnostic;
 use serde_json::Value;
@@ -34,8 +34,7 @@ impl Engine for Kubernetes {
     }
 
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
-        Ok(entries.iter().map(fs::DirEntry::path).filter(|path| path.is_file()).collect())
+        input::files_in(dir)
     }
 
     fn recognise(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {

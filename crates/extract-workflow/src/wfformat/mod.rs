@@ -8,8 +8,8 @@ mod parents;
 pub mod write;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use chrono::{DateTime, NaiveDateTime};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
@@ -37,8 +37,7 @@ impl Engine for WfFormat {
     }
 
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
-        Ok(entries.iter().map(fs::DirEntry::path).filter(|path| path.is_file()).collect())
+        input::files_in(dir)
     }
 
     fn recognise(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {
