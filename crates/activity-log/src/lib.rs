@@ -15,6 +15,7 @@ mod builder;
 mod columns;
 pub mod filter;
 mod names;
+mod run_graph;
 mod variants;
 
 pub use builder::{EventRow, InstanceRow, LogBuilder, TooLarge, Transition};
@@ -23,4 +24,5 @@ pub use columns::{
 };
 pub use filter::{Filter, FilterError};
 pub use names::{Interner, Names};
+pub use run_graph::{Declared, FileFlow, RunGraph, RunTask};
 pub use variants::{Variant, Variants, variants};

@@ -1,11 +1,14 @@
 //! Process models: an event log in columns ([`flowmine_activity_log::ActivityLog`]) and typed options in, a model out.
 //!
-//! A model is a file here; it knows no source and no picture. [`dag`] alone takes tasks with what they wait for, which no event log tells. [`pictures`] says what of a model is drawn and how it is written for people and
+//! A model is a file here; it knows no source and no picture. [`dag`] takes tasks with what they wait for, [`critical_path`] and [`check`] a run as a graph
+//! ([`flowmine_activity_log::RunGraph`]): no event log tells that. [`pictures`] says what of a model is drawn and how it is written for people and
 //! programs: a file a model, too.
 
 pub mod about;
 pub mod batches;
 pub mod bottlenecks;
+pub mod check;
+pub mod critical_path;
 pub mod dag;
 pub mod dfg;
 pub mod dotted_chart;
@@ -14,6 +17,7 @@ pub mod lifecycle;
 pub mod ocdfg;
 pub mod performance_spectrum;
 pub mod pictures;
+mod precedence;
 pub mod process_model;
 pub mod stats;
 pub mod summary;

@@ -39,6 +39,10 @@ pub enum Model {
     Summary,
     /// Which tasks wait for which, by logical task, as workflow engines declare it: of a dataset, also without any time.
     Dag,
+    /// What a run waited for: its critical path and what it is made of, slack, and what would be gained if a part were faster.
+    CriticalPath,
+    /// Whether a run's tasks did what was declared: missing and needless dependencies, files that are not declared or that nobody read.
+    Check,
     /// How much of a task's time lies between its first and last access to a file, for each task and file.
     AccessShare,
     /// The reads and writes of one file (--file): offset over time, and by which task.
@@ -64,7 +68,7 @@ pub enum ModelFormat {
     Gml,
     /// Graphs for Cytoscape.
     Cytoscape,
-    /// For a terminal: of bottlenecks, summary, tree, declare.
+    /// For a terminal: of bottlenecks, summary, tree, declare, critical-path, check.
     Text,
     /// Petri nets (ISO/IEC 15909-2), for ProM, PM4Py and others.
     Pnml,
@@ -156,6 +160,12 @@ pub struct Discover {
     /// models.
     #[arg(long, value_enum)]
     pub format: Option<ModelFormat>,
+    /// The run of --model critical-path and check: its name, its id, or both as they are listed when there are several.
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
+    /// By what each part of a run is divided to say what would be gained, for critical-path.
+    #[arg(long, value_name = "FACTOR", default_value_t = 2.0)]
+    pub faster: f64,
     /// The file of --model accesses: its path as task_io.path has it, or an id from the list that is shown when several files had that path.
     #[arg(long, value_name = "PATH")]
     pub file: Option<String>,
@@ -214,6 +224,21 @@ pub struct Discover {
     /// Which part of the log.
     #[command(flatten)]
     pub part: PartArgs,
+}
+
+impl Discover {
+    /// Whether anything but times, accounts and users chooses a part of what is looked at.
+    pub fn chooses_a_part(&self) -> bool {
+        let part = &self.part;
+        let names = [&part.only_activity, &part.without_activity];
+        names.iter().any(|list| !list.is_empty())
+            || ![&part.instances_where, &part.cases_where].iter().all(|list| list.is_empty())
+            || !part.path.is_empty()
+            || part.top_variants.is_some()
+            || part.variant_coverage.is_some()
+            || self.case_notion.is_some()
+            || self.activity.is_some()
+    }
 }
 
 /// What pictures of graphs show.

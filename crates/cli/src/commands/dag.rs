@@ -17,16 +17,7 @@ pub fn asked_for(args: &Discover) -> anyhow::Result<Dag> {
     let (Some(dir), None) = (&args.source.dataset, &args.source.log) else {
         anyhow::bail!("--model dag is made of the tasks of a dataset, as workflow engines tell of them: give --dataset DIR alone");
     };
-    let part = &args.part;
-    let chooses = !(part.only_activity.is_empty() && part.without_activity.is_empty() && part.path.is_empty())
-        || !(part.instances_where.is_empty()
-            && part.cases_where.is_empty()
-            && args.filter.account.is_empty()
-            && args.filter.user.is_empty())
-        || part.top_variants.is_some()
-        || part.variant_coverage.is_some()
-        || args.case_notion.is_some()
-        || args.activity.is_some();
+    let chooses = args.chooses_a_part() || !args.filter.account.is_empty() || !args.filter.user.is_empty();
     anyhow::ensure!(!chooses, "--model dag is made of all tasks, or of those --from and --to a time: leave the other filters out");
     let dataset = Dataset::open(dir)?;
     anyhow::ensure!(task_log::has_tasks(&dataset)?, "the dataset has no tasks of workflow engines: import what one wrote first");

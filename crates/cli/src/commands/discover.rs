@@ -13,7 +13,7 @@ use flowmine_discover::{
 use flowmine_draw::{Graph, dot, exchange, svg};
 use flowmine_process_models::declare;
 
-use super::{dag, file_access, log};
+use super::{dag, file_access, log, one_run};
 use crate::args::{Discover, Model, ModelFormat, ShowArg, SortArg, StatisticArg, TableArg};
 use crate::progress::Stage;
 use crate::{Outcome, output};
@@ -26,6 +26,10 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         return file_access::run(args);
     }
     anyhow::ensure!(args.file.is_none(), "--file chooses the file of --model accesses");
+    anyhow::ensure!(
+        args.run.is_none() || matches!(args.model, Model::CriticalPath | Model::Check),
+        "--run chooses the run of --model critical-path or check"
+    );
     anyhow::ensure!(args.object_types.is_empty() || args.model == Model::Ocdfg, "--object-types is for --model ocdfg");
     let format = format(args)?;
     // A PNG is the SVG, drawn.
@@ -38,6 +42,8 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
             _ => write_graph(&pictures::dag::graph(&found), format, out),
         };
         (Box::new(write), false)
+    } else if matches!(args.model, Model::CriticalPath | Model::Check) {
+        (one_run::make(args, format)?, false)
     } else {
         let loaded = log::load(args)?;
         log = loaded.log;
@@ -66,7 +72,8 @@ fn formats(model: Model) -> &'static [ModelFormat] {
         Model::Tree => &[Svg, Png, Text, Json, Pnml, Bpmn],
         Model::Petri => &[Pnml, Svg, Png, ModelFormat::Dot, Json, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
         Model::Bpmn => &[Bpmn, Svg, Png, Json],
-        Model::Declare | Model::Bottlenecks | Model::Summary => &[Text, Csv, Json],
+        Model::Declare | Model::Bottlenecks | Model::Summary | Model::Check => &[Text, Csv, Json],
+        Model::CriticalPath => &[Text, Svg, Png, Csv, Json],
         _ => CHART,
     }
 }
@@ -105,7 +112,7 @@ pub fn by_name(file: &Path) -> Option<ModelFormat> {
 }
 
 /// A model that is ready to be written.
-type Made<'a> = Box<dyn FnOnce(&mut dyn Write) -> anyhow::Result<()> + 'a>;
+pub type Made<'a> = Box<dyn FnOnce(&mut dyn Write) -> anyhow::Result<()> + 'a>;
 
 /// What of a chart is written in which format.
 macro_rules! chart {
@@ -232,7 +239,9 @@ fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> an
                 Ok(())
             })
         }
-        Model::Ocdfg | Model::Dag | Model::AccessShare | Model::Accesses => anyhow::bail!("this model is made elsewhere"),
+        Model::Ocdfg | Model::Dag | Model::CriticalPath | Model::Check | Model::AccessShare | Model::Accesses => {
+            anyhow::bail!("this model is made elsewhere")
+        }
     })
 }
 

@@ -11,6 +11,7 @@ mod jobs;
 mod log;
 mod made;
 mod observe;
+mod one_run;
 mod pages;
 mod prune;
 mod run;

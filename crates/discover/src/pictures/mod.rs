@@ -7,7 +7,9 @@
 pub mod batches;
 pub mod bottlenecks;
 mod calendar;
+pub mod check;
 mod colours;
+pub mod critical_path;
 pub mod csv;
 pub mod dag;
 pub mod dfg;

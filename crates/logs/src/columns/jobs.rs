@@ -207,7 +207,7 @@ fn reading(row: &DataFlow<'_>) -> IdHash {
 ///
 /// # Errors
 /// When the dataset cannot be read, or what `each` returns.
-pub(super) fn each_flow<E: From<DatasetError>>(dataset: &Dataset, mut each: impl FnMut(DataFlow<'_>) -> Result<(), E>) -> Result<(), E> {
+pub(crate) fn each_flow<E: From<DatasetError>>(dataset: &Dataset, mut each: impl FnMut(DataFlow<'_>) -> Result<(), E>) -> Result<(), E> {
     let mut written: FxHashSet<IdHash> = FxHashSet::default();
     dataset.read::<DataFlow<'static>, E>(Projection::All, |row| {
         written.extend((row.written_bytes > 0).then(|| reading(&row)));

@@ -8,6 +8,7 @@ mod objects;
 mod records;
 mod tasks;
 
+pub(crate) use jobs::each_flow;
 pub use jobs::{InstanceOfAttempt, jobs, suffices};
 pub use records::{Columns, classifier, read_file, walk_cases, walk_objects};
 pub use tasks::{tasks, unknown_attribute};

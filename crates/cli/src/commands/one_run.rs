@@ -1,0 +1,53 @@
+//! `flowmine discover --model critical-path|check`: models of one run.
+
+use anyhow::Context;
+use flowmine_correlate::Filter;
+use flowmine_correlate::row_rules::RowRules;
+use flowmine_discover::pictures::{check as check_picture, critical_path as path_picture};
+use flowmine_discover::{check, critical_path};
+use flowmine_logs::run_graph;
+use flowmine_logs::task_log::Tasks;
+use flowmine_schema::Dataset;
+
+use super::discover::Made;
+use super::jobs;
+use crate::args::{Discover, Model, ModelFormat};
+use crate::progress::Stage;
+
+/// Makes the model and a way to write it.
+pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static>> {
+    let (Some(dir), None) = (&args.source.dataset, &args.source.log) else {
+        anyhow::bail!(
+            "this model is made of a run in a dataset, with what its tasks waited for, which no event log tells: give --dataset DIR"
+        );
+    };
+    anyhow::ensure!(
+        !args.chooses_a_part(),
+        "this model is made of a whole run: choose it with --run, or jobs with --from, --to, --account and --user, and leave the other filters out"
+    );
+    anyhow::ensure!(args.faster > 1.0 && args.faster.is_finite(), "--faster says by what a part of the run is divided: more than 1");
+    let dataset = Dataset::open(dir)?;
+    let stage = Stage::new("reading the dataset");
+    let rules = RowRules::default();
+    let times = jobs::time_filter(&args.filter)?;
+    let filter = Filter { accounts: args.filter.account.clone(), users: args.filter.user.clone(), ..times.clone() };
+    let run = run_graph::read(&dataset, &Tasks::new(&dataset, &rules, &times), &filter, args.run.as_deref())
+        .with_context(|| format!("{} has no run of which this model can be made", dir.display()))?;
+    drop(stage);
+    let _stage = Stage::new("discovering");
+    if args.model == Model::Check {
+        let found = check::discover(&run);
+        return Ok(Box::new(move |out| match format {
+            ModelFormat::Json => Ok(check_picture::json(&found, out)?),
+            ModelFormat::Csv => Ok(check_picture::csv(&found, out)?),
+            _ => Ok(out.write_all(check_picture::text(&found).as_bytes())?),
+        }));
+    }
+    let found = critical_path::discover(&run, &critical_path::Options { faster: args.faster, ..critical_path::Options::default() });
+    Ok(Box::new(move |out| match format {
+        ModelFormat::Json => Ok(path_picture::json(&found, out)?),
+        ModelFormat::Csv => Ok(path_picture::csv(&found, out)?),
+        ModelFormat::Svg => Ok(out.write_all(path_picture::svg(&found).as_bytes())?),
+        _ => Ok(out.write_all(path_picture::text(&found).as_bytes())?),
+    }))
+}

@@ -1,0 +1,522 @@
+//! What a run waited for: its critical path, the slack of everything beside it, and what would be
+//! gained if a part of it were faster.
+//!
+//! In goes a run as a graph; out come numbers. A dependency is what was declared, or what a task
+//! read of what another wrote. Each is taken by the precedence diagramming method: where the task
+//! started after the other had ended, it waited for the end (finish to start); where it started
+//! before, it ran beside it and waited for its start, with the lag that was seen (start to start).
+//!
+//! The time of a task has parts ([`Part`]). With all parts as they were seen, the longest path
+//! through the graph ends when the run ended; a part is made faster by computing it again with
+//! that part divided. The answer is a bound: it keeps lags and queue times as they were, though
+//! others might have used what becomes free.
+
+use flowmine_activity_log::{RunGraph, RunTask};
+use serde::Serialize;
+
+use crate::precedence::{Edge, Network, Schedule, Times};
+use crate::stats::Stats;
+
+/// What a part of a task's time is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// From the end of all that it waits for (or the begin of the run) to its first submission.
+    Submission,
+    /// Attempts before the last one.
+    Retry,
+    /// From the last submission to its start.
+    Queue,
+    /// From the end of all that it waits for to its start, where no submission is told.
+    Waiting,
+    /// From the start of a task that it ran beside to its own.
+    Lag,
+    /// Traced reads.
+    Read,
+    /// Traced writes.
+    Write,
+    /// The rest of its run, where reads and writes were traced.
+    Compute,
+    /// Its run, where they were not, or where several processes read and wrote at the same time
+    /// for longer than the task ran.
+    Run,
+}
+
+impl Part {
+    /// All of them, in the order in which they happen.
+    pub const ALL: [Self; 9] =
+        [Self::Submission, Self::Retry, Self::Queue, Self::Waiting, Self::Lag, Self::Read, Self::Write, Self::Compute, Self::Run];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Submission => "submission",
+            Self::Retry => "retry",
+            Self::Queue => "queue",
+            Self::Waiting => "waiting",
+            Self::Lag => "lag",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Compute => "compute",
+            Self::Run => "run",
+        }
+    }
+
+    /// What it is, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Submission => "not submitted, though all that it waited for had ended",
+            Self::Retry => "attempts before the last",
+            Self::Queue => "in the queue",
+            Self::Waiting => "not started, though all that it waited for had ended",
+            Self::Lag => "behind a task that it ran beside",
+            Self::Read => "reading",
+            Self::Write => "writing",
+            Self::Compute => "running without reading or writing",
+            Self::Run => "running",
+        }
+    }
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// By what a part is divided to say what would be gained; more than 1.
+    pub faster: f64,
+    /// Of so many parts of activities it is said, those with most time on the path first.
+    pub most_gains: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { faster: 2.0, most_gains: 30 }
+    }
+}
+
+/// The critical path of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct CriticalPath {
+    /// The run.
+    pub run: String,
+    /// What its nodes are: `task` or `job`.
+    pub noun: &'static str,
+    /// Tasks on which it rests.
+    pub tasks: u64,
+    /// When the first of them was ready, submitted or started; null when no times are told.
+    pub begin_ns: Option<i64>,
+    /// From there to the end of the last one.
+    pub makespan_ns: Option<i64>,
+    /// The running times of all tasks, added up.
+    pub work_ns: i64,
+    /// The longest path of running times alone: no number of machines makes the run shorter.
+    pub span_ns: i64,
+    /// Dependencies by where they are known from.
+    pub dependencies: Dependencies,
+    /// What is not in it.
+    pub left_out: LeftOut,
+    /// The tasks on the path, from the first to the last.
+    pub path: Vec<Step>,
+    /// Of what the path is made, the longest first.
+    pub parts: Vec<PartTime>,
+    /// What would be gained, most first.
+    pub gains: Vec<Gain>,
+    /// Parts of activities on the path of which it is not said what would be gained.
+    pub more_gains: u64,
+    /// The slack of tasks by activity, least first.
+    pub slack: Vec<Slack>,
+}
+
+/// Dependencies between tasks with times, each pair once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Dependencies {
+    /// Declared alone.
+    pub declared: u64,
+    /// Seen alone: a task read what another wrote.
+    pub traced: u64,
+    /// Both.
+    pub both: u64,
+    /// Of all these: the task ran beside what it depends on.
+    pub beside: u64,
+}
+
+/// What is not in the answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Tasks of which it is not known when they started and ended, or how long they ran.
+    pub tasks_without_times: u64,
+    /// Tasks that ended before they started.
+    pub tasks_backwards: u64,
+    /// Dependencies on tasks that no row tells of.
+    pub unknown_parents: u64,
+    /// Tasks of which nobody tells what they wait for, and of which nothing was traced.
+    pub tasks_without_parents: u64,
+    /// Dependencies that go in a circle.
+    pub circular: u64,
+    /// Dependencies of tasks that started before what they depend on did.
+    pub started_before: u64,
+}
+
+/// Why a task could not start earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum After {
+    /// Nothing: it depends on no task.
+    Begin,
+    /// The end of the task before, as declared.
+    Declared,
+    /// The end of the task before, which wrote what this one read.
+    Traced,
+    /// The start of the task before: it ran beside it.
+    Beside,
+}
+
+/// A task on the critical path.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// Its name.
+    pub task: String,
+    /// What it is an instance of.
+    pub activity: String,
+    /// What it waited for.
+    pub after: After,
+    /// When its part of the path begins, from the begin of the run.
+    pub from_ns: i64,
+    /// When it ends, or when the next task, which ran beside it, starts its lag.
+    pub to_ns: i64,
+    /// Its parts.
+    pub parts: Vec<PartTime>,
+}
+
+/// Time of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PartTime {
+    /// Which.
+    pub part: Part,
+    /// How long, in nanoseconds. Negative where clocks are not exact.
+    pub time_ns: i64,
+}
+
+/// How much shorter the run would be.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Gain {
+    /// Of which activity; null for all.
+    pub activity: Option<String>,
+    /// Which part of it.
+    pub part: Part,
+    /// What of it lies on the critical path, in nanoseconds.
+    pub on_path_ns: i64,
+    /// How much shorter the run is when the part is divided by `factor`, in nanoseconds.
+    pub gain_ns: i64,
+    /// By what it is divided.
+    pub factor: f64,
+    /// How much shorter it is when the part takes no time.
+    pub most_ns: i64,
+}
+
+/// How much later the tasks of an activity could have ended without making the run longer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Slack {
+    /// The activity.
+    pub activity: String,
+    /// Its tasks without slack.
+    pub critical: u64,
+    /// Slack of its tasks, in nanoseconds.
+    pub slack_ns: Option<Stats>,
+}
+
+/// Where the time of each task went: columns of one part each, in the order of [`Part::ALL`].
+type Parts = Vec<[i64; Part::ALL.len()]>;
+
+const LAG: usize = 4;
+
+/// Finds the critical path.
+pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
+    let mut found = CriticalPath { run: run.name.clone(), noun: run.noun, ..CriticalPath::default() };
+    found.left_out.unknown_parents = run.unknown_parents;
+    let chosen = Chosen::of(run, &mut found.left_out);
+    let edges = edges(run, &chosen, &mut found);
+    let (network, circular) = Network::new(chosen.tasks.len(), edges);
+    found.left_out.circular = circular;
+    let parts = parts(&chosen, &network);
+    let schedule = network.schedule(&times(&parts));
+    found.tasks = chosen.tasks.len() as u64;
+    found.begin_ns = chosen.begin_ns;
+    found.makespan_ns = chosen.begin_ns.map(|_| schedule.end_ns);
+    found.work_ns = parts.iter().map(running).fold(0, i64::saturating_add);
+    found.span_ns = span(&network, &parts);
+    steps(&chosen, &network, &schedule, &parts, &mut found);
+    gains(&chosen, &network, &schedule, &parts, options, &mut found);
+    found.slack = slack(&chosen, &network, &schedule, &parts);
+    found
+}
+
+/// The tasks that have times.
+struct Chosen<'r> {
+    tasks: Vec<&'r RunTask>,
+    /// Where each task of the run is among them.
+    place: Vec<Option<u32>>,
+    begin_ns: Option<i64>,
+}
+
+impl<'r> Chosen<'r> {
+    fn of(run: &'r RunGraph, left_out: &mut LeftOut) -> Self {
+        let timed = run.tasks.iter().any(|task| bounds(task).is_some());
+        let mut chosen = Self { tasks: Vec::new(), place: vec![None; run.tasks.len()], begin_ns: None };
+        for (task, place) in run.tasks.iter().zip(&mut chosen.place) {
+            let known = if timed { bounds(task).is_some() } else { run_time(task).is_some() };
+            if !known {
+                left_out.tasks_without_times += 1;
+                continue;
+            }
+            if bounds(task).is_some_and(|(start, end)| end < start) {
+                left_out.tasks_backwards += 1;
+                continue;
+            }
+            left_out.tasks_without_parents += u64::from(!task.parents_known && !task.traced);
+            *place = Some(chosen.tasks.len() as u32);
+            chosen.tasks.push(task);
+        }
+        if timed {
+            let first = |task: &&RunTask| {
+                [task.first_ns, task.submitted_ns, task.started_ns].into_iter().flatten().filter(|ns| ns.unsigned_abs() < FARTHEST_NS).min()
+            };
+            chosen.begin_ns = chosen.tasks.iter().filter_map(first).min();
+        }
+        chosen
+    }
+}
+
+/// Times farther from 1970 than 126 years are no times; so differences cannot overflow.
+const FARTHEST_NS: u64 = 4_000_000_000_000_000_000;
+
+/// Start and end of a task.
+fn bounds(task: &RunTask) -> Option<(i64, i64)> {
+    let sane = |ns: &i64| ns.unsigned_abs() < FARTHEST_NS;
+    task.started_ns.filter(sane).zip(task.finished_ns.filter(sane))
+}
+
+fn run_time(task: &RunTask) -> Option<i64> {
+    task.run_time_ns.filter(|ns| (0..FARTHEST_NS as i64).contains(ns))
+}
+
+/// Who depends on whom, each pair once, ascending.
+fn edges(run: &RunGraph, chosen: &Chosen<'_>, found: &mut CriticalPath) -> Vec<Edge> {
+    let place = |task: u32| chosen.place.get(task as usize).copied().flatten();
+    let declared = run.declared.iter().map(|of| (of.from, of.to, true, of.for_start));
+    let traced = run.flows.iter().filter_map(|flow| flow.pair()).map(|(from, to)| (from, to, false, false));
+    let mut pairs: Vec<(u32, u32, bool, bool)> = declared
+        .chain(traced)
+        .filter_map(|(from, to, declared, for_start)| Some((place(from)?, place(to)?, declared, for_start)))
+        .collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut edges = Vec::new();
+    for same in pairs.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let Some(&(from, to, ..)) = same.first() else { continue };
+        if from == to {
+            found.left_out.circular += 1;
+            continue;
+        }
+        let is_declared = same.iter().any(|pair| pair.2);
+        let is_traced = same.iter().any(|pair| !pair.2);
+        // Only what is declared and nothing else can wait for a start alone.
+        let for_start = same.iter().all(|pair| pair.3);
+        let Some(lag_ns) = lag(chosen.tasks[from as usize], chosen.tasks[to as usize], for_start) else {
+            found.left_out.started_before += 1;
+            continue;
+        };
+        let of = &mut found.dependencies;
+        let count = match (is_declared, is_traced) {
+            (true, true) => &mut of.both,
+            (true, false) => &mut of.declared,
+            (false, _) => &mut of.traced,
+        };
+        *count += 1;
+        of.beside += u64::from(lag_ns.is_some());
+        edges.push(Edge { from, to, declared: is_declared, lag_ns });
+    }
+    edges
+}
+
+/// `Some(None)`: it waited for the end; `Some(Some(lag))`: for the start; `None`: it started before.
+#[expect(clippy::option_option, reason = "the two answers are different questions")]
+fn lag(from: &RunTask, to: &RunTask, for_start: bool) -> Option<Option<i64>> {
+    let (Some((from_start, from_end)), Some((to_start, _))) = (bounds(from), bounds(to)) else { return Some(None) };
+    let unsure = from.precision_ns.saturating_add(to.precision_ns);
+    if !for_start && to_start >= from_end.saturating_sub(unsure) {
+        return Some(None);
+    }
+    (to_start >= from_start).then(|| Some(to_start - from_start))
+}
+
+/// Divides the time of each task into parts.
+fn parts(chosen: &Chosen<'_>, network: &Network) -> Parts {
+    let Some(begin) = chosen.begin_ns else {
+        return chosen.tasks.iter().map(|task| put_run(task, run_time(task).unwrap_or(0))).collect();
+    };
+    let mut all = Parts::with_capacity(chosen.tasks.len());
+    for (at, task) in chosen.tasks.iter().enumerate() {
+        let (start, end) = bounds(task).unwrap_or_default();
+        let mut of = put_run(task, end.saturating_sub(start));
+        let waited_for = network.waits_for(at as u32).filter(|edge| edge.lag_ns.is_none());
+        let ready = waited_for.filter_map(|edge| chosen.tasks[edge.from as usize].finished_ns).max();
+        let beside = network.waits_for(at as u32).any(|edge| edge.lag_ns.is_some());
+        if ready.is_some() || !beside {
+            put_wait(task, ready.unwrap_or(begin), start, &mut of);
+        }
+        all.push(of);
+    }
+    all
+}
+
+fn put_run(task: &RunTask, run_ns: i64) -> [i64; Part::ALL.len()] {
+    let mut of = [0; Part::ALL.len()];
+    let io = task.read_ns.zip(task.write_ns).filter(|(read, write)| read.saturating_add(*write) <= run_ns);
+    match io {
+        Some((read, write)) => {
+            of[Part::Read as usize] = read;
+            of[Part::Write as usize] = write;
+            of[Part::Compute as usize] = run_ns - read - write;
+        }
+        None => of[Part::Run as usize] = run_ns,
+    }
+    of
+}
+
+/// From when it could have been submitted to its start.
+fn put_wait(task: &RunTask, ready: i64, start: i64, of: &mut [i64; Part::ALL.len()]) {
+    let Some(submitted) = task.submitted_ns.filter(|&submitted| submitted <= start) else {
+        of[Part::Waiting as usize] = start - ready;
+        return;
+    };
+    // A job that is submitted early waits in the queue only from when it could start.
+    let last = submitted.max(ready).min(start.max(ready));
+    let first = task.first_ns.unwrap_or(last).clamp(ready.min(last), last);
+    let first = if task.attempts > 1 { first } else { last };
+    of[Part::Submission as usize] = first - ready;
+    of[Part::Retry as usize] = last - first;
+    of[Part::Queue as usize] = start - last;
+}
+
+fn running(of: &[i64; Part::ALL.len()]) -> i64 {
+    of[LAG + 1..].iter().sum()
+}
+
+fn times(parts: &Parts) -> Times {
+    Times { before_ns: parts.iter().map(|of| of[..LAG].iter().sum()).collect(), run_ns: parts.iter().map(running).collect() }
+}
+
+/// The longest path of running times.
+fn span(network: &Network, parts: &Parts) -> i64 {
+    let mut times = times(parts);
+    times.before_ns.fill(0);
+    network.schedule(&times).end_ns
+}
+
+/// Walks back from the task that ended last.
+fn steps(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts, found: &mut CriticalPath) {
+    let mut sums = [0i64; Part::ALL.len()];
+    let mut next = schedule.last;
+    // Where the task after this one ran beside it, only what was before its start counts.
+    let mut until: Option<i64> = None;
+    while let Some(at) = next {
+        let task = chosen.tasks[at as usize];
+        let why = schedule.after[at as usize].map(|edge| network.edge(edge));
+        let mut of = parts[at as usize];
+        let start = schedule.start_ns[at as usize];
+        let lag = why.and_then(|edge| edge.lag_ns);
+        let from_ns = match lag {
+            Some(lag) => {
+                of[..LAG].fill(0);
+                of[LAG] = lag;
+                start - lag
+            }
+            None => start - of[..LAG].iter().sum::<i64>(),
+        };
+        if until.is_some() {
+            of[LAG + 1..].fill(0);
+        }
+        let to_ns = until.unwrap_or(start + running(&of));
+        let times: Vec<PartTime> =
+            Part::ALL.into_iter().zip(of).filter(|(_, ns)| *ns != 0).map(|(part, time_ns)| PartTime { part, time_ns }).collect();
+        for (sum, ns) in sums.iter_mut().zip(of) {
+            *sum = sum.saturating_add(ns);
+        }
+        let after = match why {
+            None => After::Begin,
+            Some(edge) if edge.lag_ns.is_some() => After::Beside,
+            Some(edge) if edge.declared => After::Declared,
+            Some(_) => After::Traced,
+        };
+        found.path.push(Step { task: task.name.clone(), activity: task.activity.clone(), after, from_ns, to_ns, parts: times });
+        until = lag.map(|lag| start - lag);
+        next = why.map(|edge| edge.from);
+    }
+    found.path.reverse();
+    found.parts = Part::ALL.into_iter().zip(sums).filter(|(_, ns)| *ns != 0).map(|(part, time_ns)| PartTime { part, time_ns }).collect();
+    found.parts.sort_by_key(|of| std::cmp::Reverse(of.time_ns));
+}
+
+/// What would be gained by each part of each activity on the path, and by each part of all.
+fn gains(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts, options: &Options, found: &mut CriticalPath) {
+    let mut on_path: std::collections::BTreeMap<(Option<&str>, Part), i64> = std::collections::BTreeMap::new();
+    for step in &found.path {
+        for of in step.parts.iter().filter(|of| of.part != Part::Lag && of.time_ns > 0) {
+            *on_path.entry((Some(step.activity.as_str()), of.part)).or_default() += of.time_ns;
+            *on_path.entry((None, of.part)).or_default() += of.time_ns;
+        }
+    }
+    let mut candidates: Vec<((Option<&str>, Part), i64)> = on_path.into_iter().collect();
+    candidates.sort_by_key(|(key, ns)| (std::cmp::Reverse(*ns), *key));
+    found.more_gains = candidates.len().saturating_sub(options.most_gains) as u64;
+    candidates.truncate(options.most_gains);
+    let end_with = |activity: Option<&str>, part: Part, factor: f64| {
+        let mut times = times(parts);
+        for (at, (task, of)) in chosen.tasks.iter().zip(parts).enumerate() {
+            let saved = of[part as usize].max(0);
+            if activity.is_none_or(|activity| task.activity == activity) && saved > 0 {
+                let saved = saved - (saved as f64 / factor) as i64;
+                let sum = if (part as usize) < LAG { &mut times.before_ns } else { &mut times.run_ns };
+                sum[at] -= saved;
+            }
+        }
+        network.schedule(&times).end_ns
+    };
+    let mut gains: Vec<Gain> = candidates
+        .into_iter()
+        .map(|((activity, part), on_path_ns)| Gain {
+            activity: activity.map(str::to_owned),
+            part,
+            on_path_ns,
+            gain_ns: schedule.end_ns - end_with(activity, part, options.faster),
+            factor: options.faster,
+            most_ns: schedule.end_ns - end_with(activity, part, f64::INFINITY),
+        })
+        .collect();
+    gains.sort_by(|a, b| {
+        (b.gain_ns, b.most_ns).cmp(&(a.gain_ns, a.most_ns)).then_with(|| (&a.activity, a.part).cmp(&(&b.activity, b.part)))
+    });
+    found.gains = gains;
+}
+
+/// Slack by activity.
+fn slack(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts) -> Vec<Slack> {
+    let slack = network.slack(&times(parts), schedule);
+    let mut by_activity: std::collections::BTreeMap<&str, Vec<i64>> = std::collections::BTreeMap::new();
+    for (task, ns) in chosen.tasks.iter().zip(slack) {
+        by_activity.entry(&task.activity).or_default().push(ns);
+    }
+    let mut all: Vec<Slack> = by_activity
+        .into_iter()
+        .map(|(activity, mut ns)| Slack {
+            activity: activity.to_owned(),
+            critical: ns.iter().filter(|ns| **ns <= 0).count() as u64,
+            slack_ns: Stats::of(&mut ns),
+        })
+        .collect();
+    all.sort_by(|a, b| {
+        let least = |of: &Slack| of.slack_ns.map(|stats| stats.min);
+        (least(a), &a.activity).cmp(&(least(b), &b.activity))
+    });
+    all
+}

@@ -1,0 +1,145 @@
+//! What a check of a run found: as text for a terminal, as a table and as JSON (`flowmine-check`).
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use flowmine_draw::axis::bytes;
+use flowmine_draw::duration;
+use flowmine_draw::text::{counted, visible};
+
+use super::csv::{Csv, seconds};
+use crate::check::{Check, Finding, Kind};
+
+/// So many findings of a kind are shown in a terminal.
+const SHOWN: usize = 10;
+
+fn name(of: Option<&String>) -> String {
+    of.map_or_else(|| "nobody".to_owned(), |name| visible(name))
+}
+
+/// A finding with its evidence, in a sentence.
+fn sentence(of: &Finding) -> String {
+    let (first, second) = (name(of.first.as_ref()), name(of.second.as_ref()));
+    let path = of.path.as_deref().map(visible).unwrap_or_default();
+    let file = match of.files {
+        0 | 1 => path,
+        n => format!("{path} and {}", counted(n - 1, "file more", "files more")),
+    };
+    let amount = bytes(of.bytes);
+    let mut out = match of.kind {
+        Kind::MissingDependency => format!("{second} read {amount} that {first} wrote ({file}) and is not declared to wait for it"),
+        Kind::WrittenTwice => format!("{first} and {second} both wrote {file}, and neither is declared to wait for the other"),
+        Kind::NeedlessDependency => format!("{second} is declared to wait for {first}, which gave it nothing"),
+        Kind::UndeclaredInput => format!("{second} read {file} ({amount}), which {first} wrote and which is none of its inputs"),
+        Kind::UndeclaredOutput => format!("{first} wrote {file} ({amount}), which {second} read and which is none of its outputs"),
+        Kind::NeverRead => format!("{first} wrote {file} ({amount}), which nobody read and which is none of its outputs"),
+    };
+    if let Some(margin) = of.margin_ns {
+        let _ = match margin {
+            0.. => write!(out, "; it began to read {} after the last write", duration(margin as f64)),
+            _ => write!(out, "; it began to read {} before the last write", duration(margin.unsigned_abs() as f64)),
+        };
+    }
+    if let Some(cost) = of.cost_ns.filter(|_| of.kind == Kind::NeedlessDependency) {
+        let _ = write!(out, "; without it, it could have been ready {} earlier", duration(cost as f64));
+    }
+    if of.doubtful {
+        out.push_str("; the order is not sure, because clocks differ");
+    }
+    out.push('.');
+    out
+}
+
+/// What is judged and what is not.
+fn facts(found: &Check) -> Vec<String> {
+    let nouns = format!("{}s", found.noun);
+    let of = |n: u64| counted(n, found.noun, &nouns);
+    let mut facts = vec![format!(
+        "{}: {}, {}, {} whose data another read.",
+        visible(&found.run),
+        of(found.tasks),
+        counted(found.declared, "declared dependency", "declared dependencies"),
+        counted(found.traced, "pair", "pairs")
+    )];
+    for (n, what) in [
+        (found.not_traced, "nothing was traced of them"),
+        (found.without_parents, "nobody tells what they wait for"),
+        (found.without_files, "nobody tells what they should read and write"),
+        (found.with_patterns, "their declared files are patterns"),
+    ] {
+        if n > 0 {
+            facts.push(format!("Not judged, or in part: {} ({what}).", of(n)));
+        }
+    }
+    if found.unknown_parents > 0 {
+        facts.push(format!("{} on {nouns} that no row tells of.", counted(found.unknown_parents, "dependency", "dependencies")));
+    }
+    facts
+}
+
+/// The findings for a terminal.
+pub fn text(found: &Check) -> String {
+    let mut out = String::new();
+    for fact in facts(found) {
+        let _ = writeln!(out, "{fact}");
+    }
+    if found.findings.is_empty() {
+        out.push_str("\nNothing was found.\n");
+    }
+    for same in found.findings.chunk_by(|a, b| a.kind == b.kind) {
+        let Some(kind) = same.first().map(|of| of.kind) else { continue };
+        let _ = writeln!(out, "\n{} ({})", kind.name(), same.len());
+        for of in same.iter().take(SHOWN) {
+            let _ = writeln!(out, "  - {}", sentence(of));
+        }
+        if same.len() > SHOWN {
+            let _ = writeln!(out, "  - and {} more (--format csv and json have all)", same.len() - SHOWN);
+        }
+        let _ = writeln!(out, "  {}", kind.advice());
+    }
+    out
+}
+
+/// Writes the findings as a table.
+///
+/// # Errors
+/// What the writer says.
+pub fn csv(found: &Check, out: impl Write) -> io::Result<()> {
+    let columns = [
+        "kind",
+        "first",
+        "first_activity",
+        "second",
+        "second_activity",
+        "path",
+        "files",
+        "bytes",
+        "margin_s",
+        "cost_s",
+        "doubtful",
+        "found",
+        "advice",
+    ];
+    let mut csv = Csv::new(out, &columns)?;
+    for of in &found.findings {
+        csv.text(of.kind.name());
+        for name in [&of.first, &of.first_activity, &of.second, &of.second_activity, &of.path] {
+            match name {
+                Some(name) => csv.text(name),
+                None => csv.number(None::<u64>),
+            };
+        }
+        csv.count(of.files).number(Some(of.bytes)).number(of.margin_ns.map(|ns| seconds(ns.into())));
+        csv.number(of.cost_ns.map(|ns| seconds(ns.into()))).text(if of.doubtful { "true" } else { "false" });
+        csv.text(&sentence(of)).text(of.kind.advice()).end()?;
+    }
+    csv.finish()
+}
+
+/// Writes everything as JSON.
+///
+/// # Errors
+/// What the writer says.
+pub fn json(found: &Check, out: impl Write) -> io::Result<()> {
+    super::document("flowmine-check", found, out)
+}

@@ -1,0 +1,391 @@
+//! A run of a dataset as a graph ([`flowmine_activity_log::RunGraph`]): its tasks, who waits for
+//! whom, and what passed between them.
+//!
+//! In go the tables `task_runs`, `task_totals` and `data_flow` or, where there are no tasks,
+//! `job_states`, `job_dependencies` and `data_flow`. Attempts at one task are one task. Where an
+//! engine tells no parents but inputs and outputs, who makes a declared input is a parent.
+//!
+//! What is refused: a run that is not there, and to choose among several.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flowmine_activity_log::{Declared, FileFlow, NONE, RunGraph, RunTask};
+use flowmine_correlate::dependencies::Target;
+use flowmine_correlate::task_attempts::{self, TaskAttempt};
+use flowmine_correlate::{Filter, Jobs, Timestamp};
+use flowmine_schema::tables::{DataFlow, TaskRun};
+use flowmine_schema::{Dataset, DatasetError};
+use rustc_hash::FxHashMap;
+
+use crate::columns::each_flow;
+use crate::task_log::notion::run_or_engine;
+use crate::task_log::{TaskLogError, Tasks, TracedJobs};
+use crate::task_summary::run_time_s;
+
+/// Why there is no graph.
+#[derive(Debug, thiserror::Error)]
+pub enum RunGraphError {
+    /// The dataset could not be read.
+    #[error(transparent)]
+    Tasks(#[from] TaskLogError),
+    /// A table could not be read.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// Nothing in the dataset is a task or a job.
+    #[error(
+        "the dataset has neither tasks nor jobs: import what a workflow engine or Slurm wrote, or trace with --task or --tasks commands"
+    )]
+    Empty,
+    /// Several runs, and none was chosen.
+    #[error("the dataset has {count} runs: choose one with --run; there are {known}")]
+    Several {
+        /// How many.
+        count: usize,
+        /// Names of some.
+        known: String,
+    },
+    /// No run is called so, or several are.
+    #[error("{} is called {wanted:?}; there are {known}", if *.several { "more than one run" } else { "no run" })]
+    Unknown {
+        /// What was asked for.
+        wanted: String,
+        /// Whether several are called so.
+        several: bool,
+        /// Names of some.
+        known: String,
+    },
+}
+
+/// A run of a dataset as a graph: the one that is called `run` (its name, its id or both as
+/// `engine:name:id`), or the only one. Without tasks it is that of all jobs.
+///
+/// # Errors
+/// When the dataset cannot be read, or no run can be chosen.
+pub fn read(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter, run: Option<&str>) -> Result<RunGraph, RunGraphError> {
+    let runs = Runs::read(tasks)?;
+    if runs.0.is_empty() {
+        return match run {
+            Some(wanted) => Err(RunGraphError::Unknown { wanted: wanted.to_owned(), several: false, known: "no runs of engines".into() }),
+            None => of_jobs(dataset, tasks, filter),
+        };
+    }
+    let chosen = runs.choose(run)?;
+    of_tasks(dataset, tasks, chosen)
+}
+
+/// The runs of a dataset: what they are called, and their ids and names.
+struct Runs(BTreeMap<String, BTreeSet<String>>);
+
+/// So many names stand in an error.
+const NAMED: usize = 8;
+
+impl Runs {
+    fn read(tasks: &Tasks<'_>) -> Result<Self, TaskLogError> {
+        let mut runs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        crate::task_log::for_each(tasks, |row| {
+            let names = runs.entry(run_or_engine(row)).or_default();
+            names.extend([&row.run_id, &row.run_name].into_iter().flatten().map(|name| name.to_string()));
+        })?;
+        Ok(Self(runs))
+    }
+
+    fn known(&self) -> String {
+        let mut names: Vec<String> = self.0.keys().take(NAMED).map(|name| format!("{name:?}")).collect();
+        if self.0.len() > NAMED {
+            names.push(format!("{} more", self.0.len() - NAMED));
+        }
+        names.join(", ")
+    }
+
+    fn choose(&self, wanted: Option<&str>) -> Result<&str, RunGraphError> {
+        let Some(wanted) = wanted else {
+            let mut all = self.0.keys();
+            return match (all.next(), all.next()) {
+                (Some(only), None) => Ok(only),
+                _ => Err(RunGraphError::Several { count: self.0.len(), known: self.known() }),
+            };
+        };
+        if let Some((name, _)) = self.0.get_key_value(wanted) {
+            return Ok(name);
+        }
+        let mut called = self.0.iter().filter(|(_, names)| names.contains(wanted)).map(|(name, _)| name);
+        match (called.next(), called.next()) {
+            (Some(only), None) => Ok(only),
+            (first, _) => Err(RunGraphError::Unknown { wanted: wanted.to_owned(), several: first.is_some(), known: self.known() }),
+        }
+    }
+}
+
+/// Tasks while they are gathered.
+#[derive(Default)]
+struct Gathered {
+    graph: RunGraph,
+    /// Where the task with an id is.
+    by_id: FxHashMap<String, u32>,
+    /// Where the task of an attempt is, by what `data_flow` calls the attempt.
+    by_key: FxHashMap<String, u32>,
+    parents: Vec<Option<Vec<String>>>,
+    /// Until when the attempt that holds was known: the last one holds.
+    last: Vec<(Option<i64>, Option<i64>)>,
+}
+
+fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph, RunGraphError> {
+    let mut gathered = Gathered { graph: RunGraph { name: run.to_owned(), noun: "task", ..RunGraph::default() }, ..Gathered::default() };
+    task_attempts::for_each::<TaskLogError>(tasks.dataset, tasks.rules, |attempt| {
+        if run_or_engine(&attempt.row) == run {
+            gathered.add(attempt);
+        }
+        Ok(())
+    })?;
+    gathered.declare();
+    let Gathered { mut graph, by_key, .. } = gathered;
+    let mut flows = Flows::default();
+    each_flow::<TaskLogError>(dataset, |row| {
+        let row = tasks.rules.apply_data_flow(row);
+        let find = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
+            (Some("task"), Some(id)) => by_key.get(id).copied().unwrap_or(NONE),
+            _ => NONE,
+        };
+        let writer = find(row.writer_type.as_deref(), row.writer.as_deref());
+        let reader = find(row.reader_type.as_deref(), row.reader.as_deref());
+        flows.add(&row, writer, reader);
+        Ok(())
+    })?;
+    flows.finish(&mut graph);
+    Ok(graph)
+}
+
+fn paths(told: Option<&str>) -> Option<Vec<String>> {
+    let list: Vec<serde_json::Value> = serde_json::from_str(told?).ok()?;
+    Some(list.iter().filter_map(|file| Some(file.get("path")?.as_str()?.to_owned())).collect())
+}
+
+impl Gathered {
+    fn add(&mut self, attempt: TaskAttempt) {
+        let row = &attempt.row;
+        let at = match row.task_id.as_deref().and_then(|id| self.by_id.get(id)) {
+            Some(&at) => at,
+            None => self.new_task(row),
+        };
+        if let Some(id) = row.task_id.as_deref() {
+            self.by_id.entry(id.to_owned()).or_insert(at);
+        }
+        let task = &mut self.graph.tasks[at as usize];
+        task.attempts += 1;
+        let first = [row.queued_ns, row.submitted_ns, row.started_ns].into_iter().flatten().min();
+        task.first_ns = [task.first_ns, first].into_iter().flatten().min();
+        task.traced |= attempt.traced.is_some();
+        // The attempt that ended, or of which anything is known, last.
+        let known = (row.finished_ns.or(row.cached_ns), row.started_ns.or(row.submitted_ns));
+        if task.attempts == 1 || known >= self.last[at as usize] {
+            self.last[at as usize] = known;
+            put_last(task, &attempt);
+        }
+        let parents = &mut self.parents[at as usize];
+        if parents.is_none() {
+            *parents = row.parents.as_deref().and_then(|told| serde_json::from_str(told).ok());
+        }
+        for (known, told) in [(&mut task.inputs, &row.inputs), (&mut task.outputs, &row.outputs)] {
+            if known.is_none() {
+                *known = paths(told.as_deref());
+            }
+        }
+        self.by_key.insert(attempt.key, at);
+    }
+
+    fn new_task(&mut self, row: &TaskRun<'_>) -> u32 {
+        let at = self.graph.tasks.len() as u32;
+        self.graph.tasks.push(RunTask { name: row.name.to_string(), activity: row.logical_task.to_string(), ..RunTask::default() });
+        self.parents.push(None);
+        self.last.push((None, None));
+        at
+    }
+
+    /// Turns names of parents, or of files that others make, into dependencies.
+    fn declare(&mut self) {
+        let mut edges = BTreeSet::new();
+        for (to, parents) in self.parents.iter().enumerate() {
+            self.graph.tasks[to].parents_known = parents.is_some();
+            for parent in parents.iter().flatten().collect::<BTreeSet<_>>() {
+                match self.by_id.get(parent) {
+                    Some(&from) => {
+                        edges.insert(Declared { from, to: to as u32, for_start: false });
+                    }
+                    None => self.graph.unknown_parents += 1,
+                }
+            }
+        }
+        let mut makers: FxHashMap<&str, u32> = FxHashMap::default();
+        for (at, task) in self.graph.tasks.iter().enumerate() {
+            makers.extend(task.outputs.iter().flatten().map(|path| (path.as_str(), at as u32)));
+        }
+        let by_files = |to: &u32| self.parents[*to as usize].is_none() && self.graph.tasks[*to as usize].inputs.is_some();
+        let mut known = Vec::new();
+        for to in (0..self.graph.tasks.len() as u32).filter(by_files) {
+            let inputs = self.graph.tasks[to as usize].inputs.iter().flatten();
+            let makers = inputs.filter_map(|path| makers.get(path.as_str())).filter(|from| **from != to);
+            edges.extend(makers.map(|&from| Declared { from, to, for_start: false }));
+            known.push(to);
+        }
+        // Without any file that one declares to write and another to read, nothing is told.
+        if !makers.is_empty() {
+            for to in known {
+                self.graph.tasks[to as usize].parents_known = true;
+            }
+        }
+        self.graph.declared = edges.into_iter().collect();
+    }
+}
+
+/// What the last attempt tells.
+fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
+    let row = &attempt.row;
+    let traced = attempt.traced.as_ref();
+    task.cached = row.cached;
+    task.submitted_ns = row.submitted_ns.or(row.queued_ns);
+    (task.started_ns, task.finished_ns) = match row.cached_ns.filter(|_| row.cached) {
+        Some(ns) => (Some(ns), Some(ns)),
+        None if row.cached => (None, None),
+        None => (row.started_ns.or(traced.and_then(|traced| traced.started_ns)), row.finished_ns),
+    };
+    task.precision_ns = row.started_precision_ns.unwrap_or(0).max(row.finished_precision_ns.unwrap_or(0)).max(0);
+    task.run_time_ns = run_time_s(row).filter(|s| (0.0..9e9).contains(s)).map(|s| (s * 1e9) as i64);
+    task.read_ns = traced.map(|traced| traced.read_time_ns);
+    task.write_ns = traced.map(|traced| traced.write_time_ns);
+}
+
+/// Rows of `data_flow` while they are gathered.
+#[derive(Default)]
+struct Flows {
+    files: FxHashMap<String, u32>,
+    versions: FxHashMap<flowmine_eventlog::IdHash, u64>,
+    flows: Vec<FileFlow>,
+}
+
+impl Flows {
+    fn add(&mut self, row: &DataFlow<'_>, writer: u32, reader: u32) {
+        if writer == NONE && reader == NONE {
+            return;
+        }
+        let path = row.path.as_deref().unwrap_or("(path not known)");
+        let next = self.files.len() as u32;
+        let file = match self.files.get(path) {
+            Some(&file) => file,
+            None => *self.files.entry(path.to_owned()).or_insert(next),
+        };
+        let name = format!("{:?}", (&row.host, row.device, row.inode, row.generation, row.incarnation, &row.path, row.version));
+        let next = self.versions.len() as u64;
+        let version = *self.versions.entry(flowmine_eventlog::IdHash::of(&name)).or_insert(next);
+        self.flows.push(FileFlow {
+            file,
+            version,
+            writer,
+            was_there: row.writer_type.is_none(),
+            reader,
+            read_outside: reader == NONE && row.reader_type.is_some(),
+            written_bytes: row.written_bytes,
+            read_bytes: row.read_bytes,
+            last_write_ns: row.last_write_ns,
+            first_read_ns: row.first_read_ns,
+            doubtful: row.order_doubtful,
+        });
+    }
+
+    fn finish(self, graph: &mut RunGraph) {
+        let mut files: Vec<(u32, String)> = self.files.into_iter().map(|(path, at)| (at, path)).collect();
+        files.sort_unstable();
+        graph.files = files.into_iter().map(|(_, path)| path).collect();
+        graph.flows = self.flows;
+    }
+}
+
+/// All jobs of a dataset as one run.
+fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter) -> Result<RunGraph, RunGraphError> {
+    let jobs = Jobs::read_with(dataset, Timestamp::default(), tasks.rules).map_err(TaskLogError::from)?;
+    let traced = crate::task_log::of_jobs(dataset, tasks.rules)?;
+    let (mut graph, of_attempt) = job_tasks(&jobs, filter, &traced);
+    if graph.tasks.is_empty() {
+        return Err(RunGraphError::Empty);
+    }
+    graph.declared = job_dependencies(&jobs, &of_attempt);
+    let mut by_name: FxHashMap<(&str, &str), u32> = FxHashMap::default();
+    for (attempt, &at) in jobs.attempts.iter().zip(&of_attempt) {
+        let name = (jobs.text(attempt.cluster), jobs.text(attempt.job));
+        by_name.entry(name).and_modify(|known| *known = if *known == at { at } else { NONE }).or_insert(at);
+    }
+    let find = |kind: Option<&str>, scope: Option<&str>, id: Option<&str>| match kind {
+        Some("job") => by_name.get(&(scope.unwrap_or_default(), id.unwrap_or_default())).copied().unwrap_or(NONE),
+        _ => NONE,
+    };
+    let mut flows = Flows::default();
+    each_flow::<DatasetError>(dataset, |row| {
+        let row = tasks.rules.apply_data_flow(row);
+        let writer = find(row.writer_type.as_deref(), row.writer_scope.as_deref(), row.writer.as_deref());
+        let reader = find(row.reader_type.as_deref(), row.reader_scope.as_deref(), row.reader.as_deref());
+        flows.add(&row, writer, reader);
+        Ok(())
+    })?;
+    flows.finish(&mut graph);
+    Ok(graph)
+}
+
+/// Jobs as tasks, and which of them each attempt is at.
+fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Vec<u32>) {
+    let mut graph = RunGraph { name: "all jobs".to_owned(), noun: "job", ..RunGraph::default() };
+    let mut of_attempt = vec![NONE; jobs.attempts.len()];
+    let mut by_job: FxHashMap<(u32, flowmine_correlate::Sym), u32> = FxHashMap::default();
+    let filter = filter.resolve(jobs);
+    for (attempt, of) in jobs.attempts.iter().zip(&mut of_attempt) {
+        if filter.events(attempt).next().is_none() || jobs.is_array_record(attempt) {
+            continue;
+        }
+        let next = graph.tasks.len() as u32;
+        let at = *by_job.entry((attempt.submission, attempt.job)).or_insert(next);
+        if at == next {
+            let name = jobs.text(attempt.job).to_owned();
+            let activity = jobs.text(attempt.activity).to_owned();
+            graph.tasks.push(RunTask { name, activity, parents_known: true, ..RunTask::default() });
+        }
+        *of = at;
+        let task = &mut graph.tasks[at as usize];
+        task.attempts += 1;
+        task.first_ns = [task.first_ns, attempt.submit_ns.get()].into_iter().flatten().min();
+        task.submitted_ns = attempt.submit_ns.get();
+        task.started_ns = attempt.start_ns.get();
+        task.finished_ns = attempt.end_ns.get().or(attempt.ended_ns.get());
+        // Slurm tells whole seconds.
+        task.precision_ns = flowmine_schema::time::SECOND_NS;
+        let of_job = if traced.is_empty() { None } else { traced.of(&jobs.attempt_id(attempt)) };
+        task.traced |= of_job.is_some();
+        task.read_ns = of_job.map(|of| of.read_time_ns);
+        task.write_ns = of_job.map(|of| of.write_time_ns);
+    }
+    (graph, of_attempt)
+}
+
+/// Who was declared to wait for whom.
+fn job_dependencies(jobs: &Jobs, of_attempt: &[u32]) -> Vec<Declared> {
+    let mut of_submission: FxHashMap<u32, BTreeSet<u32>> = FxHashMap::default();
+    for (attempt, &at) in jobs.attempts.iter().zip(of_attempt) {
+        if at != NONE {
+            of_submission.entry(attempt.submission).or_default().insert(at);
+        }
+    }
+    let mut edges = BTreeSet::new();
+    for edge in &jobs.dependencies.edges {
+        let Some(term) = jobs.dependencies.terms.get(edge.term as usize) else { continue };
+        let to = of_attempt.get(term.attempt as usize).copied().unwrap_or(NONE);
+        let for_start = jobs.text(term.kind) == "after";
+        let mut add = |from: u32| {
+            if from != NONE && to != NONE && from != to {
+                edges.insert(Declared { from, to, for_start });
+            }
+        };
+        match edge.to {
+            Target::Seen(_, Some(attempt)) => add(of_attempt.get(attempt as usize).copied().unwrap_or(NONE)),
+            Target::Seen(submission, None) => of_submission.get(&submission).into_iter().flatten().for_each(|&from| add(from)),
+            Target::Unseen(_) => {}
+        }
+    }
+    edges.into_iter().collect()
+}
