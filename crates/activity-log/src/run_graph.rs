@@ -18,6 +18,9 @@ pub struct RunGraph {
     pub declared: Vec<Declared>,
     /// Declared dependencies on tasks that no row tells of.
     pub unknown_parents: u64,
+    /// Whether who is submitted after another's end was ordered by whoever submits: true of jobs,
+    /// which a script or an engine can hold back without telling the scheduler why.
+    pub submission_orders: bool,
     /// Paths of the files in [`RunGraph::flows`].
     pub files: Vec<String>,
     /// Who read what others wrote, as it was traced: one for each version, writer and reader.
@@ -27,7 +30,7 @@ pub struct RunGraph {
 /// A task, with all attempts at it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunTask {
-    /// What its run calls it.
+    /// What its run calls it; where that is a whole command, its activity and its id there.
     pub name: String,
     /// What it is an instance of.
     pub activity: String,

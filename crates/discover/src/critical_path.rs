@@ -40,12 +40,24 @@ pub enum Part {
     /// Its run, where they were not, or where several processes read and wrote at the same time
     /// for longer than the task ran.
     Run,
+    /// From its submission to its end, where nobody tells when it started.
+    Turnaround,
 }
 
 impl Part {
     /// All of them, in the order in which they happen.
-    pub const ALL: [Self; 9] =
-        [Self::Submission, Self::Retry, Self::Queue, Self::Waiting, Self::Lag, Self::Read, Self::Write, Self::Compute, Self::Run];
+    pub const ALL: [Self; 10] = [
+        Self::Submission,
+        Self::Retry,
+        Self::Queue,
+        Self::Waiting,
+        Self::Lag,
+        Self::Read,
+        Self::Write,
+        Self::Compute,
+        Self::Run,
+        Self::Turnaround,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -59,6 +71,7 @@ impl Part {
             Self::Write => "write",
             Self::Compute => "compute",
             Self::Run => "run",
+            Self::Turnaround => "turnaround",
         }
     }
 
@@ -74,6 +87,7 @@ impl Part {
             Self::Write => "writing",
             Self::Compute => "running without reading or writing",
             Self::Run => "running",
+            Self::Turnaround => "queued and running, when it started is not told",
         }
     }
 }
@@ -289,10 +303,10 @@ impl<'r> Chosen<'r> {
 /// Times farther from 1970 than 126 years are no times; so differences cannot overflow.
 const FARTHEST_NS: u64 = 4_000_000_000_000_000_000;
 
-/// Start and end of a task.
+/// Start and end of a task; its submission where its start is not told.
 fn bounds(task: &RunTask) -> Option<(i64, i64)> {
     let sane = |ns: &i64| ns.unsigned_abs() < FARTHEST_NS;
-    task.started_ns.filter(sane).zip(task.finished_ns.filter(sane))
+    task.started_ns.or(task.submitted_ns).filter(sane).zip(task.finished_ns.filter(sane))
 }
 
 fn run_time(task: &RunTask) -> Option<i64> {
@@ -371,6 +385,10 @@ fn parts(chosen: &Chosen<'_>, network: &Network) -> Parts {
 
 fn put_run(task: &RunTask, run_ns: i64) -> [i64; Part::ALL.len()] {
     let mut of = [0; Part::ALL.len()];
+    if task.started_ns.is_none() && task.submitted_ns.is_some() {
+        of[Part::Turnaround as usize] = run_ns;
+        return of;
+    }
     let io = task.read_ns.zip(task.write_ns).filter(|(read, write)| read.saturating_add(*write) <= run_ns);
     match io {
         Some((read, write)) => {
@@ -519,4 +537,136 @@ fn slack(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
         (least(a), &a.activity).cmp(&(least(b), &b.activity))
     });
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flowmine_activity_log::{Declared, FileFlow};
+    use proptest::prelude::*;
+
+    const S: i64 = 1_000_000_000;
+
+    /// A task that was submitted, started and ended at these seconds.
+    fn task(name: &str, submitted: i64, started: i64, finished: i64) -> RunTask {
+        RunTask {
+            name: name.to_owned(),
+            activity: name.to_owned(),
+            attempts: 1,
+            first_ns: Some(submitted * S),
+            submitted_ns: Some(submitted * S),
+            started_ns: Some(started * S),
+            finished_ns: Some(finished * S),
+            parents_known: true,
+            ..RunTask::default()
+        }
+    }
+
+    fn run(tasks: Vec<RunTask>, declared: &[(u32, u32)]) -> RunGraph {
+        let declared = declared.iter().map(|&(from, to)| Declared { from, to, for_start: false }).collect();
+        RunGraph { noun: "task", tasks, declared, ..RunGraph::default() }
+    }
+
+    fn names(found: &CriticalPath) -> Vec<(&str, After)> {
+        found.path.iter().map(|step| (step.task.as_str(), step.after)).collect()
+    }
+
+    fn time(found: &CriticalPath, part: Part) -> i64 {
+        found.parts.iter().find(|of| of.part == part).map_or(0, |of| of.time_ns / S)
+    }
+
+    #[test]
+    fn the_path_is_what_was_waited_for() {
+        // a and b at once; c waits for both, is submitted a second after, queues two, and had failed once.
+        let mut c = task("c", 14, 16, 20);
+        c.attempts = 2;
+        c.first_ns = Some(11 * S);
+        (c.read_ns, c.write_ns) = (Some(S), Some(2 * S));
+        let found = discover(&run(vec![task("a", 0, 0, 10), task("b", 0, 1, 4), c], &[(0, 2), (1, 2)]), &Options::default());
+        assert_eq!(names(&found), [("a", After::Begin), ("c", After::Declared)]);
+        assert_eq!(found.makespan_ns, Some(20 * S));
+        let of = |part| time(&found, part);
+        let parts = [Part::Submission, Part::Retry, Part::Queue, Part::Read, Part::Write, Part::Compute, Part::Run].map(of);
+        assert_eq!(parts, [1, 3, 2, 1, 2, 1, 10]);
+        assert_eq!(found.parts.iter().map(|of| of.time_ns).sum::<i64>(), 20 * S);
+        let slack: Vec<(&str, i64)> = found.slack.iter().map(|of| (of.activity.as_str(), of.slack_ns.unwrap().min / S)).collect();
+        assert_eq!(slack, [("a", 0), ("c", 0), ("b", 6)]);
+        // a twice as fast: c can begin 5 s earlier, for b has ended by then.
+        let a = found.gains.iter().find(|gain| gain.activity.as_deref() == Some("a")).unwrap();
+        assert_eq!((a.part, a.gain_ns / S, a.most_ns / S), (Part::Run, 5, 6));
+        // The longest chain of running times: a, then c.
+        assert_eq!((found.span_ns / S, found.work_ns / S), (14, 17));
+    }
+
+    #[test]
+    fn who_ran_beside_another_waited_for_its_start() {
+        let mut streaming = run(vec![task("make", 0, 2, 10), task("use", 3, 3, 12)], &[]);
+        streaming.files.push("/w/pipe".to_owned());
+        streaming.flows.push(FileFlow {
+            file: 0,
+            version: 0,
+            writer: 0,
+            was_there: false,
+            reader: 1,
+            read_outside: false,
+            written_bytes: 1,
+            read_bytes: 1,
+            last_write_ns: None,
+            first_read_ns: None,
+            doubtful: false,
+        });
+        let found = discover(&streaming, &Options::default());
+        assert_eq!(names(&found), [("make", After::Begin), ("use", After::Beside)]);
+        let sums = [Part::Queue, Part::Lag, Part::Run].map(|part| time(&found, part));
+        assert_eq!((sums, found.dependencies.beside), ([2, 1, 9], 1));
+        assert_eq!(found.parts.iter().map(|of| of.time_ns).sum::<i64>(), 12 * S);
+    }
+
+    #[test]
+    fn what_cannot_be_is_left_out_and_counted() {
+        let mut odd = run(
+            vec![task("a", 0, 0, 1), task("b", 0, 1, 2), task("early", 0, -5, 3), RunTask::default(), task("back", 0, 9, 8)],
+            &[(0, 1), (1, 0), (0, 2)],
+        );
+        odd.unknown_parents = 1;
+        odd.tasks[0].started_ns = Some(i64::MIN);
+        let found = discover(&odd, &Options::default());
+        assert_eq!((found.tasks, found.left_out.tasks_without_times, found.left_out.tasks_backwards), (2, 2, 1));
+        assert_eq!(found.left_out.unknown_parents, 1);
+        assert_eq!(discover(&RunGraph::default(), &Options::default()).path, []);
+    }
+
+    proptest! {
+        /// Whatever the times: the path is as long as the run, its parts add up to it, and nothing that is faster makes it longer.
+        #[test]
+        fn the_parts_add_up(
+            times in prop::collection::vec((0i64..30, 0i64..10, 0i64..10, 0i64..20), 1..12),
+            picked in prop::collection::vec((0u32..12, 0u32..12), 0..20),
+        ) {
+            let count = times.len() as u32;
+            let tasks: Vec<RunTask> = times
+                .iter()
+                .enumerate()
+                .map(|(at, (submit, queue, lead, run))| {
+                    let mut of = task(&format!("t{at}"), *submit, submit + queue, submit + queue + run);
+                    of.first_ns = Some((submit - lead).max(0) * S);
+                    of.attempts = 1 + (lead % 2) as u32;
+                    of
+                })
+                .collect();
+            let end = tasks.iter().filter_map(|task| task.finished_ns).max().unwrap();
+            let mut edges: Vec<(u32, u32)> = picked.into_iter().map(|(a, b)| (a % count, b % count)).collect();
+            edges.sort_unstable();
+            edges.dedup();
+            let found = discover(&run(tasks, &edges), &Options::default());
+            let begin = found.begin_ns.unwrap();
+            prop_assert_eq!(found.makespan_ns, Some(end - begin));
+            prop_assert_eq!(found.parts.iter().map(|of| of.time_ns).sum::<i64>(), end - begin);
+            prop_assert_eq!(found.path.last().map(|step| step.to_ns), Some(end - begin));
+            prop_assert!(found.path.windows(2).all(|two| two[0].to_ns == two[1].from_ns));
+            prop_assert!(found.span_ns <= end - begin);
+            prop_assert!(found.gains.iter().all(|gain| 0 <= gain.gain_ns && gain.gain_ns <= gain.most_ns && gain.most_ns <= gain.on_path_ns));
+            prop_assert!(found.slack.iter().filter_map(|of| of.slack_ns).all(|stats| stats.min >= 0));
+        }
+    }
 }

@@ -14,12 +14,12 @@ use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::{Filter, Jobs, Timestamp};
 use flowmine_schema::tables::{DataFlow, TaskRun};
-use flowmine_schema::{Dataset, DatasetError};
+use flowmine_schema::{Dataset, DatasetError, Projection};
 use rustc_hash::FxHashMap;
 
 use crate::columns::each_flow;
 use crate::task_log::notion::run_or_engine;
-use crate::task_log::{TaskLogError, Tasks, TracedJobs};
+use crate::task_log::{TaskLogError, Tasks, TracedJobs, times};
 use crate::task_summary::run_time_s;
 
 /// Why there is no graph.
@@ -82,9 +82,14 @@ const NAMED: usize = 8;
 impl Runs {
     fn read(tasks: &Tasks<'_>) -> Result<Self, TaskLogError> {
         let mut runs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        crate::task_log::for_each(tasks, |row| {
-            let names = runs.entry(run_or_engine(row)).or_default();
-            names.extend([&row.run_id, &row.run_name].into_iter().flatten().map(|name| name.to_string()));
+        let columns = ["engine", "run_id", "run_name", "queued_ns", "submitted_ns", "started_ns", "finished_ns", "cached_ns"];
+        tasks.dataset.read::<TaskRun<'static>, TaskLogError>(Projection::Only(&columns), |row| {
+            let row = tasks.rules.apply_task_run(row);
+            if tasks.wants_all() || times(&row).any(|ns| tasks.wants(ns)) {
+                let names = runs.entry(run_or_engine(&row)).or_default();
+                names.extend([&row.run_id, &row.run_name].into_iter().flatten().map(|name| name.to_string()));
+            }
+            Ok(())
         })?;
         Ok(Self(runs))
     }
@@ -155,6 +160,18 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
     Ok(graph)
 }
 
+/// A name is not longer than this, in characters.
+const LONGEST_NAME: usize = 60;
+
+/// What a task is called: its name or, where that is a whole command, what it is an instance of
+/// and its id.
+fn label(row: &TaskRun<'_>) -> String {
+    match &row.task_id {
+        Some(id) if row.name.chars().count() > LONGEST_NAME => format!("{} [{id}]", row.logical_task),
+        _ => row.name.to_string(),
+    }
+}
+
 fn paths(told: Option<&str>) -> Option<Vec<String>> {
     let list: Vec<serde_json::Value> = serde_json::from_str(told?).ok()?;
     Some(list.iter().filter_map(|file| Some(file.get("path")?.as_str()?.to_owned())).collect())
@@ -195,7 +212,7 @@ impl Gathered {
 
     fn new_task(&mut self, row: &TaskRun<'_>) -> u32 {
         let at = self.graph.tasks.len() as u32;
-        self.graph.tasks.push(RunTask { name: row.name.to_string(), activity: row.logical_task.to_string(), ..RunTask::default() });
+        self.graph.tasks.push(RunTask { name: label(row), activity: row.logical_task.to_string(), ..RunTask::default() });
         self.parents.push(None);
         self.last.push((None, None));
         at
@@ -331,7 +348,7 @@ fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter) -> Result<RunG
 
 /// Jobs as tasks, and which of them each attempt is at.
 fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Vec<u32>) {
-    let mut graph = RunGraph { name: "all jobs".to_owned(), noun: "job", ..RunGraph::default() };
+    let mut graph = RunGraph { name: "all jobs".to_owned(), noun: "job", submission_orders: true, ..RunGraph::default() };
     let mut of_attempt = vec![NONE; jobs.attempts.len()];
     let mut by_job: FxHashMap<(u32, flowmine_correlate::Sym), u32> = FxHashMap::default();
     let filter = filter.resolve(jobs);

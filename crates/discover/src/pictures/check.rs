@@ -71,6 +71,12 @@ fn facts(found: &Check) -> Vec<String> {
             facts.push(format!("Not judged, or in part: {} ({what}).", of(n)));
         }
     }
+    if found.ordered_by_submission > 0 {
+        facts.push(format!(
+            "{} of these are in order without a declaration: the one was submitted after the other's end.",
+            counted(found.ordered_by_submission, "pair", "pairs")
+        ));
+    }
     if found.unknown_parents > 0 {
         facts.push(format!("{} on {nouns} that no row tells of.", counted(found.unknown_parents, "dependency", "dependencies")));
     }

@@ -77,6 +77,11 @@ fn parts_of(step: &Step) -> String {
     words.join(", ")
 }
 
+/// The parts that the path has, in the order in which they happen.
+fn parts_there(found: &CriticalPath) -> Vec<Part> {
+    Part::ALL.into_iter().filter(|part| found.parts.iter().any(|of| of.part == *part)).collect()
+}
+
 /// The tasks that are shown: those with most time on the path, in their order, and how many are not.
 fn shown(found: &CriticalPath, most: usize) -> (Vec<&Step>, usize) {
     let mut by_time: Vec<usize> = (0..found.path.len()).collect();
@@ -105,13 +110,17 @@ pub fn text(found: &CriticalPath) -> String {
     let _ = writeln!(out, "\nCritical path: {}\n", counted(found.path.len() as u64, found.noun, &many(found.noun)));
     let column =
         |heading: &str, right: bool, cells: Vec<String>| Column { group: String::new(), heading: heading.to_owned(), right, cells };
-    out.push_str(&text_table::write(&[
+    let mut table = vec![
         column("from", true, steps.iter().map(|step| duration(step.from_ns as f64)).collect()),
         column("to", true, steps.iter().map(|step| duration(step.to_ns as f64)).collect()),
         column(found.noun, false, steps.iter().map(|step| step.task.clone()).collect()),
         column("after", false, steps.iter().map(|step| after(step).to_owned()).collect()),
-        column("parts", false, steps.iter().map(|step| parts_of(step)).collect()),
-    ]));
+    ];
+    for part in parts_there(found) {
+        let cell = |step: &&Step| step.parts.iter().find(|of| of.part == part).map_or(String::new(), |of| duration(of.time_ns as f64));
+        table.push(column(part.name(), true, steps.iter().map(cell).collect()));
+    }
+    out.push_str(&text_table::write(&table));
     if hidden > 0 {
         let _ = writeln!(out, "and {} with less time on it (--format csv has all)", counted(hidden as u64, found.noun, &many(found.noun)));
     }
@@ -177,6 +186,7 @@ fn colour(part: Part) -> &'static str {
         Part::Read => "#44aa99",
         Part::Write => "#e08a5b",
         Part::Compute | Part::Run => "#2b7bba",
+        Part::Turnaround => "#88ccee",
     }
 }
 
@@ -191,7 +201,7 @@ pub fn svg(found: &CriticalPath) -> String {
     if hidden > 0 {
         page.left_out.push(format!("{} of the path with less time", counted(hidden as u64, found.noun, &many(found.noun))));
     }
-    let there: Vec<Part> = Part::ALL.into_iter().filter(|part| found.parts.iter().any(|of| of.part == *part)).collect();
+    let there = parts_there(found);
     let whole: i64 = found.parts.iter().map(|of| of.time_ns).sum();
     let words = |part: Part| {
         let ns = found.parts.iter().find(|of| of.part == part).map_or(0, |of| of.time_ns);

@@ -65,7 +65,7 @@ impl<'a> Tasks<'a> {
         !self.filter.accounts.is_empty() || !self.filter.users.is_empty()
     }
 
-    fn wants_all(&self) -> bool {
+    pub(crate) fn wants_all(&self) -> bool {
         self.filter.from_ns.is_none() && self.filter.to_ns.is_none() && !self.wants_none()
     }
 }
