@@ -454,3 +454,36 @@ fn events_without_a_time_are_counted_and_keep_their_place() {
     let again = expect(flowmine().args(["discover", "--format", "json", "--dataset"]).arg(&dataset), 1).stdout;
     assert_eq!(serde_json::from_slice::<Value>(&again).unwrap()["edges"], graph["edges"]);
 }
+
+const SAID_TWICE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<log xes.version="1849.2016" xmlns="http://www.xes-standard.org/">
+<trace>
+<string key="concept:name" value="c"><string key="why" value="kept"/></string><string key="concept:name" value="second"/>
+<event><string key="concept:name" value="a"/><string key="concept:name" value="other"/><date key="time:timestamp" value="2020-01-01T10:00:00Z"/></event>
+<event><string key="concept:name" value="b"><int key="line" value="7"/></string><date key="time:timestamp" value="2020-01-01T11:00:00Z"/></event>
+<event><string key="concept:name" value="c"/><date key="time:timestamp" value="2020-01-01T12:00:00Z"><float key="off" value="0.5"/></date></event>
+</trace>
+</log>
+"#;
+
+/// What becomes an event's type, its time or an object's id is not a way to lose what stands beside or below it.
+#[test]
+fn names_and_times_that_hold_more_are_kept_or_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let (xes, to) = (dir.path().join("twice.xes"), dir.path().join("twice.ocel.json"));
+    fs::write(&xes, SAID_TWICE).unwrap();
+    let text = said(&mut convert(&xes, "ocel.json", &to), 1);
+    assert!(text.contains("(repeated_attribute)") && text.contains("concept:name"), "{text}");
+    let log: Value = serde_json::from_slice(&fs::read(&to).unwrap()).unwrap();
+    let value = |of: &Value, key: &str| {
+        let all = of["attributes"].as_array().unwrap().iter();
+        let found: Vec<String> = all.filter(|one| one["name"] == key).map(|one| one["value"].as_str().unwrap().to_owned()).collect();
+        found.join(" | ")
+    };
+    assert_eq!((&log["objects"][0]["id"], value(&log["objects"][0], "name").contains("kept")), (&Value::from("c"), true), "{log}");
+    let events = log["events"].as_array().unwrap();
+    let types: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["a", "b", "c"]);
+    assert!(value(&events[1], "name").contains(r#""line""#), "{log}");
+    assert!(value(&events[2], "time").contains("0.5"), "{log}");
+}

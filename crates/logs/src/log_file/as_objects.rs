@@ -76,7 +76,8 @@ impl FileObjectLog {
                 match record? {
                     Record::Trace(mut attributes) => {
                         let name = names.next(&attributes);
-                        attributes.retain(|attribute| attribute.key != case_names::KEY);
+                        distinct(&mut attributes, &name.name, &mut findings);
+                        take_out(&mut attributes, case_names::KEY, "name");
                         if let Some(told) = name.told.as_ref().filter(|_| name.is_new()) {
                             let message = format!("an earlier trace has the same concept:name; as an object this one is {}", name.name);
                             findings.push(found(Severity::Note, "duplicate_case_id", told, message));
@@ -91,6 +92,7 @@ impl FileObjectLog {
                         objects.push_record(&key, &Record::Object(object))?;
                     }
                     Record::CaseEvent(mut attributes) => {
+                        distinct(&mut attributes, &case, &mut findings);
                         let time_ns = match time_of(&attributes) {
                             Some(time_ns) => {
                                 disordered += u64::from(latest.is_some_and(|latest| time_ns < latest));
@@ -110,10 +112,10 @@ impl FileObjectLog {
                                 time_ns
                             }
                         };
-                        let name = attributes.iter().position(|a| a.key == "concept:name").map(|at| attributes.remove(at).value);
+                        let name = take_out(&mut attributes, "concept:name", "name");
                         let kind =
                             name.as_ref().and_then(Value::as_name).filter(|name| !name.is_empty()).unwrap_or(UNNAMED.into()).into_owned();
-                        attributes.retain(|attribute| attribute.key != "time:timestamp" && attribute.key != "concept:name");
+                        take_out(&mut attributes, "time:timestamp", "time");
                         distinct(&mut attributes, &case, &mut findings);
                         table.learn(true, &kind, &attributes);
                         put_ordered(time_ns, &mut key);
@@ -138,6 +140,18 @@ impl FileObjectLog {
         log.number_events = true;
         Ok((log, findings.finish()))
     }
+}
+
+/// Takes out the attribute that becomes something else in OCEL. One that holds more than that, because others hang below it or it is a time that is none, stays too, under another key: the key that it
+/// has is one by which PM4Py names case, activity and time of a flattened log.
+fn take_out<'a>(attributes: &mut Vec<Attribute<'a>>, key: &str, other: &'static str) -> Option<Value<'a>> {
+    let at = attributes.iter().position(|attribute| attribute.key == key)?;
+    let is_time = key != "time:timestamp" || matches!(attributes[at].value, Value::Time(_));
+    if attributes[at].children.is_empty() && is_time {
+        return Some(attributes.remove(at).value);
+    }
+    attributes[at].key = other.into();
+    Some(attributes[at].value.clone())
 }
 
 /// The time of an event of a trace.
