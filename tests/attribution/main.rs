@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+mod again;
 mod airflow;
 mod container;
 #[path = "../support/doctor.rs"]

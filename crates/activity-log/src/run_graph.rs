@@ -34,6 +34,10 @@ pub struct RunTask {
     pub name: String,
     /// What it is an instance of.
     pub activity: String,
+    /// What it executed, as a shell would be given it; `None` when that is not told.
+    pub command: Option<String>,
+    /// Where it ran, if that is told.
+    pub work_dir: Option<String>,
     /// Attempts at it.
     pub attempts: u32,
     /// When its first attempt was ready or submitted, whichever is known to be earlier.

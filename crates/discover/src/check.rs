@@ -439,7 +439,7 @@ fn is_pattern(path: &str) -> bool {
 
 /// Whether a list of declared files has this path: itself, its end, or a directory above it. A
 /// list with a pattern has every path, because nobody knows what the pattern stands for.
-fn declares(declared: &[String], path: &str) -> bool {
+pub(crate) fn declares(declared: &[String], path: &str) -> bool {
     declared.iter().any(|one| {
         let one = one.trim_start_matches("./").trim_end_matches('/');
         is_pattern(one) || is_at_end(path, one) || holds(one, path)

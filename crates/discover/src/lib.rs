@@ -1,6 +1,6 @@
 //! Process models: an event log in columns ([`flowmine_activity_log::ActivityLog`]) and typed options in, a model out.
 //!
-//! A model is a file here; it knows no source and no picture. [`dag`] takes tasks with what they wait for, [`critical_path`] and [`check`] a run as a graph
+//! A model is a file here; it knows no source and no picture. [`dag`] takes tasks with what they wait for, [`critical_path`], [`check`] and [`spec`] a run as a graph
 //! ([`flowmine_activity_log::RunGraph`]): no event log tells that. [`pictures`] says what of a model is drawn and how it is written for people and
 //! programs: a file a model, too.
 
@@ -19,6 +19,7 @@ pub mod performance_spectrum;
 pub mod pictures;
 mod precedence;
 pub mod process_model;
+pub mod spec;
 pub mod stats;
 pub mod summary;
 pub mod temporal_profile;

@@ -105,6 +105,11 @@ impl Network {
         Self { edges, first, order }
     }
 
+    /// The tasks, each after those that it waits for.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
     /// The edge with this number.
     pub fn edge(&self, number: u32) -> Edge {
         self.edges[number as usize]

@@ -258,6 +258,8 @@ impl Gathered {
 fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     let row = &attempt.row;
     let traced = attempt.traced.as_ref();
+    task.command = row.command.as_deref().map(str::to_owned);
+    task.work_dir = row.work_dir.as_deref().map(str::to_owned);
     task.cached = row.cached;
     task.submitted_ns = row.submitted_ns.or(row.queued_ns);
     (task.started_ns, task.finished_ns) = match row.cached_ns.filter(|_| row.cached) {

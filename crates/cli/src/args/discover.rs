@@ -43,6 +43,8 @@ pub enum Model {
     CriticalPath,
     /// Whether a run's tasks did what was declared: missing and needless dependencies, files that are not declared or that nobody read.
     Check,
+    /// A run as a workflow that can be run again, for Makeflow, Snakemake or Slurm.
+    Spec,
     /// How much of a task's time lies between its first and last access to a file, for each task and file.
     AccessShare,
     /// The reads and writes of one file (--file): offset over time, and by which task.
@@ -74,6 +76,12 @@ pub enum ModelFormat {
     Pnml,
     /// BPMN 2.0 with its diagram.
     Bpmn,
+    /// Makeflow's workflows in JSON: of spec.
+    Makeflow,
+    /// A Snakefile: of spec.
+    Snakemake,
+    /// A script that submits jobs to Slurm: of spec.
+    Slurm,
 }
 
 /// Of what the model is made.
@@ -160,7 +168,7 @@ pub struct Discover {
     /// models.
     #[arg(long, value_enum)]
     pub format: Option<ModelFormat>,
-    /// The run of --model critical-path and check: its name, its id, or both as they are listed when there are several.
+    /// The run of --model critical-path, check and spec: its name, its id, or both as they are listed when there are several.
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
     /// By what each part of a run is divided to say what would be gained, for critical-path.

@@ -27,8 +27,8 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     }
     anyhow::ensure!(args.file.is_none(), "--file chooses the file of --model accesses");
     anyhow::ensure!(
-        args.run.is_none() || matches!(args.model, Model::CriticalPath | Model::Check),
-        "--run chooses the run of --model critical-path or check"
+        args.run.is_none() || matches!(args.model, Model::CriticalPath | Model::Check | Model::Spec),
+        "--run chooses the run of --model critical-path, check or spec"
     );
     anyhow::ensure!(args.object_types.is_empty() || args.model == Model::Ocdfg, "--object-types is for --model ocdfg");
     let format = format(args)?;
@@ -42,7 +42,7 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
             _ => write_graph(&pictures::dag::graph(&found), format, out),
         };
         (Box::new(write), false)
-    } else if matches!(args.model, Model::CriticalPath | Model::Check) {
+    } else if matches!(args.model, Model::CriticalPath | Model::Check | Model::Spec) {
         (one_run::make(args, format)?, false)
     } else {
         let loaded = log::load(args)?;
@@ -73,6 +73,7 @@ fn formats(model: Model) -> &'static [ModelFormat] {
         Model::Petri => &[Pnml, Svg, Png, ModelFormat::Dot, Json, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
         Model::Bpmn => &[Bpmn, Svg, Png, Json],
         Model::Declare | Model::Bottlenecks | Model::Summary | Model::Check => &[Text, Csv, Json],
+        Model::Spec => &[ModelFormat::Makeflow, ModelFormat::Snakemake, ModelFormat::Slurm],
         Model::CriticalPath => &[Text, Svg, Png, Csv, Json],
         _ => CHART,
     }
@@ -82,7 +83,8 @@ fn format(args: &Discover) -> anyhow::Result<ModelFormat> {
     use clap::ValueEnum;
     let known = formats(args.model);
     let name = |format: &ModelFormat| format.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-    match args.format.or_else(|| by_name(args.output.as_deref()?)) {
+    let by_extension = || by_name(args.output.as_deref()?).filter(|format| args.model != Model::Spec || known.contains(format));
+    match args.format.or_else(by_extension) {
         None => Ok(known.first().copied().unwrap_or(Svg)),
         Some(format) if known.contains(&format) => Ok(format),
         Some(format) => {
@@ -107,6 +109,8 @@ pub fn by_name(file: &Path) -> Option<ModelFormat> {
         "txt" => Text,
         "pnml" => Pnml,
         "bpmn" => Bpmn,
+        "smk" => ModelFormat::Snakemake,
+        "sh" => ModelFormat::Slurm,
         _ => return None,
     })
 }
@@ -239,7 +243,7 @@ fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> an
                 Ok(())
             })
         }
-        Model::Ocdfg | Model::Dag | Model::CriticalPath | Model::Check | Model::AccessShare | Model::Accesses => {
+        Model::Ocdfg | Model::Dag | Model::CriticalPath | Model::Check | Model::Spec | Model::AccessShare | Model::Accesses => {
             anyhow::bail!("this model is made elsewhere")
         }
     })

@@ -1,10 +1,10 @@
-//! `flowmine discover --model critical-path|check`: models of one run.
+//! `flowmine discover --model critical-path|check|spec`: models of one run.
 
 use anyhow::Context;
 use flowmine_correlate::Filter;
 use flowmine_correlate::row_rules::RowRules;
-use flowmine_discover::pictures::{check as check_picture, critical_path as path_picture};
-use flowmine_discover::{check, critical_path};
+use flowmine_discover::pictures::{check as check_picture, critical_path as path_picture, spec as language};
+use flowmine_discover::{check, critical_path, spec};
 use flowmine_logs::run_graph;
 use flowmine_logs::task_log::Tasks;
 use flowmine_schema::Dataset;
@@ -12,6 +12,7 @@ use flowmine_schema::Dataset;
 use super::discover::Made;
 use super::jobs;
 use crate::args::{Discover, Model, ModelFormat};
+use crate::messages;
 use crate::progress::Stage;
 
 /// Makes the model and a way to write it.
@@ -35,6 +36,19 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
         .with_context(|| format!("{} has no run of which this model can be made", dir.display()))?;
     drop(stage);
     let _stage = Stage::new("discovering");
+    if args.model == Model::Spec {
+        let made = spec::discover(&run).with_context(|| format!("{} cannot be written as a workflow", run.name))?;
+        if made.cached > 0 {
+            let words = "tasks were not run because earlier results were taken; they are in the workflow";
+            messages::warning(&format!("{} {words}", made.cached));
+        }
+        let text = match format {
+            ModelFormat::Snakemake => language::snakemake(&made)?,
+            ModelFormat::Slurm => language::slurm(&made)?,
+            _ => language::makeflow(&made)?,
+        };
+        return Ok(Box::new(move |out| Ok(out.write_all(text.as_bytes())?)));
+    }
     if args.model == Model::Check {
         let found = check::discover(&run);
         return Ok(Box::new(move |out| match format {

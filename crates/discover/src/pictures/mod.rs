@@ -19,6 +19,7 @@ pub mod ocdfg;
 mod page;
 pub mod performance_spectrum;
 pub mod process_model;
+pub mod spec;
 pub mod summary;
 pub mod temporal_profile;
 pub mod text_table;

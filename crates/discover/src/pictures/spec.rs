@@ -1,0 +1,219 @@
+//! A workflow in the languages of those that run workflows: Makeflow's JSON, Snakemake, and a
+//! script that submits jobs to Slurm.
+//!
+//! Commands are executed by `sh`, as they were. Names and paths stand in quotes; what no quotes of
+//! a language can hold is refused.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::spec::{SpecTask, Workflow};
+
+/// Why a workflow cannot be written in a language.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LanguageError {
+    /// A dependency without a file.
+    #[error(
+        "{language} knows who waits for whom by files alone, and no file is known that goes from {first:?} to {second:?}: write it for Slurm"
+    )]
+    NoFile {
+        /// The language.
+        language: &'static str,
+        /// Who is waited for.
+        first: String,
+        /// Who waits.
+        second: String,
+    },
+    /// A task without an output.
+    #[error("{language} runs a task for its outputs, and none is known of {task:?}: write it for Slurm")]
+    NoOutput {
+        /// The language.
+        language: &'static str,
+        /// The task.
+        task: String,
+    },
+    /// A file whose name is a pattern to Snakemake.
+    #[error("Snakemake takes the braces in {path:?}, a file of {task:?}, for a wildcard: write it for Makeflow or Slurm")]
+    Braces {
+        /// The file.
+        path: String,
+        /// The task.
+        task: String,
+    },
+    /// A character that cannot be written.
+    #[error("the command or a file of {task:?} has a NUL, which no program can be given")]
+    Nul {
+        /// The task.
+        task: String,
+    },
+}
+
+#[derive(Serialize)]
+struct Rules<'a> {
+    rules: Vec<Rule<'a>>,
+}
+
+#[derive(Serialize)]
+struct Rule<'a> {
+    category: &'a str,
+    command: &'a str,
+    inputs: &'a [String],
+    outputs: &'a [String],
+}
+
+impl<'a> Rule<'a> {
+    fn of(task: &'a SpecTask) -> Self {
+        Self { category: &task.activity, command: &task.command, inputs: &task.inputs, outputs: &task.outputs }
+    }
+}
+
+/// Makeflow's JSON (`makeflow --json`, also read as JX by `--jx`).
+///
+/// # Errors
+/// When Makeflow would not run the same.
+pub fn makeflow(workflow: &Workflow) -> Result<String, LanguageError> {
+    by_files(workflow, "Makeflow")?;
+    let rules = Rules { rules: workflow.tasks.iter().map(Rule::of).collect() };
+    let mut out = serde_json::to_string_pretty(&rules).unwrap_or_default();
+    out.push('\n');
+    Ok(out)
+}
+
+/// A Snakefile.
+///
+/// # Errors
+/// When Snakemake would not run the same.
+pub fn snakemake(workflow: &Workflow) -> Result<String, LanguageError> {
+    by_files(workflow, "Snakemake")?;
+    for task in &workflow.tasks {
+        if let Some(path) = task.inputs.iter().chain(&task.outputs).find(|path| path.contains(['{', '}'])) {
+            return Err(LanguageError::Braces { path: path.clone(), task: task.name.clone() });
+        }
+    }
+    let list = |paths: &[String]| paths.iter().map(|path| literal(path)).collect::<Vec<_>>().join(", ");
+    let mut out = String::from("# Written by flowmine from a run. Commands are executed by sh, as they were.\n\n");
+    let all: Vec<String> = workflow.tasks.iter().flat_map(|task| task.outputs.clone()).collect();
+    let _ = write!(out, "rule all:\n    input: {}\n", list(&all));
+    for (at, task) in workflow.tasks.iter().enumerate() {
+        let _ = write!(out, "\nrule task_{at}:\n");
+        if !task.inputs.is_empty() {
+            let _ = writeln!(out, "    input: {}", list(&task.inputs));
+        }
+        let _ = writeln!(out, "    output: {}", list(&task.outputs));
+        let _ = writeln!(out, "    shell: {}", literal(&braces(&format!("sh -c {}", quoted(&task.command)))));
+    }
+    Ok(out)
+}
+
+/// A script for `sh` that submits a job for each task, waiting for those before it to end well.
+///
+/// # Errors
+/// When a command has a NUL.
+pub fn slurm(workflow: &Workflow) -> Result<String, LanguageError> {
+    let mut out = String::from(
+        "#!/bin/sh\n# Written by flowmine from a run: submits its tasks as jobs of Slurm, from the directory in which their files are.\nset -eu\n\n",
+    );
+    for (at, task) in workflow.tasks.iter().enumerate() {
+        no_nul(task)?;
+        let _ = write!(out, "j{at}=$(sbatch --parsable --job-name={}", quoted(&one_line(&task.activity)));
+        if !task.after.is_empty() {
+            let ids: Vec<String> = task.after.iter().map(|before| format!("${{j{before}%%;*}}")).collect();
+            let _ = write!(out, " --dependency=\"afterok:{}\"", ids.join(":"));
+        }
+        let _ = writeln!(out, " --wrap={})", quoted(&task.command));
+    }
+    for at in 0..workflow.tasks.len() {
+        let _ = writeln!(out, "echo \"${{j{at}%%;*}}\"");
+    }
+    Ok(out)
+}
+
+/// Refuses what a language of files cannot say.
+fn by_files(workflow: &Workflow, language: &'static str) -> Result<(), LanguageError> {
+    for task in &workflow.tasks {
+        no_nul(task)?;
+        if task.outputs.is_empty() {
+            return Err(LanguageError::NoOutput { language, task: task.name.clone() });
+        }
+        for &before in &task.after {
+            let before = &workflow.tasks[before];
+            if !before.outputs.iter().any(|path| task.inputs.contains(path)) {
+                return Err(LanguageError::NoFile { language, first: before.name.clone(), second: task.name.clone() });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn no_nul(task: &SpecTask) -> Result<(), LanguageError> {
+    let texts = task.inputs.iter().chain(&task.outputs).chain([&task.command, &task.activity]);
+    if texts.into_iter().any(|text| text.contains('\0')) {
+        return Err(LanguageError::Nul { task: task.name.clone() });
+    }
+    Ok(())
+}
+
+/// A word of `sh`: within single quotes nothing but their end means anything.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A string of Python: JSON's are of its form.
+fn literal(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+/// Snakemake takes what stands in braces for a name.
+fn braces(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(name: &str, inputs: &[&str], outputs: &[&str], after: &[usize]) -> SpecTask {
+        let own = |list: &[&str]| list.iter().map(|path| (*path).to_owned()).collect();
+        SpecTask {
+            name: name.to_owned(),
+            activity: name.to_owned(),
+            command: format!("echo '{name}' {{}} > \"$HOME\""),
+            inputs: own(inputs),
+            outputs: own(outputs),
+            after: after.to_vec(),
+        }
+    }
+
+    #[test]
+    fn quotes_hold() {
+        let made = Workflow { tasks: vec![task("a", &[], &["x"], &[]), task("b\n$(id)", &["x"], &["y z"], &[0])], ..Workflow::default() };
+        let script = slurm(&made).unwrap();
+        assert!(
+            script.contains("--job-name='b $(id)' --dependency=\"afterok:${j0%%;*}\" --wrap='echo '\\''b\n$(id)'\\'' {} > \"$HOME\"')"),
+            "{script}"
+        );
+        let snakefile = snakemake(&made).unwrap();
+        assert!(snakefile.contains("output: \"y z\"") && snakefile.contains("{{}}"), "{snakefile}");
+        let rules: serde_json::Value = serde_json::from_str(&makeflow(&made).unwrap()).unwrap();
+        assert_eq!(rules["rules"][1]["outputs"][0], "y z");
+    }
+
+    #[test]
+    fn what_a_language_cannot_say_is_refused() {
+        let without_file = Workflow { tasks: vec![task("a", &[], &["x"], &[]), task("b", &[], &["y"], &[0])], ..Workflow::default() };
+        assert!(matches!(makeflow(&without_file), Err(LanguageError::NoFile { .. })));
+        assert!(slurm(&without_file).is_ok());
+        let mut nul = Workflow { tasks: vec![task("a", &[], &["x"], &[])], ..Workflow::default() };
+        nul.tasks[0].command.push('\0');
+        assert!(matches!(slurm(&nul), Err(LanguageError::Nul { .. })));
+        let without_output = Workflow { tasks: vec![task("a", &[], &[], &[])], ..Workflow::default() };
+        assert!(matches!(snakemake(&without_output), Err(LanguageError::NoOutput { .. })));
+        let pattern = Workflow { tasks: vec![task("a", &[], &["{x}"], &[])], ..Workflow::default() };
+        assert!(matches!(snakemake(&pattern), Err(LanguageError::Braces { .. })));
+    }
+}
