@@ -1,0 +1,231 @@
+//! Events in order of time: starts, what changes by itself, finishes. What changes at one moment is
+//! settled in the order of the workflow, then shared resources are dealt out anew, until all is still.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::prediction::{Limit, Prediction, Segment};
+use crate::check::{Supply, Workflow};
+use crate::error::PredictError;
+use crate::functions::Poly;
+
+/// More settlings of a process are refused.
+pub(super) const MAX_SETTLINGS: u64 = 20_000_000;
+
+/// What a process has of one resource.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    pub since: f64,
+    pub given: Poly,
+    /// It gets all it can use.
+    pub satisfied: bool,
+}
+
+/// What a user of a shared resource could use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Demand {
+    Nothing,
+    UpTo(Poly),
+    All,
+}
+
+/// How a process stands.
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    pub running: bool,
+    pub started: Option<f64>,
+    pub finished: Option<f64>,
+    pub since: f64,
+    pub progress: Poly,
+    pub limit: Limit,
+    /// When it has to be looked at again, and the progress it has then reached exactly.
+    pub next: f64,
+    pub reaches: Option<f64>,
+    version: u32,
+    missing: usize,
+    /// What is left of amounts that are needed at the present progress, by resource.
+    pub burst: Vec<f64>,
+    pub burst_at: f64,
+    pub burst_since: f64,
+    pub shares: Vec<Option<Share>>,
+    pub demand: Demand,
+    pub demand_since: f64,
+    pub segments: Vec<Segment>,
+    /// What it was given of shared resources: resource, from when, how much a second.
+    pub given: Vec<(usize, f64, Poly)>,
+}
+
+pub(super) struct Engine<'a> {
+    pub flow: &'a Workflow,
+    pub states: Vec<State>,
+    readers: Vec<Vec<usize>>,
+    waiters: Vec<Vec<usize>>,
+    rank: Vec<usize>,
+    events: BinaryHeap<Reverse<(u64, usize, u32)>>,
+    pub dirty: BTreeSet<usize>,
+    pub dirty_shared: BTreeSet<usize>,
+    shared_versions: Vec<u32>,
+    settlings: u64,
+}
+
+impl<'a> Engine<'a> {
+    pub fn new(flow: &'a Workflow) -> Self {
+        let n = flow.processes.len();
+        let (mut readers, mut waiters) = (vec![Vec::new(); n], vec![Vec::new(); n]);
+        let mut rank = vec![0; n];
+        flow.order.iter().enumerate().for_each(|(at, p)| rank[*p] = at);
+        for (at, process) in flow.processes.iter().enumerate() {
+            process.after.iter().for_each(|source| waiters[*source].push(at));
+            for data in &process.data {
+                if let Supply::Stream { process, .. } = data.supply {
+                    readers[process].push(at);
+                }
+            }
+        }
+        let states = flow.processes.iter().map(|p| State::new(p.after.len(), p.resources.len())).collect();
+        let shared_versions = vec![0; flow.shared.len()];
+        Self {
+            flow,
+            states,
+            readers,
+            waiters,
+            rank,
+            events: BinaryHeap::new(),
+            dirty: BTreeSet::new(),
+            dirty_shared: BTreeSet::new(),
+            shared_versions,
+            settlings: 0,
+        }
+    }
+
+    pub fn run(mut self) -> Result<Prediction<'a>, PredictError> {
+        for at in 0..self.states.len() {
+            if self.states[at].missing == 0 {
+                self.schedule(at, self.flow.processes[at].start);
+            }
+        }
+        while let Some(Reverse((bits, id, version))) = self.events.pop() {
+            let now = f64::from_bits(bits);
+            self.wake(id, version, now);
+            while self.events.peek().is_some_and(|Reverse(e)| e.0 == bits) {
+                if let Some(Reverse((_, id, version))) = self.events.pop() {
+                    self.wake(id, version, now);
+                }
+            }
+            self.still(now)?;
+        }
+        Ok(Prediction::new(self.flow, self.states))
+    }
+
+    fn wake(&mut self, id: usize, version: u32, now: f64) {
+        let n = self.states.len();
+        if id >= n {
+            if self.shared_versions[id - n] == version {
+                self.dirty_shared.insert(id - n);
+            }
+            return;
+        }
+        let state = &mut self.states[id];
+        if state.version == version && state.finished.is_none() {
+            if state.started.is_none() {
+                (state.started, state.running, state.since, state.burst_since) = (Some(now), true, now, now);
+            }
+            self.dirty.insert(self.rank[id]);
+        }
+    }
+
+    /// Settles everything at one moment.
+    fn still(&mut self, now: f64) -> Result<(), PredictError> {
+        loop {
+            while let Some(rank) = self.dirty.pop_first() {
+                let at = self.flow.order[rank];
+                self.settlings += 1;
+                if self.settlings > MAX_SETTLINGS {
+                    return Err(PredictError::TooManyEvents { path: format!("processes[{at}]"), limit: MAX_SETTLINGS });
+                }
+                let changed = self.settle(at, now)?;
+                if self.states[at].finished.is_some() {
+                    self.finish(at, now);
+                } else {
+                    self.schedule(at, self.states[at].next);
+                }
+                if changed {
+                    for reader in &self.readers[at] {
+                        if self.states[*reader].running {
+                            self.dirty.insert(self.rank[*reader]);
+                        }
+                    }
+                }
+            }
+            let Some(shared) = self.dirty_shared.pop_first() else { return Ok(()) };
+            let next = self.deal(shared, now);
+            self.settlings += self.flow.shared[shared].users.len() as u64 / 16;
+            self.shared_versions[shared] += 1;
+            if next.is_finite() {
+                let event = (later(now, next).to_bits(), self.states.len() + shared, self.shared_versions[shared]);
+                self.events.push(Reverse(event));
+            }
+        }
+    }
+
+    fn finish(&mut self, at: usize, now: f64) {
+        if !self.states[at].running {
+            return;
+        }
+        self.states[at].running = false;
+        for waiter in std::mem::take(&mut self.waiters[at]) {
+            self.states[waiter].missing -= 1;
+            if self.states[waiter].missing == 0 {
+                let start = self.flow.processes[waiter].start.max(now);
+                if start == now {
+                    self.wake(waiter, self.states[waiter].version, now);
+                } else {
+                    self.schedule(waiter, start);
+                }
+            }
+        }
+    }
+
+    fn schedule(&mut self, at: usize, time: f64) {
+        let state = &mut self.states[at];
+        state.version += 1;
+        if time.is_finite() {
+            self.events.push(Reverse(((time + 0.0).to_bits(), at, state.version)));
+        }
+    }
+
+    /// Marks a process of which a share has changed.
+    pub fn touch(&mut self, at: usize) {
+        self.dirty.insert(self.rank[at]);
+    }
+}
+
+/// A time after `now`, even where the step is too small for a number.
+pub(super) fn later(now: f64, next: f64) -> f64 {
+    next.max(now.next_up())
+}
+
+impl State {
+    fn new(missing: usize, resources: usize) -> Self {
+        Self {
+            running: false,
+            started: None,
+            finished: None,
+            since: 0.0,
+            progress: Poly::constant(0.0),
+            limit: Limit::NotStarted,
+            next: f64::INFINITY,
+            reaches: None,
+            version: 0,
+            missing,
+            burst: vec![0.0; resources],
+            burst_at: -1.0,
+            burst_since: 0.0,
+            shares: vec![None; resources],
+            demand: Demand::Nothing,
+            demand_since: 0.0,
+            segments: Vec::new(),
+            given: Vec::new(),
+        }
+    }
+}

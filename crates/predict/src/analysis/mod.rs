@@ -1,0 +1,21 @@
+//! Algorithm 2 of the paper for all processes of a workflow at once, from event to event.
+
+mod engine;
+mod prediction;
+mod settle;
+mod share;
+
+pub use prediction::{Limit, Prediction, Segment};
+
+use crate::check::Workflow;
+use crate::error::PredictError;
+
+impl Workflow {
+    /// Predicts.
+    ///
+    /// # Errors
+    /// [`PredictError::TooManyEvents`], [`PredictError::Degree`].
+    pub fn predict(&self) -> Result<Prediction<'_>, PredictError> {
+        engine::Engine::new(self).run()
+    }
+}

@@ -1,0 +1,102 @@
+//! Dealing out a shared resource: the highest priority first, within it by weight; what one does
+//! not use goes to the others (max-min fairness).
+
+use super::engine::{Demand, Engine, Share};
+use crate::check::User;
+use crate::functions::Poly;
+
+impl Engine<'_> {
+    /// Deals a shared resource out; gives the time at which it has to be dealt out anew.
+    pub fn deal(&mut self, shared: usize, now: f64) -> f64 {
+        let pool = &self.flow.shared[shared];
+        let mut users: Vec<(User, Demand)> = Vec::new();
+        for user in pool.users.iter().filter(|u| self.states[u.process].running) {
+            let state = &self.states[user.process];
+            let demand = match state.demand {
+                _ if !user.yields => Demand::All,
+                Demand::UpTo(poly) => Demand::UpTo(poly.shifted(now - state.demand_since)),
+                other => other,
+            };
+            users.push((*user, demand));
+        }
+        users.sort_by(|a, b| b.0.priority.cmp(&a.0.priority).then_with(|| relative(a).compare(&relative(b))));
+        let mut rest = pool.capacity.seen_from(now);
+        let mut until = pool.capacity.next_after(now).map_or(f64::INFINITY, |b| b - now);
+        for level in users.chunk_by(|a, b| a.0.priority == b.0.priority) {
+            self.deal_level(level, &mut rest, &mut until, now);
+        }
+        now + until
+    }
+
+    fn deal_level(&mut self, level: &[(User, Demand)], rest: &mut Poly, until: &mut f64, now: f64) {
+        // Sums of the weights after each, from the end: taking off one by one would leave rests of rounding.
+        let mut after = vec![0.0; level.len()];
+        for at in (1..level.len()).rev() {
+            after[at - 1] = after[at] + level[at].0.weight;
+        }
+        let mut weights = after[0] + level[0].0.weight;
+        let mut open = level.len();
+        let watch = |until: &mut f64, one: &Poly, other: &Poly| {
+            if let Some(time) = one.minus(other).first_above(*until) {
+                *until = time;
+            }
+        };
+        // Those who ask for the least for their weight come first: once one cannot have all it asks for, no later one can.
+        let mut fed = Vec::new();
+        for (at, (user, demand)) in level.iter().enumerate() {
+            let wants = match demand {
+                Demand::Nothing => Poly::constant(0.0),
+                Demand::UpTo(poly) => *poly,
+                Demand::All => break,
+            };
+            if wants.compare(&rest.scaled(user.weight / weights)).is_gt() {
+                break;
+            }
+            *rest = rest.minus(&wants);
+            fed.push((wants, user.weight));
+            weights = after[at];
+            open -= 1;
+            self.give(user, wants, true, now);
+        }
+        if open == 0 {
+            // They have all they ask for until together they ask for more than there is.
+            watch(until, &Poly::constant(0.0), rest);
+            return;
+        }
+        for (wants, weight) in &fed {
+            watch(until, wants, &rest.scaled(weight / weights));
+        }
+        for (user, demand) in &level[level.len() - open..] {
+            let part = rest.scaled(user.weight / weights);
+            if let Demand::UpTo(wants) = demand {
+                watch(until, &part, wants);
+            }
+            self.give(user, part, false, now);
+        }
+        *rest = Poly::constant(0.0);
+    }
+
+    fn give(&mut self, user: &User, given: Poly, satisfied: bool, now: f64) {
+        let state = &mut self.states[user.process];
+        let old = state.shares[user.resource];
+        let same = old.is_some_and(|o| o.satisfied == satisfied && o.given.shifted(now - o.since).compare(&given).is_eq());
+        if same {
+            return;
+        }
+        state.shares[user.resource] = Some(Share { since: now, given, satisfied });
+        match state.given.last_mut() {
+            Some(last) if last.0 == user.resource && last.1 == now => last.2 = given,
+            _ => state.given.push((user.resource, now, given)),
+        }
+        self.touch(user.process);
+    }
+}
+
+/// What one asks for, by its weight; more than any number for those who take all.
+fn relative((user, demand): &(User, Demand)) -> Poly {
+    match demand {
+        Demand::Nothing => Poly::constant(0.0),
+        Demand::UpTo(poly) => poly.scaled(1.0 / user.weight),
+        Demand::All => Poly::constant(f64::MAX),
+    }
+}

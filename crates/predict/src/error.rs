@@ -1,0 +1,37 @@
+//! What can be wrong with a model.
+
+/// Why there is no prediction.
+#[derive(Debug, thiserror::Error)]
+pub enum PredictError {
+    /// The file is no model: not JSON, an unknown or a missing field.
+    #[error("the model cannot be read: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A field holds what cannot be.
+    #[error("{path}: {problem}")]
+    Field {
+        /// The field, such as `processes[2].data[0].requirement`.
+        path: String,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+    /// The prediction takes more steps than allowed.
+    #[error("{path}: more than {limit} changes of what limits the processes: give the functions fewer pieces, or split the model")]
+    TooManyEvents {
+        /// The process whose turn it was.
+        path: String,
+        /// The bound.
+        limit: u64,
+    },
+    /// Functions that were put into each other got too steep a polynomial.
+    #[error("{path}: functions put into each other give a polynomial of a degree above {}: use straight pieces", crate::functions::MAX_DEGREE)]
+    Degree {
+        /// The field.
+        path: String,
+    },
+}
+
+impl PredictError {
+    pub(crate) fn field(path: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Field { path: path.into(), problem: problem.into() }
+    }
+}

@@ -1,0 +1,126 @@
+//! What is done with functions in pieces: sum, scale, derivative, integral, composition, minimum
+//! and the inverse. Breakpoints of a result are those of its parts and where parts meet.
+
+use super::piecewise::Piecewise;
+use super::polynomial::Poly;
+
+/// The least of several functions and which of them it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Minimum {
+    /// The least value.
+    pub function: Piecewise,
+    /// From each place on, the number of the function that is least there. Of equal ones the one
+    /// that stays lower wins, and of the same ones the first.
+    pub least: Vec<(f64, usize)>,
+}
+
+impl Piecewise {
+    /// The values times `factor`.
+    pub fn scaled(&self, factor: f64) -> Option<Self> {
+        Self::new(self.pieces().map(|(x, p)| (x, p.scaled(factor))))
+    }
+
+    /// The sum.
+    pub fn plus(&self, other: &Self) -> Option<Self> {
+        let places = merged(&[self, other]);
+        Self::new(places.into_iter().map(|x| (x, self.seen_from(x).plus(&other.seen_from(x)))))
+    }
+
+    /// The slope; jumps leave no trace in it.
+    pub fn derivative(&self) -> Option<Self> {
+        Self::new(self.pieces().map(|(x, p)| (x, p.derivative())))
+    }
+
+    /// The area from the first breakpoint on; nothing when the degree gets too high.
+    pub fn integral(&self) -> Option<Self> {
+        let mut area = 0.0;
+        let mut out = Vec::with_capacity(self.breakpoints().len());
+        for at in 0..self.breakpoints().len() {
+            let (from, poly, next) = self.piece(at);
+            let piece = poly.integral(area)?;
+            area = next.map_or(area, |n| piece.at(n - from));
+            out.push((from, piece));
+        }
+        Self::new(out)
+    }
+
+    /// `x ↦ self(inner(x))` for an inner function that never falls; nothing when the degree gets
+    /// too high.
+    pub fn compose(&self, inner: &Self) -> Option<Self> {
+        let mut out = Vec::new();
+        for at in 0..inner.breakpoints().len() {
+            let (from, poly, next) = inner.piece(at);
+            let mut x = from;
+            let mut index = self.index(poly.at(0.0));
+            loop {
+                let (base, piece, to) = self.piece(index);
+                let seen = poly.shifted(x - from);
+                out.push((x, if seen.at(0.0) < base { Poly::constant(piece.at(0.0)) } else { piece.compose(&seen, base)? }));
+                let Some(to) = to else { break };
+                let reach = seen.minus(&Poly::constant(to));
+                let Some(step) = reach.first_above(next.map_or(f64::INFINITY, |n| n - x)) else { break };
+                if next.is_some_and(|n| x + step >= n) {
+                    break;
+                }
+                x = (x + step).max(x.next_up());
+                index += 1;
+            }
+        }
+        Self::new(out)
+    }
+
+    /// The least of functions; nothing of none.
+    pub fn minimum(functions: &[&Self]) -> Option<Minimum> {
+        let places = merged(functions);
+        let (mut pieces, mut least) = (Vec::new(), Vec::<(f64, usize)>::new());
+        for (at, &begin) in places.iter().enumerate() {
+            let end = places.get(at + 1).copied().unwrap_or(f64::INFINITY);
+            let mut x = begin;
+            while x < end {
+                let seen: Vec<Poly> = functions.iter().map(|f| f.seen_from(x)).collect();
+                let first = (1..seen.len()).fold(0, |m, n| if seen[n].compare(&seen[m]).is_lt() { n } else { m });
+                pieces.push((x, *seen.get(first)?));
+                if least.last().is_none_or(|l| l.1 != first) {
+                    least.push((x, first));
+                }
+                let crossings = seen.iter().filter_map(|f| seen[first].minus(f).first_above(end - x));
+                x = (x + crossings.fold(f64::INFINITY, f64::min)).max(x.next_up());
+            }
+        }
+        Some(Minimum { function: Self::new(pieces)?, least })
+    }
+
+    /// The inverse of straight pieces that never fall. Level pieces become jumps (continuous from the
+    /// right: at the jump itself the greatest `x`; [`Piecewise::inverse_at`] gives the least) and
+    /// jumps become level. Nothing for curves: see [`Piecewise::inverse_at`].
+    pub fn inverse(&self) -> Option<Self> {
+        if !self.is_linear() || self.first_fall().is_some() {
+            return None;
+        }
+        let mut points = Vec::new();
+        for at in 0..self.breakpoints().len() {
+            let (from, poly, next) = self.piece(at);
+            points.push((poly.at(0.0), from));
+            match next {
+                Some(next) => points.push((poly.at(next - from).max(poly.at(0.0)), next)),
+                None if poly.degree() == 1 => {
+                    let mut out: Vec<_> = Self::points(&points)?.pieces().map(|(y, p)| (y, *p)).collect();
+                    let slope = 1.0 / poly.derivative().at(0.0);
+                    out.pop();
+                    out.push((poly.at(0.0), Poly::line(from, slope)));
+                    return Self::new(out);
+                }
+                None => {}
+            }
+        }
+        Self::points(&points)
+    }
+}
+
+/// All breakpoints, ascending, each once.
+fn merged(functions: &[&Piecewise]) -> Vec<f64> {
+    let mut all: Vec<f64> = functions.iter().flat_map(|f| f.breakpoints().iter().copied()).collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}

@@ -1,0 +1,21 @@
+//! When a workflow ends, and what holds each of its processes up at each moment.
+//!
+//! In goes a [`model::Model`]: processes with the data and resources that progress takes, what they
+//! are given of these, and who reads whose output. Out comes a [`Prediction`]: progress over time
+//! in exact pieces, what limits it, use of resources, data that wait, finish times. The model is
+//! that of BottleMod (Lößer, Witzke, Schintke, Scheuermann); `docs/prediction.md` says what was
+//! decided where the paper is silent. Refused with the path of the field: functions that fall
+//! where they must not, numbers that are not finite, units that differ, cycles.
+//!
+//! Nothing here samples time: the analysis goes from one change of what limits a process to the
+//! next, so that 100 GB cost what 1 GB costs.
+
+pub mod analysis;
+mod check;
+mod error;
+pub mod functions;
+pub mod model;
+
+pub use analysis::{Limit, Prediction, Segment};
+pub use check::{MAX_PIECES, MAX_PROCESSES, Workflow};
+pub use error::PredictError;
