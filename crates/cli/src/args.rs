@@ -1,6 +1,7 @@
 //! Arguments as typed.
 
 mod discover;
+mod predict;
 mod trace;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use discover::{ColumnArgs, Discover, EventsArg, Model, ModelFormat, ShowArg, SortArg, StatisticArg, TableArg};
+pub use predict::{Predict, PredictFormat};
 pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, TasksArg, Trace, TraceFilters};
 
 /// Process mining for HPC clusters and scientific workflows.
@@ -43,6 +45,8 @@ pub enum Command {
     Validate(Validate),
     /// Discover a model and draw it.
     Discover(Box<Discover>),
+    /// Predict from a model of its processes when a workflow ends, and what holds it up.
+    Predict(Predict),
     /// The whole batch: correlate, export, discover, summarise.
     Run(Run),
     /// Show what works on this machine and why not.

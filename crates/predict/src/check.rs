@@ -360,7 +360,10 @@ fn order(processes: &[Process]) -> Checked<Vec<usize>> {
         seen[on] = true;
         on = processes[on].sources().find(|s| missing[*s] > 0).unwrap_or(on);
     }
-    Err(PredictError::field(format!("processes[{on}]"), format!("{:?} waits for itself, through those it reads from or comes after", processes[on].name)))
+    Err(PredictError::field(
+        format!("processes[{on}]"),
+        format!("{:?} waits for itself, through those it reads from or comes after", processes[on].name),
+    ))
 }
 
 fn mark_who_yields(processes: &[Process], order: &[usize], shared: &mut [Shared]) {

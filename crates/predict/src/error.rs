@@ -23,7 +23,10 @@ pub enum PredictError {
         limit: u64,
     },
     /// Functions that were put into each other got too steep a polynomial.
-    #[error("{path}: functions put into each other give a polynomial of a degree above {}: use straight pieces", crate::functions::MAX_DEGREE)]
+    #[error(
+        "{path}: functions put into each other give a polynomial of a degree above {}: use straight pieces",
+        crate::functions::MAX_DEGREE
+    )]
     Degree {
         /// The field.
         path: String,

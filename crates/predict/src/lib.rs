@@ -15,6 +15,9 @@ mod check;
 mod error;
 pub mod functions;
 pub mod model;
+pub mod picture;
+pub mod report;
+pub mod what_if;
 
 pub use analysis::{Limit, Prediction, Segment};
 pub use check::{MAX_PIECES, MAX_PROCESSES, Workflow};

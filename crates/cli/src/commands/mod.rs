@@ -13,6 +13,7 @@ mod made;
 mod observe;
 mod one_run;
 mod pages;
+mod predict;
 mod prune;
 mod run;
 mod source;
@@ -79,6 +80,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Export(args) => export::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Discover(args) => discover::run(&args),
+        Command::Predict(args) => predict::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Completions { shell } => pages::completions(shell),

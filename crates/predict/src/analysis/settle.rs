@@ -159,9 +159,7 @@ impl Engine<'_> {
     fn given(&self, at: usize, resource: usize, time: f64) -> Poly {
         match &self.flow.processes[at].resources[resource].allocation {
             Allocation::Function(f) => f.seen_from(time),
-            Allocation::Shared(_) => {
-                self.states[at].shares[resource].map_or(Poly::constant(0.0), |s| s.given.shifted(time - s.since))
-            }
+            Allocation::Shared(_) => self.states[at].shares[resource].map_or(Poly::constant(0.0), |s| s.given.shifted(time - s.since)),
         }
     }
 
@@ -221,7 +219,16 @@ impl Engine<'_> {
 
     /// Until when all that was decided holds, and the progress reached by then if that ends it.
     #[expect(clippy::too_many_arguments, reason = "they are what was decided")]
-    fn until(&self, at: usize, now: f64, p: f64, progress: &Poly, limit: Limit, ceilings: &[Ceiling], speeds: &[Speed]) -> (f64, Option<f64>) {
+    fn until(
+        &self,
+        at: usize,
+        now: f64,
+        p: f64,
+        progress: &Poly,
+        limit: Limit,
+        ceilings: &[Ceiling],
+        speeds: &[Speed],
+    ) -> (f64, Option<f64>) {
         let process = &self.flow.processes[at];
         let mut wait = ceilings.iter().fold(f64::INFINITY, |w, c| w.min(c.holds));
         for resource in &process.resources {

@@ -1,0 +1,121 @@
+//! What a workflow would gain if one of the things that limit it were wider.
+
+use crate::analysis::Limit;
+use crate::check::{Allocation, Supply, Workflow};
+use crate::error::PredictError;
+use crate::functions::Piecewise;
+
+/// How much wider.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Wider {
+    /// This many times as much.
+    Times(f64),
+    /// No limit any more.
+    Unlimited,
+}
+
+/// What would be gained.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gain {
+    /// What is made wider, as a path of names.
+    pub what: String,
+    /// How long it limits some process, in seconds, summed over processes.
+    pub limits_s: f64,
+    /// By how much the workflow would finish earlier, in seconds.
+    pub gain_s: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Shared(usize),
+    Resource(usize, usize),
+    Data(usize, usize),
+}
+
+impl Workflow {
+    /// The gain for each thing that limits a process at some time, greatest first: shared
+    /// resources as a whole, allocations, and data that are given from outside (times x: as if
+    /// they came x times as fast; unlimited: as if all were there from the beginning). Data that
+    /// another process writes are left out: what limits that process counts. Nothing when the
+    /// workflow does not finish.
+    ///
+    /// # Errors
+    /// As [`Workflow::predict`]; [`PredictError::Field`] for a factor that is not above zero.
+    pub fn gains(&self, wider: Wider) -> Result<Vec<Gain>, PredictError> {
+        if let Wider::Times(x) = wider
+            && !(x.is_finite() && x > 0.0)
+        {
+            return Err(PredictError::field("widen", "a factor is above zero and finite"));
+        }
+        let prediction = self.predict()?;
+        let Some(finish) = prediction.finish_s() else { return Ok(Vec::new()) };
+        let mut parts = std::collections::BTreeMap::<Part, f64>::new();
+        for at in 0..prediction.len() {
+            for segment in prediction.segments(at) {
+                if let Some(part) = self.part(at, segment.limit) {
+                    *parts.entry(part).or_default() += segment.to - segment.from;
+                }
+            }
+        }
+        let gain = |(part, limits_s): (Part, f64)| {
+            let mut changed = self.clone();
+            changed.widen(part, wider).ok_or_else(|| PredictError::field("widen", "the numbers get too large"))?;
+            let then = changed.predict()?.finish_s().unwrap_or(f64::INFINITY);
+            Ok(Gain { what: self.part_name(part), limits_s, gain_s: finish - then })
+        };
+        let mut gains = parts.into_iter().map(gain).collect::<Result<Vec<_>, PredictError>>()?;
+        gains.sort_by(|a, b| b.gain_s.total_cmp(&a.gain_s).then_with(|| a.what.cmp(&b.what)));
+        Ok(gains)
+    }
+
+    fn part(&self, at: usize, limit: Limit) -> Option<Part> {
+        match limit {
+            Limit::Data(k) => matches!(self.processes[at].data[k].supply, Supply::Function(_)).then_some(Part::Data(at, k)),
+            Limit::Resource(l) => Some(match self.processes[at].resources[l].allocation {
+                Allocation::Shared(shared) => Part::Shared(shared),
+                Allocation::Function(_) => Part::Resource(at, l),
+            }),
+            Limit::NotStarted | Limit::Finished => None,
+        }
+    }
+
+    fn part_name(&self, part: Part) -> String {
+        match part {
+            Part::Shared(s) => format!("shared {}", self.shared[s].name),
+            Part::Resource(p, l) => format!("{}: resource {}", self.processes[p].name, self.processes[p].resources[l].name),
+            Part::Data(p, k) => format!("{}: data {}", self.processes[p].name, self.processes[p].data[k].name),
+        }
+    }
+
+    fn widen(&mut self, part: Part, wider: Wider) -> Option<()> {
+        match (part, wider) {
+            (Part::Shared(s), Wider::Times(x)) => self.shared[s].capacity = self.shared[s].capacity.scaled(x)?,
+            (Part::Shared(s), Wider::Unlimited) => {
+                for user in self.shared[s].users.clone() {
+                    self.processes[user.process].resources[user.resource].requirement = Piecewise::constant(0.0);
+                }
+            }
+            (Part::Resource(p, l), Wider::Times(x)) => {
+                let resource = &mut self.processes[p].resources[l];
+                if let Allocation::Function(f) = &resource.allocation {
+                    resource.allocation = Allocation::Function(f.scaled(x)?);
+                }
+            }
+            (Part::Resource(p, l), Wider::Unlimited) => self.processes[p].resources[l].requirement = Piecewise::constant(0.0),
+            (Part::Data(p, k), _) => {
+                let data = &mut self.processes[p].data[k];
+                if let Supply::Function(f) = &data.supply {
+                    data.supply = Supply::Function(match wider {
+                        Wider::Times(x) => f.compose(&Piecewise::line(0.0, x))?,
+                        // Without end a slope gives any amount; a level end gives what it has.
+                        Wider::Unlimited => match f.piece(f.breakpoints().len() - 1) {
+                            (_, last, _) if last.degree() == 0 => Piecewise::constant(last.at(0.0)),
+                            _ => Piecewise::constant(f64::MAX.sqrt()),
+                        },
+                    });
+                }
+            }
+        }
+        Some(())
+    }
+}
