@@ -119,7 +119,7 @@ fn simulate(case: &Case, until: f64) -> Vec<[f64; 3]> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn progress_is_that_of_a_simulation_in_fine_steps(case in case()) {

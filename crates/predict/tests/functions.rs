@@ -20,6 +20,8 @@ fn places() -> impl Iterator<Item = f64> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn operations_agree_with_values(f in rising(), g in rising()) {
         let (sum, inside) = (f.plus(&g).unwrap(), f.compose(&g).unwrap());

@@ -45,7 +45,7 @@ impl Piecewise {
     }
 
     /// `x ↦ self(inner(x))` for an inner function that never falls; nothing when the degree gets
-    /// too high.
+    /// too high or the inner function begins below where this one does.
     pub fn compose(&self, inner: &Self) -> Option<Self> {
         let mut out = Vec::new();
         for at in 0..inner.breakpoints().len() {
@@ -55,7 +55,11 @@ impl Piecewise {
             loop {
                 let (base, piece, to) = self.piece(index);
                 let seen = poly.shifted(x - from);
-                out.push((x, if seen.at(0.0) < base { Poly::constant(piece.at(0.0)) } else { piece.compose(&seen, base)? }));
+                // Rounding may leave the inner value just below a piece that it has reached; before the first piece there is nothing.
+                if index == 0 && seen.at(0.0) < base {
+                    return None;
+                }
+                out.push((x, piece.compose(&seen, base)?));
                 let Some(to) = to else { break };
                 let reach = seen.minus(&Poly::constant(to));
                 let Some(step) = reach.first_above(next.map_or(f64::INFINITY, |n| n - x)) else { break };
