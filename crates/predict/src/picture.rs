@@ -41,7 +41,9 @@ pub fn svg(prediction: &Prediction<'_>) -> String {
         row(&mut sheet, prediction, at, &time, 62.0 + at as f64 * (ROW + 44.0));
     }
     let bottom = 62.0 + rows as f64 * (ROW + 44.0);
-    axis::across(&mut sheet, &time, &Ticks::of_time(&time, 8.0 * high * 1e9), bottom - 20.0, bottom - 16.0);
+    let ticks = Ticks::of_time(&time, 8.0);
+    axis::across(&mut sheet, &time, &ticks, bottom - 20.0, bottom - 16.0);
+    sheet.text(LEFT + WIDTH + 8.0, bottom - 4.0, 11.0, WEAK_TEXT, "", ticks.unit);
     sheet.document(WIDTH + 2.0 * LEFT, bottom + 24.0, &heading, "Progress of each process over time and what limits it")
 }
 
