@@ -1,0 +1,92 @@
+//! What can be wrong, and where.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use flowmine_text::visible;
+
+/// A place in a file of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// From 1; 0 for what stands in no file.
+    pub line: u32,
+    /// In characters, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// What is wrong with a text, before the name of its file is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Where.
+    pub at: Place,
+    /// What, and what to do.
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault with its place.
+    pub fn new(at: Place, message: impl Into<String>) -> Self {
+        Self { at, message: message.into() }
+    }
+
+    /// The fault with the name of the file in which it is.
+    pub fn in_file(self, file: &str) -> Error {
+        Error::Text { file: file.to_owned(), at: self.at, message: self.message }
+    }
+}
+
+/// Why a workflow is not transformed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A fault in a workflow or in a transformation.
+    #[error("{}:{at}: {}", visible(file), visible(message))]
+    Text {
+        /// The file as the user named it.
+        file: String,
+        /// Where in it.
+        at: Place,
+        /// What is wrong.
+        message: String,
+    },
+    /// A transformation does not go with a task.
+    #[error("{}:{at}: {} cannot be applied to {}: {}", visible(file), visible(layer), visible(task), visible(message))]
+    Application {
+        /// The file of the transformation.
+        file: String,
+        /// Where in it.
+        at: Place,
+        /// Name of the transformation.
+        layer: String,
+        /// The task, by its name and where it stands.
+        task: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// Tasks of one workflow do not go together.
+    #[error("{}:{at}: {}", visible(file), visible(message))]
+    Collision {
+        /// The workflow.
+        file: String,
+        /// The second task.
+        at: Place,
+        /// What collides.
+        message: String,
+    },
+    /// A file could not be read or written.
+    #[error("{}: {source}", visible(&path.display().to_string()))]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// What this crate's functions give.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

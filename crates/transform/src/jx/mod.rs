@@ -1,0 +1,32 @@
+//! JX, Makeflow's JSON with expressions, and the paper's notation (section "Notation").
+//!
+//! In goes text, out comes a [`Value`] with the place of each part. Accepted are JSON; `+ - * / %`,
+//! comparisons, `and or not` (also `&& || !`), lookups `a.b`, `a["b"]`, `a{b}` (as the paper writes),
+//! slices, comprehensions `[x for x in list if test]`, functions ([`functions::NAMES`]), sizes (`3G`
+//! is 3072, in MB), comments from `#` to the end of a line; and as statements `let X = Y`,
+//! `define F(X) = Y` and `eval X`. `{"eval": "text"}` is an expression in a file that must be JSON.
+//!
+//! Nothing here reads a file, asks the network or runs a program: Makeflow's `fetch` and `listdir` are
+//! refused. Depth, sizes and steps are bounded, and a definition that needs itself is refused.
+
+pub mod eval;
+pub mod functions;
+mod lex;
+pub(crate) use lex::size_in_mb;
+mod parse;
+pub mod syntax;
+mod value;
+
+pub use eval::{Evaluator, Scope};
+pub use parse::parse;
+pub use syntax::{Expr, Program};
+pub use value::{Data, Value, quote_json};
+
+/// How deep expressions and values may be nested.
+pub const DEPTH: u32 = 100;
+/// How large a text of JX may be, in bytes.
+pub const TEXT_BYTES: usize = 64 << 20;
+/// How large a value may become: its parts and the bytes of its texts together.
+pub const VALUE_SIZE: u64 = 256 << 20;
+/// How many steps an evaluation may take.
+pub const STEPS: u64 = 50_000_000;

@@ -1,0 +1,188 @@
+//! Layers as scripts of POSIX sh (the paper's figure "Script created when evaluating Singularity(T1)").
+//!
+//! In goes a transformed task, out come scripts: one a layer, the plain task's first. Each is a process of its own: it
+//! sets its environment, runs its command as `sh -c` would (so that `$$`, `exit`, `exec`, redirections and traps are the
+//! command's own), passes signals on, runs `post` whatever happened, adds a line to the task's record and ends as its command
+//! ended. Nothing of a task is pasted into a script but between single quotes.
+
+mod parts;
+
+use std::fmt::Write;
+
+use crate::algebra::{Environment, FileName, Layer, Setting, Task};
+use crate::jx::quote_json;
+
+/// A file to be written beside the workflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Script {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub text: String,
+}
+
+/// A text as one word of the shell, whatever is in it but NUL.
+pub fn quote(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '.' | ':' | ',' | '+' | '@' | '-');
+    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Name of the file into which the layers of a task write how they ended: a line of JSON each.
+pub fn record_name(layers: &[Layer]) -> String {
+    format!("t_{}.record", layers.first().map_or("", |layer| &layer.id))
+}
+
+/// The layers of a task, the plain one first; `id` is the checksum of the task as it is now. Where a file of the outermost layer has
+/// another name in the workflow that layer runs in a directory of its own.
+pub fn layers(task: &Task, id: String) -> Vec<Layer> {
+    let mut all = task.under.clone();
+    let mut parts = task.parts.clone();
+    parts.environment.clone_from(&task.own_environment);
+    let renamed = parts.inputs.iter().chain(&parts.outputs).any(FileName::is_renamed);
+    all.push(Layer { name: task.layer.clone(), id, parts, sandbox: task.sandbox || renamed });
+    all
+}
+
+/// The scripts of a task's layers.
+pub fn scripts(task_name: &str, layers: &[Layer]) -> Vec<Script> {
+    let record = record_name(layers);
+    (0..layers.len()).map(|level| Script { name: layers[level].script(), text: script(task_name, layers, level, &record) }).collect()
+}
+
+fn script(task_name: &str, layers: &[Layer], level: usize, record: &str) -> String {
+    let layer = &layers[level];
+    let outermost = level + 1 == layers.len();
+    let mut out = String::from("#!/bin/sh\n");
+    let shown: String = task_name.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).take(80).collect();
+    let _ = writeln!(out, "# flowmine transform: {shown}: layer {level}, {}", layer.name);
+    let _ = writeln!(out, "#ID {}", layer.id);
+    let _ = writeln!(out, "fm_record={}", quote(record));
+    let _ = writeln!(out, "fm_mark=$PWD/.t_{}.$$", layer.id);
+    out.push_str(parts::SIGNALS);
+    out.push_str(if level == 0 { parts::PASS_TO_ALL } else { parts::PASS_TO_LAYER });
+    out.push_str(parts::RUN);
+    if layer.sandbox {
+        sandbox(&mut out, layer, record);
+    }
+    post(&mut out, layer);
+    record_line(&mut out, task_name, layer, level, outermost);
+    out.push_str(parts::POST);
+    if !layer.sandbox {
+        out = out.replace("  fm_sandbox_out\n", "");
+    }
+    if outermost {
+        out.push_str("fm_begun=$(date -u +%Y-%m-%dT%H:%M:%SZ)\n: >\"$fm_record\" || exit 125\n");
+    }
+    if layer.sandbox {
+        out.push_str("fm_phase=sandbox\nfm_sandbox_in || exit 125\n");
+    }
+    environment(&mut out, layers, level);
+    command(&mut out, layer);
+    out
+}
+
+/// Variables of this layer. One that a layer above sets or masks too is that layer's: it updates the task's value.
+fn environment(out: &mut String, layers: &[Layer], level: usize) {
+    let above = |name: &str| layers[level + 1..].iter().any(|layer| fixes(&layer.parts.environment, name));
+    for (name, setting) in &layers[level].parts.environment {
+        let _ = match setting {
+            Setting::Set(_) | Setting::Mask if above(name) => Ok(()),
+            Setting::Set(value) => writeln!(out, "export {name}={}", quoted(value)),
+            Setting::Mask => writeln!(out, "unset {name}"),
+            Setting::Prepend(text) => writeln!(out, "export {name}={}\"${{{name}-}}\"", quoted(text)),
+            Setting::Append(text) => writeln!(out, "export {name}=\"${{{name}-}}\"{}", quoted(text)),
+        };
+    }
+}
+
+fn fixes(environment: &Environment, name: &str) -> bool {
+    matches!(environment.get(name), Some(Setting::Set(_) | Setting::Mask))
+}
+
+/// The command, with what runs before it in the same process, so that what it sets up is there.
+fn command(out: &mut String, layer: &Layer) {
+    let command = &layer.parts.command;
+    out.push_str("fm_phase=cmd\n");
+    if command.pre.is_empty() {
+        let _ = writeln!(out, "fm_run sh -c {}", quoted(&command.cmd));
+        out.push_str("exit \"$fm_code\"\n");
+        return;
+    }
+    let mut text = String::from("fm_mark=$1; shift\n");
+    for pre in &command.pre {
+        let _ = writeln!(text, "eval {} || exit", quoted(pre));
+    }
+    let _ = write!(text, ": >\"$fm_mark\"; unset fm_mark\n{}", command.cmd);
+    let _ = writeln!(out, "# shellcheck disable=SC2016");
+    let _ = writeln!(out, "fm_run sh -c {} sh \"$fm_mark\"", quoted(&text));
+    out.push_str("[ -e \"$fm_mark\" ] || fm_phase=pre\nrm -f -- \"$fm_mark\"\nexit \"$fm_code\"\n");
+}
+
+/// `fm_after`: the commands that run after all, in a process of their own, which gives `EXIT` back through a file.
+fn post(out: &mut String, layer: &Layer) {
+    let commands = &layer.parts.command.post;
+    if commands.is_empty() {
+        out.push_str("fm_after() { :; }\n");
+        return;
+    }
+    let mut text = String::from("EXIT=$1 FAILED_IN=$2 fm_mark=$3; shift 3\n");
+    for command in commands {
+        let _ = writeln!(text, "eval {}", quoted(command));
+    }
+    text.push_str("printf \"%s\\n\" \"$EXIT\" >\"$fm_mark\"\n");
+    let _ = writeln!(out, "# shellcheck disable=SC2016\nfm_post_text={}", quoted(&text));
+    out.push_str(parts::AFTER);
+}
+
+fn record_line(out: &mut String, task: &str, layer: &Layer, level: usize, outermost: bool) {
+    let head = format!(
+        "{{\"task\":{},\"layer\":{},\"level\":{level},\"id\":{},\"failed_in\":",
+        quote_json(task),
+        quote_json(&layer.name),
+        quote_json(&layer.id)
+    );
+    let times = if outermost { ",\"begin\":\"%s\",\"end\":\"%s\"" } else { "" };
+    let values = if outermost { " \"$fm_begun\" \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\"" } else { "" };
+    let _ = writeln!(out, "fm_write_record() {{");
+    out.push_str("  case $fm_failed in '') fm_in=null ;; *) fm_in=\\\"$fm_failed\\\" ;; esac\n");
+    out.push_str("  case $fm_ended in '') fm_by=null ;; *) fm_by=\\\"$fm_ended\\\" ;; esac\n");
+    let _ = writeln!(
+        out,
+        "  printf '%s%s,\"command\":%s,\"status\":%s,\"signal\":%s{times}}}\\n' {} \"$fm_in\" \"$fm_command\" \"$fm_code\" \"$fm_by\"{values} >>\"$fm_home/$fm_record\"",
+        quoted(&head)
+    );
+    out.push_str("}\n");
+}
+
+/// `fm_sandbox_in`, `fm_sandbox_out`: the paper's steps 1 to 3 and 6 to 7. Files named absolutely are used where they are.
+fn sandbox(out: &mut String, layer: &Layer, record: &str) {
+    let disk = layer.parts.resources.get("disk").copied().unwrap_or(0);
+    let _ = writeln!(out, "fm_box_name=t_{}.box.$$\nfm_disk_mb={disk}", layer.id);
+    out.push_str(parts::SANDBOX);
+    out.push_str("fm_sandbox_in() {\n  fm_sandbox_make || return\n");
+    for file in here(&layer.parts.inputs) {
+        let _ = writeln!(out, "  fm_bring {} {} || return", quote(&file.outer), quote(&file.inner));
+    }
+    // Directories of outputs are there, as they are for the plain task.
+    for file in here(&layer.parts.outputs) {
+        if let Some((directory, _)) = file.inner.rsplit_once('/') {
+            let _ = writeln!(out, "  mkdir -p -- {} || return", quote(&format!("./{directory}")));
+        }
+    }
+    let _ = writeln!(out, "}}\nfm_sandbox_out() {{\n  [ -n \"$fm_box\" ] || return 0\n  cd \"$fm_box\" || return");
+    for file in here(&layer.parts.outputs) {
+        if file.outer != record {
+            let _ = writeln!(out, "  fm_give {} {}", quote(&file.inner), quote(&file.outer));
+        }
+    }
+    out.push_str("  [ ! -e \"$fm_record\" ] || cat \"$fm_record\" >>\"$fm_home/$fm_record\"\n");
+    out.push_str("  cd \"$fm_home\" || return\n  rm -rf -- \"$fm_box\"\n}\n");
+}
+
+fn here(files: &[FileName]) -> impl Iterator<Item = &FileName> {
+    files.iter().filter(|file| file.is_renamed() || !file.outer.starts_with('/'))
+}

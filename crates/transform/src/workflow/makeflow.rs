@@ -1,0 +1,131 @@
+//! Makeflow's JSON and JX (`makeflow --json`, `makeflow --jx`).
+//!
+//! The expressions are evaluated here, so that what comes out is JSON whatever went in. Rules that run a workflow of
+//! their own (`makeflow` or `workflow` in place of `command`) stay as they are, as do fields that flowmine does not know.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::{Entry, Form, Workflow, outermost, tasks};
+use crate::algebra::{Command, Environment, Layer, Parts, Resources, Task, environment_of, files_of, resources_of};
+use crate::error::Fault;
+use crate::jx::syntax::{Definition, Expr, Kind};
+use crate::jx::{Data, Evaluator, Scope, Value, parse};
+
+/// What of the workflow is written again as it was.
+pub(super) struct Makeflow {
+    top: Vec<(Arc<str>, Json)>,
+    rules: Vec<(Option<usize>, Map<String, Json>)>,
+}
+
+/// Reads a workflow of Makeflow, or a list of tasks of the paper's form.
+pub(super) fn read(file: &str, text: &str) -> Result<Workflow, Fault> {
+    let mut program = parse(text)?;
+    let start = crate::Place { line: 1, column: 1 };
+    let mut result = program.result.take().ok_or_else(|| Fault::new(start, "the file holds no workflow: an object with “rules”, or a list of tasks"))?;
+    take_definitions(&mut result, &mut program.definitions)?;
+    let value = Evaluator::new(program.definitions)?.eval(&result, &Scope::default())?;
+    match (&value.data, value.get("tasks")) {
+        (Data::List(list), _) => tasks::read(file, list),
+        (_, Some(list)) => tasks::read(file, list.as_list("tasks")?),
+        _ if value.get("command").is_some() => tasks::read(file, std::slice::from_ref(&value)),
+        _ => from_value(file, &value),
+    }
+}
+
+/// Takes `"define": {…}` out of a workflow: its members are definitions of the whole file.
+fn take_definitions(workflow: &mut Expr, definitions: &mut Vec<Definition>) -> Result<(), Fault> {
+    let Kind::Object(members) = &mut workflow.kind else { return Ok(()) };
+    let is_define = |(name, _): &(Expr, Expr)| matches!(&name.kind, Kind::Text(text) if &**text == "define");
+    let Some(place) = members.iter().position(is_define) else { return Ok(()) };
+    let (_, defined) = members.remove(place);
+    let Kind::Object(defined) = defined.kind else { return Err(Fault::new(defined.at, "“define” is an object of names")) };
+    for (name, body) in defined {
+        let Kind::Text(text) = &name.kind else { return Err(Fault::new(name.at, "a defined name is written in quotes")) };
+        definitions.push(Definition { at: name.at, name: text.clone(), arguments: None, body });
+    }
+    Ok(())
+}
+
+fn from_value(file: &str, value: &Value) -> Result<Workflow, Fault> {
+    let rules = value.get("rules").ok_or_else(|| value.fault("the workflow has no “rules”"))?;
+    let (mut entries, mut kept) = (Vec::new(), Vec::new());
+    for (n, rule) in rules.as_list("rules")?.iter().enumerate() {
+        let members = rule.as_object("a rule")?;
+        let rest = members.iter().map(|(name, value)| Ok((name.to_string(), json_of(value)?))).collect::<Result<_, Fault>>()?;
+        if rule.get("command").is_none() {
+            if rule.get("makeflow").is_none() && rule.get("workflow").is_none() {
+                return Err(rule.fault("the rule has no “command”"));
+            }
+            kept.push((None, rest));
+            continue;
+        }
+        kept.push((Some(entries.len()), rest));
+        entries.push(entry(value, rule, n + 1)?);
+    }
+    let others = value.as_object("a workflow")?.iter().filter(|(name, _)| &**name != "rules");
+    let top = others.map(|(name, value)| Ok((name.clone(), json_of(value)?))).collect::<Result<_, Fault>>()?;
+    Ok(Workflow { file: file.to_owned(), tasks: entries, form: Form::Makeflow(Makeflow { top, rules: kept }) })
+}
+
+/// A rule as a task. What its category and the workflow say of resources and environment holds where the rule says nothing.
+fn entry(workflow: &Value, rule: &Value, number: usize) -> Result<Entry, Fault> {
+    let category = match rule.get("category").or_else(|| workflow.get("default_category")) {
+        Some(name) => Some(name.as_text("category")?.to_owned()),
+        None => None,
+    };
+    let of_category = category.as_deref().and_then(|name| workflow.get("categories").and_then(|all| all.get(name)));
+    let (mut environment, mut resources) = (Environment::new(), Resources::new());
+    for source in [Some(workflow), of_category, Some(rule)].into_iter().flatten() {
+        if let Some(value) = source.get("environment") {
+            environment.extend(environment_of(value)?);
+        }
+        if let Some(value) = source.get("resources") {
+            resources.extend(resources_of(value)?);
+        }
+    }
+    let command = rule.get("command").ok_or_else(|| rule.fault("the rule has no “command”"))?;
+    let files = |field: &str| rule.get(field).map_or(Ok(Vec::new()), |value| files_of(value, field));
+    let parts = Parts {
+        command: Command { cmd: command.as_text("command")?.to_owned(), ..Command::default() },
+        inputs: files("inputs")?,
+        outputs: files("outputs")?,
+        environment,
+        resources,
+    };
+    Ok(Entry { task: Task::plain(format!("rule {number}"), rule.at, parts), category })
+}
+
+fn json_of(value: &Value) -> Result<Json, Fault> {
+    serde_json::from_str(&value.to_json()).map_err(|error| value.fault(error.to_string()))
+}
+
+impl Makeflow {
+    /// The workflow with the transformed rules.
+    pub(super) fn write(&self, tasks: &[(Task, Vec<Layer>)]) -> String {
+        let rules: Vec<Json> = self.rules.iter().map(|(task, rule)| rule_json(task.and_then(|n| tasks.get(n)), rule)).collect();
+        let mut top: Map<String, Json> = self.top.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+        top.insert("rules".to_owned(), Json::from(rules));
+        let mut out = format!("{:#}", Json::from(top));
+        out.push('\n');
+        out
+    }
+}
+
+fn rule_json(task: Option<&(Task, Vec<Layer>)>, rule: &Map<String, Json>) -> Json {
+    let mut rule = rule.clone();
+    if let Some((task, layers)) = task.filter(|(_, layers)| !layers.is_empty()) {
+        let outer = outermost(task, layers);
+        rule.insert("command".to_owned(), Json::from(outer.command));
+        rule.insert("inputs".to_owned(), Json::from(outer.inputs));
+        rule.insert("outputs".to_owned(), Json::from(outer.outputs));
+        // The scripts set the environment, each layer its own.
+        rule.remove("environment");
+        if !task.parts.resources.is_empty() {
+            let amounts: Map<String, Json> = task.parts.resources.iter().map(|(kind, n)| (kind.clone(), Json::from(*n))).collect();
+            rule.insert("resources".to_owned(), Json::from(amounts));
+        }
+    }
+    Json::from(rule)
+}

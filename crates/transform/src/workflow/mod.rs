@@ -1,0 +1,122 @@
+//! Workflows in and out: Makeflow's JSON and JX, lists of tasks in the paper's form, and lists of commands, one a line.
+
+mod makeflow;
+mod tasks;
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use crate::algebra::{Collisions, Composition, Contents, Layer, Task, across, task_id};
+use crate::error::{Error, Place, Result};
+use crate::script::{self, Script};
+
+/// A workflow that was read.
+pub struct Workflow {
+    /// Its file as the user named it.
+    pub file: String,
+    /// Its tasks, with the categories in which they are.
+    pub tasks: Vec<Entry>,
+    form: Form,
+}
+
+/// A task of a workflow.
+pub struct Entry {
+    /// The task.
+    pub task: Task,
+    /// Its category, where the workflow knows such.
+    pub category: Option<String>,
+}
+
+enum Form {
+    Makeflow(makeflow::Makeflow),
+    Tasks,
+    Lines(Vec<Option<usize>>, Vec<String>),
+}
+
+/// A workflow that is transformed, before anything is written.
+pub struct Plan {
+    /// The text of the new workflow.
+    pub workflow: String,
+    /// The files beside it.
+    pub scripts: Vec<Script>,
+    /// Each task's layers, the plain one first; none for tasks that were not selected.
+    pub tasks: Vec<(Task, Vec<Layer>)>,
+}
+
+impl Workflow {
+    /// Reads a workflow. A name that ends in `.json`, `.jx` or `.makeflow` is Makeflow's or a list of tasks, another a list of commands.
+    pub fn read(file: &str, bytes: &[u8]) -> Result<Self> {
+        let text = utf8(file, bytes)?;
+        let ending = Path::new(file).extension().and_then(|e| e.to_str()).unwrap_or_default();
+        if !matches!(ending, "json" | "jx" | "makeflow") {
+            return tasks::lines(file, text).map_err(|fault| fault.in_file(file));
+        }
+        makeflow::read(file, text).map_err(|fault| fault.in_file(file))
+    }
+
+    /// Applies a composition to the tasks that `selection` names, or to all: by name, category or output.
+    pub fn transform(&self, what: &Composition, selection: &[String], how: Collisions, contents: &dyn Contents) -> Result<Plan> {
+        let chosen: Vec<bool> = self.tasks.iter().map(|entry| selection.is_empty() || selection.iter().any(|s| entry.is(s))).collect();
+        if let Some(unknown) = selection.iter().find(|s| !self.tasks.iter().any(|entry| entry.is(s))) {
+            let message = format!("no task, category or output is called “{unknown}”");
+            return Err(Error::Text { file: self.file.clone(), at: Place { line: 1, column: 1 }, message });
+        }
+        let plain: Vec<Task> = self.tasks.iter().map(|entry| entry.task.clone()).collect();
+        let mut after = Vec::with_capacity(plain.len());
+        for (task, chosen) in plain.iter().zip(&chosen) {
+            after.push(if *chosen { what.apply(task.clone(), contents)? } else { task.clone() });
+        }
+        across(&self.file, &plain, &mut after, how)?;
+        let (mut scripts, mut tasks, mut names) = (Vec::new(), Vec::new(), HashSet::new());
+        for (task, chosen) in after.into_iter().zip(chosen) {
+            let layers = if chosen { script::layers(&task, task_id(&task, contents)) } else { Vec::new() };
+            if let Some(twice) = layers.iter().find(|layer| !names.insert(layer.id.clone())) {
+                let message = format!("{} has the identifier {} of another task: give one of them another name", task.name, twice.id);
+                return Err(Error::Collision { file: self.file.clone(), at: task.at, message });
+            }
+            scripts.extend(script::scripts(&task.name, &layers));
+            tasks.push((task, layers));
+        }
+        let workflow = match &self.form {
+            Form::Makeflow(makeflow) => makeflow.write(&tasks),
+            Form::Tasks => tasks::write_tasks(&tasks),
+            Form::Lines(order, lines) => tasks::write_lines(order, lines, &tasks),
+        };
+        Ok(Plan { workflow, scripts, tasks })
+    }
+}
+
+impl Entry {
+    fn is(&self, selected: &str) -> bool {
+        self.task.name == selected
+            || self.category.as_deref() == Some(selected)
+            || self.task.parts.outputs.iter().any(|output| output.outer == selected)
+    }
+}
+
+/// Bytes as text, or the place of the first that is no UTF-8.
+pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let at = Place { line: u32::try_from(line).unwrap_or(u32::MAX), column: u32::try_from(column).unwrap_or(u32::MAX) };
+        Error::Text { file: file.to_owned(), at, message: "the text is not UTF-8 here, and JSON is".to_owned() }
+    })
+}
+
+/// What an engine runs in place of a task: the outermost script, the files it needs and those it makes.
+struct Outermost {
+    command: String,
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+}
+
+fn outermost(task: &Task, layers: &[Layer]) -> Outermost {
+    let mut inputs: Vec<String> = task.parts.inputs.iter().map(|file| file.outer.clone()).collect();
+    let mut known: HashSet<String> = inputs.iter().cloned().collect();
+    inputs.extend(layers.iter().map(Layer::script).filter(|script| known.insert(script.clone())));
+    let mut outputs: Vec<String> = task.parts.outputs.iter().map(|file| file.outer.clone()).collect();
+    outputs.push(script::record_name(layers));
+    Outermost { command: format!("./{}", layers.last().map_or_else(String::new, Layer::script)), inputs, outputs }
+}

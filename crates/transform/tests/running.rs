@@ -1,0 +1,272 @@
+//! Transformed tasks really run, in dash and in bash, and end as the plain task does.
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use flowmine_transform::algebra::{Collisions, Composition, NoContents};
+use flowmine_transform::builtin;
+use flowmine_transform::workflow::{Plan, Workflow};
+use proptest::prelude::*;
+
+const SHELLS: [&str; 2] = ["dash", "bash"];
+
+fn layer(name: &str) -> Composition {
+    match name {
+        "plain" => read("define plain(T) {}"),
+        "prepost" => read(r#"define prepost(T) {"command": {"pre": ["A=1; export A", ":"], "post": ["echo \"$EXIT\" >/dev/null"]}}"#),
+        "renamed" => read(r#"define renamed(T) {"outputs": T.outputs + [{"outer_name": "s " + T.ID, "inner_name": "s"}], "command": {"post": [": >s"]}}"#),
+        name => read(builtin::text(name).unwrap()),
+    }
+}
+
+fn read(text: &str) -> Composition {
+    Composition::read("layer.jx", text, None, &[("times".to_owned(), "1".to_owned()), ("limit".to_owned(), "60".to_owned())]).unwrap()
+}
+
+fn plan(task: &serde_json::Value, what: &Composition) -> Plan {
+    let flow = Workflow::read("f.json", serde_json::json!([task]).to_string().as_bytes()).unwrap();
+    flow.transform(what, &[], Collisions::Refuse, &NoContents).unwrap()
+}
+
+/// Writes the scripts and gives the command; the shell is the one that is tested.
+fn install(plan: &Plan, dir: &Path, shell: &str) -> String {
+    for script in &plan.scripts {
+        let path = dir.join(&script.name);
+        let shebang = format!("#!/usr/bin/env {shell}\n");
+        std::fs::write(&path, script.text.replacen("#!/bin/sh\n", &shebang, 1)).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    format!("./{}", plan.tasks[0].1.last().unwrap().script())
+}
+
+struct Ran {
+    status: i32,
+    out: Vec<u8>,
+    err: Vec<u8>,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+/// The status as a shell sees it: 128 and the signal's number.
+fn seen(status: ExitStatus) -> i32 {
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap())
+}
+
+fn run(dir: &Path, command: &str, outputs: &[&str]) -> Ran {
+    let mut child = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A task that reads nothing closes its input early.
+    let _ = child.stdin.take().unwrap().write_all(b"one\ntwo\n");
+    let done = child.wait_with_output().unwrap();
+    let files = outputs.iter().filter_map(|name| Some((name.to_string(), std::fs::read(dir.join(name)).ok()?))).collect();
+    Ran { status: seen(done.status), out: done.stdout, err: done.stderr, files }
+}
+
+fn prepared() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("d")).unwrap();
+    std::fs::write(dir.path().join("in 'put\n$x"), "content\n").unwrap();
+    std::fs::write(dir.path().join("-rf"), "dash\n").unwrap();
+    std::fs::write(dir.path().join("both"), "before\n").unwrap();
+    dir
+}
+
+const INPUTS: [&str; 3] = ["in 'put\n$x", "-rf", "both"];
+const OUTPUTS: [&str; 5] = ["out $(touch pwned) `x`\n\"", "d/out", "both", "--", "late"];
+
+/// What tasks do, each a step on its own.
+const STEPS: [&str; 14] = [
+    "cat < \"in 'put\n\\$x\" > 'out $(touch pwned) `x`\n\"'",
+    "cat ./-rf >d/out",
+    "cat",
+    "read -r a; echo \"<$a>\"",
+    "echo err >&2",
+    "echo more >>both",
+    "(sleep 0.05; echo late >late) & wait",
+    "trap 'echo trapped' EXIT",
+    "echo $# \"$0\"",
+    "x=$(printf '%s' 'a\"b'); echo \"$x\" >./--",
+    "sh -c 'kill -TERM $$'",
+    "sed -i s/before/after/ both",
+    "set -e",
+    "false",
+];
+
+const ENDS: [&str; 13] = [
+    ":",
+    "exit 0",
+    "exit 1",
+    "exit 77",
+    "exit 255",
+    "false",
+    "kill -TERM $$",
+    "kill -INT $$",
+    "kill -HUP $$",
+    "kill -KILL $$",
+    "kill -QUIT $$",
+    "no-such-command-at-all",
+    "echo 'unclosed",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_transformed_task_does_what_the_plain_task_does(
+        steps in proptest::collection::vec(0..STEPS.len(), 0..4),
+        end in 0..ENDS.len(),
+        names in proptest::collection::vec(proptest::sample::select(vec!["plain", "prepost", "sandbox", "renamed", "retry"]), 1..4),
+        shell in 0..2usize,
+    ) {
+        let command = steps.iter().map(|n| STEPS[*n]).chain([ENDS[end]]).collect::<Vec<_>>().join("\n");
+        prop_assume!(names.iter().filter(|n| **n == "renamed").count() < 2);
+        same_as_plain(&command, &names, SHELLS[shell]);
+    }
+}
+
+fn same_as_plain(command: &str, names: &[&str], shell: &str) {
+    let what = names.iter().fold(Composition::default(), |all, name| all.then(layer(name)));
+    let task = serde_json::json!({"command": command, "inputs": INPUTS, "outputs": OUTPUTS});
+    let (a, b) = (prepared(), prepared());
+    let plain = run(a.path(), command, &OUTPUTS);
+    let plan = plan(&task, &what);
+    let wrapped = run(b.path(), &install(&plan, b.path(), shell), &OUTPUTS);
+    let about = format!("{command}\n{names:?} in {shell}: {}", String::from_utf8_lossy(&wrapped.err));
+    assert_eq!(plain.status, wrapped.status, "{about}");
+    assert_eq!(String::from_utf8_lossy(&plain.out), String::from_utf8_lossy(&wrapped.out), "{about}");
+    assert_eq!(plain.files, wrapped.files, "{about}");
+    assert!(!b.path().join("pwned").exists(), "{about}");
+    let left: Vec<_> = std::fs::read_dir(b.path()).unwrap().map(|e| e.unwrap().file_name()).filter(|n| n.to_string_lossy().contains(".box.") || n.to_string_lossy().starts_with('.')).collect();
+    assert!(left.is_empty(), "{left:?} {about}");
+}
+
+#[test]
+fn each_end_and_each_step_in_both_shells() {
+    for shell in SHELLS {
+        for end in ENDS {
+            same_as_plain(end, &["plain", "sandbox"], shell);
+        }
+        for step in STEPS {
+            same_as_plain(step, &["prepost", "renamed"], shell);
+        }
+        same_as_plain("cat >/dev/null; exit 3", &["timelimit"], shell);
+    }
+}
+
+#[test]
+fn term_in_each_layer_cleans_up_and_is_told() {
+    for shell in SHELLS {
+        for level in 0..4 {
+            // The layer at `level` waits before or after what is below it; the task itself at level 0.
+            let sleeping = r#"define slow(T) {"command": {"cmd": ": >ready; sleep 321; ./" + T.script, "post": [": >posted"]}}"#;
+            let mut what = Composition::default();
+            for n in 1..=3 {
+                what = what.then(if n == level { read(sleeping) } else { layer(["plain", "sandbox", "prepost"][n - 1]) });
+            }
+            let command = if level == 0 { ": >ready; sleep 321 & sleep 321; echo no" } else { "echo no" };
+            let plan = plan(&serde_json::json!({"command": command}), &what);
+            killed(&plan, shell, level);
+        }
+    }
+}
+
+fn killed(plan: &Plan, shell: &str, level: usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let command = install(plan, dir.path(), shell);
+    let mut child = Command::new(command).current_dir(dir.path()).stdin(Stdio::null()).env("FM_TEST", dir.path()).spawn().unwrap();
+    wait_until(|| found(dir.path(), "ready"));
+    // SAFETY: the process is our child and has not been waited for.
+    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+    let begun = Instant::now();
+    let status = child.wait().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(8), "{shell} {level}");
+    assert_eq!(status.signal(), Some(libc::SIGTERM), "{shell} {level}: {status}");
+    let mark = format!("FM_TEST={}", dir.path().display());
+    let alive = || std::fs::read_dir("/proc").unwrap().flatten().any(|e| std::fs::read(e.path().join("environ")).is_ok_and(|v| v.split(|b| *b == 0).any(|v| v == mark.as_bytes())));
+    assert!(!alive(), "a process is left: {shell} {level}");
+    let record = std::fs::read_to_string(dir.path().join(format!("t_{}.record", plan.tasks[0].1[0].id))).unwrap();
+    let last: serde_json::Value = serde_json::from_str(record.lines().last().unwrap()).unwrap();
+    assert_eq!((last["signal"].as_str(), last["status"].as_i64()), (Some("TERM"), Some(143)), "{record}");
+    assert!(!std::fs::read_dir(dir.path()).unwrap().flatten().any(|e| e.file_name().to_string_lossy().contains(".box.")));
+}
+
+fn found(dir: &Path, name: &str) -> bool {
+    dir.join(name).exists() || std::fs::read_dir(dir).is_ok_and(|all| all.flatten().any(|e| e.path().is_dir() && found(&e.path(), name)))
+}
+
+fn wait_until(holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "nothing happened");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(30));
+}
+
+fn records(what: &Composition, command: &str) -> (i32, Vec<serde_json::Value>) {
+    let plan = plan(&serde_json::json!({"command": command}), what);
+    let dir = tempfile::tempdir().unwrap();
+    let ran = run(dir.path(), &install(&plan, dir.path(), "dash"), &[]);
+    let record = std::fs::read_to_string(dir.path().join(format!("t_{}.record", plan.tasks[0].1[0].id))).unwrap();
+    (ran.status, record.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+#[test]
+fn the_record_tells_which_layer_failed() {
+    let pull = read(r#"define pull(T) {"command": {"pre": ["exit 5"]}}"#);
+    let (status, lines) = records(&layer("plain").then(pull.clone()).then(layer("plain")), "echo ran; exit 1");
+    assert_eq!(status, 5);
+    let told: Vec<_> = lines.iter().map(|l| (l["layer"].as_str().unwrap(), l["failed_in"].as_str(), l["status"].as_i64().unwrap())).collect();
+    assert_eq!(told, [("pull", Some("pre"), 5), ("plain", Some("cmd"), 5)], "the task and the layer on it never began");
+    let (status, lines) = records(&layer("plain"), "exit 9");
+    assert_eq!((status, lines.len(), lines[0]["layer"].as_str()), (9, 2, Some("task")));
+}
+
+#[test]
+fn post_may_rewrite_the_status_and_its_own_faults_are_not_the_tasks() {
+    let masks = read(r#"define masks(T) {"command": {"post": ["[ \"$EXIT\" != 9 ] || EXIT=0"]}}"#);
+    assert_eq!(records(&masks, "exit 9").0, 0);
+    assert_eq!(records(&masks, "exit 8").0, 8);
+    for fault in ["exit 3", "'unclosed", "no-such-command", "EXIT=many", "kill -KILL $$"] {
+        let post = Composition::read("l.jx", &format!("define p(T) {{\"command\": {{\"post\": [{}]}}}}", serde_json::json!(fault)), None, &[]).unwrap();
+        assert_eq!(records(&post, "exit 8").0, 8, "{fault}");
+        assert_eq!(records(&post, ":").0, 0, "{fault}");
+    }
+}
+
+#[test]
+fn two_layers_that_both_set_traps() {
+    let trap = |name: &str| read(&format!("define {name}(T) {{\"command\": {{\"cmd\": \"trap 'echo {name} >&2' EXIT; ./\" + T.script}}}}"));
+    let (status, lines) = records(&trap("a").then(trap("b")), "trap 'exit 4' EXIT; exit 3");
+    assert_eq!((status, lines.len()), (4, 3));
+}
+
+#[test]
+fn scripts_are_clean_to_shellcheck() {
+    let names = ["plain", "prepost", "sandbox", "renamed", "retry", "failure", "environment", "podman", "docker", "apptainer", "timelimit", "monitor"];
+    if Command::new("shellcheck").arg("--version").output().is_err() {
+        assert!(!std::env::var("FLOWMINE_REQUIRE").unwrap_or_default().split(',').any(|w| w == "shellcheck"), "shellcheck is missing");
+        eprintln!("not run: scripts_are_clean_to_shellcheck: needs shellcheck");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for name in names {
+        let task = serde_json::json!({"command": "echo $x", "inputs": INPUTS, "outputs": OUTPUTS, "environment": {"A": "a'b", "B": null, "C": {"append": ":x"}}});
+        install(&plan(&task, &layer(name)), dir.path(), "sh");
+    }
+    for entry in std::fs::read_dir(dir.path()).unwrap().flatten() {
+        let text = std::fs::read_to_string(entry.path()).unwrap().replacen("#!/usr/bin/env sh", "#!/bin/sh", 1);
+        std::fs::write(entry.path(), text).unwrap();
+        let out = Command::new("shellcheck").arg(entry.path()).output().unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout));
+    }
+}
