@@ -3,6 +3,7 @@
 mod discover;
 mod predict;
 mod trace;
+mod transform;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use discover::{ColumnArgs, Discover, EventsArg, Model, ModelFormat, ShowArg, SortArg, StatisticArg, TableArg};
 pub use predict::{Predict, PredictFormat};
 pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, TasksArg, Trace, TraceFilters};
+pub use transform::{CollisionsArg, Transform};
 
 /// Process mining for HPC clusters and scientific workflows.
 ///
@@ -49,6 +51,8 @@ pub enum Command {
     Predict(Predict),
     /// The whole batch: correlate, export, discover, summarise.
     Run(Run),
+    /// Wrap the tasks of a workflow in layers: monitor, container, sandbox, retry, and your own.
+    Transform(Transform),
     /// Show what works on this machine and why not.
     Doctor(Doctor),
     /// Print a shell completion script.

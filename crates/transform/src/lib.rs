@@ -12,4 +12,5 @@ pub mod jx;
 pub mod script;
 pub mod workflow;
 
+pub use algebra::digest;
 pub use error::{Error, Fault, Place, Result};

@@ -83,7 +83,10 @@ fn rmonitor_renames_its_summary() {
 fn a_static_name_that_two_layers_use_is_refused_unless_a_sandbox_stands_between() {
     let twice = composition(RMONITOR).then(composition(RMONITOR));
     let error = twice.apply(t1(), &NoContents).unwrap_err().to_string();
-    assert!(error.starts_with("layer.jx:1:20: RMonitor cannot be applied to task 1 (at 1:10): static name collision: “summary”"), "{error}");
+    assert!(
+        error.starts_with("layer.jx:1:20: RMonitor cannot be applied to task 1 (at 1:10): static name collision: “summary”"),
+        "{error}"
+    );
     let sandbox = composition(flowmine_transform::builtin::text("sandbox").unwrap());
     let between = composition(RMONITOR).then(sandbox).then(composition(RMONITOR));
     assert_eq!(between.apply(t1(), &NoContents).unwrap().parts.outputs.len(), 3);
@@ -138,11 +141,14 @@ fn what_an_outer_layer_sets_updates_the_task() {
 
 #[test]
 fn resources_compose_by_kind() {
-    let with = |text: &str| composition(&format!(r#"define R(T) {{"resources": {{{text}}}}}"#)).apply(t1(), &NoContents).unwrap().parts.resources;
+    let with =
+        |text: &str| composition(&format!(r#"define R(T) {{"resources": {{{text}}}}}"#)).apply(t1(), &NoContents).unwrap().parts.resources;
     assert_eq!(with(r#""disk": 3G"#)["disk"], 13 << 10);
     assert_eq!(with(r#""disk": {"set": 3G}"#)["disk"], 3 << 10);
     assert_eq!(with(r#""cores": 4"#)["cores"], 4);
     assert_eq!(with(r#""cores": 0"#)["cores"], 1);
     assert_eq!(with(r#""memory": "2G""#)["memory"], 3 << 10);
-    assert!(!with(r#""wall-time": T.resources{wall-time} + 60"#.replace("{wall-time}", "[\"wall-time\"]").as_str()).contains_key("wall-time"));
+    assert!(
+        !with(r#""wall-time": T.resources{wall-time} + 60"#.replace("{wall-time}", "[\"wall-time\"]").as_str()).contains_key("wall-time")
+    );
 }

@@ -18,7 +18,9 @@ fn layer(name: &str) -> Composition {
     match name {
         "plain" => read("define plain(T) {}"),
         "prepost" => read(r#"define prepost(T) {"command": {"pre": ["A=1; export A", ":"], "post": ["echo \"$EXIT\" >/dev/null"]}}"#),
-        "renamed" => read(r#"define renamed(T) {"outputs": T.outputs + [{"outer_name": "s " + T.ID, "inner_name": "s"}], "command": {"post": [": >s"]}}"#),
+        "renamed" => read(
+            r#"define renamed(T) {"outputs": T.outputs + [{"outer_name": "s " + T.ID, "inner_name": "s"}], "command": {"post": [": >s"]}}"#,
+        ),
         name => read(builtin::text(name).unwrap()),
     }
 }
@@ -145,7 +147,11 @@ fn same_as_plain(command: &str, names: &[&str], shell: &str) {
     assert_eq!(String::from_utf8_lossy(&plain.out), String::from_utf8_lossy(&wrapped.out), "{about}");
     assert_eq!(plain.files, wrapped.files, "{about}");
     assert!(!b.path().join("pwned").exists(), "{about}");
-    let left: Vec<_> = std::fs::read_dir(b.path()).unwrap().map(|e| e.unwrap().file_name()).filter(|n| n.to_string_lossy().contains(".box.") || n.to_string_lossy().starts_with('.')).collect();
+    let left: Vec<_> = std::fs::read_dir(b.path())
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .filter(|n| n.to_string_lossy().contains(".box.") || n.to_string_lossy().starts_with('.'))
+        .collect();
     assert!(left.is_empty(), "{left:?} {about}");
 }
 
@@ -191,7 +197,12 @@ fn killed(plan: &Plan, shell: &str, level: usize) {
     assert!(begun.elapsed() < Duration::from_secs(8), "{shell} {level}");
     assert_eq!(status.signal(), Some(libc::SIGTERM), "{shell} {level}: {status}");
     let mark = format!("FM_TEST={}", dir.path().display());
-    let alive = || std::fs::read_dir("/proc").unwrap().flatten().any(|e| std::fs::read(e.path().join("environ")).is_ok_and(|v| v.split(|b| *b == 0).any(|v| v == mark.as_bytes())));
+    let alive = || {
+        std::fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .any(|e| std::fs::read(e.path().join("environ")).is_ok_and(|v| v.split(|b| *b == 0).any(|v| v == mark.as_bytes())))
+    };
     assert!(!alive(), "a process is left: {shell} {level}");
     let record = std::fs::read_to_string(dir.path().join(format!("t_{}.record", plan.tasks[0].1[0].id))).unwrap();
     let last: serde_json::Value = serde_json::from_str(record.lines().last().unwrap()).unwrap();
@@ -225,7 +236,8 @@ fn the_record_tells_which_layer_failed() {
     let pull = read(r#"define pull(T) {"command": {"pre": ["exit 5"]}}"#);
     let (status, lines) = records(&layer("plain").then(pull.clone()).then(layer("plain")), "echo ran; exit 1");
     assert_eq!(status, 5);
-    let told: Vec<_> = lines.iter().map(|l| (l["layer"].as_str().unwrap(), l["failed_in"].as_str(), l["status"].as_i64().unwrap())).collect();
+    let told: Vec<_> =
+        lines.iter().map(|l| (l["layer"].as_str().unwrap(), l["failed_in"].as_str(), l["status"].as_i64().unwrap())).collect();
     assert_eq!(told, [("pull", Some("pre"), 5), ("plain", Some("cmd"), 5)], "the task and the layer on it never began");
     let (status, lines) = records(&layer("plain"), "exit 9");
     assert_eq!((status, lines.len(), lines[0]["layer"].as_str()), (9, 2, Some("task")));
@@ -237,7 +249,9 @@ fn post_may_rewrite_the_status_and_its_own_faults_are_not_the_tasks() {
     assert_eq!(records(&masks, "exit 9").0, 0);
     assert_eq!(records(&masks, "exit 8").0, 8);
     for fault in ["exit 3", "'unclosed", "no-such-command", "EXIT=many", "kill -KILL $$"] {
-        let post = Composition::read("l.jx", &format!("define p(T) {{\"command\": {{\"post\": [{}]}}}}", serde_json::json!(fault)), None, &[]).unwrap();
+        let post =
+            Composition::read("l.jx", &format!("define p(T) {{\"command\": {{\"post\": [{}]}}}}", serde_json::json!(fault)), None, &[])
+                .unwrap();
         assert_eq!(records(&post, "exit 8").0, 8, "{fault}");
         assert_eq!(records(&post, ":").0, 0, "{fault}");
     }
@@ -252,7 +266,20 @@ fn two_layers_that_both_set_traps() {
 
 #[test]
 fn scripts_are_clean_to_shellcheck() {
-    let names = ["plain", "prepost", "sandbox", "renamed", "retry", "failure", "environment", "podman", "docker", "apptainer", "timelimit", "monitor"];
+    let names = [
+        "plain",
+        "prepost",
+        "sandbox",
+        "renamed",
+        "retry",
+        "failure",
+        "environment",
+        "podman",
+        "docker",
+        "apptainer",
+        "timelimit",
+        "monitor",
+    ];
     if Command::new("shellcheck").arg("--version").output().is_err() {
         assert!(!std::env::var("FLOWMINE_REQUIRE").unwrap_or_default().split(',').any(|w| w == "shellcheck"), "shellcheck is missing");
         eprintln!("not run: scripts_are_clean_to_shellcheck: needs shellcheck");

@@ -18,6 +18,7 @@ mod prune;
 mod run;
 mod source;
 mod task_runs;
+mod transform;
 mod validate;
 mod wfformat;
 
@@ -82,6 +83,7 @@ pub fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Discover(args) => discover::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Transform(args) => transform::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { dir } => pages::manual(dir.as_deref()),

@@ -17,7 +17,9 @@ pub enum Collisions {
 
 /// Refuses what a layer adds when it takes a name that the task has already.
 pub(super) fn within(at: Place, before: &Parts, after: &Parts, script: &str) -> Result<(), Fault> {
-    let clash = |name: &str, what: &str| Err(Fault::new(at, format!("static name collision: “{name}” is {what}; give it another inner_name or outer_name")));
+    let clash = |name: &str, what: &str| {
+        Err(Fault::new(at, format!("static name collision: “{name}” is {what}; give it another inner_name or outer_name")))
+    };
     let mut inner: HashMap<&str, &str> = HashMap::new();
     for file in &after.inputs {
         if let Some(other) = inner.insert(&file.inner, &file.outer) {

@@ -64,3 +64,15 @@ pub fn task_id(task: &Task, contents: &dyn Contents) -> String {
     }
     sum.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
+
+/// The digest of a file's content.
+pub fn digest(mut file: impl std::io::Read) -> std::io::Result<[u8; 32]> {
+    let mut sum = Sha256::new();
+    let mut block = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut block)? {
+            0 => return Ok(sum.finalize().into()),
+            n => sum.update(&block[..n]),
+        }
+    }
+}

@@ -10,7 +10,7 @@ mod task;
 mod transformation;
 
 pub use collisions::{Collisions, across};
-pub use id::{Contents, NoContents, task_id};
-pub(crate) use task::{environment_of, files_of, resources_of};
+pub use id::{Contents, NoContents, digest, task_id};
 pub use task::{Command, Environment, FileName, Layer, Parts, Resources, Setting, Task};
+pub(crate) use task::{environment_of, files_of, resources_of};
 pub use transformation::{Composition, Transformation};

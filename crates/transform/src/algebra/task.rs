@@ -152,11 +152,8 @@ impl Task {
                 environment.push((&**name, text(value)?));
             }
         }
-        let command = object(vec![
-            ("pre", texts(&parts.command.pre)?),
-            ("cmd", text(&parts.command.cmd)?),
-            ("post", texts(&parts.command.post)?),
-        ])?;
+        let command =
+            object(vec![("pre", texts(&parts.command.pre)?), ("cmd", text(&parts.command.cmd)?), ("post", texts(&parts.command.post)?)])?;
         object(vec![
             ("name", text(&self.name)?),
             ("ID", text(id)?),

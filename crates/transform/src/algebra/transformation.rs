@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::collisions;
 use super::id::{Contents, task_id};
-use super::task::{Command, Environment, FileName, Layer, Parts, Resources, Setting, Task, amount_of, command_of, environment_of, files_of};
+use super::task::{
+    Command, Environment, FileName, Layer, Parts, Resources, Setting, Task, amount_of, command_of, environment_of, files_of,
+};
 use crate::error::{Error, Fault, Place, Result};
 use crate::jx::syntax::{Kind, Step};
 use crate::jx::{Evaluator, Expr, Scope, Value, parse};
@@ -58,7 +60,9 @@ impl Composition {
                 return Ok(Self(vec![Transformation::from_body(&stem, &file, "T".into(), body, &evaluator)?]));
             }
             (None, None) if functions.len() == 1 => functions[0].to_string(),
-            (None, None) if functions.is_empty() => return Err(Fault::new(end, "the file holds no transformation: an object, or define F(T) = {…}")),
+            (None, None) if functions.is_empty() => {
+                return Err(Fault::new(end, "the file holds no transformation: an object, or define F(T) = {…}"));
+            }
             (None, None) => return Err(Fault::new(end, format!("the file defines {}: name one, as FILE#{}", known(), functions[0]))),
         };
         let mut out = Vec::new();

@@ -48,13 +48,7 @@ impl Evaluator {
             }
             by_name.insert(definition.name.clone(), Rc::new(definition));
         }
-        Ok(Self {
-            definitions: by_name,
-            known: RefCell::default(),
-            busy: RefCell::default(),
-            steps: Cell::new(0),
-            depth: Cell::new(0),
-        })
+        Ok(Self { definitions: by_name, known: RefCell::default(), busy: RefCell::default(), steps: Cell::new(0), depth: Cell::new(0) })
     }
 
     /// Forgets the steps that were taken: another task's evaluation begins.
@@ -257,7 +251,10 @@ fn lookup(at: Place, value: &Value, index: &Value) -> Result<Value, Fault> {
     match (&value.data, &index.data) {
         (Data::Object(members), Data::Text(name)) => value.get(name).cloned().ok_or_else(|| {
             let known: Vec<&str> = members.iter().map(|(name, _)| &**name).take(12).collect();
-            Fault::new(at, format!("there is no “{name}” among {}", if known.is_empty() { "no members".to_owned() } else { known.join(", ") }))
+            Fault::new(
+                at,
+                format!("there is no “{name}” among {}", if known.is_empty() { "no members".to_owned() } else { known.join(", ") }),
+            )
         }),
         (Data::List(list), Data::Int(number)) => {
             let place = if *number < 0 { list.len() as i64 + number } else { *number };

@@ -15,9 +15,9 @@ pub fn call(evaluator: &Evaluator, at: Place, name: &str, arguments: &[Value]) -
     match (name, arguments) {
         ("range", _) => range(evaluator, at, arguments),
         ("format", [format, rest @ ..]) => self::format(at, format.as_text("the format")?, rest),
-        ("template", [text, names]) => template(at, text, &|name| {
-            names.get(name).cloned().ok_or_else(|| text.fault(format!("the template's object has no “{name}”")))
-        }),
+        ("template", [text, names]) => {
+            template(at, text, &|name| names.get(name).cloned().ok_or_else(|| text.fault(format!("the template's object has no “{name}”"))))
+        }
         ("join", [list]) => join(at, list, ""),
         ("join", [list, separator]) => join(at, list, separator.as_text("what stands between the texts")?),
         ("len", [value]) => match &value.data {
@@ -47,9 +47,10 @@ pub fn call(evaluator: &Evaluator, at: Place, name: &str, arguments: &[Value]) -
         ("format", _) => wrong("format(text, values…)"),
         ("template", _) => wrong("template(text) or template(text, object)"),
         ("join", _) => wrong("join(list) or join(list, between)"),
-        ("fetch" | "listdir" | "project" | "select" | "like" | "schema", _) => {
-            Err(Fault::new(at, format!("{name}() is not evaluated: a workflow is transformed without the network and without looking around")))
-        }
+        ("fetch" | "listdir" | "project" | "select" | "like" | "schema", _) => Err(Fault::new(
+            at,
+            format!("{name}() is not evaluated: a workflow is transformed without the network and without looking around"),
+        )),
         _ if NAMES.contains(&name) => wrong(&format!("{name}(value)")),
         _ => Err(Fault::new(at, format!("there is no function “{name}”; there are {}, and what `define` names", NAMES.join(", ")))),
     }

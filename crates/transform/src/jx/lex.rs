@@ -21,9 +21,8 @@ pub enum Token {
     End,
 }
 
-const MARKS: [&str; 25] = [
-    "&&", "||", "==", "!=", "<=", ">=", "{", "}", "[", "]", "(", ")", ",", ":", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "!",
-];
+const MARKS: [&str; 25] =
+    ["&&", "||", "==", "!=", "<=", ">=", "{", "}", "[", "]", "(", ")", ",", ":", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "!"];
 
 /// The tokens of a text; the last is [`Token::End`].
 pub fn tokens(text: &str, begin: Place) -> Result<Vec<(Place, Token)>, Fault> {

@@ -21,14 +21,7 @@ pub fn parse(text: &str) -> Result<Program, Fault> {
 const LEVELS: [&[(&str, Binary)]; 5] = [
     &[("||", Binary::Or), ("or", Binary::Or)],
     &[("&&", Binary::And), ("and", Binary::And)],
-    &[
-        ("==", Binary::Eq),
-        ("!=", Binary::Ne),
-        ("<=", Binary::Le),
-        (">=", Binary::Ge),
-        ("<", Binary::Lt),
-        (">", Binary::Gt),
-    ],
+    &[("==", Binary::Eq), ("!=", Binary::Ne), ("<=", Binary::Le), (">=", Binary::Ge), ("<", Binary::Lt), (">", Binary::Gt)],
     &[("+", Binary::Add), ("-", Binary::Sub)],
     &[("*", Binary::Mul), ("/", Binary::Div), ("%", Binary::Rem)],
 ];
@@ -243,7 +236,9 @@ impl Parser {
                 "true" => Kind::Bool(true),
                 "false" => Kind::Bool(false),
                 "null" => Kind::Null,
-                word if RESERVED.contains(&word) && word != "let" => return Err(Fault::new(at, format!("a value is expected, and “{word}” found"))),
+                word if RESERVED.contains(&word) && word != "let" => {
+                    return Err(Fault::new(at, format!("a value is expected, and “{word}” found")));
+                }
                 _ => Kind::Name(word),
             },
             Token::Mark("(") => {
@@ -311,6 +306,10 @@ impl Parser {
         let begin = Place { line: at.line, column: at.column.saturating_add(1) };
         let mut parser = Parser { tokens: tokens(text, begin)?, next: 0, depth: self.depth };
         let expression = parser.expression()?;
-        if *parser.token() == Token::End { Ok(expression) } else { Err(Fault::new(parser.at(), "the expression ends before its text does")) }
+        if *parser.token() == Token::End {
+            Ok(expression)
+        } else {
+            Err(Fault::new(parser.at(), "the expression ends before its text does"))
+        }
     }
 }

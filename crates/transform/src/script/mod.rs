@@ -60,6 +60,7 @@ fn script(task_name: &str, layers: &[Layer], level: usize, record: &str) -> Stri
     let shown: String = task_name.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).take(80).collect();
     let _ = writeln!(out, "# flowmine transform: {shown}: layer {level}, {}", layer.name);
     let _ = writeln!(out, "#ID {}", layer.id);
+    out.push_str("# Functions below are called by traps.\n# shellcheck disable=SC2317\n");
     let _ = writeln!(out, "fm_record={}", quote(record));
     let _ = writeln!(out, "fm_mark=$PWD/.t_{}.$$", layer.id);
     out.push_str(parts::SIGNALS);

@@ -7,7 +7,7 @@ fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0
 if (: <&0) 2>/dev/null; then exec 3<&0; else exec 3</dev/null; fi
 fm_parents() {
   if [ -r /proc/self/stat ]; then
-    cat /proc/[0-9]*/stat 2>/dev/null | sed 's/^\([0-9]*\) (.*) [A-Za-z] \([0-9]*\) .*/\1 \2/'
+    cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) (.*) [^ZX] \([0-9]*\) .*/\1 \2/p'
   else
     ps -A -o pid= -o ppid=
   fi
@@ -15,15 +15,18 @@ fm_parents() {
 fm_tree() {
   fm_parents | awk -v root="$1" '{ up[$1] = $2 } END { for (p in up) { q = p; n = 0
     while (q in up && q != root && n++ < 10000) q = up[q]
-    if (q == root && p != root) print p } }'
+    if (q == root && p != root) printf "%s ", p } }'
 }
 fm_on() {
   fm_woke=1
   case $1 in
     USR1 | USR2) [ -z "$fm_child" ] || kill -s "$1" "$fm_child" 2>/dev/null ;;
     *)
-      fm_signal=$1 fm_sig_code=$2
-      [ -z "$fm_child" ] || fm_pass
+      # Once is enough: a second signal would look for processes that have lost their parents since.
+      if [ -z "$fm_signal" ]; then
+        fm_signal=$1 fm_sig_code=$2
+        [ -z "$fm_child" ] || fm_pass
+      fi
       ;;
   esac
 }
@@ -60,11 +63,10 @@ pub(super) const RUN: &str = r#"fm_watch() {
   ) </dev/null >/dev/null 2>&1 3<&- &
   fm_dog=$!
 }
-fm_alive() {
-  for fm_p in $fm_left; do
-    if kill -0 "$fm_p" 2>/dev/null; then return 0; fi
-  done
-  return 1
+fm_roots() {
+  fm_parents | awk -v left="$fm_left" 'BEGIN { n = split(left, l, " "); for (i = 1; i <= n; i++) ours[l[i]] = 1 }
+    $1 in ours { up[$1] = $2 }
+    END { for (p in up) if (!(up[p] in up)) printf "%s ", p }'
 }
 fm_sweep() {
   if [ -n "$fm_dog" ]; then
@@ -72,13 +74,25 @@ fm_sweep() {
     wait "$fm_dog" 2>/dev/null
     fm_dog=''
   fi
-  for fm_p in $fm_left; do kill -s "$fm_signal" "$fm_p" 2>/dev/null; done
-  fm_n=0
-  while fm_alive && [ "$fm_n" -lt 50 ]; do
-    sleep 0.1
+  # What is left is told from above: a layer ends what is below it itself.
+  fm_n=0 fm_told=' '
+  while [ -n "$fm_left" ]; do
+    fm_top=$(fm_roots)
+    [ -n "$fm_top" ] || break
+    for fm_p in $fm_top; do
+      case $fm_told in
+        *" $fm_p "*) ;;
+        *) kill -s "$fm_signal" "$fm_p" 2>/dev/null ;;
+      esac
+      fm_told="$fm_told$fm_p "
+    done
     fm_n=$((fm_n + 1))
+    if [ "$fm_n" -gt 100 ]; then
+      for fm_p in $fm_left; do kill -s KILL "$fm_p" 2>/dev/null; done
+      break
+    fi
+    sleep 0.1 2>/dev/null || sleep 1
   done
-  for fm_p in $fm_left; do kill -s KILL "$fm_p" 2>/dev/null; done
   fm_left=''
 }
 fm_run() {
@@ -171,7 +185,11 @@ fm_bring() {
 fm_give() {
   if [ ! -e "./$1" ] && [ ! -L "./$1" ]; then return 0; fi
   case $2 in /*) fm_to=$2 ;; *) fm_to=$fm_home/$2 ;; esac
-  if [ -d "./$1" ] && [ -d "$fm_to" ]; then
+  # An input that the task has changed where it lies is the output already.
+  # shellcheck disable=SC3013
+  if [ "./$1" -ef "$fm_to" ]; then
+    rm -rf -- "./$1"
+  elif [ -d "./$1" ] && [ -d "$fm_to" ]; then
     cp -Rp -- "./$1/." "$fm_to"
   else
     mv -f -- "./$1" "$fm_to"

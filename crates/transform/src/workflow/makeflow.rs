@@ -23,7 +23,8 @@ pub(super) struct Makeflow {
 pub(super) fn read(file: &str, text: &str) -> Result<Workflow, Fault> {
     let mut program = parse(text)?;
     let start = crate::Place { line: 1, column: 1 };
-    let mut result = program.result.take().ok_or_else(|| Fault::new(start, "the file holds no workflow: an object with “rules”, or a list of tasks"))?;
+    let mut result =
+        program.result.take().ok_or_else(|| Fault::new(start, "the file holds no workflow: an object with “rules”, or a list of tasks"))?;
     take_definitions(&mut result, &mut program.definitions)?;
     let value = Evaluator::new(program.definitions)?.eval(&result, &Scope::default())?;
     match (&value.data, value.get("tasks")) {

@@ -66,7 +66,8 @@ fn task_json(task: &Task, layers: &[Layer]) -> Json {
             };
             Json::from(list.iter().map(one).collect::<Vec<_>>())
         };
-        let environment: Map<String, Json> = parts.environment.iter().map(|(name, setting)| (name.clone(), setting_json(setting))).collect();
+        let environment: Map<String, Json> =
+            parts.environment.iter().map(|(name, setting)| (name.clone(), setting_json(setting))).collect();
         return json!({
             "name": task.name,
             "command": {"pre": parts.command.pre, "cmd": parts.command.cmd, "post": parts.command.post},

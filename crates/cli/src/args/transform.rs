@@ -1,0 +1,54 @@
+//! `flowmine transform`, as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// `flowmine transform`.
+#[derive(Debug, Args)]
+#[command(after_help = "Built-in layers: apptainer, docker, environment, failure, monitor, podman, retry, sandbox, timelimit. \
+    A file of yours is JSON or JX; of several functions in it FILE#NAME is one. docs/transform.md defines it all. Nothing of a \
+    workflow or a layer is run by this command.")]
+pub struct Transform {
+    /// Makeflow's JSON or JX (.json, .jx, .makeflow), tasks of the algebra paper's form in the same, or a list of commands, one a line.
+    #[arg(value_name = "WORKFLOW")]
+    pub workflow: PathBuf,
+    /// A layer around the tasks: a file, FILE#NAME, or the name of a built-in. Given more than once the first is the innermost.
+    #[arg(long, value_name = "LAYER", required = true)]
+    pub apply: Vec<String>,
+    /// What stands for a name that the layers bind with `let`, such as image=debian.
+    #[arg(long = "let", value_name = "NAME=VALUE", value_parser = binding)]
+    pub values: Vec<(String, String)>,
+    /// Only the tasks of this name, category or output; may be given more than once. The others stay as they are.
+    #[arg(long, value_name = "RULE")]
+    pub select: Vec<String>,
+    /// The new workflow; the layers' scripts are written beside it, and both run from that directory.
+    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["check", "dry_run", "explain"])]
+    pub out: Option<PathBuf>,
+    /// What is done when two tasks get an output of one name.
+    #[arg(long, value_enum, default_value_t = CollisionsArg::Refuse)]
+    pub collisions: CollisionsArg,
+    /// Print the layers of this task, bound, and write nothing.
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["check", "dry_run"])]
+    pub explain: Option<String>,
+    /// Only say whether the layers go with the tasks.
+    #[arg(long)]
+    pub check: bool,
+    /// Print the new workflow, and write nothing.
+    #[arg(long, conflicts_with = "check")]
+    pub dry_run: bool,
+}
+
+/// `--collisions`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CollisionsArg {
+    /// It is an error.
+    Refuse,
+    /// Each gets its task's identifier after its name in the workflow.
+    Remap,
+}
+
+fn binding(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("it is NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}

@@ -1,0 +1,142 @@
+//! `flowmine transform`.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use flowmine_transform::algebra::{Collisions, Composition, Contents, Layer, Setting, Task};
+use flowmine_transform::script::{Script, quote};
+use flowmine_transform::workflow::{Plan, Workflow, utf8};
+use flowmine_transform::{Error, builtin, digest};
+
+use crate::args::{CollisionsArg, Transform};
+use crate::{Outcome, messages, output};
+
+/// Larger workflows and layers are refused.
+const FILE_BYTES: u64 = 64 << 20;
+
+/// Reads, applies, and writes or tells what comes out.
+pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
+    let name = args.workflow.display().to_string();
+    let workflow = Workflow::read(&name, &bytes(&args.workflow)?)?;
+    let mut layers = Composition::default();
+    for layer in &args.apply {
+        layers = layers.then(composition(layer, &args.values)?);
+    }
+    let how = match args.collisions {
+        CollisionsArg::Refuse => Collisions::Refuse,
+        CollisionsArg::Remap => Collisions::Remap,
+    };
+    // Names of files in a workflow are seen from where it runs: the directory of what is written.
+    let beside = args.out.as_deref().unwrap_or(&args.workflow);
+    let directory = beside.parent().unwrap_or(Path::new("")).to_owned();
+    let contents = FileContents { directory: directory.clone(), known: RefCell::default() };
+    let selection: Vec<String> = args.explain.iter().cloned().chain(args.select.iter().cloned()).collect();
+    let plan = workflow.transform(&layers, &selection, how, &contents)?;
+    let changed = plan.tasks.iter().filter(|(_, layers)| !layers.is_empty()).count();
+    if args.explain.is_some() {
+        output::write(None, |out| plan.tasks.iter().try_for_each(|(task, layers)| explain(out, task, layers)))?;
+    } else if args.dry_run {
+        output::write(None, |out| Ok(out.write_all(plan.workflow.as_bytes())?))?;
+    } else if let (Some(path), false) = (&args.out, args.check) {
+        write(&plan, path, &directory)?;
+        messages::note(&format!("{changed} of {} tasks transformed, {} scripts", plan.tasks.len(), plan.scripts.len()));
+    } else {
+        messages::note(&format!("the layers go with {changed} of {} tasks", plan.tasks.len()));
+    }
+    Ok(Outcome::Clean)
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    let in_file = |source| Error::Io { path: path.to_owned(), source };
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(FILE_BYTES + 1).read_to_end(&mut bytes)).map_err(in_file)?;
+    if bytes.len() as u64 > FILE_BYTES {
+        return Err(in_file(std::io::Error::other(format!("the file has more than {FILE_BYTES} bytes"))));
+    }
+    Ok(bytes)
+}
+
+/// A built-in, where no file has that name.
+fn composition(layer: &str, values: &[(String, String)]) -> Result<Composition, Error> {
+    if let Some(text) = builtin::text(layer).filter(|_| !Path::new(layer).exists()) {
+        return Composition::read(layer, text, None, values);
+    }
+    let (file, choice) = match layer.rsplit_once('#') {
+        Some((file, choice)) if !Path::new(layer).exists() => (file, Some(choice)),
+        _ => (layer, None),
+    };
+    let bytes = bytes(Path::new(file))?;
+    Composition::read(file, utf8(file, &bytes)?, choice, values)
+}
+
+fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<()> {
+    for script in &plan.scripts {
+        write_script(script, directory).with_context(|| directory.join(&script.name).display().to_string())?;
+    }
+    output::write(Some(path), |out| Ok(out.write_all(plan.workflow.as_bytes())?))
+}
+
+/// A script appears when it is complete, and can be run.
+fn write_script(script: &Script, directory: &Path) -> anyhow::Result<()> {
+    let (folder, name) = flowmine_files::place_of(&directory.join(&script.name))?;
+    let (mut file, hidden) = folder.create_hidden(0o777)?;
+    let done = file.write_all(script.text.as_bytes()).and_then(|()| folder.rename(&hidden, &folder, &name));
+    if done.is_err() {
+        let _ = folder.remove(&hidden);
+    }
+    Ok(done?)
+}
+
+/// What each layer of a task does, the plain task first.
+fn explain(out: &mut dyn Write, task: &Task, layers: &[Layer]) -> anyhow::Result<()> {
+    for (level, layer) in layers.iter().enumerate() {
+        let parts = &layer.parts;
+        let sandbox = if layer.sandbox { ", in a directory of its own" } else { "" };
+        writeln!(out, "{} layer {level} {}: {}{sandbox}", task.name, layer.name, layer.script())?;
+        for (kind, commands) in [("pre", &parts.command.pre), ("cmd", &vec![parts.command.cmd.clone()]), ("post", &parts.command.post)] {
+            commands.iter().try_for_each(|command| writeln!(out, "  {kind}: {command}"))?;
+        }
+        for (kind, files) in [("input", &parts.inputs), ("output", &parts.outputs)] {
+            for file in files {
+                let inner = if file.is_renamed() { format!(", inside {}", quote(&file.inner)) } else { String::new() };
+                writeln!(out, "  {kind}: {}{inner}", quote(&file.outer))?;
+            }
+        }
+        for (name, setting) in &parts.environment {
+            match setting {
+                Setting::Set(value) => writeln!(out, "  environment: {name}={}", quote(value))?,
+                Setting::Mask => writeln!(out, "  environment: no {name}")?,
+                Setting::Prepend(text) => writeln!(out, "  environment: {name} begins with {}", quote(text))?,
+                Setting::Append(text) => writeln!(out, "  environment: {name} ends with {}", quote(text))?,
+            }
+        }
+        for (kind, amount) in &parts.resources {
+            writeln!(out, "  {kind}: {amount}{}", if matches!(&**kind, "memory" | "disk") { " MB" } else { "" })?;
+        }
+    }
+    Ok(())
+}
+
+/// Digests of the inputs that are there, each read once.
+struct FileContents {
+    directory: PathBuf,
+    known: RefCell<HashMap<String, Option<[u8; 32]>>>,
+}
+
+impl Contents for FileContents {
+    fn digest(&self, name: &str) -> Option<[u8; 32]> {
+        if let Some(digest) = self.known.borrow().get(name) {
+            return *digest;
+        }
+        let path = self.directory.join(name);
+        // Directories, pipes and devices count by their names.
+        let plain = std::fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
+        let digest = if plain { File::open(&path).and_then(digest).ok() } else { None };
+        self.known.borrow_mut().insert(name.to_owned(), digest);
+        digest
+    }
+}
