@@ -198,5 +198,5 @@ pub fn size_in_mb(number: &str, factor: i64) -> Option<i64> {
         return whole.checked_mul(factor);
     }
     let size = (number.parse::<f64>().ok()? * factor as f64).ceil();
-    (size >= 0.0 && size < 9e15).then_some(size as i64)
+    (0.0..9e15).contains(&size).then_some(size as i64)
 }

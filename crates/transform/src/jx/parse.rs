@@ -289,7 +289,7 @@ impl Parser {
             members.push((name, self.expression()?));
             // As in the paper's figures a member on a new line needs no comma before it.
             let new_line = self.next > 0 && self.at().line > self.tokens[self.next - 1].0.line && matches!(self.token(), Token::Text(_));
-            if !self.is("}") && !(new_line && !self.is(",")) {
+            if !new_line && !self.is("}") {
                 self.need(",")?;
             }
         }

@@ -1,0 +1,156 @@
+//! `flowmine transform` on workflows that real engines run.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
+#[path = "support/require.rs"]
+mod require;
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use require::require;
+
+fn flowmine(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flowmine")).arg("transform").args(args).current_dir(dir).output().unwrap()
+}
+
+fn done(dir: &Path, args: &[&str]) -> String {
+    let out = flowmine(dir, args);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+fn records(dir: &Path) -> Vec<serde_json::Value> {
+    let mut files: Vec<_> =
+        std::fs::read_dir(dir).unwrap().flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "record")).collect();
+    files.sort();
+    let text: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+const FLOW: &str = r#"{
+    "define": { "parts": range(3) },
+    "categories": { "count": { "resources": { "cores": 1, "memory": 100, "disk": 10 } } },
+    "rules":
+        [ { "command": "split -n l/3 -d -a 1 in.txt part.", "inputs": [ "in.txt" ], "outputs": [ "part." + n for n in ["0", "1", "2"] ] } ] +
+        [ { "command": template("wc -l <part.{n} >count.{n}"), "category": "count",
+            "inputs": [ "part." + str(n) ], "outputs": [ "count." + str(n) ] } for n in parts ] +
+        [ { "command": "cat count.0 count.1 count.2 | awk '{ s += $1 } END { print s }' >sum", "local_job": true,
+            "inputs": [ "count." + str(n) for n in parts ], "outputs": [ "sum" ] } ]
+}"#;
+
+fn workflow(dir: &Path) {
+    std::fs::write(
+        dir.join("flow.jx"),
+        FLOW.replace("template(\"wc -l <part.{n} >count.{n}\")", "\"wc -l <part.\" + str(n) + \" >count.\" + str(n)"),
+    )
+    .unwrap();
+    std::fs::write(dir.join("in.txt"), "line\n".repeat(1000)).unwrap();
+}
+
+fn makeflow_is_there() -> bool {
+    let version = Command::new("makeflow").arg("--version").output();
+    require("makeflow", "makeflow (coop-computing-tools, openmpi-bin)", version.is_ok_and(|output| output.status.success()))
+}
+
+#[test]
+fn makeflow_runs_what_comes_out() {
+    if !makeflow_is_there() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    workflow(dir.path());
+    std::fs::write(dir.path().join("mine.jx"), r#"define mine(T) {"outputs": T.outputs + [{"inner_name": "notes", "outer_name": "notes." + T.ID}], "command": {"post": ["echo \"$EXIT\" >notes"]}}"#).unwrap();
+    done(
+        dir.path(),
+        &["flow.jx", "--apply", "retry", "--apply", "mine.jx", "--apply", "sandbox", "--apply", "timelimit", "-o", "new.json"],
+    );
+    let ran = Command::new("makeflow").args(["--json", "-T", "local", "new.json"]).current_dir(dir.path()).output().unwrap();
+    assert!(ran.status.success(), "{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(std::fs::read_to_string(dir.path().join("sum")).unwrap(), "1000\n");
+    let notes = std::fs::read_dir(dir.path()).unwrap().flatten().filter(|e| e.file_name().to_string_lossy().starts_with("notes.")).count();
+    assert_eq!(notes, 5, "the renamed output of each task");
+    let records = records(dir.path());
+    assert_eq!(records.len(), 5 * 5, "each layer of each task");
+    assert!(records.iter().all(|record| record["status"] == 0 && record["failed_in"].is_null()));
+}
+
+#[test]
+fn the_layer_that_fails_is_told_in_a_run_of_makeflow() {
+    if !makeflow_is_there() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    workflow(dir.path());
+    std::fs::write(dir.path().join("pull.jx"), r#"define pull(T) {"command": {"pre": ["echo 'no such image' >&2; exit 125"]}}"#).unwrap();
+    done(dir.path(), &["flow.jx", "--apply", "retry", "--apply", "pull.jx", "--select", "count.1", "-o", "new.json"]);
+    let ran =
+        Command::new("makeflow").args(["--json", "-T", "local", "--retry-count=0", "new.json"]).current_dir(dir.path()).output().unwrap();
+    assert!(!dir.path().join("sum").exists(), "{}", String::from_utf8_lossy(&ran.stdout));
+    let told = records(dir.path());
+    assert_eq!(told.len(), 1, "what is below the layer never began: {told:?}");
+    assert_eq!(
+        (told[0]["layer"].as_str(), told[0]["failed_in"].as_str(), told[0]["status"].as_i64()),
+        (Some("pull"), Some("pre"), Some(125))
+    );
+}
+
+#[test]
+fn a_list_of_commands_and_what_is_told_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("tasks.txt"), "# two tasks\necho one >1\n\necho two >2\n").unwrap();
+    assert!(done(dir.path(), &["tasks.txt", "--apply", "retry", "--explain", "line 2"]).contains("line 2 layer 1 retry: t_"));
+    assert_eq!(done(dir.path(), &["tasks.txt", "--apply", "retry", "--check"]), "");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "--explain and --check write nothing");
+    done(dir.path(), &["tasks.txt", "--apply", "retry", "--select", "line 4", "-o", "new.txt"]);
+    let first = std::fs::read(dir.path().join("new.txt")).unwrap();
+    done(dir.path(), &["tasks.txt", "--apply", "retry", "--select", "line 4", "-o", "new.txt"]);
+    assert_eq!(std::fs::read(dir.path().join("new.txt")).unwrap(), first, "the same input gives the same bytes");
+    assert!(Command::new("sh").arg("new.txt").current_dir(dir.path()).status().unwrap().success());
+    assert_eq!(std::fs::read_to_string(dir.path().join("2")).unwrap(), "two\n");
+    assert_eq!(records(dir.path()).len(), 2);
+}
+
+#[test]
+fn a_core_dump_becomes_a_stack_trace() {
+    let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
+    let gdb = Command::new("gdb").arg("--version").output().is_ok();
+    if !require("gdb", "gdb, and core_pattern `core`", gdb && pattern.starts_with("core")) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("tasks.txt"), "sleep 30 & p=$!; sleep 0.3; kill -SEGV $p; wait $p\n").unwrap();
+    done(dir.path(), &["tasks.txt", "--apply", "failure", "-o", "new.txt"]);
+    let status = Command::new("sh").arg("new.txt").current_dir(dir.path()).status().unwrap();
+    assert_eq!(status.code(), Some(139));
+    let stack = std::fs::read_dir(dir.path()).unwrap().flatten().find(|e| e.file_name().to_string_lossy().starts_with("stack.")).unwrap();
+    let text = std::fs::read_to_string(stack.path()).unwrap();
+    assert!(text.contains("SIGSEGV"), "{text}");
+    assert!(!std::fs::read_dir(dir.path()).unwrap().flatten().any(|e| e.file_name().to_string_lossy().starts_with("core")));
+}
+
+#[test]
+fn ten_thousand_tasks_and_the_cost_of_four_layers() {
+    let dir = tempfile::tempdir().unwrap();
+    let tasks: String = (0..10_000).map(|n| format!("true {n}\n")).collect();
+    std::fs::write(dir.path().join("tasks.txt"), tasks).unwrap();
+    let layer = r#"define NAME(T) {}"#;
+    for name in ["a", "b", "c", "d"] {
+        std::fs::write(dir.path().join(name), layer.replace("NAME", name)).unwrap();
+    }
+    let args = ["tasks.txt", "--apply", "a", "--apply", "b", "--apply", "c", "--apply", "d"];
+    let begun = Instant::now();
+    done(dir.path(), &[&args[..], &["-o", "new.txt"]].concat());
+    let took = begun.elapsed();
+    // Ten times what is aimed at: other tests run beside this one.
+    assert!(took < Duration::from_secs(20), "{took:?}");
+    let text = std::fs::read_to_string(dir.path().join("new.txt")).unwrap();
+    let begun = Instant::now();
+    for line in text.lines().take(20) {
+        assert!(Command::new(line).current_dir(dir.path()).status().unwrap().success());
+    }
+    let each = begun.elapsed() / 20;
+    println!("10,000 tasks × 4 layers: {took:?}; a no-op below four layers: {each:?}");
+    assert!(each < Duration::from_millis(300), "{each:?}");
+}
