@@ -1,5 +1,7 @@
 //! The algebra paper's own example, and what it says of composition.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 use flowmine_transform::algebra::{Collisions, Composition, FileName, NoContents, Task, task_id};
 use flowmine_transform::script;
 use flowmine_transform::workflow::Workflow;

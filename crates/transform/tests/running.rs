@@ -1,5 +1,7 @@
 //! Transformed tasks really run, in dash and in bash, and end as the plain task does.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;

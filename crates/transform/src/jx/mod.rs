@@ -29,4 +29,4 @@ pub const TEXT_BYTES: usize = 64 << 20;
 /// How large a value may become: its parts and the bytes of its texts together.
 pub const VALUE_SIZE: u64 = 256 << 20;
 /// How many steps an evaluation may take.
-pub const STEPS: u64 = 50_000_000;
+pub const STEPS: u64 = 10_000_000;
