@@ -84,11 +84,12 @@ fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<()> {
 fn write_script(script: &Script, directory: &Path) -> anyhow::Result<()> {
     let (folder, name) = flowmine_files::place_of(&directory.join(&script.name))?;
     let (mut file, hidden) = folder.create_hidden(0o777)?;
-    let done = file.write_all(script.text.as_bytes()).and_then(|()| folder.rename(&hidden, &folder, &name));
+    let done: anyhow::Result<()> =
+        file.write_all(script.text.as_bytes()).map_err(Into::into).and_then(|()| Ok(folder.rename(&hidden, &folder, &name)?));
     if done.is_err() {
         let _ = folder.remove(&hidden);
     }
-    Ok(done?)
+    done
 }
 
 /// What each layer of a task does, the plain task first.
