@@ -62,6 +62,8 @@ impl Workflow {
             return Err(Error::Text { file: self.file.clone(), at: Place { line: 1, column: 1 }, message });
         }
         let plain: Vec<Task> = self.tasks.iter().map(|entry| entry.task.clone()).collect();
+        let made = plain.iter().flat_map(|task| &task.parts.outputs).map(|output| output.outer.as_str()).collect();
+        let contents = &Sources { made, contents };
         let mut after = Vec::with_capacity(plain.len());
         for (task, chosen) in plain.iter().zip(&chosen) {
             after.push(if *chosen { what.apply(task.clone(), contents)? } else { task.clone() });
@@ -83,6 +85,18 @@ impl Workflow {
             Form::Lines(order, lines) => tasks::write_lines(order, lines, &tasks),
         };
         Ok(Plan { workflow, scripts, tasks })
+    }
+}
+
+/// Contents of what no task makes: so a workflow that has run has the identifiers that it had before.
+struct Sources<'a> {
+    made: HashSet<&'a str>,
+    contents: &'a dyn Contents,
+}
+
+impl Contents for Sources<'_> {
+    fn digest(&self, name: &str) -> Option<[u8; 32]> {
+        if self.made.contains(name) { None } else { self.contents.digest(name) }
     }
 }
 
@@ -116,7 +130,7 @@ fn outermost(task: &Task, layers: &[Layer]) -> Outermost {
     let mut inputs: Vec<String> = task.parts.inputs.iter().map(|file| file.outer.clone()).collect();
     let mut known: HashSet<String> = inputs.iter().cloned().collect();
     inputs.extend(layers.iter().map(Layer::script).filter(|script| known.insert(script.clone())));
-    let mut outputs: Vec<String> = task.parts.outputs.iter().map(|file| file.outer.clone()).collect();
-    outputs.push(script::record_name(layers));
+    // The record is no declared output: Makeflow deletes those of a rule that failed, when the record is needed most.
+    let outputs = task.parts.outputs.iter().map(|file| file.outer.clone()).collect();
     Outermost { command: format!("./{}", layers.last().map_or_else(String::new, Layer::script)), inputs, outputs }
 }
