@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -80,16 +81,15 @@ fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<()> {
     output::write(Some(path), |out| Ok(out.write_all(plan.workflow.as_bytes())?))
 }
 
-/// A script appears when it is complete, and can be run.
-fn write_script(script: &Script, directory: &Path) -> anyhow::Result<()> {
-    let (folder, name) = flowmine_files::place_of(&directory.join(&script.name))?;
-    let (mut file, hidden) = folder.create_hidden(0o777)?;
-    let done: anyhow::Result<()> =
-        file.write_all(script.text.as_bytes()).map_err(Into::into).and_then(|()| Ok(folder.rename(&hidden, &folder, &name)?));
-    if done.is_err() {
-        let _ = folder.remove(&hidden);
+/// A script can be run. It replaces what has its name, and is not written through a link; that each were synced would take minutes.
+fn write_script(script: &Script, directory: &Path) -> std::io::Result<()> {
+    let path = directory.join(&script.name);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
     }
-    done
+    let mut file = File::options().write(true).create_new(true).mode(0o777).open(&path)?;
+    file.write_all(script.text.as_bytes())
 }
 
 /// What each layer of a task does, the plain task first.
