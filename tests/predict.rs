@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
-#[allow(dead_code, reason = "other tests use the rest")]
 mod support;
 
 use support::{expect, flowmine, repository};

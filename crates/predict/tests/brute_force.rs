@@ -1,5 +1,7 @@
 //! Random workflows against a simulation in fine steps, which knows nothing of events.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 use flowmine_predict::functions::Piecewise;
 use flowmine_predict::model::Model;
 use proptest::prelude::*;

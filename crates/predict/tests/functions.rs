@@ -1,5 +1,7 @@
 //! Functions in pieces against their values at many places.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 use flowmine_predict::functions::{Piecewise, Poly};
 use proptest::prelude::*;
 

@@ -1,5 +1,7 @@
 //! Models that cannot be are refused with the path of the field, and large ones end.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 use std::time::Instant;
 
 use flowmine_predict::PredictError;

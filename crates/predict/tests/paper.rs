@@ -1,5 +1,7 @@
 //! The paper's worked figures and its evaluation workflow.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 use flowmine_predict::model::Model;
 use flowmine_predict::{Limit, Prediction};
 

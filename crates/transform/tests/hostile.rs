@@ -1,5 +1,7 @@
 //! Files of strangers: each fault has its file, line and column, and nothing hangs, panics or runs.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
 use flowmine_transform::algebra::{Collisions, Composition, NoContents};
 use flowmine_transform::jx::{Evaluator, Scope, parse};
 use flowmine_transform::script::quote;
