@@ -116,7 +116,7 @@ fn a_list_of_commands_and_what_is_told_of_it() {
 fn a_core_dump_becomes_a_stack_trace() {
     let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
     let gdb = Command::new("gdb").arg("--version").output().is_ok();
-    if !require("gdb", "gdb, and core_pattern `core`", gdb && pattern.starts_with("core")) {
+    if !require("core-dump", "gdb, and a kernel.core_pattern that puts cores into the directory", gdb && pattern.starts_with("core")) {
         return;
     }
     let dir = tempfile::tempdir().unwrap();

@@ -19,7 +19,7 @@ fn value(text: &str) -> Result<String, String> {
 }
 
 #[test]
-fn expressions_are_what_makeflow_makes_of_them() {
+fn expressions_have_the_values_of_the_jx_manual() {
     for (text, json) in [
         ("1 + 2 * 3", "7"),
         ("(1 + 2) * 3", "9"),

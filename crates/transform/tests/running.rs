@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+#[path = "../../../tests/support/require.rs"]
+mod require;
+
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -209,7 +212,11 @@ fn killed(plan: &Plan, shell: &str, level: usize) {
     let record = std::fs::read_to_string(dir.path().join(format!("t_{}.record", plan.tasks[0].1[0].id))).unwrap();
     let last: serde_json::Value = serde_json::from_str(record.lines().last().unwrap()).unwrap();
     assert_eq!((last["signal"].as_str(), last["status"].as_i64()), (Some("TERM"), Some(143)), "{record}");
-    assert!(!std::fs::read_dir(dir.path()).unwrap().flatten().any(|e| e.file_name().to_string_lossy().contains(".box.")));
+    let kept = std::fs::read_dir(dir.path()).unwrap().flatten().find(|e| e.file_name().to_string_lossy().contains(".box."));
+    if let Some(kept) = kept {
+        let files: Vec<_> = std::fs::read_dir(kept.path()).unwrap().flatten().map(|e| e.file_name()).collect();
+        panic!("a sandbox is left: {shell}, level {level}, {kept:?} with {files:?}\n{record}");
+    }
 }
 
 fn found(dir: &Path, name: &str) -> bool {
@@ -282,9 +289,7 @@ fn scripts_are_clean_to_shellcheck() {
         "timelimit",
         "monitor",
     ];
-    if Command::new("shellcheck").arg("--version").output().is_err() {
-        assert!(!std::env::var("FLOWMINE_REQUIRE").unwrap_or_default().split(',').any(|w| w == "shellcheck"), "shellcheck is missing");
-        eprintln!("not run: scripts_are_clean_to_shellcheck: needs shellcheck");
+    if !require::require("shellcheck", "shellcheck", Command::new("shellcheck").arg("--version").output().is_ok()) {
         return;
     }
     let dir = tempfile::tempdir().unwrap();

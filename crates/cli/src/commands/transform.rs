@@ -81,7 +81,7 @@ fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<()> {
     output::write(Some(path), |out| Ok(out.write_all(plan.workflow.as_bytes())?))
 }
 
-/// A script can be run. It replaces what has its name, and is not written through a link; that each were synced would take minutes.
+/// A script can be run. It replaces what has its name, and is not written through a link. It is not synced: the command can be given again.
 fn write_script(script: &Script, directory: &Path) -> std::io::Result<()> {
     let path = directory.join(&script.name);
     match std::fs::remove_file(&path) {

@@ -60,7 +60,7 @@ fn script(task_name: &str, layers: &[Layer], level: usize, record: &str) -> Stri
     let shown: String = task_name.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).take(80).collect();
     let _ = writeln!(out, "# flowmine transform: {shown}: layer {level}, {}", layer.name);
     let _ = writeln!(out, "#ID {}", layer.id);
-    out.push_str("# Functions below are called by traps.\n# shellcheck disable=SC2317\n");
+    out.push_str("# Functions below are called by traps; names and commands of the task stay as they are.\n# shellcheck disable=SC1003,SC2016,SC2317\n");
     let _ = writeln!(out, "fm_record={}", quote(record));
     let _ = writeln!(out, "fm_mark=$PWD/.t_{}.$$", layer.id);
     out.push_str(parts::SIGNALS);
@@ -83,6 +83,10 @@ fn script(task_name: &str, layers: &[Layer], level: usize, record: &str) -> Stri
     }
     environment(&mut out, layers, level);
     command(&mut out, layer);
+    if layer.parts.command.pre.is_empty() && layer.parts.command.post.is_empty() {
+        // Nobody leaves a mark.
+        out = out.split_inclusive('\n').filter(|line| !line.trim_start().starts_with("fm_mark=")).collect();
+    }
     out
 }
 
@@ -118,7 +122,6 @@ fn command(out: &mut String, layer: &Layer) {
         let _ = writeln!(text, "eval {} || exit", quoted(pre));
     }
     let _ = write!(text, ": >\"$fm_mark\"; unset fm_mark\n{}", command.cmd);
-    let _ = writeln!(out, "# shellcheck disable=SC2016");
     let _ = writeln!(out, "fm_run sh -c {} sh \"$fm_mark\"", quoted(&text));
     out.push_str("[ -e \"$fm_mark\" ] || fm_phase=pre\nrm -f -- \"$fm_mark\"\nexit \"$fm_code\"\n");
 }
@@ -135,7 +138,7 @@ fn post(out: &mut String, layer: &Layer) {
         let _ = writeln!(text, "eval {}", quoted(command));
     }
     text.push_str("printf \"%s\\n\" \"$EXIT\" >\"$fm_mark\"\n");
-    let _ = writeln!(out, "# shellcheck disable=SC2016\nfm_post_text={}", quoted(&text));
+    let _ = writeln!(out, "fm_post_text={}", quoted(&text));
     out.push_str(parts::AFTER);
 }
 

@@ -58,7 +58,8 @@ pub(super) const PASS_TO_LAYER: &str = r#"fm_pass() {
 pub(super) const RUN: &str = r#"fm_watch() {
   [ -z "$fm_dog" ] || return 0
   (
-    sleep 10
+    # Only when the time is over, not when the sleep was ended.
+    sleep 10 || exit 0
     for fm_p in "$fm_child" $fm_left; do kill -s KILL "$fm_p"; done
   ) </dev/null >/dev/null 2>&1 3<&- &
   fm_dog=$!
@@ -70,7 +71,7 @@ fm_roots() {
 }
 fm_sweep() {
   if [ -n "$fm_dog" ]; then
-    for fm_p in $(fm_tree "$fm_dog") "$fm_dog"; do kill -s KILL "$fm_p" 2>/dev/null; done
+    for fm_p in "$fm_dog" $(fm_tree "$fm_dog"); do kill -s KILL "$fm_p" 2>/dev/null; done
     wait "$fm_dog" 2>/dev/null
     fm_dog=''
   fi
