@@ -21,6 +21,8 @@ pub struct Filter {
     pub instances_where: Vec<(String, Vec<String>)>,
     /// Only cases with an instance with one of these values of an attribute.
     pub cases_where: Vec<(String, Vec<String>)>,
+    /// Only cases of these names. Empty for all.
+    pub case_names: Vec<String>,
     /// Only cases in which the second activity comes right after the first, by start.
     pub paths: Vec<(String, String)>,
     /// Only cases of so many most frequent variants.
@@ -47,7 +49,11 @@ impl Filter {
     }
 
     fn chooses_cases(&self) -> bool {
-        !self.cases_where.is_empty() || !self.paths.is_empty() || self.top_variants.is_some() || self.variant_coverage.is_some()
+        !self.case_names.is_empty()
+            || !self.cases_where.is_empty()
+            || !self.paths.is_empty()
+            || self.top_variants.is_some()
+            || self.variant_coverage.is_some()
     }
 
     /// The wanted part of a log.
@@ -95,6 +101,11 @@ impl Filter {
 
     fn cases(&self, log: &ActivityLog, cases: &Cases) -> Result<Vec<bool>, FilterError> {
         let mut chosen = vec![true; cases.len()];
+        if !self.case_names.is_empty() {
+            for (case, chosen) in chosen.iter_mut().enumerate() {
+                *chosen = self.case_names.iter().any(|name| name == cases.names.get(case as u32));
+            }
+        }
         for (key, values) in &self.cases_where {
             let has = having(log, key, values)?;
             for (case, chosen) in chosen.iter_mut().enumerate() {

@@ -15,6 +15,7 @@ mod builder;
 mod columns;
 pub mod filter;
 mod names;
+mod processes;
 mod run_graph;
 mod variants;
 
@@ -24,5 +25,6 @@ pub use columns::{
 };
 pub use filter::{Filter, FilterError};
 pub use names::{Interner, Names};
+pub use processes::{ProcessIo, ProcessRow, Processes};
 pub use run_graph::{Declared, FileFlow, RunGraph, RunTask};
 pub use variants::{Variant, Variants, variants};

@@ -25,6 +25,8 @@ pub struct TaskAttempt {
 /// The sums of rows of `task_totals`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traced {
+    /// The host, where there is one only.
+    pub host: Option<String>,
     /// Rows: hosts, and on each of them steps, containers and users.
     pub rows: i64,
     /// Processes.
@@ -63,6 +65,7 @@ impl Traced {
     /// Adds a row.
     pub fn add(&mut self, row: &TaskTotal<'_>) {
         let first = self.rows == 0;
+        self.host = Some(row.host.to_string()).filter(|host| first || self.host.as_ref() == Some(host));
         let both =
             |sum: Option<i64>, more: Option<i64>| if first { more } else { sum.zip(more).map(|(sum, more)| sum.saturating_add(more)) };
         self.utime_ns = both(self.utime_ns, row.utime_ns);

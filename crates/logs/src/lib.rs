@@ -8,6 +8,7 @@ pub mod columns;
 pub mod flat_parquet;
 pub mod job_log;
 pub mod log_file;
+pub mod process_rows;
 pub mod run_graph;
 pub mod summary;
 pub mod tables;

@@ -73,6 +73,31 @@ pub fn read(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter, run: Option<&
     of_tasks(dataset, tasks, chosen)
 }
 
+/// The name of the run that is called so, as cases of tasks have it.
+///
+/// # Errors
+/// When the dataset cannot be read, or no run or several are called so.
+pub fn run_called(tasks: &Tasks<'_>, run: &str) -> Result<String, RunGraphError> {
+    Runs::read(tasks)?.choose(Some(run)).map(str::to_owned)
+}
+
+/// The attempts at the tasks of a run, as `links` and `task_io` call them.
+///
+/// # Errors
+/// When the dataset cannot be read, or no run or several are called so.
+pub fn attempts(tasks: &Tasks<'_>, run: &str) -> Result<BTreeSet<String>, RunGraphError> {
+    let runs = Runs::read(tasks)?;
+    let chosen = runs.choose(Some(run))?;
+    let mut keys = BTreeSet::new();
+    task_attempts::for_each::<TaskLogError>(tasks.dataset, tasks.rules, |attempt| {
+        if run_or_engine(&attempt.row) == chosen {
+            keys.insert(attempt.key);
+        }
+        Ok(())
+    })?;
+    Ok(keys)
+}
+
 /// The runs of a dataset: what they are called, and their ids and names.
 struct Runs(BTreeMap<String, BTreeSet<String>>);
 

@@ -45,6 +45,12 @@ pub enum Model {
     Check,
     /// A run as a workflow that can be run again, for Makeflow, Snakemake or Slurm.
     Spec,
+    /// What ran where and when, in lanes of hosts, and how much at once.
+    Gantt,
+    /// Two runs, datasets, logs or periods beside each other: what appeared, vanished, took longer, moved more bytes, and which differences chance explains.
+    Compare,
+    /// Which process forked which, with times and bytes; equal sub-trees are one.
+    ProcessTree,
     /// How much of a task's time lies between its first and last access to a file, for each task and file.
     AccessShare,
     /// The reads and writes of one file (--file): offset over time, and by which task.
@@ -70,7 +76,7 @@ pub enum ModelFormat {
     Gml,
     /// Graphs for Cytoscape.
     Cytoscape,
-    /// For a terminal: of bottlenecks, summary, tree, declare, critical-path, check.
+    /// For a terminal: of bottlenecks, summary, tree, declare, critical-path, check, compare, process-tree.
     Text,
     /// Petri nets (ISO/IEC 15909-2), for ProM, PM4Py and others.
     Pnml,
@@ -128,6 +134,19 @@ pub enum ShowArg {
     Bytes,
 }
 
+/// When processes of one parent are one line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FoldArg {
+    /// Never.
+    Never,
+    /// When they run the same program and forked the same programs equally often, all the way down.
+    Equal,
+    /// When they run the same program and forked the same programs, however often.
+    Programs,
+    /// When they run the same program.
+    Program,
+}
+
 /// The order of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
 pub enum SortArg {
@@ -151,7 +170,7 @@ pub enum TableArg {
 }
 
 /// `flowmine discover`.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Clone)]
 #[command(
     after_help = "An activity instance is one execution of an activity: an attempt at a task or job with its submission, start and end, or the \
     events of a log file that lifecycle:transition joins. docs/models.md says how each model is defined, docs/pictures.md what the marks in a \
@@ -168,9 +187,22 @@ pub struct Discover {
     /// models.
     #[arg(long, value_enum)]
     pub format: Option<ModelFormat>,
-    /// The run of --model critical-path, check and spec: its name, its id, or both as they are listed when there are several.
+    /// A run of a workflow engine: its name, its id, or both as they are listed when there are several. critical-path, check and spec are made of one
+    /// run; of others it chooses the tasks.
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
+    /// How processes of one parent become one line, for process-tree. When not given the strictest that leaves few enough lines to look at.
+    #[arg(long, value_enum)]
+    pub fold: Option<FoldArg>,
+    /// Only processes with this number, what they forked and what they descend from, for process-tree; may be given more than once.
+    #[arg(long, value_name = "PID")]
+    pub pid: Vec<i32>,
+    /// Only processes of this job, likewise; may be given more than once.
+    #[arg(long, value_name = "JOB")]
+    pub job: Vec<String>,
+    /// The attribute that has a lane of its own in a Gantt chart. When not given: of tasks the host, of jobs the nodes, of logs of others the resource.
+    #[arg(long, value_name = "KEY")]
+    pub lanes: Option<String>,
     /// By what each part of a run is divided to say what would be gained, for critical-path.
     #[arg(long, value_name = "FACTOR", default_value_t = 2.0)]
     pub faster: f64,
@@ -223,6 +255,9 @@ pub struct Discover {
     /// What is shown.
     #[command(flatten)]
     pub picture: PictureArgs,
+    /// With what --model compare compares.
+    #[command(flatten)]
+    pub other: OtherArgs,
     /// Columns of tables.
     #[command(flatten)]
     pub columns: ColumnArgs,
@@ -242,6 +277,7 @@ impl Discover {
         names.iter().any(|list| !list.is_empty())
             || ![&part.instances_where, &part.cases_where].iter().all(|list| list.is_empty())
             || !part.path.is_empty()
+            || !part.case.is_empty()
             || part.top_variants.is_some()
             || part.variant_coverage.is_some()
             || self.case_notion.is_some()
@@ -272,6 +308,27 @@ pub struct PictureArgs {
     /// Show at most so many activities, the most frequent ones.
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub most_activities: usize,
+}
+
+/// The second of the two that are compared. What is not given is that of the first.
+#[derive(Debug, Args, Clone, Default, PartialEq, Eq)]
+#[command(next_help_heading = "The second side of --model compare")]
+pub struct OtherArgs {
+    /// The dataset (a directory) or the log file.
+    #[arg(long, value_name = "DIR|FILE")]
+    pub with: Option<PathBuf>,
+    /// The run.
+    #[arg(long, value_name = "RUN")]
+    pub with_run: Option<String>,
+    /// The case.
+    #[arg(long, value_name = "NAME")]
+    pub with_case: Option<String>,
+    /// Only what happened at or after this time, as --from.
+    #[arg(long, value_name = "TIME", value_parser = super::time)]
+    pub with_from: Option<i64>,
+    /// Only what happened before this time.
+    #[arg(long, value_name = "TIME", value_parser = super::time)]
+    pub with_to: Option<i64>,
 }
 
 /// Which columns of a table (CSV, Parquet) are what. Without these the names of PM4Py, bupaR and flowmine are looked for.
@@ -324,6 +381,9 @@ pub struct PartArgs {
     /// Not this activity.
     #[arg(long, value_name = "NAME")]
     pub without_activity: Vec<String>,
+    /// Only the case with this name; may be given more than once.
+    #[arg(long, value_name = "NAME")]
+    pub case: Vec<String>,
     /// Only cases in which the second activity comes right after the first: `align=>merge`; may be given more than once.
     #[arg(long, value_name = "A=>B", value_parser = path)]
     pub path: Vec<(String, String)>,

@@ -7,14 +7,14 @@ use anyhow::Context;
 use flowmine_activity_log::{ActivityLog, Cases};
 use flowmine_discover::pictures::{self as pictures, dfg as dfg_picture, ocdfg as ocdfg_picture, process_model as process_picture};
 use flowmine_discover::{
-    batches, bottlenecks, dfg::dfg, dotted_chart, lifecycle, ocdfg::ocdfg, performance_spectrum, process_model, summary, temporal_profile,
-    variants,
+    batches, bottlenecks, dfg::dfg, dotted_chart, gantt, lifecycle, ocdfg::ocdfg, performance_spectrum, process_model, summary,
+    temporal_profile, variants,
 };
 use flowmine_draw::{Graph, dot, exchange, svg};
 use flowmine_process_models::declare;
 
-use super::{dag, file_access, log, one_run};
-use crate::args::{Discover, Model, ModelFormat, ShowArg, SortArg, StatisticArg, TableArg};
+use super::{compare, dag, file_access, log, one_run, process_tree};
+use crate::args::{Discover, Model, ModelFormat, OtherArgs, ShowArg, SortArg, StatisticArg, TableArg};
 use crate::progress::Stage;
 use crate::{Outcome, output};
 
@@ -22,15 +22,19 @@ use ModelFormat::{Bpmn, Csv, Json, Png, Pnml, Svg, Text};
 
 /// Discovers a model and writes it.
 pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
+    anyhow::ensure!(
+        args.run.is_none() || !matches!(args.model, Model::Dag | Model::Ocdfg | Model::AccessShare | Model::Accesses),
+        "this model is not made of one run: leave --run out"
+    );
     if matches!(args.model, Model::AccessShare | Model::Accesses) {
         return file_access::run(args);
     }
     anyhow::ensure!(args.file.is_none(), "--file chooses the file of --model accesses");
-    anyhow::ensure!(
-        args.run.is_none() || matches!(args.model, Model::CriticalPath | Model::Check | Model::Spec),
-        "--run chooses the run of --model critical-path, check or spec"
-    );
+    anyhow::ensure!(args.other == OtherArgs::default() || args.model == Model::Compare, "--with and the like are for --model compare");
     anyhow::ensure!(args.object_types.is_empty() || args.model == Model::Ocdfg, "--object-types is for --model ocdfg");
+    anyhow::ensure!(args.lanes.is_none() || args.model == Model::Gantt, "--lanes is for --model gantt");
+    let of_tree = args.fold.is_some() || !args.pid.is_empty() || !args.job.is_empty();
+    anyhow::ensure!(!of_tree || args.model == Model::ProcessTree, "--fold, --pid and --job are for --model process-tree");
     let format = format(args)?;
     // A PNG is the SVG, drawn.
     let (png, format) = (format == Png, if format == Png { Svg } else { format });
@@ -44,6 +48,18 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         (Box::new(write), false)
     } else if matches!(args.model, Model::CriticalPath | Model::Check | Model::Spec) {
         (one_run::make(args, format)?, false)
+    } else if args.model == Model::Compare {
+        compare::make(args, format)?
+    } else if args.model == Model::ProcessTree {
+        let found = process_tree::make(args)?;
+        let write = move |out: &mut dyn Write| match format {
+            Json => Ok(pictures::process_tree::json(&found, out)?),
+            Csv => Ok(pictures::process_tree::csv(&found, out)?),
+            Text => Ok(out.write_all(pictures::process_tree::text(&found).as_bytes())?),
+            Svg => Ok(out.write_all(pictures::process_tree::svg(&found).as_bytes())?),
+            _ => write_graph(&pictures::process_tree::graph(&found), format, out),
+        };
+        (Box::new(write), false)
     } else {
         let loaded = log::load(args)?;
         log = loaded.log;
@@ -72,9 +88,12 @@ fn formats(model: Model) -> &'static [ModelFormat] {
         Model::Tree => &[Svg, Png, Text, Json, Pnml, Bpmn],
         Model::Petri => &[Pnml, Svg, Png, ModelFormat::Dot, Json, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
         Model::Bpmn => &[Bpmn, Svg, Png, Json],
-        Model::Declare | Model::Bottlenecks | Model::Summary | Model::Check => &[Text, Csv, Json],
+        Model::Declare | Model::Bottlenecks | Model::Summary | Model::Check | Model::Compare => &[Text, Csv, Json],
         Model::Spec => &[ModelFormat::Makeflow, ModelFormat::Snakemake, ModelFormat::Slurm],
         Model::CriticalPath => &[Text, Svg, Png, Csv, Json],
+        Model::ProcessTree => {
+            &[Svg, Png, Text, Csv, Json, ModelFormat::Dot, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape]
+        }
         _ => CHART,
     }
 }
@@ -187,6 +206,10 @@ fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> an
             }
             chart!(found, format, temporal_profile)
         }
+        Model::Gantt => {
+            let by = args.lanes.clone().or_else(|| log.attributes.iter().find(|of| of.key == log::NODES).map(|of| of.key.clone()));
+            chart!(gantt::discover(log, cases, &gantt::Options { by }), format, gantt)
+        }
         Model::Summary => {
             let cases_by = match args.sort {
                 SortArg::Start => summary::CasesBy::Start,
@@ -243,7 +266,15 @@ fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> an
                 Ok(())
             })
         }
-        Model::Ocdfg | Model::Dag | Model::CriticalPath | Model::Check | Model::Spec | Model::AccessShare | Model::Accesses => {
+        Model::Ocdfg
+        | Model::Dag
+        | Model::CriticalPath
+        | Model::Check
+        | Model::Spec
+        | Model::ProcessTree
+        | Model::Compare
+        | Model::AccessShare
+        | Model::Accesses => {
             anyhow::bail!("this model is made elsewhere")
         }
     })

@@ -9,8 +9,9 @@ use flowmine_activity_log::{ActivityLog, Filter};
 use flowmine_correlate::row_rules::RowRules;
 use flowmine_logs::columns::{self, ReadOptions, Unit};
 use flowmine_logs::log_file::{Content, LogRules};
+use flowmine_logs::run_graph;
 use flowmine_logs::tables::{self, TableOptions};
-use flowmine_logs::task_log::{self, Tasks};
+use flowmine_logs::task_log::{self, TaskNotion, Tasks};
 use flowmine_schema::Dataset;
 
 use super::source::{self, Notion, Source, Wanted};
@@ -48,7 +49,8 @@ pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
         messages::note(&format!("flowmine: note: {name}"));
     }
     loaded.lossy |= loaded.log.left_out.is_loss();
-    let filter = filter(args, names)?;
+    let mut filter = filter(args, names)?;
+    filter.case_names.extend(args.run.as_deref().map(|run| case_of_run(args, run)).transpose()?);
     let before = loaded.log.len();
     let words = filter_words(args);
     let mut log = filter.apply(loaded.log)?;
@@ -66,11 +68,25 @@ pub fn load(args: &Discover) -> anyhow::Result<Loaded> {
     Ok(Loaded { log, lossy: loaded.lossy })
 }
 
-/// The attributes by which is filtered.
+/// The case that a run is.
+fn case_of_run(args: &Discover, run: &str) -> anyhow::Result<String> {
+    let (Some(dir), None) = (&args.source.dataset, &args.source.log) else {
+        anyhow::bail!("--run chooses a run of a workflow engine in a dataset; a case of a log file is chosen with --case")
+    };
+    let (rules, filter) = (RowRules::default(), flowmine_correlate::Filter::default());
+    let name = run_graph::run_called(&Tasks::new(&Dataset::open(dir)?, &rules, &filter), run).with_context(|| dir.display().to_string())?;
+    Ok(format!("{}:{name}", TaskNotion::Run.name()))
+}
+
+/// The attribute that tells on which nodes a job ran.
+pub const NODES: &str = "node_list";
+
+/// The attributes by which is filtered, and those that a picture shows.
 fn kept(args: &Discover, [account, user]: [&str; 2]) -> Vec<String> {
     let mut keys: Vec<String> = args.part.instances_where.iter().chain(&args.part.cases_where).map(|(key, _)| key.clone()).collect();
     keys.extend((!args.filter.account.is_empty()).then(|| account.to_owned()));
     keys.extend((!args.filter.user.is_empty()).then(|| user.to_owned()));
+    keys.extend(args.lanes.clone());
     keys.sort();
     keys.dedup();
     keys
@@ -101,6 +117,7 @@ fn filter(args: &Discover, [account, user]: [&str; 2]) -> anyhow::Result<Filter>
         without_activities: args.part.without_activity.clone(),
         instances_where,
         cases_where: grouped(&args.part.cases_where),
+        case_names: args.part.case.clone(),
         paths: args.part.path.clone(),
         top_variants: args.part.top_variants,
         variant_coverage: args.part.variant_coverage,
@@ -110,6 +127,8 @@ fn filter(args: &Discover, [account, user]: [&str; 2]) -> anyhow::Result<Filter>
 fn filter_words(args: &Discover) -> Vec<String> {
     let mut words = jobs::filter_words(&args.filter);
     let part = &args.part;
+    words.extend(args.run.iter().map(|run| format!("run {run}")));
+    words.extend((!part.case.is_empty()).then(|| format!("case {}", part.case.join(" or "))));
     words.extend((!part.only_activity.is_empty()).then(|| format!("activity {}", part.only_activity.join(" or "))));
     words.extend((!part.without_activity.is_empty()).then(|| format!("without activity {}", part.without_activity.join(" and "))));
     words.extend(part.path.iter().map(|(a, b)| format!("cases with {a} => {b}")));
@@ -134,7 +153,9 @@ fn keys(activity: &str) -> Vec<String> {
 }
 
 fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'static str; 2])> {
-    let name = args.case_notion.as_deref();
+    let of_run = args.run.is_some().then(|| TaskNotion::Run.name());
+    let name = args.case_notion.as_deref().or(of_run);
+    anyhow::ensure!(of_run.is_none_or(|of_run| name == Some(of_run)), "a run is a case of the case notion {}", TaskNotion::Run.name());
     let whole = crate::args::FilterArgs::default();
     let dataset = match source::open(&args.source, &whole, args.timestamp, LogRules::default())? {
         Source::Jobs(dataset) => dataset,
@@ -163,6 +184,9 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
     }
     let log = match source::notion(name, &dataset)? {
         Notion::Jobs(notion) => {
+            if args.model == Model::Gantt && args.lanes.is_none() {
+                options.keep.push(NODES.to_owned());
+            }
             if args.activity.as_deref() == Some("command-state") {
                 options.activity = vec!["activity".to_owned(), "state".to_owned()];
             }

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod compare;
 mod correlate;
 mod dag;
 mod discover;
@@ -14,6 +15,7 @@ mod observe;
 mod one_run;
 mod pages;
 mod predict;
+mod process_tree;
 mod prune;
 mod run;
 mod source;

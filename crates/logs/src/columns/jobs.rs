@@ -17,7 +17,7 @@ use crate::task_log::TracedJobs;
 type Pick = fn(&Attempt) -> Option<Sym>;
 
 /// Attributes of jobs that can be kept, by the names of the table `job_states`.
-const KEPT: [(&str, Pick); 9] = [
+const KEPT: [(&str, Pick); 10] = [
     ("account", |a| a.account),
     ("user", |a| a.user),
     ("group", |a| a.group),
@@ -26,6 +26,7 @@ const KEPT: [(&str, Pick); 9] = [
     ("cluster", |a| Some(a.cluster)),
     ("name", |a| a.name),
     ("job", |a| Some(a.job)),
+    ("node_list", |a| a.node_list),
     ("work_dir", |a| a.work_dir),
 ];
 

@@ -148,6 +148,8 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
             read += i128::from(traced.read_bytes);
             written += i128::from(traced.written_bytes);
         }
+        let traced_host = || attempt.traced.as_ref().and_then(|traced| traced.host.clone());
+        let host = row.host.as_deref().map(str::to_owned).or_else(traced_host);
         let kept = (0..options.keep.len())
             .filter_map(|at| text_of(row, &options.keep[at]).map(|value| (at, value)))
             .map(|(at, value)| (at, builder.value(at, &value)))
@@ -156,7 +158,7 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
         attempts.push(Attempt {
             case: cases.intern(&case),
             label: builder.activity(&label),
-            host: row.host.as_deref().map(|host| builder.resource(host)),
+            host: host.map(|host| builder.resource(&host)),
             attempt: row.attempt.and_then(|attempt| u32::try_from(attempt).ok()).unwrap_or(0),
             moments: wanted,
             measures,

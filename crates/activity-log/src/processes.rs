@@ -1,0 +1,187 @@
+//! Processes as they were traced, each with its parent: what models of a fork tree take.
+
+use crate::{NONE, Names};
+
+/// Processes of one or more hosts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Processes {
+    /// Hosts.
+    pub hosts: Names,
+    /// Names of programs.
+    pub programs: Names,
+    /// Tasks and jobs to which processes belong.
+    pub owners: Names,
+    /// The processes, ordered by host, start and number.
+    pub rows: Vec<ProcessRow>,
+    /// Records of processes that were lost: forks, programs and ends that are not known.
+    pub lost: u64,
+}
+
+/// A process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcessRow {
+    /// Its host: a number in [`Processes::hosts`].
+    pub host: u32,
+    /// Its number in the host's pid namespace.
+    pub pid: i32,
+    /// The process that forked it: a place in [`Processes::rows`]; [`NONE`] when that is not among them.
+    pub parent: u32,
+    /// The last part of the path of the program that it ran last: a number in [`Processes::programs`]; [`NONE`] when not known.
+    pub program: u32,
+    /// Whether it ran no program of its own but went on with its parent's.
+    pub forked_only: bool,
+    /// Whether it ran before the trace began.
+    pub was_running: bool,
+    /// To what it belongs: a number in [`Processes::owners`]; [`NONE`] for nothing.
+    pub owner: u32,
+    /// When it started, in nanoseconds since 1970.
+    pub started_ns: Option<i64>,
+    /// When it ended; `None` while it runs, or when its end is not known.
+    pub ended_ns: Option<i64>,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub exit_signal: Option<i32>,
+    /// CPU time of all its threads, user and system, in nanoseconds.
+    pub cpu_ns: Option<i64>,
+    /// Its traced reads and writes of files.
+    pub io: ProcessIo,
+}
+
+/// Reads and writes of files, added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProcessIo {
+    /// Calls that read.
+    pub read_calls: i64,
+    /// Bytes that they brought.
+    pub read_bytes: i64,
+    /// Calls that wrote.
+    pub write_calls: i64,
+    /// Bytes that they took.
+    pub written_bytes: i64,
+    /// Time in all of them, in nanoseconds.
+    pub time_ns: i64,
+}
+
+impl ProcessIo {
+    /// Adds what another did.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, more) in [
+            (&mut self.read_calls, other.read_calls),
+            (&mut self.read_bytes, other.read_bytes),
+            (&mut self.write_calls, other.write_calls),
+            (&mut self.written_bytes, other.written_bytes),
+            (&mut self.time_ns, other.time_ns),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+}
+
+impl ProcessRow {
+    /// How long it ran, in nanoseconds.
+    pub fn time_ns(&self) -> Option<i64> {
+        self.started_ns.zip(self.ended_ns).map(|(start, end)| end.saturating_sub(start)).filter(|time| *time >= 0)
+    }
+
+    /// Whether it failed: with another exit code than 0, or by a signal.
+    pub fn failed(&self) -> bool {
+        self.exit_signal.is_some() || self.exit_code.is_some_and(|code| code != 0)
+    }
+}
+
+impl Processes {
+    /// The children of each process, in order; those of no process that is here are the roots, which come second.
+    pub fn children(&self) -> (Vec<Vec<u32>>, Vec<u32>) {
+        let mut children = vec![Vec::new(); self.rows.len()];
+        let mut roots = Vec::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            match children.get_mut(row.parent as usize) {
+                Some(siblings) if row.parent != NONE => siblings.push(at as u32),
+                _ => roots.push(at as u32),
+            }
+        }
+        (children, roots)
+    }
+
+    /// The processes for which `is` holds, with all that they forked and all from which they descend. Parents that are not kept are [`NONE`].
+    pub fn around(&self, is: impl Fn(&ProcessRow) -> bool) -> Self {
+        let (children, _) = self.children();
+        let mut kept = vec![false; self.rows.len()];
+        for at in 0..self.rows.len() {
+            if !is(&self.rows[at]) {
+                continue;
+            }
+            let mut below = vec![at as u32];
+            while let Some(at) = below.pop() {
+                if !std::mem::replace(&mut kept[at as usize], true) {
+                    below.extend(&children[at as usize]);
+                }
+            }
+        }
+        let chosen: Vec<u32> = (0..self.rows.len() as u32).filter(|&at| kept[at as usize]).collect();
+        for at in chosen {
+            let mut above = self.rows[at as usize].parent;
+            while above != NONE && !std::mem::replace(&mut kept[above as usize], true) {
+                above = self.rows[above as usize].parent;
+            }
+        }
+        self.only(&kept)
+    }
+
+    /// The processes that are marked.
+    pub fn only(&self, kept: &[bool]) -> Self {
+        let mut place = vec![NONE; self.rows.len()];
+        let mut rows = Vec::new();
+        for (at, row) in self.rows.iter().enumerate().filter(|(at, _)| kept[*at]) {
+            place[at] = rows.len() as u32;
+            rows.push(*row);
+        }
+        for row in &mut rows {
+            row.parent = place.get(row.parent as usize).copied().unwrap_or(NONE);
+        }
+        Self { hosts: self.hosts.clone(), programs: self.programs.clone(), owners: self.owners.clone(), rows, lost: self.lost }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Processes by the places of their parents.
+    pub(crate) fn of(parents: &[u32]) -> Processes {
+        let row = |(at, &parent): (usize, &u32)| ProcessRow {
+            host: 0,
+            pid: at as i32 + 100,
+            parent,
+            program: 0,
+            forked_only: false,
+            was_running: false,
+            owner: NONE,
+            started_ns: Some(at as i64),
+            ended_ns: None,
+            exit_code: None,
+            exit_signal: None,
+            cpu_ns: None,
+            io: ProcessIo::default(),
+        };
+        Processes { rows: parents.iter().enumerate().map(row).collect(), ..Processes::default() }
+    }
+
+    #[test]
+    fn around_keeps_what_is_above_and_below() {
+        // 0 forks 1 and 4; 1 forks 2 and 3; 5 is alone.
+        let all = of(&[NONE, 0, 1, 1, 0, NONE]);
+        let pids = |kept: &Processes| kept.rows.iter().map(|row| (row.pid, row.parent)).collect::<Vec<_>>();
+        assert_eq!(pids(&all.around(|row| row.pid == 101)), [(100, NONE), (101, 0), (102, 1), (103, 1)]);
+        assert_eq!(pids(&all.around(|row| row.pid == 105)), [(105, NONE)]);
+        assert_eq!(all.around(|_| true), all);
+        assert!(all.around(|_| false).rows.is_empty());
+    }
+
+    #[test]
+    fn a_parent_that_is_no_place_makes_a_root() {
+        let (children, roots) = of(&[NONE, 9, 0]).children();
+        assert_eq!((children[0].as_slice(), roots.as_slice()), ([2].as_slice(), [0, 1].as_slice()));
+    }
+}

@@ -1,0 +1,325 @@
+//! Two runs, datasets or periods beside each other: what appeared, vanished, took longer, moved more bytes, and which differences chance explains.
+//!
+//! Two logs in; numbers by activity out. Executions are put side by side by what they are instances of, not by their ids. A difference has an
+//! effect size ([`Cliff's delta`](crate::two_samples)) and a corrected p-value; where there are too few numbers for any, that is said.
+
+use std::collections::BTreeMap;
+
+use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, Measure, Status};
+use serde::Serialize;
+
+use crate::about::{About, bytes_from, origin, span};
+use crate::stats::Stats;
+use crate::two_samples::{self, TwoSamples};
+
+/// What is compared of an activity's instances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// From start to end, in nanoseconds.
+    RunTime,
+    /// From ready to start, in nanoseconds.
+    QueueTime,
+    /// From ready to end, in nanoseconds, where that is all that is known.
+    Turnaround,
+    /// Bytes read.
+    ReadBytes,
+    /// Bytes written.
+    WrittenBytes,
+    /// CPU time, in nanoseconds.
+    CpuTime,
+    /// Largest resident memory, in bytes.
+    PeakMemory,
+}
+
+impl Quantity {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::RunTime, Self::QueueTime, Self::Turnaround, Self::ReadBytes, Self::WrittenBytes, Self::CpuTime, Self::PeakMemory];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RunTime => "run time",
+            Self::QueueTime => "queue time",
+            Self::Turnaround => "queue and run time",
+            Self::ReadBytes => "bytes read",
+            Self::WrittenBytes => "bytes written",
+            Self::CpuTime => "CPU time",
+            Self::PeakMemory => "peak memory",
+        }
+    }
+
+    /// Whether it is a time.
+    pub fn is_time(self) -> bool {
+        matches!(self, Self::RunTime | Self::QueueTime | Self::Turnaround | Self::CpuTime)
+    }
+}
+
+/// What chance has to do with a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// All numbers are the same.
+    Same,
+    /// Chance alone makes such a difference in less than one of twenty cases, all tests of this comparison considered.
+    BeyondChance,
+    /// Chance alone explains it.
+    Chance,
+    /// There are too few numbers to tell: no difference between so few could be beyond chance.
+    TooFew,
+}
+
+/// Below this a difference is beyond chance.
+pub const LEVEL: f64 = 0.05;
+
+/// Two logs beside each other.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The first.
+    pub first: Side,
+    /// The second.
+    pub second: Side,
+    /// By activity, those whose total time differs most first.
+    pub activities: Vec<Activity>,
+    /// What is equal in everything that is compared.
+    pub equal: bool,
+}
+
+/// One of the two.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Side {
+    /// What it is called.
+    pub name: String,
+    /// What it is of.
+    #[serde(flatten)]
+    pub about: About,
+    /// From its first to its last moment, in nanoseconds.
+    pub time_ns: Option<i64>,
+}
+
+/// An activity on both sides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Activity {
+    /// Its name.
+    pub activity: String,
+    /// Instances of the first.
+    pub first: Counts,
+    /// Instances of the second.
+    pub second: Counts,
+    /// Time of all instances of the second less that of the first, in nanoseconds: running where that is known, else queued and running.
+    pub time_difference_ns: Option<i128>,
+    /// What is known on both sides.
+    pub quantities: Vec<Difference>,
+}
+
+/// How many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Instances.
+    pub instances: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Those that were not run because earlier results were taken.
+    pub cached: u64,
+    /// Second and later attempts.
+    pub retries: u64,
+}
+
+/// How a quantity differs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// Which quantity.
+    pub quantity: Quantity,
+    /// Who counted the bytes; only numbers of the same origin are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_by: Option<&'static str>,
+    /// On the first side.
+    pub first: Stats,
+    /// On the second.
+    pub second: Stats,
+    /// The second's mean over the first's; null where that is zero.
+    pub ratio: Option<f64>,
+    /// Effect, and the p-value before it is corrected.
+    #[serde(flatten)]
+    pub test: TwoSamples,
+    /// The p-value corrected for all tests of this comparison (Holm).
+    pub corrected_p: f64,
+    /// What that means.
+    pub verdict: Verdict,
+}
+
+type Numbers = BTreeMap<(Quantity, Option<BytesFrom>), Vec<i64>>;
+
+#[derive(Default)]
+struct Gathered {
+    counts: Counts,
+    numbers: Numbers,
+}
+
+/// Compares two logs.
+pub fn discover(first: (&str, &ActivityLog, &Cases), second: (&str, &ActivityLog, &Cases)) -> Comparison {
+    let mut sides = [gather(first.1), gather(second.1)];
+    let names: std::collections::BTreeSet<String> = sides.iter().flat_map(|side| side.keys().cloned()).collect();
+    let mut activities = Vec::new();
+    for name in names {
+        let [one, other] = &mut sides;
+        let (mut one, mut other) = (one.remove(&name).unwrap_or_default(), other.remove(&name).unwrap_or_default());
+        let time_difference_ns = time_difference(&one.numbers, &other.numbers);
+        let mut quantities = Vec::new();
+        for (key, numbers) in &mut one.numbers {
+            let Some(others) = other.numbers.get_mut(key) else { continue };
+            quantities.extend(difference(*key, numbers, others));
+        }
+        activities.push(Activity { activity: name, first: one.counts, second: other.counts, time_difference_ns, quantities });
+    }
+    correct(&mut activities);
+    activities.sort_by(|a, b| {
+        let size = |of: &Activity| of.time_difference_ns.map(i128::abs);
+        size(b).cmp(&size(a)).then_with(|| a.activity.cmp(&b.activity))
+    });
+    let same = |of: &Activity| of.first == of.second && of.quantities.iter().all(|of| of.verdict == Verdict::Same);
+    Comparison { equal: activities.iter().all(same), first: side(first), second: side(second), activities }
+}
+
+fn side((name, log, cases): (&str, &ActivityLog, &Cases)) -> Side {
+    let spans = (0..cases.len()).filter_map(|case| span(log, cases, case));
+    let whole = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    Side { name: name.to_owned(), about: About::of(log, cases), time_ns: whole.map(|(from, to)| to.saturating_sub(from)) }
+}
+
+fn gather(log: &ActivityLog) -> BTreeMap<String, Gathered> {
+    let mut all: Vec<Gathered> = (0..log.activities.len()).map(|_| Gathered::default()).collect();
+    for at in 0..log.len() as u32 {
+        let of = &mut all[log.instances.activity[at as usize] as usize];
+        let status = log.status(at);
+        of.counts.instances += 1;
+        of.counts.failed += u64::from(status == Status::Failed);
+        of.counts.cached += u64::from(status == Status::Cached);
+        of.counts.retries += u64::from(log.attempt(at).is_some_and(|attempt| attempt > 1));
+        // What was not run took no time, and what has not ended took not yet all of its time.
+        if matches!(status, Status::Cached | Status::Unfinished) {
+            continue;
+        }
+        let turnaround = || {
+            let known = !log.is_moment(at) && !log.start_is_known(at);
+            known.then(|| Some(log.end_ns(at)?.saturating_sub(log.start_ns(at)?))).flatten()
+        };
+        let mut add = |quantity, from, number: Option<i64>| {
+            if let Some(number) = number.filter(|number| *number >= 0) {
+                of.numbers.entry((quantity, from)).or_default().push(number);
+            }
+        };
+        add(Quantity::RunTime, None, log.service_ns(at));
+        add(Quantity::QueueTime, None, log.queue_ns(at));
+        add(Quantity::Turnaround, None, turnaround());
+        let from = Some(bytes_from(log, at));
+        add(Quantity::ReadBytes, from, log.measure(Measure::ReadBytes, at));
+        add(Quantity::WrittenBytes, from, log.measure(Measure::WrittenBytes, at));
+        add(Quantity::CpuTime, None, log.measure(Measure::CpuTimeNs, at));
+        add(Quantity::PeakMemory, None, log.measure(Measure::PeakMemoryBytes, at));
+    }
+    let named = (0u32..).zip(all).filter(|(_, of)| of.counts.instances > 0);
+    let mut by_name: BTreeMap<String, Gathered> = BTreeMap::new();
+    for (at, of) in named {
+        by_name.insert(log.activities.get(at).to_owned(), of);
+    }
+    by_name
+}
+
+/// Time of all instances of the second less that of the first. Of what is on one side only it is that side's.
+fn time_difference(first: &Numbers, second: &Numbers) -> Option<i128> {
+    let sum = |numbers: &Numbers, of: Quantity| numbers.get(&(of, None)).map(|list| list.iter().map(|&ns| i128::from(ns)).sum::<i128>());
+    for of in [Quantity::RunTime, Quantity::Turnaround] {
+        let (one, other) = (sum(first, of), sum(second, of));
+        if one.is_some() && other.is_some() || first.is_empty() || second.is_empty() {
+            if let Some(time) = one.or(other).map(|_| other.unwrap_or(0) - one.unwrap_or(0)) {
+                return Some(time);
+            }
+        }
+    }
+    None
+}
+
+fn difference((quantity, from): (Quantity, Option<BytesFrom>), first: &mut [i64], second: &mut [i64]) -> Option<Difference> {
+    let test = two_samples::compare(first, second)?;
+    // Both are in order now.
+    let same = first == second;
+    let (one, other) = (Stats::of(first)?, Stats::of(second)?);
+    let verdict = match () {
+        () if same => Verdict::Same,
+        () if test.least_p > LEVEL => Verdict::TooFew,
+        () => Verdict::Chance,
+    };
+    let ratio = (one.mean > 0.0).then(|| other.mean / one.mean);
+    Some(Difference { quantity, counted_by: from.map(origin), first: one, second: other, ratio, test, corrected_p: test.p, verdict })
+}
+
+/// Corrects p-values for their number. What cannot say anything is no test.
+fn correct(activities: &mut [Activity]) {
+    let mut tests: Vec<&mut Difference> =
+        activities.iter_mut().flat_map(|of| &mut of.quantities).filter(|of| matches!(of.verdict, Verdict::Chance)).collect();
+    let mut p: Vec<f64> = tests.iter().map(|of| of.test.p).collect();
+    two_samples::holm(&mut p);
+    for (of, p) in tests.iter_mut().zip(p) {
+        of.corrected_p = p;
+        if p < LEVEL {
+            of.verdict = Verdict::BeyondChance;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flowmine_activity_log::{InstanceRow, LogBuilder, UNKNOWN};
+
+    use super::*;
+
+    /// A log of instances: activity, start, end.
+    fn log(rows: &[(&str, i64, i64)]) -> ActivityLog {
+        let mut builder = LogBuilder::new(&[]);
+        for (name, start, end) in rows {
+            let activity = builder.activity(name);
+            let row = InstanceRow {
+                activity,
+                ready_ns: UNKNOWN,
+                start_ns: *start,
+                end_ns: *end,
+                resource: None,
+                status: Status::Completed,
+                attempt: 0,
+                measures: &[],
+                bytes_from: BytesFrom::Nobody,
+                attributes: &[],
+            };
+            builder.instance(&row).expect("few");
+        }
+        builder.end_case("run").expect("one");
+        builder.finish()
+    }
+
+    fn compare(first: &ActivityLog, second: &ActivityLog) -> Comparison {
+        discover(("a", first, first.cases().expect("one")), ("b", second, second.cases().expect("one")))
+    }
+
+    #[test]
+    fn a_run_beside_itself_is_equal() {
+        let of = log(&[("align", 0, 10), ("align", 0, 20), ("merge", 20, 25)]);
+        let found = compare(&of, &of);
+        assert!(found.equal && found.activities.iter().all(|of| of.time_difference_ns == Some(0)));
+    }
+
+    #[test]
+    fn what_is_slower_comes_first() {
+        let times = |name: &'static str, by: i64| (0..10).map(move |at| (name, at * 100, at * 100 + 10 + at + by));
+        let one = log(&times("align", 0).chain(times("sort", 0)).chain([("gone", 0, 7), ("call", 0, 5)]).collect::<Vec<_>>());
+        let two = log(&times("align", 40).chain(times("sort", 0)).chain([("new", 0, 3), ("call", 0, 6)]).collect::<Vec<_>>());
+        let found = compare(&one, &two);
+        let names: Vec<(&str, Option<i128>)> = found.activities.iter().map(|of| (of.activity.as_str(), of.time_difference_ns)).collect();
+        assert_eq!(names, [("align", Some(400)), ("gone", Some(-7)), ("new", Some(3)), ("call", Some(1)), ("sort", Some(0))]);
+        let verdict = |at: usize| found.activities[at].quantities.first().map(|of| of.verdict);
+        assert_eq!([0, 1, 3, 4].map(verdict), [Some(Verdict::BeyondChance), None, Some(Verdict::TooFew), Some(Verdict::Same)]);
+        assert_eq!(found.activities[0].quantities[0].test.cliffs_delta, 1.0);
+        assert!(!found.equal && found.activities[2].first.instances == 0);
+    }
+}

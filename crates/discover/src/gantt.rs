@@ -1,0 +1,265 @@
+//! Gantt chart: what ran where and when, and how much at once.
+//!
+//! A log and its cases in; out come bars in lanes. Instances of one resource (a host, or what was asked for) that ran at the same time lie in lanes
+//! of their own, its slots: each takes the first that is free when it starts, so that a resource has as many lanes as it ever ran at once.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use flowmine_activity_log::{ActivityLog, Attribute, Cases, NONE, Names, Status};
+use serde::Serialize;
+
+use crate::about::About;
+
+/// What is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The attribute by which instances are put together; `None`: their resource.
+    pub by: Option<String>,
+}
+
+/// A Gantt chart.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Gantt {
+    /// What it is of.
+    pub about: About,
+    /// The names of activities.
+    pub activities: Names,
+    /// The names of cases.
+    pub cases: Names,
+    /// Resources, by name, with their lanes.
+    pub resources: Vec<Resource>,
+    /// Bars by lane, then by start.
+    pub bars: Vec<Bar>,
+    /// From the first to the last known moment of a bar, UTC nanoseconds since 1970.
+    pub span_ns: Option<(i64, i64)>,
+    /// What ran at once.
+    pub running: Level,
+    /// What waited at once: ready and not started.
+    pub queued: Level,
+    /// Instances of which one moment or none is known: they have no bar.
+    pub without_time: u64,
+    /// Instances that ended before they started, likewise.
+    pub backwards: u64,
+}
+
+/// A resource.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Resource {
+    /// Its name; null for what has none.
+    pub name: Option<String>,
+    /// Its first lane.
+    pub first_lane: u32,
+    /// Its lanes: so much ran at once.
+    pub lanes: u32,
+    /// Bars on it.
+    pub bars: u64,
+    /// The time in its bars, added up, in nanoseconds.
+    pub busy_ns: i128,
+}
+
+/// An instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bar {
+    /// Which instance of the log.
+    pub instance: u32,
+    /// Its lane, counted over all resources.
+    pub lane: u32,
+    /// Its activity.
+    pub activity: u32,
+    /// Its case, or [`NONE`].
+    pub case: u32,
+    /// When it was ready, if that was before its start.
+    pub ready_ns: Option<i64>,
+    /// When it started or, where that is not known, was ready.
+    pub start_ns: i64,
+    /// Whether that is its start.
+    pub start_is_known: bool,
+    /// When it ended; of what had not ended the last moment of the log.
+    pub end_ns: i64,
+    /// What became of it.
+    pub status: Status,
+    /// Which attempt, from 1, if that is told.
+    pub attempt: Option<u32>,
+}
+
+/// How many at once, over time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Level {
+    /// The most.
+    pub most: u64,
+    /// For so long, in nanoseconds.
+    pub at_most_ns: i64,
+    /// The mean over the whole time.
+    pub mean: f64,
+}
+
+/// Makes a Gantt chart. An instance in several cases has one bar.
+pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Gantt {
+    let last = (0..log.len() as u32).filter_map(|at| log.end_ns(at).max(log.start_ns(at))).max();
+    let mut found =
+        Gantt { about: About::of(log, cases), activities: log.activities.clone(), cases: cases.names.clone(), ..Gantt::default() };
+    let attribute = options.by.as_ref().and_then(|key| log.attributes.iter().find(|attribute| attribute.key == *key));
+    let of_instance = cases.of_instances(log.len());
+    let mut by_resource: BTreeMap<Option<&str>, Vec<Bar>> = BTreeMap::new();
+    for (instance, case) in (0..).zip(of_instance) {
+        match bar(log, instance, case, last) {
+            Ok(bar) => by_resource.entry(resource(log, attribute, instance)).or_default().push(bar),
+            Err(Without::Time) => found.without_time += 1,
+            Err(Without::Order) => found.backwards += 1,
+        }
+    }
+    let mut first_lane = 0;
+    for (name, mut bars) in by_resource {
+        let lanes = slots(&mut bars, first_lane);
+        found.resources.push(Resource {
+            name: name.map(str::to_owned),
+            first_lane,
+            lanes,
+            bars: bars.len() as u64,
+            busy_ns: bars.iter().map(|bar| i128::from(bar.end_ns) - i128::from(bar.start_ns)).sum(),
+        });
+        first_lane += lanes;
+        found.bars.append(&mut bars);
+    }
+    found.bars.sort_by_key(|bar| (bar.lane, bar.start_ns, bar.end_ns, bar.instance));
+    let begin = found.bars.iter().map(|bar| bar.ready_ns.unwrap_or(bar.start_ns)).min();
+    found.span_ns = begin.zip(found.bars.iter().map(|bar| bar.end_ns).max());
+    if let Some(span) = found.span_ns {
+        found.running = level(found.bars.iter().map(|bar| (bar.start_ns, bar.end_ns)), span);
+        found.queued = level(found.bars.iter().filter_map(|bar| Some((bar.ready_ns?, bar.start_ns))), span);
+    }
+    found
+}
+
+/// What an instance runs on.
+fn resource<'l>(log: &'l ActivityLog, by: Option<&'l Attribute>, instance: u32) -> Option<&'l str> {
+    let (names, number) = match by {
+        Some(attribute) => (&attribute.names, attribute.of.get(instance as usize)),
+        None => (&log.resources, log.instances.resource.get(instance as usize)),
+    };
+    number.filter(|number| **number != NONE).map(|&number| names.get(number))
+}
+
+/// Why an instance has no bar.
+enum Without {
+    Time,
+    Order,
+}
+
+fn bar(log: &ActivityLog, instance: u32, case: u32, last: Option<i64>) -> Result<Bar, Without> {
+    let status = log.status(instance);
+    let moment = log.is_moment(instance);
+    let start_is_known = log.start_is_known(instance);
+    let end = match (moment, status) {
+        (false, _) => log.end_ns(instance),
+        (true, Status::Unfinished) => last,
+        (true, _) => None,
+    };
+    let (Some(start_ns), Some(end_ns)) = (log.start_ns(instance), end) else { return Err(Without::Time) };
+    if end_ns < start_ns {
+        return Err(Without::Order);
+    }
+    let ready_ns = log.ready_ns(instance).filter(|ready| *ready < start_ns);
+    let activity = log.instances.activity[instance as usize];
+    Ok(Bar { instance, lane: 0, activity, case, ready_ns, start_ns, start_is_known, end_ns, status, attempt: log.attempt(instance) })
+}
+
+/// Puts bars into lanes: each into the first that is free. Says how many there are.
+fn slots(bars: &mut [Bar], first_lane: u32) -> u32 {
+    bars.sort_by_key(|bar| (bar.start_ns, bar.end_ns, bar.instance));
+    let mut free: BTreeSet<u32> = BTreeSet::new();
+    let mut busy: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
+    let mut lanes = 0;
+    for bar in bars {
+        while let Some(&Reverse((end, lane))) = busy.peek()
+            && end <= bar.start_ns
+        {
+            busy.pop();
+            free.insert(lane);
+        }
+        let lane = free.pop_first().unwrap_or_else(|| {
+            lanes += 1;
+            lanes - 1
+        });
+        bar.lane = first_lane + lane;
+        // What took no time at all takes its place from what begins at the same moment.
+        busy.push(Reverse((bar.end_ns.max(bar.start_ns.saturating_add(1)), lane)));
+    }
+    lanes
+}
+
+/// How many intervals there are at once.
+fn level(intervals: impl Iterator<Item = (i64, i64)>, (first, last): (i64, i64)) -> Level {
+    let mut changes: Vec<(i64, i64)> = Vec::new();
+    for (from, to) in intervals.filter(|(from, to)| from < to) {
+        changes.extend([(from, 1), (to, -1)]);
+    }
+    changes.sort_unstable();
+    let (mut at, mut now, mut level, mut area) = (first, 0i64, Level::default(), 0f64);
+    for same in changes.chunk_by(|a, b| a.0 == b.0) {
+        let Some(&(ns, _)) = same.first() else { continue };
+        let time = ns.saturating_sub(at);
+        if now > 0 {
+            area += now as f64 * time as f64;
+            match (now as u64).cmp(&level.most) {
+                std::cmp::Ordering::Greater => (level.most, level.at_most_ns) = (now as u64, time),
+                std::cmp::Ordering::Equal => level.at_most_ns = level.at_most_ns.saturating_add(time),
+                std::cmp::Ordering::Less => {}
+            }
+        }
+        at = ns;
+        now += same.iter().map(|(_, change)| change).sum::<i64>();
+    }
+    let whole = last.saturating_sub(first);
+    level.mean = if whole > 0 { area / whole as f64 } else { 0.0 };
+    level
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bars(times: &[(i64, i64)]) -> Vec<Bar> {
+        let bar = |(at, &(start_ns, end_ns)): (usize, &(i64, i64))| Bar {
+            instance: at as u32,
+            lane: 0,
+            activity: 0,
+            case: NONE,
+            ready_ns: None,
+            start_ns,
+            start_is_known: true,
+            end_ns,
+            status: Status::Completed,
+            attempt: None,
+        };
+        times.iter().enumerate().map(bar).collect()
+    }
+
+    #[test]
+    fn levels_by_hand() {
+        let of = level([(0, 10), (5, 10), (5, 7), (20, 30)].into_iter(), (0, 40));
+        assert_eq!(of, Level { most: 3, at_most_ns: 2, mean: 27.0 / 40.0 });
+        assert_eq!(level(std::iter::empty(), (0, 0)), Level::default());
+    }
+
+    proptest! {
+        /// Bars of a lane never overlap, and there are no more lanes than ever ran at once.
+        #[test]
+        fn lanes_are_few_and_free(times in prop::collection::vec((0i64..100, 1i64..30), 1..60)) {
+            let times: Vec<(i64, i64)> = times.into_iter().map(|(start, time)| (start, start + time)).collect();
+            let mut made = bars(&times);
+            let lanes = slots(&mut made, 5);
+            let most = level(times.iter().copied(), (0, 200)).most;
+            prop_assert_eq!(u64::from(lanes), most);
+            for (at, a) in made.iter().enumerate() {
+                prop_assert!(a.lane >= 5 && a.lane < 5 + lanes);
+                for b in &made[at + 1..] {
+                    prop_assert!(a.lane != b.lane || a.end_ns <= b.start_ns);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Which process forked which: the fork tree, with times and bytes, equal sub-trees folded.
+//!
+//! In go processes ([`Processes`]); out comes a tree of programs. Processes with the same parent are one node when they are equal, and what they
+//! forked is folded likewise, so that a thousand samples are one branch that says "× 1000". What is equal is a matter of [`Fold`]: the strictest that
+//! leaves few enough nodes is taken when none is asked for.
+
+use std::collections::BTreeMap;
+
+use flowmine_activity_log::{NONE, ProcessIo, ProcessRow, Processes};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use crate::stats::Stats;
+
+/// When processes with the same parent are one node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fold {
+    /// Never: a node for each process.
+    Never,
+    /// When they run the same program and forked the same programs equally often, all the way down.
+    #[default]
+    Equal,
+    /// When they run the same program and forked the same programs, however often.
+    Programs,
+    /// When they run the same program.
+    Program,
+}
+
+impl Fold {
+    /// From the strictest to the coarsest.
+    pub const ALL: [Self; 4] = [Self::Never, Self::Equal, Self::Programs, Self::Program];
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// How processes are folded; `None`: the strictest of [`Fold::Equal`] and the coarser ones that has at most `most_nodes`.
+    pub fold: Option<Fold>,
+    /// So many nodes can be looked at.
+    pub most_nodes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { fold: None, most_nodes: 60 }
+    }
+}
+
+/// The fork tree.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ProcessTree {
+    /// How processes are folded.
+    pub fold: Fold,
+    /// Processes in it.
+    pub processes: u64,
+    /// Hosts on which they ran.
+    pub hosts: u64,
+    /// From the first start to the last end, in nanoseconds; null when either is not known.
+    pub time_ns: Option<i64>,
+    /// Processes that ran before the trace began, neither forked nor read nor wrote a file, and are not in it.
+    pub idle_before: u64,
+    /// Processes whose parents lead in a circle; not in it.
+    pub circular: u64,
+    /// Records of forks, programs and ends that were lost.
+    pub lost: u64,
+    /// The nodes, each before those that it forked: depth first, siblings by their first start.
+    pub nodes: Vec<Node>,
+}
+
+/// Processes that are folded into one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Node {
+    /// The node of what forked them: a place in [`ProcessTree::nodes`]; null for a root.
+    pub parent: Option<u32>,
+    /// How far below the root: 0 for a root.
+    pub depth: u32,
+    /// What they run; null when that is not known.
+    pub program: Option<String>,
+    /// Whether they went on with the program of what forked them.
+    pub forked_only: bool,
+    /// How many there are.
+    pub processes: u64,
+    /// Tasks and jobs to which they belong.
+    pub owners: u64,
+    /// One of these.
+    pub owner: Option<String>,
+    /// The process number, when there is one.
+    pub pid: Option<i32>,
+    /// When the first started.
+    pub started_ns: Option<i64>,
+    /// When the last ended; null while one runs.
+    pub ended_ns: Option<i64>,
+    /// How long they ran, from start to end, in nanoseconds.
+    pub time_ns: Option<Stats>,
+    /// Their CPU time, added up, in nanoseconds; null when that of one is not known.
+    pub cpu_ns: Option<i64>,
+    /// Traced bytes that they read from files.
+    pub read_bytes: i64,
+    /// And wrote.
+    pub written_bytes: i64,
+    /// Time in these reads and writes, in nanoseconds.
+    pub io_ns: i64,
+    /// What they and all below them read.
+    pub all_read_bytes: i64,
+    /// And wrote.
+    pub all_written_bytes: i64,
+    /// CPU time of them and all below, of those of which it is known.
+    pub all_cpu_ns: i64,
+    /// How many failed: another exit code than 0, or a signal.
+    pub failed: u64,
+    /// How many had not ended, or of how many the end is not known.
+    pub without_end: u64,
+    /// When at least one of them ran: from and to, in order, apart from each other. Of what did not end until the last moment of all.
+    pub running_ns: Vec<(i64, i64)>,
+}
+
+/// Makes the tree.
+pub fn discover(all: &Processes, options: &Options) -> ProcessTree {
+    let (children, _) = all.children();
+    let kept: Vec<bool> = all.rows.iter().zip(&children).map(|(row, below)| !(is_idle(row) && below.is_empty())).collect();
+    let idle_before = kept.iter().filter(|kept| !**kept).count() as u64;
+    let all = &all.only(&kept);
+    let (children, roots) = all.children();
+    let order = from_roots(&children, &roots);
+    let folds = match options.fold {
+        Some(fold) => vec![fold],
+        None => Fold::ALL[1..].to_vec(),
+    };
+    let mut found = ProcessTree::default();
+    for fold in folds {
+        found = ProcessTree { fold, nodes: folded(all, &children, &roots, &kinds(all, &children, &order, fold)), ..ProcessTree::default() };
+        if found.nodes.len() <= options.most_nodes {
+            break;
+        }
+    }
+    let times = |ns: Option<i64>| ns.filter(|_| !order.is_empty());
+    let first = order.iter().filter_map(|&at| all.rows[at as usize].started_ns).min();
+    let last = order.iter().filter_map(|&at| all.rows[at as usize].ended_ns).max();
+    found.processes = order.len() as u64;
+    found.hosts = order.iter().map(|&at| all.rows[at as usize].host).collect::<std::collections::BTreeSet<_>>().len() as u64;
+    found.time_ns = times(first.zip(last).map(|(first, last)| last.saturating_sub(first)).filter(|time| *time >= 0));
+    found.idle_before = idle_before;
+    found.circular = (all.rows.len() - order.len()) as u64;
+    found.lost = all.lost;
+    found
+}
+
+/// Whether nothing is known of it but that it was there when the trace began.
+fn is_idle(row: &ProcessRow) -> bool {
+    row.was_running && row.io == ProcessIo::default()
+}
+
+/// The processes that can be reached from the roots, each after its parent.
+fn from_roots(children: &[Vec<u32>], roots: &[u32]) -> Vec<u32> {
+    let mut order = roots.to_vec();
+    let mut next = 0;
+    while let Some(&at) = order.get(next) {
+        next += 1;
+        order.extend(&children[at as usize]);
+    }
+    order
+}
+
+/// A number for each process: processes with the same parent and number are one node.
+fn kinds(all: &Processes, children: &[Vec<u32>], order: &[u32], fold: Fold) -> Vec<u32> {
+    let mut kinds: Vec<u32> = (0..all.rows.len() as u32).collect();
+    if fold == Fold::Never {
+        return kinds;
+    }
+    let mut numbers: FxHashMap<(u32, bool, Vec<u32>), u32> = FxHashMap::default();
+    for &at in order.iter().rev() {
+        let mut below: Vec<u32> = match fold {
+            Fold::Program | Fold::Never => Vec::new(),
+            Fold::Equal | Fold::Programs => children[at as usize].iter().map(|&child| kinds[child as usize]).collect(),
+        };
+        below.sort_unstable();
+        if fold == Fold::Programs {
+            below.dedup();
+        }
+        let row = &all.rows[at as usize];
+        let next = numbers.len() as u32;
+        kinds[at as usize] = *numbers.entry((row.program, row.forked_only, below)).or_insert(next);
+    }
+    kinds
+}
+
+/// Processes that become a node, below which node and how deep.
+struct Open {
+    members: Vec<u32>,
+    parent: Option<u32>,
+    depth: u32,
+}
+
+fn folded(all: &Processes, children: &[Vec<u32>], roots: &[u32], kinds: &[u32]) -> Vec<Node> {
+    let last_ns = all.rows.iter().filter_map(|row| row.ended_ns.max(row.started_ns)).max().unwrap_or(0);
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut open = groups(all, roots, kinds, None, 0);
+    while let Some(Open { members, parent, depth }) = open.pop() {
+        let at = nodes.len() as u32;
+        let below: Vec<u32> = members.iter().flat_map(|&member| children[member as usize].iter().copied()).collect();
+        nodes.push(Node { running_ns: running(all, &members, last_ns), ..node(all, &members, parent, depth) });
+        open.extend(groups(all, &below, kinds, Some(at), depth.saturating_add(1)));
+    }
+    for at in (0..nodes.len()).rev() {
+        let (read, written, cpu) = (nodes[at].all_read_bytes, nodes[at].all_written_bytes, nodes[at].all_cpu_ns);
+        if let Some(above) = nodes[at].parent.and_then(|parent| nodes.get_mut(parent as usize)) {
+            above.all_read_bytes = above.all_read_bytes.saturating_add(read);
+            above.all_written_bytes = above.all_written_bytes.saturating_add(written);
+            above.all_cpu_ns = above.all_cpu_ns.saturating_add(cpu);
+        }
+    }
+    nodes
+}
+
+/// When at least one of them ran.
+fn running(all: &Processes, members: &[u32], last_ns: i64) -> Vec<(i64, i64)> {
+    let times = members.iter().map(|&at| &all.rows[at as usize]);
+    let mut times: Vec<(i64, i64)> = times.filter_map(|row| Some((row.started_ns?, row.ended_ns.unwrap_or(last_ns)))).collect();
+    times.sort_unstable();
+    let mut running: Vec<(i64, i64)> = Vec::new();
+    for (from, to) in times {
+        match running.last_mut() {
+            Some(last) if from <= last.1 => last.1 = last.1.max(to),
+            _ => running.push((from, to.max(from))),
+        }
+    }
+    running
+}
+
+/// The processes of a list by kind; the one that started first comes last, to be taken first.
+fn groups(all: &Processes, list: &[u32], kinds: &[u32], parent: Option<u32>, depth: u32) -> Vec<Open> {
+    let mut by_kind: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for &at in list {
+        by_kind.entry(kinds[at as usize]).or_default().push(at);
+    }
+    let mut open: Vec<Open> = by_kind.into_values().map(|members| Open { members, parent, depth }).collect();
+    let first = |of: &Open| of.members.iter().map(|&at| (all.rows[at as usize].started_ns, at)).min();
+    open.sort_by_key(|of| std::cmp::Reverse(first(of)));
+    open
+}
+
+fn node(all: &Processes, members: &[u32], parent: Option<u32>, depth: u32) -> Node {
+    let mut made = Node { parent, depth, processes: members.len() as u64, ..Node::default() };
+    let mut io = ProcessIo::default();
+    let mut times = Vec::with_capacity(members.len());
+    let mut owners: Vec<u32> = Vec::new();
+    let mut cpu_ns = Some(0i64);
+    for row in members.iter().map(|&at| &all.rows[at as usize]) {
+        io.add(&row.io);
+        times.extend(row.time_ns());
+        owners.extend(Some(row.owner).filter(|owner| *owner != NONE));
+        cpu_ns = cpu_ns.zip(row.cpu_ns).map(|(sum, more)| sum.saturating_add(more));
+        made.all_cpu_ns = made.all_cpu_ns.saturating_add(row.cpu_ns.unwrap_or(0));
+        made.failed += u64::from(row.failed());
+        made.without_end += u64::from(row.ended_ns.is_none());
+        made.started_ns = [made.started_ns, row.started_ns].into_iter().flatten().min();
+        made.ended_ns = made.ended_ns.max(row.ended_ns);
+    }
+    owners.sort_unstable();
+    owners.dedup();
+    if let Some(row) = members.first().map(|&at| &all.rows[at as usize]) {
+        made.program = (row.program != NONE).then(|| all.programs.get(row.program).to_owned());
+        made.forked_only = row.forked_only;
+        made.pid = (members.len() == 1).then_some(row.pid);
+    }
+    made.ended_ns = made.ended_ns.filter(|_| made.without_end == 0);
+    made.owner = owners.first().map(|&owner| all.owners.get(owner).to_owned());
+    made.owners = owners.len() as u64;
+    made.time_ns = Stats::of(&mut times);
+    made.cpu_ns = cpu_ns;
+    (made.read_bytes, made.written_bytes, made.io_ns) = (io.read_bytes, io.written_bytes, io.time_ns);
+    (made.all_read_bytes, made.all_written_bytes) = (io.read_bytes, io.written_bytes);
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use flowmine_activity_log::Names;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Processes by parent and program, each of which starts at its place and runs for 10 ns.
+    fn of(rows: &[(u32, u32)]) -> Processes {
+        let row = |(at, &(parent, program)): (usize, &(u32, u32))| ProcessRow {
+            host: 0,
+            pid: at as i32 + 100,
+            parent,
+            program,
+            forked_only: false,
+            was_running: false,
+            owner: program,
+            started_ns: Some(at as i64),
+            ended_ns: Some(at as i64 + 10),
+            exit_code: Some(i32::from(program == 3)),
+            exit_signal: None,
+            cpu_ns: Some(2),
+            io: ProcessIo { read_bytes: 1, written_bytes: 1 << at.min(40), ..ProcessIo::default() },
+        };
+        let programs: Names = ["sh", "mProject", "mDiff", "mFit"].iter().collect();
+        Processes { rows: rows.iter().enumerate().map(row).collect(), owners: programs.clone(), programs, ..Processes::default() }
+    }
+
+    fn words(tree: &ProcessTree) -> Vec<String> {
+        let name = |node: &Node| node.program.clone().unwrap_or_default();
+        tree.nodes.iter().map(|node| format!("{}{}×{}", " ".repeat(node.depth as usize), name(node), node.processes)).collect()
+    }
+
+    /// A shell that runs mProject, and twice a shell that runs mDiff and mFit; then one that runs mDiff twice.
+    const RUN: [(u32, u32); 11] = [(NONE, 0), (0, 1), (0, 0), (2, 2), (2, 3), (0, 0), (5, 2), (5, 3), (0, 0), (8, 2), (8, 2)];
+
+    #[test]
+    fn equal_sub_trees_are_one() {
+        let tree = |fold| words(&discover(&of(&RUN), &Options { fold: Some(fold), most_nodes: 60 }));
+        assert_eq!(tree(Fold::Equal), ["sh×1", " mProject×1", " sh×2", "  mDiff×2", "  mFit×2", " sh×1", "  mDiff×2"]);
+        assert_eq!(tree(Fold::Program), ["sh×1", " mProject×1", " sh×3", "  mDiff×4", "  mFit×2"]);
+        assert_eq!(tree(Fold::Never).len(), 11);
+        let few = discover(&of(&RUN), &Options { fold: None, most_nodes: 5 });
+        assert_eq!((few.fold, few.nodes.len()), (Fold::Program, 5));
+        assert_eq!(discover(&of(&RUN), &Options::default()).fold, Fold::Equal);
+    }
+
+    #[test]
+    fn sums_are_those_of_all_below() {
+        let tree = discover(&of(&RUN), &Options::default());
+        let root = &tree.nodes[0];
+        assert_eq!((root.read_bytes, root.all_read_bytes, root.all_written_bytes, root.all_cpu_ns), (1, 11, (1 << 11) - 1, 22));
+        assert_eq!((tree.nodes[4].failed, tree.nodes[4].time_ns.map(|times| times.sum)), (2, Some(20)));
+        assert_eq!((tree.processes, tree.time_ns), (11, Some(20)));
+        assert_eq!((root.running_ns.as_slice(), tree.nodes[4].running_ns.as_slice()), ([(0, 10)].as_slice(), [(4, 17)].as_slice()));
+    }
+
+    #[test]
+    fn what_ran_before_and_did_nothing_is_counted() {
+        let mut all = of(&[(NONE, 0), (0, 1), (NONE, 2)]);
+        all.rows[2].was_running = true;
+        all.rows[2].io = ProcessIo::default();
+        let tree = discover(&all, &Options::default());
+        assert_eq!((tree.processes, tree.idle_before, tree.nodes.len()), (2, 1, 2));
+    }
+
+    proptest! {
+        /// Any parents, circles too: every process is in one node or counted, and nothing is lost from the sums.
+        #[test]
+        fn nothing_is_lost(rows in prop::collection::vec((0u32..40, 0u32..4), 0..40), fold in 0usize..4) {
+            let all = of(&rows);
+            let tree = discover(&all, &Options { fold: Some(Fold::ALL[fold]), most_nodes: 60 });
+            prop_assert_eq!(tree.nodes.iter().map(|node| node.processes).sum::<u64>(), tree.processes);
+            prop_assert_eq!(tree.processes + tree.circular, rows.len() as u64);
+            let roots = tree.nodes.iter().filter(|node| node.parent.is_none());
+            prop_assert_eq!(roots.map(|node| node.all_read_bytes).sum::<i64>() as u64, tree.processes);
+            for (at, node) in tree.nodes.iter().enumerate() {
+                prop_assert!(node.parent.is_none_or(|parent| (parent as usize) < at));
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_of_a_hundred_thousand_forks_ends() {
+        let rows: Vec<(u32, u32)> = (0..100_000u32).map(|at| (at.checked_sub(1).unwrap_or(NONE), 0)).collect();
+        let tree = discover(&of(&rows), &Options::default());
+        assert_eq!((tree.nodes.len(), tree.nodes[99_999].depth), (100_000, 99_999));
+    }
+}
