@@ -16,6 +16,8 @@ mount -t debugfs debugfs /sys/kernel/debug
 mount -t bpf bpf /sys/fs/bpf
 hostname -F /etc/hostname
 ifconfig lo up
+# From here on what goes wrong is told of the script; run.sh starts a machine again that ended before.
+echo 'init.sh: the script begins' >/dev/console
 nonce=$(cat /etc/nonce)
 rm /etc/nonce
 out=/dev/ttyS1
