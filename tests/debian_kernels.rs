@@ -99,6 +99,9 @@ fn rows_are_the_same_on_every_kernel() {
             });
             wrong.extend(differences(way(suite, hooks), hooks, &results.join(hooks), &dataset));
             wrong.extend(sums_differ(hooks, &results));
+            if !traced::directory_calls(&dataset).contains(&operations::COUNTED) {
+                wrong.push(format!("{hooks}: calls on directories: no process has {:?}", operations::COUNTED));
+            }
         }
         let end = traced::end(&results.join("service"));
         assert_eq!(

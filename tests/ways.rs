@@ -30,6 +30,16 @@ fn scratch() -> PathBuf {
     std::env::var_os("FLOWMINE_SCRATCH").map_or_else(|| env!("CARGO_TARGET_TMPDIR").into(), PathBuf::from)
 }
 
+/// Calls on directories that a way tells of the process of the case `directory_calls`.
+fn counted(way: &Way) -> [Option<i64>; 5] {
+    match way.name {
+        name if name == SYSCALLS.name => operations::COUNTED,
+        // Not those of stat(2): to stop each of them would cost too much.
+        name if name == PTRACE.name => [&operations::COUNTED[..4], &[None]].concat().try_into().unwrap(),
+        _ => [None; 5],
+    }
+}
+
 /// Every case in one way, here. `broken` are cases that do not come to their end when they are traced so, with the reason: they must fail.
 /// `under` is a program and its arguments before the tracer.
 fn every_case(way: &Way, under: &[&str], options: &[&str], broken: &[(&str, &str)]) {
@@ -59,6 +69,9 @@ fn every_case(way: &Way, under: &[&str], options: &[&str], broken: &[(&str, &str
         }
         ran += 1;
         wrong.extend(compare(way, case, &dir, &expected, &dataset, &mut used));
+        if case == "directory_calls" && !traced::directory_calls(&dataset).contains(&counted(way)) {
+            wrong.push(format!("{case}: no process has {:?}: {:?}", counted(way), traced::directory_calls(&dataset)));
+        }
     }
     assert!(wrong.is_empty(), "{}: {} of {ran} cases differ\n{}", way.name, wrong.len(), wrong.join("\n"));
     if only.is_empty() {

@@ -2,9 +2,10 @@
 
 #![allow(dead_code, reason = "each test file uses another part")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use flowmine_schema::tables::{Host, IoEvent, TracedFile};
+use flowmine_schema::tables::{Host, IoEvent, Process, TracedFile};
 use flowmine_schema::text::encode;
 use flowmine_schema::{Dataset, DatasetError, Projection, Row};
 
@@ -56,6 +57,16 @@ pub fn rows(dataset: &Path) -> (Vec<Seen>, Vec<SeenFile>) {
         });
     });
     (rows, files)
+}
+
+/// Calls on directories of each process, as its last row tells them.
+pub fn directory_calls(dataset: &Path) -> Vec<[Option<i64>; 5]> {
+    let mut last = BTreeMap::new();
+    each::<Process<'static>>(dataset, |row| {
+        let calls = [row.mkdir_calls, row.rmdir_calls, row.symlink_calls, row.readdir_calls, row.stat_calls];
+        last.insert((row.pid, row.process_start_ns), calls);
+    });
+    last.into_values().collect()
 }
 
 /// What the last row of `hosts` says.

@@ -521,6 +521,26 @@ INLINE void count_foreign(struct task_struct *task, struct pt_regs *registers, u
 		count_seen(counter_of(COUNT_FOREIGN), 0);
 }
 
+/* Adds a call on directories to those of its process. A process that has the number of one whose end was not seen begins anew. */
+INLINE void count_directory(struct task_struct *task, u32 tgid, u8 call)
+{
+	u64 start = process_start(task);
+	struct directory_calls *counted = map_lookup(&directories, &tgid);
+	if (!counted || counted->start != start) {
+		struct directory_calls none = {.start = start};
+		/* Another thread may have made the entry meanwhile; that of a process that is gone is replaced. */
+		map_update(&directories, &tgid, &none, counted ? ANY : NOEXIST);
+		counted = map_lookup(&directories, &tgid);
+		if (!counted) {
+			u32 zero = 0, yes = 1;
+			map_update(&directories_full, &zero, &yes, ANY);
+			count_full(counter_of(OP_NONE), 0);
+			return;
+		}
+	}
+	__sync_fetch_and_add(&counted->calls[(call - FIRST_COUNTED) & (COUNTED_CALLS - 1)], 1);
+}
+
 SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 {
 	u64 number = context[1];
@@ -553,7 +573,12 @@ SEC("tp_btf/sys_enter") int call_enter(u64 *context)
 		return 0;
 	}
 	if (call == CALL_UNLINKAT && (argument_2(registers) & AT_REMOVEDIR))
+		call = CALL_RMDIR;
+	if (call >= FIRST_COUNTED) {
+		if (count_directories)
+			count_directory(task, tgid, call);
 		return 0;
+	}
 	if (flight)
 		flight->call = 0; /* whatever became of the call before */
 	if (call <= LAST_TRANSFER && !vfs_hooks) {
@@ -621,7 +646,7 @@ SEC("tp_btf/sys_exit") int call_exit(u64 *context)
 {
 	struct pt_regs *registers = (void *)context[0];
 	u64 number = call_number(registers);
-	if (number >= CALL_NUMBERS || !calls[number])
+	if (number >= CALL_NUMBERS || !calls[number] || calls[number] >= FIRST_COUNTED)
 		return 0;
 	struct task_struct *task = current_task();
 	struct flight *flight = flight_of(task);

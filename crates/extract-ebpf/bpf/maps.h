@@ -70,6 +70,20 @@ struct {
 	MAP_TYPE(key, u32);
 	MAP_TYPE(value, u8);
 } followed SEC(".maps"); /* FOLLOWED or CHILDREN_FOLLOWED */
+/* How often a process made directories and the like, while it runs; by its number. */
+struct {
+	MAP_NUMBER(type, MAP_HASH);
+	MAP_NUMBER(max_entries, 65536);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct directory_calls);
+} directories SEC(".maps");
+/* Whether there was once no room in it: from then on a process without an entry may have made such calls all the same. */
+struct {
+	MAP_NUMBER(type, MAP_ARRAY);
+	MAP_NUMBER(max_entries, 1);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, u32);
+} directories_full SEC(".maps");
 struct {
 	MAP_NUMBER(type, MAP_HASH);
 	MAP_NUMBER(max_entries, 1024);
@@ -135,7 +149,6 @@ struct scratch {
 		struct wire_process process;
 		struct wire_cgroup_path cgroup;
 		/* Made elsewhere; named here so that the object tells their layout. */
-		struct wire_exit exit;
 		struct wire_environment environment;
 		struct wire_part_head part;
 	};
@@ -143,6 +156,7 @@ struct scratch {
 	u64 root_dentry, root_mount; /* the root of the process whose paths are told */
 	struct side side;
 	u32 end, met, rooted, reserved; /* of a walk: kept here so that the verifier need not follow their values */
+	struct wire_exit exit;          /* made elsewhere, and longer than a head */
 };
 struct {
 	MAP_NUMBER(type, MAP_PERCPU_ARRAY);

@@ -180,6 +180,26 @@ INLINE void add_counters(struct wire_exit *e, struct task_struct *task)
 	}
 }
 
+/* What a process that ends did on directories, and an end to counting it. */
+INLINE void add_directories(struct wire_exit *e)
+{
+	u32 zero = 0, tgid = e->tgid;
+	u32 *full = map_lookup(&directories_full, &zero);
+	struct directory_calls *counted = map_lookup(&directories, &tgid);
+	if (counted && counted->start == e->start) {
+		e->mkdir = counted->calls[CALL_MKDIR - FIRST_COUNTED];
+		e->rmdir = counted->calls[CALL_RMDIR - FIRST_COUNTED];
+		e->symlink = counted->calls[CALL_SYMLINK - FIRST_COUNTED];
+		e->readdir = counted->calls[CALL_READDIR - FIRST_COUNTED];
+		e->stat = counted->calls[CALL_STAT - FIRST_COUNTED];
+		e->has |= 8;
+	} else if (full && !*full) {
+		e->has |= 8;
+	}
+	if (counted)
+		map_delete(&directories, &tgid);
+}
+
 SEC("tp_btf/sched_process_exit") int process_exit(u64 *context)
 {
 	struct task_struct *task = (void *)address_of((void *)context[0]);
@@ -190,8 +210,12 @@ SEC("tp_btf/sched_process_exit") int process_exit(u64 *context)
 	int wanted = wanted_other(task);
 	if (follow)
 		map_delete(&followed, &tgid);
-	if (!wanted)
+	if (!wanted) {
+		/* Its control group or user may have been another one before. */
+		if (count_directories)
+			map_delete(&directories, &tgid);
 		return 0;
+	}
 	struct task_struct *leader = READ(task, group_leader);
 	struct wire_exit e;
 	__builtin_memset(&e, 0, sizeof(e));
@@ -233,6 +257,8 @@ SEC("tp_btf/sched_process_exit") int process_exit(u64 *context)
 	}
 	if (at && at != head)
 		e.has = 0; /* too many to add: not known rather than too little */
+	if (count_directories)
+		add_directories(&e);
 	send_news(COUNT_EXIT, &e, sizeof(e));
 	return 0;
 }

@@ -48,6 +48,13 @@ enum call {
 	CALL_LINKAT,
 	CALL_TRUNCATE,
 	CALL_IO_SUBMIT,
+	/* Calls on directories and on what a name is, which are counted by process and have no records. */
+	CALL_MKDIR,
+	FIRST_COUNTED = CALL_MKDIR,
+	CALL_RMDIR,
+	CALL_SYMLINK,
+	CALL_READDIR,
+	CALL_STAT,
 };
 const volatile u8 calls[CALL_NUMBERS];
 
@@ -61,6 +68,7 @@ const volatile u8 has_cast;        /* bpf_rdonly_cast: an address becomes a type
 const volatile u8 has_storage;     /* `flights` is task storage; else a hash by thread */
 const volatile u8 vfs_hooks;       /* the programs of vfs.h are attached */
 const volatile u8 cpu_times;       /* of the thread, at both ends of each operation */
+const volatile u8 count_directories; /* calls from FIRST_COUNTED on are counted */
 const volatile u8 totals_only;     /* reads and writes are added up, not sent */
 const volatile u32 ops_wanted = ~0u; /* bit per wire_op */
 

@@ -125,14 +125,23 @@ struct wire_process {
 	u64 cgroup_v1[CONTROLLERS];
 };
 
+/* Calls by what they do, in the order of `enum call` from FIRST_COUNTED on: mkdir, rmdir, symlink, readdir, stat. Three are not in use: a number of three bits is
+ * always within. */
+#define COUNTED_CALLS 8
+struct directory_calls {
+	u64 start; /* of the process */
+	u64 calls[COUNTED_CALLS];
+};
+
 struct wire_exit {
 	u8 kind, reserved[3];
 	s32 status;
-	u32 tgid, has; /* bit 0: CPU times, bit 1: counters */
+	u32 tgid, has; /* bit 0: CPU times, bits 1 and 2: counters, bit 3: directories */
 	u64 start;
 	u64 at;
 	u64 user, system, runtime;
 	u64 rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled;
+	u64 mkdir, rmdir, symlink, readdir, stat;
 };
 
 struct wire_cgroup_path {

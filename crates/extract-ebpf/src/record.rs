@@ -301,6 +301,23 @@ pub struct Counters {
     pub write_bytes: Option<u64>,
     /// `cancelled_write_bytes`.
     pub cancelled_write_bytes: Option<u64>,
+    /// Calls on directories.
+    pub directories: Option<DirectoryCalls>,
+}
+
+/// How often a process called what, while it was traced; failed calls included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DirectoryCalls {
+    /// mkdir(2) and mkdirat(2).
+    pub mkdir: u64,
+    /// rmdir(2), and unlinkat(2) of a directory.
+    pub rmdir: u64,
+    /// symlink(2) and symlinkat(2).
+    pub symlink: u64,
+    /// getdents(2) and getdents64(2).
+    pub readdir: u64,
+    /// stat(2), lstat(2), fstat(2), fstatat(2), statx(2); `None` where these are not counted.
+    pub stat: Option<u64>,
 }
 
 /// News of a process.

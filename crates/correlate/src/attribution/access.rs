@@ -22,9 +22,38 @@ pub struct Access {
     pub faults: i64,
     /// Mappings.
     pub mappings: i64,
+    /// Lengths of mappings, as far as they are known.
+    mapped: Lengths,
+    /// Pages of which there was a fault, as far as their size is known.
+    faulted: Lengths,
     /// The path of the last open, and when.
     pub path: Option<(i64, Box<str>)>,
     streams: Vec<Stream>,
+}
+
+/// Lengths, added up, of so many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Lengths {
+    bytes: i64,
+    count: i64,
+}
+
+impl Lengths {
+    fn add(&mut self, bytes: Option<i64>) {
+        if let Some(bytes) = bytes {
+            self.add_all(Self { bytes: bytes.max(0), count: 1 });
+        }
+    }
+
+    fn add_all(&mut self, other: Self) {
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.count = self.count.saturating_add(other.count);
+    }
+
+    /// The sum, when there were as many and at least one.
+    fn of_all(self, count: i64) -> Option<i64> {
+        (count > 0 && self.count == count).then_some(self.bytes)
+    }
 }
 
 /// The transfers in one direction.
@@ -265,8 +294,14 @@ impl Access {
                     self.streams.retain(|stream| stream.handle != handle);
                 }
             }
-            "fault" => self.faults += 1,
-            "mmap" if event.result.is_none_or(|result| result >= 0) => self.mappings += 1,
+            "fault" => {
+                self.faults += 1;
+                self.faulted.add(event.size);
+            }
+            "mmap" if event.result.is_none_or(|result| result >= 0) => {
+                self.mappings += 1;
+                self.mapped.add(event.size);
+            }
             _ => {}
         }
         0
@@ -320,6 +355,8 @@ impl Access {
         self.opens = self.opens.saturating_add(other.opens);
         self.faults = self.faults.saturating_add(other.faults);
         self.mappings = self.mappings.saturating_add(other.mappings);
+        self.mapped.add_all(other.mapped);
+        self.faulted.add_all(other.faulted);
         if let Some(path) = &other.path
             && self.path.as_ref().is_none_or(|(at, text)| (*at, text) < (path.0, &path.1))
         {
@@ -335,7 +372,9 @@ impl Access {
                 transfers.put(bytes);
             }
         }
-        [self.opens, self.faults, self.mappings].into_iter().for_each(|number| put_unsigned(number as u64, bytes));
+        let (mapped, faulted) = (self.mapped, self.faulted);
+        let numbers = [self.opens, self.faults, self.mappings, mapped.bytes, mapped.count, faulted.bytes, faulted.count];
+        numbers.into_iter().for_each(|number| put_unsigned(number as u64, bytes));
         put_text(self.path.as_ref().map(|(_, path)| &**path), bytes);
         if let Some((at, _)) = &self.path {
             put(*at, bytes);
@@ -350,11 +389,13 @@ impl Access {
         let (read, write) = (transfers()?, transfers()?);
         let mut number = || take_unsigned(bytes).map(|number| number as i64);
         let (opens, faults, mappings) = (number()?, number()?, number()?);
+        let mapped = Lengths { bytes: number()?, count: number()? };
+        let faulted = Lengths { bytes: number()?, count: number()? };
         let path = match take_text(bytes)? {
             None => None,
             Some(path) => Some((take(bytes)?, path.into())),
         };
-        Some(Self { read, write, opens, faults, mappings, path, streams: Vec::new() })
+        Some(Self { read, write, opens, faults, mappings, mapped, faulted, path, streams: Vec::new() })
     }
 
     /// From the first read or write to the end of the last.
@@ -371,6 +412,7 @@ impl Access {
         let (read, write) = (self.read.as_deref().unwrap_or(&none), self.write.as_deref().unwrap_or(&none));
         row.path = self.path.as_ref().map(|(_, path)| path.to_string().into());
         (row.opens, row.faults, row.mappings) = (self.opens, self.faults, self.mappings);
+        (row.mapped_bytes, row.faulted_bytes) = (self.mapped.of_all(self.mappings), self.faulted.of_all(self.faults));
         (row.read_calls, row.write_calls) = (read.calls, write.calls);
         (row.read_errors, row.write_errors) = (read.errors, write.errors);
         (row.read_bytes, row.written_bytes) = (read.bytes, write.bytes);

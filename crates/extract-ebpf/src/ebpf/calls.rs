@@ -45,6 +45,11 @@ pub(super) enum Call {
     Linkat,
     Truncate,
     IoSubmit,
+    Mkdir,
+    Rmdir,
+    Symlink,
+    Readdir,
+    Stat,
 }
 
 /// Number, meaning, and the operations of which it makes rows; none: always of interest.
@@ -98,9 +103,42 @@ pub(super) fn calls() -> Vec<(libc::c_long, Call, &'static [Op])> {
     calls
 }
 
+/// Number and meaning of calls that are counted by process and have no rows.
+pub(super) fn counted() -> Vec<(libc::c_long, Call)> {
+    use Call::*;
+    let mut counted = vec![
+        (libc::SYS_mkdirat, Mkdir),
+        (libc::SYS_symlinkat, Symlink),
+        (libc::SYS_getdents64, Readdir),
+        (libc::SYS_newfstatat, Stat),
+        (libc::SYS_fstat, Stat),
+        (libc::SYS_statx, Stat),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    counted.extend([
+        (libc::SYS_mkdir, Mkdir),
+        (libc::SYS_rmdir, Rmdir),
+        (libc::SYS_symlink, Symlink),
+        (libc::SYS_getdents, Readdir),
+        (libc::SYS_stat, Stat),
+        (libc::SYS_lstat, Stat),
+    ]);
+    counted
+}
+
+/// Whether calls on directories are counted: where all operations are wanted.
+pub fn counts_directories(ops: &[Op]) -> bool {
+    ops.is_empty()
+}
+
 /// The table of calls by number; an empty list of operations means all.
 pub fn table(ops: &[Op]) -> [u8; NUMBERS] {
     let mut table = [0; NUMBERS];
+    if counts_directories(ops) {
+        for (number, call) in counted() {
+            table[number as usize] = call as u8;
+        }
+    }
     for (number, call, makes) in calls() {
         let wanted = ops.is_empty() || makes.is_empty() || makes.iter().any(|op| ops.contains(op));
         if let Some(entry) = usize::try_from(number).ok().and_then(|number| table.get_mut(number)).filter(|_| wanted) {
@@ -153,5 +191,6 @@ mod tests {
         assert_eq!((at(&writes, libc::SYS_read), at(&writes, libc::SYS_write)), (0, Call::Write as u8));
         assert_eq!(at(&writes, libc::SYS_sendfile), Call::Sendfile as u8);
         assert_eq!(at(&all, libc::SYS_getpid), 0);
+        assert_eq!((at(&all, libc::SYS_statx), at(&writes, libc::SYS_statx)), (Call::Stat as u8, 0));
     }
 }

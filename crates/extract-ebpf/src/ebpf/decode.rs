@@ -14,7 +14,7 @@ use crate::TraceError;
 use crate::cgroups::Cgroups;
 use crate::proc::facts::{arguments, chosen};
 use crate::record::{
-    Counters, CpuTime, FileKey, FileKind, Op, OpenFile, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record, Sum,
+    Counters, CpuTime, DirectoryCalls, FileKey, FileKind, Op, OpenFile, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record, Sum,
     Totals, Via,
 };
 
@@ -593,6 +593,27 @@ fn exit(bytes: &[u8], take: Take<'_>) -> Result<bool, TraceError> {
     Ok(true)
 }
 
+/// Where the calls on directories stand in `wire_exit`.
+const DIRECTORIES_AT: usize = 112;
+
+/// Calls on directories, in the order of `enum call`.
+fn directories(bytes: &[u8]) -> Option<DirectoryCalls> {
+    let at = |n: usize| Some(u64::from_le_bytes(bytes.get(8 * n..8 * n + 8)?.try_into().ok()?));
+    Some(DirectoryCalls { mkdir: at(0)?, rmdir: at(1)?, symlink: at(2)?, readdir: at(3)?, stat: Some(at(4)?) })
+}
+
+/// What a process that still runs did on directories so far: an entry of the table `directories`.
+pub(super) fn directories_so_far(pid: u32, entry: &[u8], at_boot_ns: u64) -> Option<ProcessNews> {
+    use wire::directory_calls as d;
+    Some(ProcessNews {
+        process: ProcessKey { pid, start_boot_ns: d::start(entry)? },
+        at_boot_ns,
+        change: ProcessChange::Update,
+        facts: ProcessFacts::default(),
+        counters: Counters { directories: directories(entry.get(8..)?), ..Counters::default() },
+    })
+}
+
 fn exit_news(bytes: &[u8]) -> Option<ProcessNews> {
     use wire::exit as e;
     let known = e::has(bytes)?;
@@ -610,6 +631,9 @@ fn exit_news(bytes: &[u8]) -> Option<ProcessNews> {
         counters.read_bytes = e::read_bytes(bytes);
         counters.write_bytes = e::write_bytes(bytes);
         counters.cancelled_write_bytes = e::cancelled(bytes);
+    }
+    if known & 8 != 0 {
+        counters.directories = directories(bytes.get(DIRECTORIES_AT..)?);
     }
     Some(ProcessNews {
         process: ProcessKey { pid: e::tgid(bytes)?, start_boot_ns: e::start(bytes)? },

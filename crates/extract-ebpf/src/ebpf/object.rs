@@ -101,6 +101,7 @@ mod tests {
             (wire::cpu::LAYOUT, wire::cpu::SIZE),
             (wire::process::LAYOUT, wire::process::SIZE),
             (wire::exit::LAYOUT, wire::exit::SIZE),
+            (wire::directory_calls::LAYOUT, wire::directory_calls::SIZE),
             (wire::cgroup_path::LAYOUT, wire::cgroup_path::SIZE),
             (wire::environment::LAYOUT, wire::environment::SIZE),
             (wire::part_head::LAYOUT, wire::part_head::SIZE),

@@ -17,7 +17,7 @@ use super::counters::Counters;
 use super::decode::{Decoder, Host, Take, op_number};
 use super::load::{self, Refused, Wanted};
 use super::plan::{Hooks, Plan};
-use super::{batch, calls, object, running, wire};
+use super::{batch, calls, decode, object, running, wire};
 use crate::options::{Detail, Filters, Options, PSEUDO_FILE_SYSTEMS};
 use crate::proc::Proc;
 use crate::record::{Op, Record};
@@ -58,6 +58,8 @@ const CHILDREN_FOLLOWED: u8 = 2;
 /// Longest name of a type of file systems that the kernel side compares, with its NUL.
 const TYPE_NAME: usize = 32;
 
+/// Calls on directories by process number.
+type DirectoriesTable = Table<MapData, u32, [u8; wire::directory_calls::SIZE]>;
 type TotalsTable = Table<MapData, [u8; wire::totals_key::SIZE], [u8; wire::totals_value::SIZE]>;
 
 /// What may be asked beside [`Options`].
@@ -91,6 +93,7 @@ pub struct Tracer {
     counters: Counters,
     decoder: Decoder,
     totals: Option<Swapped>,
+    directories: DirectoriesTable,
     plan: Plan,
     /// Functions that are watched.
     functions: Vec<String>,
@@ -151,6 +154,7 @@ impl Tracer {
         let ring = RingBuf::try_from(take_map(&mut ebpf, "events")?).map_err(|error| failed("the ring")(&error))?;
         let news = RingBuf::try_from(take_map(&mut ebpf, "news")?).map_err(|error| failed("the ring of processes")(&error))?;
         let counted = PerCpuArray::try_from(take_map(&mut ebpf, "counters")?).map_err(|error| failed("the counters")(&error))?;
+        let directories = Table::try_from(take_map(&mut ebpf, "directories")?).map_err(|error| failed("directories")(&error))?;
         let keeps = keeps_type(filters);
         let mut tracer = Tracer {
             ebpf: Some(ebpf),
@@ -162,6 +166,7 @@ impl Tracer {
             counters: Counters::new(clock::boot_ns()),
             decoder: Decoder::new(host, options.environment.clone(), totals.is_some(), Box::new(keeps)),
             totals,
+            directories,
             plan: plan.clone(),
             functions: Vec::new(),
             refused: Vec::new(),
@@ -384,6 +389,16 @@ impl Tracer {
         Ok(news + drain(&mut self.ring, self.ring_bytes, &mut self.decoder, take)?)
     }
 
+    /// What processes that still run did on directories; those that ended have told it.
+    fn tell_directories(&mut self, take: Take<'_>) -> Result<(), TraceError> {
+        // An entry that goes meanwhile cannot be: no program is attached any more.
+        let mut entries: Vec<_> = self.directories.iter().filter_map(Result::ok).collect();
+        entries.sort_unstable_by_key(|(pid, _)| *pid);
+        let now = clock::boot_ns();
+        let news = entries.iter().filter_map(|(pid, entry)| decode::directories_so_far(*pid, entry, now));
+        news.into_iter().try_for_each(|news| take(&Record::Process(Box::new(news))))
+    }
+
     fn count(&mut self, take: Take<'_>) -> Result<(), TraceError> {
         let mut readings = Vec::new();
         for index in 0..wire::COUNTERS {
@@ -439,6 +454,7 @@ impl Tracer {
         while self.drain(take)? > 0 {}
         self.take_totals(take)?;
         self.take_totals(take)?;
+        self.tell_directories(take)?;
         self.count(take)?;
         Ok(self.counters.operations() - self.decoder.left_out)
     }
@@ -545,6 +561,7 @@ impl Settings {
         byte("complete_form", layout.complete_form);
         byte("page_shift", page_shift());
         byte("exit_tells_group", layout.exit_tells_group.into());
+        byte("count_directories", calls::counts_directories(&filters.ops).into());
         let mut word = |name, value: u32| values.push((name, value.to_le_bytes().to_vec()));
         word("self_tgid", std::process::id());
         let ops = filters.ops.iter().fold(0u32, |bits, op| bits | 1 << op_number(*op));

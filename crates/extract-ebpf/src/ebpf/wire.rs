@@ -94,10 +94,13 @@ fields! {
         inner_pid: u32 = 48, tail: u32 = 52, cgroup: u64 = 56, cgroup_v1: u64 = 64,
     }
     /// `struct wire_exit`.
-    exit: "wire_exit", 112 {
+    exit: "wire_exit", 152 {
         status: i32 = 4, tgid: u32 = 8, has: u32 = 12, start: u64 = 16, at: u64 = 24, user: u64 = 32, system: u64 = 40, runtime: u64 = 48, rchar: u64 = 56,
         wchar: u64 = 64, syscr: u64 = 72, syscw: u64 = 80, read_bytes: u64 = 88, write_bytes: u64 = 96, cancelled: u64 = 104,
+        mkdir: u64 = 112, rmdir: u64 = 120, symlink: u64 = 128, readdir: u64 = 136, stat: u64 = 144,
     }
+    /// `struct directory_calls`: what a process that runs did so far; the calls in the order of `wire_exit`.
+    directory_calls: "directory_calls", 72 { start: u64 = 0, calls: u64 = 8, }
     /// `struct wire_cgroup_path`.
     cgroup_path: "wire_cgroup_path", 32 { hierarchy: i32 = 4, id: u64 = 8, at: u64 = 16, tail: u32 = 24, }
     /// `struct wire_environment`.

@@ -272,6 +272,7 @@ impl Processes {
             read_bytes: of(b"read_bytes:"),
             write_bytes: of(b"write_bytes:"),
             cancelled_write_bytes: of(b"cancelled_write_bytes:"),
+            directories: None,
         }
     }
 }

@@ -26,6 +26,8 @@ pub(super) enum Call {
     Rename(At, bool),
     /// link(2) and kin.
     Link(At),
+    /// mkdir(2), rmdir(2), symlink(2), getdents(2) and kin: counted, no more.
+    Count(Counted),
     /// truncate(2).
     Truncate,
     /// ftruncate(2).
@@ -58,6 +60,15 @@ pub(super) enum OpenCall {
     OpenAt2,
     Creat,
     ByHandle,
+}
+
+/// What is counted by process. Calls of stat(2) and kin are not: to stop each of them would cost more than they do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counted {
+    Mkdir,
+    Rmdir,
+    Symlink,
+    Readdir,
 }
 
 /// Whether the paths of a call come with descriptors of directories.
@@ -123,6 +134,9 @@ pub(super) fn calls(detail: Detail) -> Vec<Known> {
     add(libc::SYS_dup3, DuplicateTo, Always);
     add(libc::SYS_fcntl, Duplicate, When::ArgumentIs(1, &[libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32]));
     add(libc::SYS_unlinkat, Delete(At::Directory), Always);
+    add(libc::SYS_mkdirat, Count(Counted::Mkdir), Always);
+    add(libc::SYS_symlinkat, Count(Counted::Symlink), Always);
+    add(libc::SYS_getdents64, Count(Counted::Readdir), Always);
     add(libc::SYS_renameat2, Rename(At::Directory, true), Always);
     add(libc::SYS_linkat, Link(At::Directory), Always);
     add(libc::SYS_truncate, Truncate, Always);
@@ -145,6 +159,10 @@ pub(super) fn calls(detail: Detail) -> Vec<Known> {
         add(libc::SYS_open, Open(OpenCall::Open), Always);
         add(libc::SYS_creat, Open(OpenCall::Creat), Always);
         add(libc::SYS_dup2, DuplicateTo, Always);
+        add(libc::SYS_mkdir, Count(Counted::Mkdir), Always);
+        add(libc::SYS_rmdir, Count(Counted::Rmdir), Always);
+        add(libc::SYS_symlink, Count(Counted::Symlink), Always);
+        add(libc::SYS_getdents, Count(Counted::Readdir), Always);
         add(libc::SYS_unlink, Delete(At::Here), Always);
         add(libc::SYS_rename, Rename(At::Here, false), Always);
         add(libc::SYS_link, Link(At::Here), Always);

@@ -3,7 +3,7 @@
 //! In: the stops of a thread at a call. Out: records. What has to be known before the call acts (the file behind a name that is about to go, the file
 //! of a descriptor that is about to be closed, the offsets that a call is given by address) is read at its begin, all else at its end.
 
-use super::calls::{At, Buffer, Call, OpenCall, Position};
+use super::calls::{At, Buffer, Call, Counted, OpenCall, Position};
 use super::descriptors::{OpenRef, Slot};
 use super::filter::X32;
 use super::open_files::{Found, NotFound};
@@ -265,8 +265,9 @@ impl Tracer<'_> {
             Call::Transfer(op, buffer, position) => self.begin_transfer(tid, op, buffer, position, a),
             Call::Move(via) => self.begin_move(tid, via, a),
             Call::Delete(at) => {
-                // AT_REMOVEDIR: directories are not recorded.
+                // The removal of a directory is counted and has no row.
                 if at == At::Directory && a[2] as i32 & libc::AT_REMOVEDIR != 0 {
+                    self.count(tid, Counted::Rmdir);
                     return Next::Ignore;
                 }
                 let (base, path) = place(at, 0, a);
@@ -281,6 +282,10 @@ impl Tracer<'_> {
                 let follow = at == At::Directory && a[4] as i32 & libc::AT_SYMLINK_FOLLOW != 0;
                 let (from, to) = (place(at, 0, a), place(at, if at == At::Here { 1 } else { 2 }, a));
                 self.begin_named(tid, Op::Link, from, Some(to), None, follow)
+            }
+            Call::Count(what) => {
+                self.count(tid, what);
+                Next::Ignore
             }
             Call::Truncate => self.begin_truncate(tid, a),
             Call::TruncateOpen => self.begin_on_file(tid, Op::Truncate, fd(0), None, offset(a[1]), None),
@@ -297,6 +302,19 @@ impl Tracer<'_> {
             Call::Unshare => Next::Await(What::Unshare { flags: a[0] }),
             Call::ChangeRoot => Next::Await(What::ChangeRoot),
         }
+    }
+
+    /// Adds a call to those of the process.
+    fn count(&mut self, tid: u32, what: Counted) {
+        let process = self.tasks.get(&tid).map(|task| task.process);
+        let Some(process) = process.and_then(|process| self.processes.get_mut(&process)) else { return };
+        let calls = &mut process.directories;
+        *match what {
+            Counted::Mkdir => &mut calls.mkdir,
+            Counted::Rmdir => &mut calls.rmdir,
+            Counted::Symlink => &mut calls.symlink,
+            Counted::Readdir => &mut calls.readdir,
+        } += 1;
     }
 
     fn clear(&mut self, tid: u32, fd: i32) {
@@ -668,7 +686,13 @@ impl Call {
             Call::Allocate => "allocate",
             Call::Sync | Call::SyncRange => "sync",
             Call::Map => "mmap",
-            Call::Duplicate | Call::RingSetup | Call::RingEnter | Call::Submit | Call::Unshare | Call::ChangeRoot => return None,
+            Call::Count(_)
+            | Call::Duplicate
+            | Call::RingSetup
+            | Call::RingEnter
+            | Call::Submit
+            | Call::Unshare
+            | Call::ChangeRoot => return None,
         })
     }
 }

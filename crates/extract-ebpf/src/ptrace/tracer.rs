@@ -24,7 +24,7 @@ use crate::proc::Proc;
 use crate::proc::facts::FactReader;
 use crate::proc::files::Generations;
 use crate::proc::paths::{View, Views};
-use crate::record::{Counters, Loss, Op, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record};
+use crate::record::{Counters, DirectoryCalls, Loss, Op, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record};
 use crate::recorder::{Recorder, TraceError};
 use crate::stop::Stop;
 
@@ -42,10 +42,18 @@ pub(super) struct Task {
 }
 
 /// A traced process.
-struct Process {
+pub(super) struct Process {
     uid: Option<u32>,
     gid: Option<u32>,
     counters: Counters,
+    /// Calls on directories so far.
+    pub(super) directories: DirectoryCalls,
+}
+
+impl Process {
+    fn used(self) -> Counters {
+        Counters { directories: Some(self.directories), ..self.counters }
+    }
 }
 
 /// Everything of one run.
@@ -60,7 +68,7 @@ pub(super) struct Tracer<'r> {
     pub(super) foreign: FxHashMap<u32, &'static str>,
     pub(super) filters: Filters,
     pub(super) tasks: FxHashMap<u32, Task>,
-    processes: FxHashMap<ProcessKey, Process>,
+    pub(super) processes: FxHashMap<ProcessKey, Process>,
     /// Threads that stopped for the first time before their makers told of them, and when.
     newborn: FxHashMap<u32, Instant>,
     /// Grows when roots and mounts of threads may have changed.
@@ -274,7 +282,7 @@ impl Tracer<'_> {
             return;
         };
         let facts = ProcessFacts { parent, ..self.reader.of_fork(pid) };
-        self.processes.insert(key, Process { uid: facts.uid, gid: facts.gid, counters: Counters::default() });
+        self.processes.insert(key, Process { uid: facts.uid, gid: facts.gid, counters: Counters::default(), directories: DirectoryCalls::default() });
         self.tasks.insert(pid, Task { process: key, table, pending: None, interrupted: None, view: None, exiting: false });
         self.tell_process(key, ProcessChange::Fork, facts, Counters::default());
     }
@@ -340,7 +348,7 @@ impl Tracer<'_> {
         if let Some(key) = process
             && key.pid == tid
         {
-            let counters = self.processes.remove(&key).map(|process| process.counters).unwrap_or_default();
+            let counters = self.processes.remove(&key).map(Process::used).unwrap_or_default();
             self.tell_process(key, ProcessChange::Exit(Some(status)), ProcessFacts::default(), counters);
         }
     }

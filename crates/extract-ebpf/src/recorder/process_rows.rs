@@ -230,4 +230,10 @@ fn counters(row: &mut Process<'static>, counters: &Counters) {
     set(&mut row.read_bytes, counters.read_bytes);
     set(&mut row.write_bytes, counters.write_bytes);
     set(&mut row.cancelled_write_bytes, counters.cancelled_write_bytes);
+    let directories = counters.directories.as_ref();
+    set(&mut row.mkdir_calls, directories.map(|calls| calls.mkdir));
+    set(&mut row.rmdir_calls, directories.map(|calls| calls.rmdir));
+    set(&mut row.symlink_calls, directories.map(|calls| calls.symlink));
+    set(&mut row.readdir_calls, directories.map(|calls| calls.readdir));
+    set(&mut row.stat_calls, directories.and_then(|calls| calls.stat));
 }

@@ -78,5 +78,16 @@ crate::table! {
         write_bytes: opt_i64,
         /// Bytes of these that never were, because the file was cut or deleted (`cancelled_write_bytes`).
         cancelled_write_bytes: opt_i64,
+        /// Calls of mkdir(2) and mkdirat(2) while it was traced, failed ones included, on whatever file system. Null, here and in the four below, where they were not counted
+        /// (`docs/tracing.md`).
+        mkdir_calls: opt_i64,
+        /// Calls of rmdir(2), and of unlinkat(2) with `AT_REMOVEDIR`.
+        rmdir_calls: opt_i64,
+        /// Calls of symlink(2) and symlinkat(2).
+        symlink_calls: opt_i64,
+        /// Calls of getdents(2) and getdents64(2), which readdir(3) makes: some entries each, not one.
+        readdir_calls: opt_i64,
+        /// Calls of stat(2), lstat(2), fstat(2), fstatat(2) and statx(2).
+        stat_calls: opt_i64,
     }
 }

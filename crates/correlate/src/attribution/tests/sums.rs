@@ -21,7 +21,11 @@ fn by_result_and_not_by_what_was_asked_for() {
     for (ms, offset) in [(7000, 1000), (7100, 1100), (7200, 1200), (7300, 1300)] {
         world.writes(A, ms, F(1, 5), offset, 10);
     }
-    world.event(A, 8000, "fault", F(1, 5), |_| {});
+    // Two pages of a mapping.
+    for (ms, offset) in [(8000, 0), (8100, 4096)] {
+        world.event(A, ms, "fault", F(1, 5), |row| (row.offset, row.size) = (Some(offset), Some(4096)));
+    }
+    world.event(A, 7900, "mmap", F(1, 5), |row| (row.offset, row.size) = (Some(0), Some(10_000)));
     let told = world.correlated();
     let [row] = &told.io[..] else { panic!("{:?}", told.io) };
     assert_eq!((row.opens, row.read_calls, row.read_errors, row.read_bytes, row.unique_read_bytes), (1, 5, 1, 310, Some(150)));
@@ -32,7 +36,8 @@ fn by_result_and_not_by_what_was_asked_for() {
     assert_eq!((row.written_bytes, row.unique_written_bytes, row.written_ranges), (40, Some(40), Some(4)));
     assert_eq!((row.sequential_writes, row.strided_writes, row.random_writes), (0, 2, 1));
     assert_eq!((row.read_pattern.as_deref(), row.write_pattern.as_deref()), (Some("mixed"), Some("mixed")));
-    assert_eq!((row.read_time_ns, row.read_latency_max_ns, row.faults), (5000, Some(1000), 1));
+    assert_eq!((row.read_time_ns, row.read_latency_max_ns, row.faults), (5000, Some(1000), 2));
+    assert_eq!((row.mappings, row.mapped_bytes, row.faulted_bytes), (1, Some(10_000), Some(8192)));
     assert_eq!((row.first_read_ns, row.last_read_ns), (Some(T0 + 3 * SECOND), Some(T0 + 6 * SECOND + 1000)));
     // From 3 s to 7.300001 s of ten seconds.
     assert!((row.access_share.unwrap() - 0.4300001).abs() < 1e-9);
