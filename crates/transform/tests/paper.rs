@@ -136,7 +136,8 @@ fn what_an_outer_layer_sets_updates_the_task() {
     let above = composition(r#"define O(T) {"environment": {"A": T.environment{A} + "+", "B": null, "P": {"prepend": "out:"}}}"#);
     let task = inner.then(above).apply(t1(), &NoContents).unwrap();
     let layers = script::layers(&task, task_id(&task, &NoContents));
-    let texts: Vec<String> = script::scripts("t", &layers).into_iter().map(|s| s.text).collect();
+    let about = script::About { task: "t", activity: "sim.exe", workflow: "t1.jx", parents: &[] };
+    let texts: Vec<String> = script::scripts(about, &layers).into_iter().map(|s| s.text).collect();
     assert!(texts[2].contains("export A='inner+'\nunset B\nexport P='out:'\"${P-}\"\n"), "{}", texts[2]);
     assert!(texts[1].contains("export P='in:'\"${P-}\"\n") && !texts[1].contains("export A="), "{}", texts[1]);
 }

@@ -41,7 +41,7 @@ fn plan(task: &serde_json::Value, what: &Composition) -> Plan {
 
 /// Writes the scripts and gives the command; the shell is the one that is tested.
 fn install(plan: &Plan, dir: &Path, shell: &str) -> String {
-    for script in &plan.scripts {
+    for script in (0..plan.tasks.len()).flat_map(|n| plan.scripts(n)) {
         let path = dir.join(&script.name);
         let shebang = format!("#!/usr/bin/env {shell}\n");
         std::fs::write(&path, script.text.replacen("#!/bin/sh\n", &shebang, 1)).unwrap();
@@ -206,9 +206,11 @@ fn killed(plan: &Plan, shell: &str, level: usize) {
         std::fs::read_dir("/proc")
             .unwrap()
             .flatten()
-            .any(|e| std::fs::read(e.path().join("environ")).is_ok_and(|v| v.split(|b| *b == 0).any(|v| v == mark.as_bytes())))
+            .filter(|e| std::fs::read(e.path().join("environ")).is_ok_and(|v| v.split(|b| *b == 0).any(|v| v == mark.as_bytes())))
+            .map(|e| String::from_utf8_lossy(&std::fs::read(e.path().join("cmdline")).unwrap_or_default()).replace('\0', " "))
+            .collect::<Vec<_>>()
     };
-    assert!(!alive(), "a process is left: {shell} {level}");
+    assert_eq!(alive(), Vec::<String>::new(), "a process is left: {shell} {level}");
     let record = std::fs::read_to_string(dir.path().join(format!("t_{}.record", plan.tasks[0].1[0].id))).unwrap();
     let last: serde_json::Value = serde_json::from_str(record.lines().last().unwrap()).unwrap();
     assert_eq!((last["signal"].as_str(), last["status"].as_i64()), (Some("TERM"), Some(143)), "{record}");
@@ -237,7 +239,8 @@ fn records(what: &Composition, command: &str) -> (i32, Vec<serde_json::Value>) {
     let dir = tempfile::tempdir().unwrap();
     let ran = run(dir.path(), &install(&plan, dir.path(), "dash"), &[]);
     let record = std::fs::read_to_string(dir.path().join(format!("t_{}.record", plan.tasks[0].1[0].id))).unwrap();
-    (ran.status, record.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    let lines = record.lines().map(|line| serde_json::from_str(line).unwrap());
+    (ran.status, lines.filter(|line: &serde_json::Value| line.get("layer").is_some()).collect())
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context;
 use flowmine_transform::algebra::{Collisions, Composition, Contents, Layer, Setting, Task};
@@ -43,8 +44,8 @@ pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
     } else if args.dry_run {
         output::write(None, |out| Ok(out.write_all(plan.workflow.as_bytes())?))?;
     } else if let (Some(path), false) = (&args.out, args.check) {
-        write(&plan, path, &directory)?;
-        messages::note(&format!("{changed} of {} tasks transformed, {} scripts", plan.tasks.len(), plan.scripts.len()));
+        let scripts = write(&plan, path, &directory)?;
+        messages::note(&format!("{changed} of {} tasks transformed, {scripts} scripts", plan.tasks.len()));
     } else {
         messages::note(&format!("the layers go with {changed} of {} tasks", plan.tasks.len()));
     }
@@ -74,22 +75,55 @@ fn composition(layer: &str, values: &[(String, String)]) -> Result<Composition, 
     Composition::read(file, utf8(file, &bytes)?, choice, values)
 }
 
-fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<()> {
-    for script in &plan.scripts {
-        write_script(script, directory).with_context(|| directory.join(&script.name).display().to_string())?;
-    }
-    output::write(Some(path), |out| Ok(out.write_all(plan.workflow.as_bytes())?))
+/// Writes the scripts, as many at once as there are processors, and then the workflow. How many scripts there are.
+fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize> {
+    let next = AtomicUsize::new(0);
+    let some = || -> anyhow::Result<usize> {
+        let mut written = 0;
+        loop {
+            let task = next.fetch_add(1, Ordering::Relaxed);
+            if task >= plan.tasks.len() {
+                return Ok(written);
+            }
+            for script in plan.scripts(task) {
+                write_script(&script, directory).with_context(|| directory.join(&script.name).display().to_string())?;
+                written += 1;
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    let written = std::thread::scope(|scope| -> anyhow::Result<usize> {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(some)).collect();
+        let mut written = some()?;
+        for other in others {
+            written += other.join().map_err(|_| anyhow::anyhow!("a thread that writes scripts ended before its time"))??;
+        }
+        Ok(written)
+    })?;
+    output::write(Some(path), |out| Ok(out.write_all(plan.workflow.as_bytes())?))?;
+    Ok(written)
 }
 
-/// A script can be run. It replaces what has its name, and is not written through a link. It is not synced: the command can be given again.
+/// A script can be run. What has its name and says the same stays, other things are replaced; nothing is written through a link, and nothing synced: the command can be given again.
 fn write_script(script: &Script, directory: &Path) -> std::io::Result<()> {
     let path = directory.join(&script.name);
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = File::options().write(true).create_new(true).mode(0o777).open(&path)?;
+    let make = || File::options().write(true).create_new(true).mode(0o777).open(&path);
+    let mut file = match make() {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            if is_there(script, &path) {
+                return Ok(());
+            }
+            std::fs::remove_file(&path)?;
+            make()?
+        }
+        made => made?,
+    };
     file.write_all(script.text.as_bytes())
+}
+
+fn is_there(script: &Script, path: &Path) -> bool {
+    let can_be_run = std::fs::symlink_metadata(path).is_ok_and(|of| of.is_file() && of.mode() & 0o100 != 0 && of.len() == script.text.len() as u64);
+    can_be_run && std::fs::read(path).is_ok_and(|bytes| bytes == script.text.as_bytes())
 }
 
 /// What each layer of a task does, the plain task first.

@@ -3,12 +3,12 @@
 mod makeflow;
 mod tasks;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use crate::algebra::{Collisions, Composition, Contents, Layer, Task, across, task_id};
 use crate::error::{Error, Place, Result};
-use crate::script::{self, Script};
+use crate::script::{self, About, Script};
 
 /// A workflow that was read.
 pub struct Workflow {
@@ -27,6 +27,19 @@ pub struct Entry {
     pub category: Option<String>,
 }
 
+impl Entry {
+    /// What the task is an instance of: its category, else its program.
+    fn activity(&self) -> &str {
+        self.category.as_deref().unwrap_or_else(|| program(&self.task.parts.command.cmd))
+    }
+}
+
+/// The file name of a command's program.
+fn program(command: &str) -> &str {
+    let word = command.split_whitespace().find(|word| !word.contains('=')).unwrap_or(command);
+    word.rsplit('/').next().unwrap_or(word).trim_end_matches(';')
+}
+
 enum Form {
     Makeflow(makeflow::Makeflow),
     Tasks,
@@ -37,10 +50,27 @@ enum Form {
 pub struct Plan {
     /// The text of the new workflow.
     pub workflow: String,
-    /// The files beside it.
-    pub scripts: Vec<Script>,
     /// Each task's layers, the plain one first; none for tasks that were not selected.
     pub tasks: Vec<(Task, Vec<Layer>)>,
+    about: Vec<Known>,
+    file: String,
+}
+
+/// What the records of a task say of it.
+struct Known {
+    activity: String,
+    /// The numbers of the tasks that come before it.
+    parents: Vec<usize>,
+}
+
+impl Plan {
+    /// The scripts of a task's layers, by the task's number; none for one that was not selected.
+    pub fn scripts(&self, task: usize) -> Vec<Script> {
+        let (Some((of, layers)), Some(known)) = (self.tasks.get(task), self.about.get(task)) else { return Vec::new() };
+        let parents: Vec<&str> = known.parents.iter().filter_map(|n| Some(self.tasks.get(*n)?.0.name.as_str())).collect();
+        let about = About { task: &of.name, activity: &known.activity, workflow: &self.file, parents: &parents };
+        script::scripts(about, layers)
+    }
 }
 
 impl Workflow {
@@ -69,14 +99,13 @@ impl Workflow {
             after.push(if *chosen { what.apply(task.clone(), contents)? } else { task.clone() });
         }
         across(&self.file, &plain, &mut after, how)?;
-        let (mut scripts, mut tasks, mut names) = (Vec::new(), Vec::new(), HashSet::new());
+        let (mut tasks, mut names) = (Vec::with_capacity(plain.len()), HashSet::new());
         for (task, chosen) in after.into_iter().zip(chosen) {
             let layers = if chosen { script::layers(&task, task_id(&task, contents)) } else { Vec::new() };
             if let Some(twice) = layers.iter().find(|layer| !names.insert(layer.id.clone())) {
                 let message = format!("{} has the identifier {} of another task: give one of them another name", task.name, twice.id);
                 return Err(Error::Collision { file: self.file.clone(), at: task.at, message });
             }
-            scripts.extend(script::scripts(&task.name, &layers));
             tasks.push((task, layers));
         }
         let workflow = match &self.form {
@@ -84,7 +113,21 @@ impl Workflow {
             Form::Tasks => tasks::write_tasks(&tasks),
             Form::Lines(order, lines) => tasks::write_lines(order, lines, &tasks),
         };
-        Ok(Plan { workflow, scripts, tasks })
+        let file = Path::new(&self.file).file_name().map_or_else(|| self.file.clone(), |name| name.to_string_lossy().into_owned());
+        Ok(Plan { workflow, tasks, about: self.known(), file })
+    }
+}
+
+impl Workflow {
+    /// What comes before a task is what makes its inputs.
+    fn known(&self) -> Vec<Known> {
+        let outputs = |(n, entry): (usize, &Entry)| entry.task.parts.outputs.iter().map(move |file| (file.outer.clone(), n)).collect::<Vec<_>>();
+        let makers: HashMap<String, usize> = self.tasks.iter().enumerate().flat_map(outputs).collect();
+        let of = |(n, entry): (usize, &Entry)| {
+            let parents: BTreeSet<usize> = entry.task.parts.inputs.iter().filter_map(|file| makers.get(&file.outer).copied()).collect();
+            Known { activity: entry.activity().to_owned(), parents: parents.into_iter().filter(|parent| *parent != n).collect() }
+        };
+        self.tasks.iter().enumerate().map(of).collect()
     }
 }
 
