@@ -95,6 +95,8 @@ fm_roots() {
 }
 fm_sweep() {
   if [ -n "$fm_dog" ]; then
+    # Stopped first, so that it starts nothing while it is looked at.
+    kill -s STOP "$fm_dog" 2>/dev/null
     for fm_p in "$fm_dog" $(fm_tree "$fm_dog"); do kill -s KILL "$fm_p" 2>/dev/null; done
     wait "$fm_dog" 2>/dev/null
     fm_dog=''
