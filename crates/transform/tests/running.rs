@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use flowmine_transform::algebra::{Collisions, Composition, NoContents};
 use flowmine_transform::builtin;
-use flowmine_transform::workflow::{Plan, Workflow};
+use flowmine_transform::workflow::{NoFiles, Plan, Workflow};
 use proptest::prelude::*;
 
 const SHELLS: [&str; 2] = ["dash", "bash"];
@@ -35,7 +35,7 @@ fn read(text: &str) -> Composition {
 }
 
 fn plan(task: &serde_json::Value, what: &Composition) -> Plan {
-    let flow = Workflow::read("f.json", serde_json::json!([task]).to_string().as_bytes()).unwrap();
+    let flow = Workflow::read("f.json", serde_json::json!([task]).to_string().as_bytes(), &NoFiles).unwrap();
     flow.transform(what, &[], Collisions::Refuse, &NoContents).unwrap()
 }
 

@@ -11,8 +11,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Context;
 use flowmine_transform::algebra::{Collisions, Composition, Contents, Layer, Setting, Task};
 use flowmine_transform::script::{Script, quote};
-use flowmine_transform::workflow::{Plan, Workflow, utf8};
+use flowmine_transform::workflow::{Files, Plan, Workflow, utf8};
 use flowmine_transform::{Error, builtin, digest};
+
+use flowmine_schema::text::visible;
 
 use crate::args::{CollisionsArg, Transform};
 use crate::{Outcome, messages, output};
@@ -23,7 +25,11 @@ const FILE_BYTES: u64 = 64 << 20;
 /// Reads, applies, and writes or tells what comes out.
 pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
     let name = args.workflow.display().to_string();
-    let workflow = Workflow::read(&name, &bytes(&args.workflow)?)?;
+    let beside = args.workflow.parent().unwrap_or(Path::new("")).to_owned();
+    let workflow = Workflow::read(&name, &bytes(&args.workflow)?, &Beside(beside))?;
+    for note in &workflow.notes {
+        messages::warning(&format!("{}:{}: {}", visible(&name), note.at, visible(&note.message)));
+    }
     let mut layers = Composition::default();
     for layer in &args.apply {
         layers = layers.then(composition(layer, &args.values)?);
@@ -49,7 +55,17 @@ pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
     } else {
         messages::note(&format!("the layers go with {changed} of {} tasks", plan.tasks.len()));
     }
-    Ok(Outcome::Clean)
+    Ok(if workflow.notes.is_empty() { Outcome::Clean } else { Outcome::WithLosses })
+}
+
+/// The directory of the workflow, in which the job scripts lie that it names.
+struct Beside(PathBuf);
+
+impl Files for Beside {
+    fn text(&self, name: &str) -> std::io::Result<String> {
+        let bytes = bytes(&self.0.join(name)).map_err(std::io::Error::other)?;
+        String::from_utf8(bytes).map_err(std::io::Error::other)
+    }
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
@@ -100,8 +116,11 @@ fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize> {
         }
         Ok(written)
     })?;
+    for file in &plan.files {
+        write_script(file, directory).with_context(|| directory.join(&file.name).display().to_string())?;
+    }
     output::write(Some(path), |out| Ok(out.write_all(plan.workflow.as_bytes())?))?;
-    Ok(written)
+    Ok(written + plan.files.len())
 }
 
 /// A script can be run. What has its name and says the same stays, other things are replaced; nothing is written through a link, and nothing synced: the command can be given again.
@@ -122,7 +141,8 @@ fn write_script(script: &Script, directory: &Path) -> std::io::Result<()> {
 }
 
 fn is_there(script: &Script, path: &Path) -> bool {
-    let can_be_run = std::fs::symlink_metadata(path).is_ok_and(|of| of.is_file() && of.mode() & 0o100 != 0 && of.len() == script.text.len() as u64);
+    let can_be_run =
+        std::fs::symlink_metadata(path).is_ok_and(|of| of.is_file() && of.mode() & 0o100 != 0 && of.len() == script.text.len() as u64);
     can_be_run && std::fs::read(path).is_ok_and(|bytes| bytes == script.text.as_bytes())
 }
 

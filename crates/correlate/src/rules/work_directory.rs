@@ -2,7 +2,8 @@
 //!
 //! The monitoring paper's rule for Nextflow: who opens the `.command.run` or `.command.sh` of a task's work directory belongs to the task (section V-B). Whoever only looks at such a
 //! file does not: the process has to be a shell with the file on its command line, as far as that is known, and it has to run while the task ran. The same idea holds for Slurm's job
-//! script (`…/job00007/slurm_script`), for the wrappers of Makeflow (`task_3_…`) and the job scripts of Snakemake before version 8 (`snakejob.RULE.3.sh`).
+//! script (`…/job00007/slurm_script`), for the wrappers of Makeflow (`task_3_…`) and the job scripts of Snakemake before version 8 (`snakejob.RULE.3.sh`) and for the layers of `flowmine
+//! transform` (`t_ID.sh`).
 //!
 //! What is said of a process that is in a container holds for all of the container (`attribution/cgroups.rs`), otherwise for its descendants ([`super::process_tree`]).
 
@@ -51,6 +52,9 @@ impl Rule for WorkDirectory {
                 }
                 Some(Kind::Makeflow(id)) => by_id("makeflow", id, None),
                 Some(Kind::Snakemake(rule, id)) => by_id("snakemake", id, Some(rule)),
+                Some(Kind::Layer(id)) => the_one(
+                    entities.tasks.with_layer(id).iter().copied().filter(|at| is_of_its_job(entities.tasks.get(*at), facts)).collect(),
+                ),
                 None => None,
             };
             if let Some(task) = found {
@@ -66,6 +70,13 @@ enum Kind<'p> {
     Slurm,
     Makeflow(&'p str),
     Snakemake(&'p str, &'p str),
+    Layer(&'p str),
+}
+
+/// Jobs of an array run the same scripts.
+fn is_of_its_job(task: &Task, facts: &Facts) -> bool {
+    let job = task.native_id.as_deref().filter(|_| task.native_kind.as_deref() == Some("slurm_job"));
+    job.zip(facts.variable("SLURM_JOB_ID")).is_none_or(|(told, seen)| told == seen)
 }
 
 fn kind(name: &str) -> Option<Kind<'_>> {
@@ -78,6 +89,9 @@ fn kind(name: &str) -> Option<Kind<'_>> {
     if let Some(rest) = name.strip_prefix("task_") {
         let (id, _) = rest.split_once('_')?;
         return id.bytes().all(|byte| byte.is_ascii_digit()).then_some(Kind::Makeflow(id));
+    }
+    if let Some(id) = name.strip_prefix("t_").and_then(|rest| rest.strip_suffix(".sh")) {
+        return (id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(Kind::Layer(id));
     }
     let (rule, id) = name.strip_prefix("snakejob.")?.strip_suffix(".sh")?.rsplit_once('.')?;
     Some(Kind::Snakemake(rule, id))

@@ -56,8 +56,10 @@ pub struct About<'a> {
     pub activity: &'a str,
     /// The file of its workflow.
     pub workflow: &'a str,
-    /// Names of the tasks that come before it.
+    /// The tasks that come before it: their identifiers, or names where they are not transformed.
     pub parents: &'a [&'a str],
+    /// Whether it can run more than once at the same time: then each run has a record of its own.
+    pub instances: bool,
 }
 
 /// The scripts of a task's layers.
@@ -79,7 +81,14 @@ fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> Str
     out.push_str("# Functions below are called by traps; names and commands of the task stay as they are.\n");
     out.push_str("# shellcheck disable=SC1003,SC2016,SC2034,SC2064,SC2086,SC2317\n");
     out.push_str(parts::SETUP);
-    let _ = writeln!(out, "fm_record={}", quote(record));
+    if about.instances {
+        if outermost {
+            out.push_str("export FLOWMINE_TASK=\"${SLURM_JOB_ID:+$SLURM_JOB_ID.}$$\"\n");
+        }
+        let _ = writeln!(out, "fm_record={}${{FLOWMINE_TASK:+.$FLOWMINE_TASK}}.record", quote(record.trim_end_matches(".record")));
+    } else {
+        let _ = writeln!(out, "fm_record={}", quote(record));
+    }
     if marks {
         let _ = writeln!(out, "fm_mark=$PWD/.t_{}.$$", layer.id);
     }
@@ -125,7 +134,11 @@ fn fixes(environment: &Environment, name: &str) -> bool {
 /// The command, with what runs before it in the same process, so that what it sets up is there.
 fn run(out: &mut String, layers: &[Layer], level: usize) {
     let command = &layers[level].parts.command;
-    out.push_str(if level == 0 { "unset FLOWMINE_LAYERS\n" } else { "export FLOWMINE_LAYERS=\"$fm_key|$fm_with|$fm_base\"\n" });
+    out.push_str(if level == 0 {
+        "unset FLOWMINE_LAYERS FLOWMINE_TASK\n"
+    } else {
+        "export FLOWMINE_LAYERS=\"$fm_key|$fm_with|$fm_base\"\n"
+    });
     out.push_str("fm_phase=cmd\n");
     if command.pre.is_empty() {
         // What is the script below and nothing else needs no shell of its own.
@@ -186,7 +199,11 @@ fn begin_line(out: &mut String, about: About<'_>, layers: &[Layer]) {
         quote_json(about.task),
         quote_json(about.activity),
         quote_json(about.workflow),
-        list(&mut layers.iter().map(|layer| layer.name.as_str())),
+        layers
+            .iter()
+            .map(|layer| format!("{{\"name\":{},\"id\":{}}}", quote_json(&layer.name), quote_json(&layer.id)))
+            .collect::<Vec<_>>()
+            .join(","),
         list(&mut about.parents.iter().copied()),
         list(&mut plain.inputs.iter().map(|file| file.outer.as_str())),
         list(&mut plain.outputs.iter().map(|file| file.outer.as_str())),
