@@ -145,7 +145,7 @@ impl Workflow {
         for (task, chosen) in plain.iter().zip(&chosen) {
             after.push(if *chosen { what.apply(task.clone(), contents)? } else { task.clone() });
         }
-        across(&self.file, &plain, &mut after, how)?;
+        across(&self.file, &plain, &mut after, how, self.instances())?;
         self.need_files(&after)?;
         let (mut tasks, mut names) = (Vec::with_capacity(plain.len()), HashSet::new());
         for (task, chosen) in after.into_iter().zip(chosen) {
@@ -163,14 +163,17 @@ impl Workflow {
             Form::Slurm(slurm) => slurm.write(&tasks),
             Form::Snakemake(snakemake) => snakemake.write(&tasks),
         };
-        // One script runs for many jobs: of an array, of a loop, of a rule with wildcards.
-        let instances = matches!(self.form, Form::Slurm(_) | Form::Snakemake(_));
         let file = Path::new(&self.file).file_name().map_or_else(|| self.file.clone(), |name| name.to_string_lossy().into_owned());
-        Ok(Plan { workflow, files, tasks, about: self.known(), file, instances })
+        Ok(Plan { workflow, files, tasks, about: self.known(), file, instances: self.instances() })
     }
 }
 
 impl Workflow {
+    /// Whether one script runs for many jobs: of an array, of a loop, of a rule with wildcards.
+    fn instances(&self) -> bool {
+        matches!(self.form, Form::Slurm(_) | Form::Snakemake(_))
+    }
+
     /// Refuses a directory of its own for a task whose files are not declared: they would not be there.
     fn need_files(&self, after: &[Task]) -> Result<()> {
         for (entry, task) in self.tasks.iter().zip(after).filter(|(entry, _)| !entry.files) {

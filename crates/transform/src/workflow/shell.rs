@@ -29,7 +29,7 @@ const KEYWORDS: [&str; 14] = ["if", "then", "else", "elif", "while", "until", "d
 
 /// All simple commands of a script, in the order in which they begin; an unclosed quote ends where the text does.
 pub(super) fn commands(text: &str) -> Vec<Simple> {
-    let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new() };
+    let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new(), backquoted: false };
     while reader.at < reader.text.len() {
         reader.list(None, None, 0);
         // A closing bracket that nobody opened.
@@ -46,6 +46,8 @@ struct Reader<'t> {
     found: Vec<Simple>,
     /// Ends of here-documents that begin after this line, and whether tabs before them go.
     documents: Vec<(Vec<u8>, bool)>,
+    /// Whether what is read stands between backquotes, the next of which ends it.
+    backquoted: bool,
 }
 
 impl Reader<'_> {
@@ -147,6 +149,7 @@ impl Reader<'_> {
         while let Some(byte) = self.peek(0) {
             match byte {
                 b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => break,
+                b'`' if self.backquoted => break,
                 b'\\' => {
                     match self.peek(1) {
                         Some(b'\n') | None => {}
@@ -227,14 +230,17 @@ impl Reader<'_> {
             self.at = self.text.len();
             return;
         }
+        let outer = self.backquoted;
         match (self.peek(0), self.peek(1)) {
             (Some(b'`'), _) => {
+                self.backquoted = true;
                 self.at += 1;
                 self.list(Some(b'`'), into, depth + 1);
                 self.at += 1;
             }
             (_, Some(b'(')) => {
                 self.at += 2;
+                self.backquoted = false;
                 self.list(Some(b')'), into, depth + 1);
                 self.at += 1;
             }
@@ -254,6 +260,7 @@ impl Reader<'_> {
             }
             _ => self.at += 1,
         }
+        self.backquoted = outer;
         self.at = self.at.min(self.text.len());
     }
 }
