@@ -117,6 +117,8 @@ fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize> {
         Ok(written)
     })?;
     for file in &plan.files {
+        let folder = directory.join(&file.name).parent().map_or_else(|| directory.to_owned(), Path::to_owned);
+        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         write_script(file, directory).with_context(|| directory.join(&file.name).display().to_string())?;
     }
     output::write(Some(path), |out| Ok(out.write_all(plan.workflow.as_bytes())?))?;

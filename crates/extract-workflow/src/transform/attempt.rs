@@ -35,6 +35,8 @@ pub(super) struct Attempt {
     pub line: u64,
     /// The file of its workflow.
     pub workflow: String,
+    /// Which of the runs of one script it is, where one script runs for many: of an array of jobs, of a loop, of a rule with wildcards. Its job, else its process.
+    pub instance: Option<String>,
     /// When it began.
     pub begin_ns: i64,
     name: String,
@@ -54,6 +56,8 @@ impl Attempt {
         Some(Self {
             line,
             workflow: object["workflow"].as_str().unwrap_or_default().to_owned(),
+            // A job that is started again is another attempt of the same instance.
+            instance: object["instance"].as_str().and_then(|instance| instance.split('.').next()).map(str::to_owned),
             begin_ns: ns(&object["begin"])?,
             activity: object["activity"].as_str().filter(|activity| !activity.is_empty()).unwrap_or(&name).to_owned(),
             name,
@@ -62,9 +66,22 @@ impl Attempt {
         })
     }
 
+    /// The identifier of the plain task, with the instance.
+    pub(super) fn task_id(&self) -> String {
+        match &self.instance {
+            None => self.plain_id().to_owned(),
+            Some(instance) => format!("{}.{instance}", self.plain_id()),
+        }
+    }
+
     /// The identifier of the plain task.
-    pub(super) fn task_id(&self) -> &str {
+    pub(super) fn plain_id(&self) -> &str {
         &self.layers[0].id
+    }
+
+    /// The identifiers of the plain tasks that come before it; none where that is not told.
+    pub(super) fn parents(&self) -> Option<Vec<&str>> {
+        Some(self.described["parents"].as_array()?.iter().filter_map(Value::as_str).collect())
     }
 
     /// Takes a line of a layer. Whether it is one of this attempt.
@@ -107,7 +124,8 @@ impl Attempt {
         found
     }
 
-    pub(super) fn row(&self, attempt: i64) -> Row {
+    /// The row; `parents` are ids of tasks, where it is known which.
+    pub(super) fn row(&self, attempt: i64, parents: Option<Vec<String>>) -> Row {
         let told = &self.described;
         let outermost = self.outermost();
         let failed = self.failed().filter(|_| outermost.is_some_and(|how| how.status != 0));
@@ -130,7 +148,7 @@ impl Attempt {
         Row {
             engine: NAME.into(),
             run_name: Some(self.workflow.clone()).filter(|name| !name.is_empty()).map(Into::into),
-            task_id: Some(self.task_id().to_owned().into()),
+            task_id: Some(self.task_id().into()),
             attempt: Some(attempt),
             name: self.name.clone().into(),
             logical_task: self.activity.clone().into(),
@@ -151,7 +169,7 @@ impl Attempt {
             cpus: told["cores"].as_i64(),
             memory_bytes: megabytes("memory"),
             disk_bytes: megabytes("disk"),
-            parents: told["parents"].is_array().then(|| told["parents"].to_string().into()),
+            parents: parents.map(|parents| json!(parents).to_string().into()),
             inputs: files("inputs"),
             outputs: files("outputs"),
             line: Some(self.line as i64),

@@ -5,7 +5,7 @@
 
 mod attempt;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -61,14 +61,29 @@ impl Engine for Transform {
                 break;
             }
             for attempt in told {
-                attempts.entry((attempt.workflow.clone(), attempt.task_id().to_owned())).or_default().push((at, attempt));
+                attempts.entry((attempt.workflow.clone(), attempt.task_id())).or_default().push((at, attempt));
             }
         }
+        let mut instances: HashMap<(String, String), BTreeSet<String>> = HashMap::new();
+        for ((workflow, id), of_task) in &attempts {
+            let plain = of_task.iter().map(|(_, attempt)| attempt.plain_id().to_owned());
+            plain.for_each(|plain| drop(instances.entry((workflow.clone(), plain)).or_default().insert(id.clone())));
+        }
+        // Of several instances nobody says which came before.
+        let parents = |attempt: &Attempt| -> Option<Vec<String>> {
+            let one = |plain: &str| match instances.get(&(attempt.workflow.clone(), plain.to_owned())) {
+                None => Some(plain.to_owned()),
+                Some(ids) if ids.len() == 1 => ids.first().cloned(),
+                Some(_) => None,
+            };
+            let told = attempt.parents().filter(|parents| attempt.instance.is_none() || !parents.is_empty())?;
+            told.into_iter().map(one).collect()
+        };
         let mut rows = Vec::new();
         for mut of_task in attempts.into_values() {
             of_task.sort_by_key(|(at, attempt)| (attempt.begin_ns, *at, attempt.line));
             for (number, (at, attempt)) in of_task.into_iter().enumerate() {
-                let mut row = attempt.row(number as i64 + 1);
+                let mut row = attempt.row(number as i64 + 1, parents(&attempt));
                 sources[at].rows += 1;
                 sources[at].sign(&mut row);
                 rows.push(row);

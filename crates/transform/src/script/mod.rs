@@ -213,9 +213,10 @@ fn begin_line(out: &mut String, about: About<'_>, layers: &[Layer]) {
             let _ = write!(head, ",\"{kind}\":{amount}");
         }
     }
+    let instance = if about.instances { "\\\"\"$FLOWMINE_TASK\"\\\"" } else { "null" };
     let _ = writeln!(
         out,
-        "printf '%s,\"pid\":%s,\"host\":%s,\"job\":%s,\"begin\":%s}}\\n' {} $$ \"$fm_host\" \"$fm_job\" \"$fm_begun\" >>\"$fm_record\" || exit 125",
+        "printf '%s,\"instance\":%s,\"pid\":%s,\"host\":%s,\"job\":%s,\"begin\":%s}}\\n' {} {instance} $$ \"$fm_host\" \"$fm_job\" \"$fm_begun\" >>\"$fm_record\" || exit 125",
         quoted(&head)
     );
 }

@@ -8,7 +8,7 @@ fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0 fm_key='' fm_with='' fm_base=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
 { read -r fm_key </proc/self/mountinfo; } 2>/dev/null
 fm_ticks() {
-  { read -r fm_t fm_x </proc/uptime; } 2>/dev/null && fm_t=$((${fm_t%.*} * 100 + 1${fm_t#*.} - 100))
+  { read -r fm_t fm_y </proc/uptime; } 2>/dev/null && fm_t=$((${fm_t%.*} * 100 + 1${fm_t#*.} - 100))
 }
 fm_time() {
   if [ -n "$fm_base" ] && fm_ticks; then fm_t=$((fm_base + fm_t)); else fm_t=$(date +%s)00; fi
@@ -18,6 +18,7 @@ fm_probe() {
   fm_with=--default-signal=INT,QUIT
   while read -r fm_x fm_t; do
     case $fm_x$fm_t in SigIgn:*[2367abef]) fm_with='' ;; esac
+    [ "$fm_x" != SigIgn: ] || break
   done </proc/self/status
   fm_x=$(env $fm_with date +%s.%N) || { fm_with='' fm_x=$(date +%s.%N); }
   fm_ticks || return 0

@@ -1,7 +1,7 @@
 //! Snakemake: Snakefiles, whose rules run their shell commands through the layers.
 //!
-//! Snakemake hands the shell command of a rule, with the names of files in it, to the program that the rule's resource `shell_exec` names, as `PROGRAM -c COMMAND`. The new Snakefile includes the old one and
-//! gives each selected rule a program of ours there. Its name is `bash`, because Snakemake puts `set -euo pipefail` before commands for a shell that is called so. What the command is, and which
+//! Snakemake hands the shell command of a rule, with the names of files in it, to the program that the rule's resource `shell_exec` names, as `PROGRAM -c COMMAND`. The new Snakefile is the old one, byte
+//! for byte, and at its end gives each selected rule a program of ours there. (To include it would lose its default target.) Its name is `bash`, because Snakemake puts `set -euo pipefail` before commands for a shell that is called so. What the command is, and which
 //! files it has, is known when a job runs only: that is the task's argument.
 //!
 //! Files that are included by a name in quotes are looked at too. Rules without a shell command, without a name, and in shadow directories stay as they are, and are noted.
@@ -14,8 +14,7 @@ use crate::script::Script;
 
 /// What of the Snakefile is written again.
 pub(super) struct Snakemake {
-    /// The Snakefile, without folders.
-    file: String,
+    text: String,
     rules: Vec<String>,
 }
 
@@ -33,13 +32,8 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
         let message = found.notes.first().map_or("no rule of this Snakefile has a shell command", |note| &note.message);
         return Err(Fault::new(found.notes.first().map_or(Place { line: 1, column: 1 }, |note| note.at), message));
     }
-    let name = std::path::Path::new(file).file_name().map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into_owned());
-    Ok(Workflow {
-        file: file.to_owned(),
-        tasks: found.tasks,
-        notes: found.notes,
-        form: Form::Snakemake(Snakemake { file: name, rules: found.rules }),
-    })
+    let form = Form::Snakemake(Snakemake { text: text.to_owned(), rules: found.rules });
+    Ok(Workflow { file: file.to_owned(), tasks: found.tasks, notes: found.notes, form })
 }
 
 /// A rule, while its lines are read.
@@ -220,10 +214,10 @@ impl Snakemake {
             scripts.push(Script { name, text: shell(outermost) });
         }
         let text = format!(
-            "# flowmine transform: shell commands of these rules go through layers. It runs where the layers lie.\ninclude: {}\n\nimport os as flowmine_os\n\n\
+            "{}\n\n# flowmine transform: shell commands of these rules go through layers. It runs where the layers lie.\nimport os as flowmine_os\n\n\
              # What runs the commands below the layers.\nflowmine_os.environ[\"FLOWMINE_SHELL\"] = shell.get_executable() or \"/bin/sh\"\nfor flowmine_rule, flowmine_program in {{\n{lines}}}.items():\n    \
              workflow.get_rule(flowmine_rule).resources[\"shell_exec\"] = flowmine_os.path.join(flowmine_os.getcwd(), flowmine_program)\n",
-            quote_json(&self.file)
+            self.text.trim_end_matches(['\n', ' '])
         );
         (text, scripts)
     }
