@@ -66,8 +66,9 @@ impl Engine for Transform {
         }
         let mut instances: HashMap<(String, String), BTreeSet<String>> = HashMap::new();
         for ((workflow, id), of_task) in &attempts {
-            let plain = of_task.iter().map(|(_, attempt)| attempt.plain_id().to_owned());
-            plain.for_each(|plain| drop(instances.entry((workflow.clone(), plain)).or_default().insert(id.clone())));
+            for (_, attempt) in of_task {
+                instances.entry((workflow.clone(), attempt.plain_id().to_owned())).or_default().insert(id.clone());
+            }
         }
         // Of several instances nobody says which came before.
         let parents = |attempt: &Attempt| -> Option<Vec<String>> {

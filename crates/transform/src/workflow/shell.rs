@@ -40,6 +40,14 @@ pub(super) fn commands(text: &str) -> Vec<Simple> {
     found
 }
 
+/// The word that a text is, with nothing but a comment behind it.
+pub(super) fn alone(text: &str) -> Option<Word> {
+    let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new(), backquoted: false };
+    let word = reader.word(0, false);
+    let rest = text.get(word.end..)?.trim_start_matches([' ', '\t', ';']);
+    (word.end > word.start && (rest.is_empty() || rest.starts_with('#'))).then_some(word)
+}
+
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,

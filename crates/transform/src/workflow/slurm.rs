@@ -109,12 +109,13 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
         });
     }
     let lines = Lines::of(text);
+    let constants = Constants::of(text);
     let (mut tasks, mut jobs, mut notes, mut makers) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
     let mut names: HashMap<String, usize> = HashMap::new();
     for command in shell::commands(text) {
         let Some(words) = sbatch(&command) else { continue };
         let at = lines.place(command.words[0].start);
-        let call = match Call::read(words) {
+        let call = match Call::read(words, text, &constants) {
             Ok(call) => call,
             Err(why) => {
                 notes.push(Note { at, message: format!("this sbatch stays as it is: {why}") });
@@ -133,6 +134,7 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
         };
         notes.append(&mut script.notes);
         script.take_options(&call.options);
+        script.resources.retain(|kind, _| !call.unknown.contains(&kind.as_str()));
         let mut task = script.task(name, at, &call.arguments, Resources::new())?;
         if let Some(command) = text_of {
             task.task.parts.command.cmd = command;
@@ -234,14 +236,107 @@ struct Call {
     arguments: Arguments,
     replaced: (usize, usize),
     put_at: usize,
+    /// Resources whose amount is known when it runs only.
+    unknown: Vec<&'static str>,
+}
+
+/// Variables that a script sets once, at the beginning of a line, to what can be told without running it.
+struct Constants(HashMap<String, String>);
+
+impl Constants {
+    fn of(text: &str) -> Self {
+        let mut known = Self(HashMap::new());
+        for line in text.lines() {
+            let Some((name, value)) = line.split_once('=') else { continue };
+            let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+            if !is_name || assignments(text, name) != 1 {
+                continue;
+            }
+            // The usual way to ask for the directory of the script itself, which is where the workflow lies.
+            let own_directory = value.contains("$(cd ")
+                && value.contains("dirname")
+                && value.trim_end_matches(['"', ' ']).ends_with("pwd)")
+                && !value.contains("..");
+            let value = match own_directory {
+                true => Some(".".to_owned()),
+                false => shell::alone(value).and_then(|word| known.value(value, &word)),
+            };
+            if let Some(value) = value {
+                known.0.insert(name.to_owned(), value);
+            }
+        }
+        known
+    }
+
+    /// The value of a word of a text, with the variables that are known.
+    fn value(&self, text: &str, word: &Word) -> Option<String> {
+        if word.literal.is_some() {
+            return word.literal.clone();
+        }
+        let raw = text.get(word.start..word.end)?;
+        let mut rest = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
+        let mut out = String::new();
+        while let Some((before, after)) = rest.split_once('$') {
+            out.push_str(before);
+            let (name, next) = match after.strip_prefix('{') {
+                Some(braced) => braced.split_once('}')?,
+                None => after.split_at(after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len())),
+            };
+            out.push_str(self.0.get(name)?);
+            rest = next;
+        }
+        out.push_str(rest);
+        let plain = !out.contains(['"', '\'', '\\', '`', '*', '?', '[', '~', '{', '(']);
+        plain.then(|| out.strip_prefix("./").map(str::to_owned).unwrap_or(out))
+    }
+}
+
+/// How often a variable is set, in whatever way.
+fn assignments(text: &str, name: &str) -> usize {
+    let is_part = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let bytes = text.as_bytes();
+    let set = |(at, _): &(usize, &str)| {
+        let end = at + name.len();
+        let before = text[..*at].trim_end_matches([' ', '\t']);
+        let by_word = ["for", "read", "read -r", "unset", "mapfile", "local", "select"].iter().any(|word| before.ends_with(word));
+        let by_sign = text[end..].starts_with('=') || text[end..].starts_with("+=");
+        !is_part(at.checked_sub(1).and_then(|at| bytes.get(at)))
+            && !is_part(bytes.get(end))
+            && !text[..*at].ends_with(['$', '{'])
+            && (by_sign || by_word)
+    };
+    text.match_indices(name).filter(set).count()
+}
+
+/// The resource that an option is about.
+fn kind_of(option: &str) -> Option<&'static str> {
+    let kinds = [
+        ("--cpus-per-task", "cores"),
+        ("-c", "cores"),
+        ("--mem", "memory"),
+        ("--tmp", "disk"),
+        ("--time", "wall-time"),
+        ("-t", "wall-time"),
+    ];
+    let name = option.split('=').next().unwrap_or(option);
+    kinds.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 
 impl Call {
-    fn read(words: &[Word]) -> Result<Self, String> {
+    fn read(words: &[Word], text: &str, constants: &Constants) -> Result<Self, String> {
+        let mut unknown = Vec::new();
         let words: Vec<&Word> = words.iter().filter(|word| !word.redirected).collect();
         let (mut options, mut wrapped, mut n) = (Vec::new(), None, 0);
         while let Some(word) = words.get(n) {
-            let Some(literal) = word.literal.as_deref() else {
+            let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
+            if word.literal.is_none() && raw.starts_with('-') {
+                unknown.extend(kind_of(raw));
+                n += 1;
+                continue;
+            }
+            let value = constants.value(text, word);
+            let Some(literal) = value.as_deref() else {
                 if options_follow(words.get(n..).unwrap_or_default()) {
                     n += 1;
                     continue;
@@ -259,6 +354,7 @@ impl Call {
                     arguments,
                     replaced: (word.start, word.end),
                     put_at: word.start,
+                    unknown,
                 });
             };
             let takes = match option.strip_prefix('-') {
@@ -277,11 +373,14 @@ impl Call {
                 continue;
             }
             options.push(literal.to_owned());
-            options.extend(argument.and_then(|word| word.literal.clone()));
+            if let Some(argument) = argument {
+                options.push(argument.literal.clone().unwrap_or_default());
+                unknown.extend(kind_of(literal).filter(|_| argument.literal.is_none()));
+            }
         }
         let (command, start, end) = wrapped.ok_or("it reads the job script from its input")?;
         let put_at = words.last().map_or(end, |word| word.end);
-        Ok(Self { options, what: What::Wrapped(command), arguments: Arguments::Known(Vec::new()), replaced: (start, end), put_at })
+        Ok(Self { options, what: What::Wrapped(command), arguments: Arguments::Known(Vec::new()), replaced: (start, end), put_at, unknown })
     }
 }
 
@@ -380,7 +479,7 @@ impl JobScript {
             let Some(value) = value else { continue };
             let (kind, amount) = match name {
                 "job-name" | "J" => {
-                    self.name = Some(value);
+                    self.name = Some(value).filter(|name| !name.is_empty());
                     continue;
                 }
                 "cpus-per-task" | "c" => ("cores", value.parse().ok()),
@@ -390,10 +489,10 @@ impl JobScript {
                 _ => continue,
             };
             match amount {
-                Some(amount) => drop(self.resources.insert(kind.to_owned(), amount)),
+                Some(amount) => self.resources.insert(kind.to_owned(), amount),
                 // What is not understood is not known.
-                None => drop(self.resources.remove(kind)),
-            }
+                None => self.resources.remove(kind),
+            };
         }
     }
 
