@@ -88,7 +88,7 @@ fn a_chain_as_people_write_it() {
 #[test]
 fn job_scripts_in_variables() {
     let text = "#!/bin/bash\nHERE=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nJOBS=\"$HERE/jobs\"   # here\nMEM=4G\nDIR=$1\nSET=a\n\
-        id=$(sbatch --parsable --mem=\"$MEM\" -t $T \"${JOBS}/sort.sh\" x)\nsbatch $dep -A \"${ACCOUNT}\" $HERE/align.sh\nsbatch \"$DIR/align.sh\"\nfor SET in 1 2; do sbatch $SET; done\n";
+        id=$(sbatch --parsable --mem=\"$MEM\" -t $T \"${JOBS}/sort.sh\" x)\nsbatch $dep -A \"${ACCOUNT}\" $HERE/align.sh\nsbatch \"$DIR/align.sh\" 7\nfor SET in 1 2; do sbatch $SET; done\n";
     let flow = Workflow::read("submit.sh", text.as_bytes(), &files()).unwrap();
     assert_eq!(told(&flow), ["line 7 sort [] exec /bin/sh jobs/sort.sh x", "line 8 align [] exec /bin/bash -l ./align.sh"]);
     assert!(!flow.tasks[0].task.parts.resources.contains_key("memory"), "its amount is known when it runs only");
@@ -125,7 +125,7 @@ fn what_cannot_be_told_is_said_with_its_place() {
         [
             "3:1: this sbatch stays as it is: what it submits is known only when it runs",
             "4:1: this sbatch stays as it is: it reads the job script from its input",
-            "10:1: this sbatch stays as it is: what it submits is known only when it runs",
+            "10:1: this sbatch stays as it is: the command that it wraps is known only when it runs",
             "6:1: this sbatch is no command here, and stays as it is",
             "8:4: this sbatch is no command here, and stays as it is",
         ]
@@ -173,6 +173,20 @@ fn rules_of_a_snakefile() {
     );
     assert_eq!(plan.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), [&program]);
     assert!(plan.files[0].text.ends_with(&format!("exec ./{}\n", plan.tasks[1].1[1].script())));
+}
+
+/// As published workflows have it: names that a file of arguments defines, commas at every end, files as objects with a name.
+#[test]
+fn arguments_of_a_workflow_in_jx() {
+    let text = br#"{ "define": { "N": 1 }, "rules": [ { "command": format("%s %s", EXE, x,), "inputs": [ EXE, {"name": "in"}, ], "outputs": [ format("o.%d", x) ], } for x in range(N), ], }"#;
+    let arguments = [("args.jx".to_owned(), b"{ \"EXE\": \"./a\", # what runs\n \"N\": 2 }".to_vec())];
+    let flow = Workflow::read_with("flow.jx", text, &files(), &arguments).unwrap();
+    assert_eq!(told(&flow), ["rule 1 - [] ./a 0", "rule 2 - [] ./a 1"]);
+    assert_eq!(flow.tasks[0].task.parts.inputs[1].outer, "in");
+    let without = Workflow::read("flow.jx", text, &files()).err().unwrap().to_string();
+    assert!(without.starts_with("flow.jx:1:64: "), "{without}");
+    let odd = Workflow::read_with("flow.jx", text, &files(), &[("args.jx".to_owned(), b"[1]".to_vec())]).err().unwrap().to_string();
+    assert!(odd.starts_with("args.jx:1:1: arguments are an object"), "{odd}");
 }
 
 #[test]

@@ -26,7 +26,9 @@ const FILE_BYTES: u64 = 64 << 20;
 pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
     let name = args.workflow.display().to_string();
     let beside = args.workflow.parent().unwrap_or(Path::new("")).to_owned();
-    let workflow = Workflow::read(&name, &bytes(&args.workflow)?, &Beside(beside))?;
+    let arguments = args.jx_args.iter().map(|path| Ok((path.display().to_string(), bytes(path)?)));
+    let arguments = arguments.collect::<Result<Vec<_>, Error>>()?;
+    let workflow = Workflow::read_with(&name, &bytes(&args.workflow)?, &Beside(beside), &arguments)?;
     for note in &workflow.notes {
         messages::warning(&format!("{}:{}: {}", visible(&name), note.at, visible(&note.message)));
     }

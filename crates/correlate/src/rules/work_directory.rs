@@ -7,6 +7,7 @@
 //!
 //! What is said of a process that is in a container holds for all of the container (`attribution/cgroups.rs`), otherwise for its descendants ([`super::process_tree`]).
 
+use super::native_id::same_host;
 use super::{Claim, Facts, JobClaim, Program, Rule, Said, Script, Strength};
 use crate::entities::{Entities, Task};
 
@@ -73,8 +74,11 @@ enum Kind<'p> {
     Layer(&'p str),
 }
 
-/// Jobs of an array run the same scripts.
+/// Jobs of an array, and machines, run the same scripts.
 fn is_of_its_job(task: &Task, facts: &Facts) -> bool {
+    if task.host.as_deref().is_some_and(|host| !same_host(host, &facts.host)) {
+        return false;
+    }
     let job = task.native_id.as_deref().filter(|_| task.native_kind.as_deref() == Some("slurm_job"));
     job.zip(facts.variable("SLURM_JOB_ID")).is_none_or(|(told, seen)| told == seen)
 }

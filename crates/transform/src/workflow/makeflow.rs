@@ -20,7 +20,8 @@ pub(super) struct Makeflow {
 }
 
 /// Reads a workflow of Makeflow, or a list of tasks of the paper's form.
-pub(super) fn read(file: &str, text: &str) -> Result<Workflow, Fault> {
+/// `arguments` are definitions that hold in place of the file's own, as of `makeflow --jx-args`.
+pub(super) fn read(file: &str, text: &str, arguments: &[Definition]) -> Result<Workflow, Fault> {
     let start = crate::Place { line: 1, column: 1 };
     if let Some(line) = rule_of_make(text) {
         let message = "this is Makeflow's own language; its program makes JSON of it: makeflow_viz -D json FILE >FILE.json";
@@ -30,6 +31,8 @@ pub(super) fn read(file: &str, text: &str) -> Result<Workflow, Fault> {
     let mut result =
         program.result.take().ok_or_else(|| Fault::new(start, "the file holds no workflow: an object with “rules”, or a list of tasks"))?;
     take_definitions(&mut result, &mut program.definitions)?;
+    program.definitions.retain(|definition| !arguments.iter().any(|argument| argument.name == definition.name));
+    program.definitions.extend(arguments.iter().cloned());
     let value = Evaluator::new(program.definitions)?.eval(&result, &Scope::default())?;
     match (&value.data, value.get("tasks")) {
         (Data::List(list), _) => tasks::read(file, list),
@@ -53,6 +56,20 @@ fn rule_of_make(text: &str) -> Option<u32> {
     let lines: Vec<&str> = text.lines().collect();
     let is_rule = |pair: &[&str]| pair[0].contains(':') && !pair[0].starts_with(['\t', '#']) && pair[1].starts_with(['\t', '@']);
     lines.windows(2).position(|pair| is_rule(pair)).and_then(|n| u32::try_from(n + 1).ok())
+}
+
+/// The definitions that a file of arguments makes: an object of JX.
+pub(super) fn arguments(text: &str) -> Result<Vec<Definition>, Fault> {
+    let program = parse(text)?;
+    let start = crate::Place { line: 1, column: 1 };
+    let Some(Expr { kind: Kind::Object(members), .. }) = program.result else {
+        return Err(Fault::new(start, "arguments are an object of names and values"));
+    };
+    let one = |(name, body): (Expr, Expr)| match &name.kind {
+        Kind::Text(text) => Ok(Definition { at: name.at, name: text.clone(), arguments: None, body }),
+        _ => Err(Fault::new(name.at, "a name is written in quotes")),
+    };
+    members.into_iter().map(one).collect()
 }
 
 /// Takes `"define": {…}` out of a workflow: its members are definitions of the whole file.

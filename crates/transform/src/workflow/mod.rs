@@ -13,6 +13,7 @@ use std::path::Path;
 
 use crate::algebra::{Collisions, Composition, Contents, Layer, Task, across, task_id};
 use crate::error::{Error, Place, Result};
+use crate::jx::syntax::Definition;
 use crate::script::{self, About, Script};
 
 /// A workflow that was read.
@@ -116,16 +117,27 @@ impl Workflow {
     /// Reads a workflow. A name that ends in `.json`, `.jx` or `.makeflow` is Makeflow's or a list of tasks; one that ends in `.smk`, or is `Snakefile`, is Snakemake's; a script with lines or calls of
     /// sbatch is Slurm's; another is a list of commands.
     pub fn read(file: &str, bytes: &[u8], files: &dyn Files) -> Result<Self> {
+        Self::read_with(file, bytes, files, &[])
+    }
+
+    /// As [`Workflow::read`], with files of JX whose definitions hold in place of the workflow's own (`makeflow --jx-args`); of several the last. Each is its name and its bytes.
+    pub fn read_with(file: &str, bytes: &[u8], files: &dyn Files, arguments: &[(String, Vec<u8>)]) -> Result<Self> {
+        let mut definitions: Vec<Definition> = Vec::new();
+        for (name, bytes) in arguments {
+            let told = makeflow::arguments(utf8(name, bytes)?).map_err(|fault| fault.in_file(name))?;
+            definitions.retain(|known| !told.iter().any(|new| new.name == known.name));
+            definitions.extend(told);
+        }
         let text = utf8(file, bytes)?;
         let path = Path::new(file);
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let read = match ending {
-            "json" | "jx" | "makeflow" => makeflow::read(file, text),
+            "json" | "jx" | "makeflow" => makeflow::read(file, text, &definitions),
             "smk" | "snakefile" => snakemake::read(file, text, files),
             _ if name.starts_with("Snakefile") => snakemake::read(file, text, files),
             _ if slurm::is_slurm(text) => slurm::read(file, text, files),
-            _ if makeflow::is_makes_language(name, text) => makeflow::read(file, text),
+            _ if makeflow::is_makes_language(name, text) => makeflow::read(file, text, &definitions),
             _ => tasks::lines(file, text),
         };
         read.map_err(|fault| fault.in_file(file))

@@ -127,7 +127,17 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
         let name = if *of_line == 1 { format!("line {}", at.line) } else { format!("line {}.{of_line}", at.line) };
         let (mut script, text_of) = match &call.what {
             What::Script(path) => {
-                let read = files.text(path).map_err(|error| Fault::new(at, format!("the job script “{path}” cannot be read: {error}")))?;
+                let read = match files.text(path) {
+                    Ok(read) => read,
+                    Err(_) if call.ambiguous => {
+                        notes.push(Note {
+                            at,
+                            message: "this sbatch stays as it is: what it submits is known only when it runs".to_owned(),
+                        });
+                        continue;
+                    }
+                    Err(error) => return Err(Fault::new(at, format!("the job script “{path}” cannot be read: {error}"))),
+                };
                 (JobScript::read(path, &read).map_err(|fault| Fault::new(at, format!("{path}:{}: {}", fault.at, fault.message)))?, None)
             }
             What::Wrapped(command) => (JobScript::default(), Some(command.clone())),
@@ -238,6 +248,8 @@ struct Call {
     put_at: usize,
     /// Resources whose amount is known when it runs only.
     unknown: Vec<&'static str>,
+    /// Whether a word before the job script was taken for options, and could be the job script.
+    ambiguous: bool,
 }
 
 /// Variables that a script sets once, at the beginning of a line, to what can be told without running it.
@@ -327,9 +339,12 @@ impl Call {
     fn read(words: &[Word], text: &str, constants: &Constants) -> Result<Self, String> {
         let mut unknown = Vec::new();
         let words: Vec<&Word> = words.iter().filter(|word| !word.redirected).collect();
-        let (mut options, mut wrapped, mut n) = (Vec::new(), None, 0);
+        let (mut options, mut wrapped, mut n, mut ambiguous) = (Vec::new(), None, 0, false);
         while let Some(word) = words.get(n) {
             let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
+            if word.literal.is_none() && raw.starts_with("--wrap") {
+                return Err("the command that it wraps is known only when it runs".to_owned());
+            }
             if word.literal.is_none() && raw.starts_with('-') {
                 unknown.extend(kind_of(raw));
                 n += 1;
@@ -337,7 +352,8 @@ impl Call {
             }
             let value = constants.value(text, word);
             let Some(literal) = value.as_deref() else {
-                if options_follow(words.get(n..).unwrap_or_default()) {
+                if options_follow(words.get(n..).unwrap_or_default(), |word| constants.value(text, word)) {
+                    ambiguous = true;
                     n += 1;
                     continue;
                 }
@@ -355,6 +371,7 @@ impl Call {
                     replaced: (word.start, word.end),
                     put_at: word.start,
                     unknown,
+                    ambiguous,
                 });
             };
             let takes = match option.strip_prefix('-') {
@@ -380,16 +397,22 @@ impl Call {
         }
         let (command, start, end) = wrapped.ok_or("it reads the job script from its input")?;
         let put_at = words.last().map_or(end, |word| word.end);
-        Ok(Self { options, what: What::Wrapped(command), arguments: Arguments::Known(Vec::new()), replaced: (start, end), put_at, unknown })
+        Ok(Self {
+            options,
+            what: What::Wrapped(command),
+            arguments: Arguments::Known(Vec::new()),
+            replaced: (start, end),
+            put_at,
+            unknown,
+            ambiguous,
+        })
     }
 }
 
-/// Whether a word whose value is not known is an option: `--dependency=afterok:$id`, or something before other options or a script.
-fn options_follow(words: &[&Word]) -> bool {
-    // `$OPTIONS a.sh`: it could be a script too, and then what follows are its arguments.
-    words.first().is_some_and(|word| word.literal.is_none())
-        && words.iter().skip(1).any(|word| word.literal.as_deref().is_some_and(|text| !text.starts_with('-')))
-        || words.iter().skip(1).any(|word| word.literal.as_deref().is_some_and(|text| text.starts_with("--wrap")))
+/// Whether a word whose value is not known stands for options, as in `$OPTIONS a.sh`: a job script is named after it. (It could be a job script with that argument; nobody writes that.)
+fn options_follow(words: &[&Word], value: impl Fn(&Word) -> Option<String>) -> bool {
+    let later: Vec<String> = words.iter().skip(1).filter_map(|word| value(word)).collect();
+    later.iter().any(|text| !text.starts_with('-') || text.starts_with("--wrap"))
 }
 
 /// A job script.
