@@ -1,4 +1,4 @@
-//! Slurm's submission chains and Snakefiles, without the engines: what is found in them, what comes out, and what is said of the rest. (With the engines: `tests/engines_of_layers.rs` of the workspace.)
+//! Slurm's submission chains and Snakefiles, without the engines: what is found in them, what comes out, and what is said of the rest. (With the engines: `tests/layers.rs` of the workspace.)
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
@@ -88,7 +88,7 @@ fn a_chain_as_people_write_it() {
 #[test]
 fn job_scripts_in_variables() {
     let text = "#!/bin/bash\nHERE=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nJOBS=\"$HERE/jobs\"   # here\nMEM=4G\nDIR=$1\nSET=a\n\
-        id=$(sbatch --parsable --mem=\"$MEM\" -t $T \"${JOBS}/sort.sh\" x)\nsbatch $dep -A \"${ACCOUNT}\" $HERE/align.sh\nsbatch \"$DIR/align.sh\" 7\nfor SET in 1 2; do sbatch $SET; done\n";
+        id=$(sbatch --parsable --mem=\"$MEM\" -t $T \"${JOBS}/sort.sh\" x)\nenv A=1 B=\"$x\" sbatch $dep -A \"${ACCOUNT}\" $HERE/align.sh\nsbatch \"$DIR/align.sh\" 7\nfor SET in 1 2; do sbatch $SET; done\n";
     let flow = Workflow::read("submit.sh", text.as_bytes(), &files()).unwrap();
     assert_eq!(told(&flow), ["line 7 sort [] exec /bin/sh jobs/sort.sh x", "line 8 align [] exec /bin/bash -l ./align.sh"]);
     assert!(!flow.tasks[0].task.parts.resources.contains_key("memory"), "its amount is known when it runs only");
@@ -150,7 +150,7 @@ fn what_cannot_be_told_is_said_with_its_place() {
 
 #[test]
 fn rules_of_a_snakefile() {
-    let text = "configfile: 'c.yaml'\ninclude: \"rules/more.smk\"\ninclude: config['x']\nrule all:\n    input: 'x'\n\nrule align:\n    input: \"a\"\n    output: \"b\"\n    shell: \"\"\"\nrule no:\n    shell: 'x'\n    \"\"\"\n\
+    let text = "workdir: 'w'\ninclude: \"rules/more.smk\"\ninclude: config['x']\nrule all:\n    input: 'x'\n\nrule align:\n    input: \"a\"\n    output: \"b\"\n    shell: \"\"\"\nrule no:\n    shell: 'x'\n    \"\"\"\n\
         rule python:\n    run:\n        shell('x')\nrule:\n    shell: 'y'\nif True:\n    rule inner:\n        shell:\n            # about\n            f'é\\'z'\nrule shadowed:\n    shadow: 'minimal'\n    shell: 'q'\n";
     let flow = Workflow::read("w/Snakefile", text.as_bytes(), &files()).unwrap();
     assert_eq!(flow.tasks.iter().map(|entry| entry.task.name.as_str()).collect::<Vec<_>>(), ["rule count", "rule align", "rule inner"]);
@@ -158,6 +158,7 @@ fn rules_of_a_snakefile() {
     assert_eq!(
         notes,
         [
+            "1:1: the workflow goes into another directory, where the scripts of the layers have to lie",
             "3:1: which file is included is known only when it runs; its rules stay as they are",
             "14:1: the rule python stays as it is: it has no shell command but Python",
             "17:1: the rule  stays as it is: it has no name",

@@ -95,6 +95,28 @@ fn a_static_name_that_two_layers_use_is_refused_unless_a_sandbox_stands_between(
 }
 
 #[test]
+fn names_that_collide_only_after_renaming_are_refused() {
+    for (inner, outer, what) in [
+        ("s", "out.txt", "“out.txt” is the name of two outputs in the workflow"),
+        ("out.txt", "s", "“out.txt” is the name of two outputs where the task runs"),
+        ("in.txt", "s", "“in.txt” is an output that the layer adds, and an input of the task"),
+        ("s", "in.txt", "“s” is an output that the layer adds, and an input of the task"),
+    ] {
+        let layer =
+            composition(&format!(r#"define N(T) {{"outputs": T.outputs + [{{"inner_name": "{inner}", "outer_name": "{outer}"}}]}}"#));
+        let error = layer.apply(t1(), &NoContents).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+    // Two layers whose files have one name in the workflow, and others inside.
+    let one = |name: &str| {
+        composition(&format!(
+            r#"define N(T) {{"outputs": T.outputs + [{{"inner_name": "{name}", "outer_name": "log"}}], "sandbox": true}}"#
+        ))
+    };
+    assert!(one("a").then(one("b")).apply(t1(), &NoContents).unwrap_err().to_string().contains("“log” is the name of two outputs"));
+}
+
+#[test]
 fn composition_is_associative_and_not_commutative() {
     let (s, r, e) = (composition(SINGULARITY), composition(RMONITOR), composition(r#"define E(T) {"environment": {"A": "1"}}"#));
     let left = s.clone().then(r.clone()).then(e.clone()).apply(t1(), &NoContents).unwrap();

@@ -144,7 +144,7 @@ fn run(out: &mut String, layers: &[Layer], level: usize) {
         // What is the script below and nothing else needs no shell of its own.
         let below = level.checked_sub(1).map(|below| format!("./{}", layers[below].script()));
         let _ = match below {
-            Some(below) if below == command.cmd => writeln!(out, "fm_run {below}"),
+            Some(below) if below == command.cmd => writeln!(out, "fm_layer=layer\nfm_run {below}"),
             _ => writeln!(out, "fm_run sh -c {}", quoted(&command.cmd)),
         };
         out.push_str("exit \"$fm_code\"\n");

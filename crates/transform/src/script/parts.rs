@@ -3,7 +3,7 @@
 /// What layers share. The first on a system (a container is another) finds it out and hands it down in `FLOWMINE_LAYERS`, which the task does not see: the option of `env` that lets a command take
 /// INT and QUIT, as a shell's background jobs do not, where INT was not ignored before; and what to add to the time since the system's start, in hundredths of a second, for that since 1970. So
 /// that the layers below start no process for either.
-pub(super) const SETUP: &str = r#"fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_dog=''
+pub(super) const SETUP: &str = r#"fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_dog='' fm_layer=''
 fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0 fm_key='' fm_with='' fm_base=''
 if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
 { read -r fm_key </proc/self/mountinfo; } 2>/dev/null
@@ -20,7 +20,7 @@ fm_probe() {
     case $fm_x$fm_t in SigIgn:*[2367abef]) fm_with='' ;; esac
     [ "$fm_x" != SigIgn: ] || break
   done </proc/self/status
-  fm_x=$(env $fm_with date +%s.%N) || { fm_with='' fm_x=$(date +%s.%N); }
+  fm_x=$(LC_ALL=C env $fm_with date +%s.%N) || { fm_with='' fm_x=$(date +%s.%N); }
   fm_ticks || return 0
   fm_n=${fm_x#*.}
   case $fm_n in [0-9][0-9]*) fm_n=${fm_n%"${fm_n#??}"} ;; *) fm_n=00 ;; esac
@@ -61,6 +61,8 @@ fm_on() {
   esac
 }
 for fm_x in 'HUP 129' 'INT 130' 'QUIT 131' 'TERM 143' 'USR1 0' 'USR2 0'; do trap "fm_on $fm_x" "${fm_x% *}"; done
+trap 'fm_on INT 130' VTALRM
+trap 'fm_on QUIT 131' PROF
 "#;
 
 /// In the plain task's script a signal goes to all its processes, as a terminal or a batch system sends it.
@@ -71,10 +73,12 @@ pub(super) const PASS_TO_ALL: &str = r#"fm_pass() {
 }
 "#;
 
-/// Above, it goes to the command alone, which passes it on: what is below has its own `post`.
+/// Above, it goes to the command alone, which passes it on: what is below has its own `post`. A layer that is started without `env` ignores INT and QUIT as background jobs do, and takes VTALRM and PROF for
+/// them.
 pub(super) const PASS_TO_LAYER: &str = r#"fm_pass() {
-  fm_left=$(fm_tree "$fm_child")
-  kill -s "$fm_signal" "$fm_child" 2>/dev/null
+  fm_left=$(fm_tree "$fm_child") fm_p=$fm_signal
+  case $fm_layer$fm_signal in layerINT) fm_p=VTALRM ;; layerQUIT) fm_p=PROF ;; esac
+  kill -s "$fm_p" "$fm_child" 2>/dev/null
   fm_watch
 }
 "#;
@@ -126,7 +130,11 @@ fm_sweep() {
 fm_run() {
   fm_code=$fm_sig_code
   [ -z "$fm_signal" ] || return 0
-  ${fm_with:+env} $fm_with "$@" <&9 9<&- &
+  if [ -n "$fm_layer" ]; then
+    "$@" <&9 9<&- &
+  else
+    ${fm_with:+env} $fm_with "$@" <&9 9<&- &
+  fi
   fm_child=$!
   [ -z "$fm_signal" ] || fm_pass
   while :; do
@@ -135,7 +143,9 @@ fm_run() {
     fm_code=$?
     if [ "$fm_woke" = 0 ] || ! kill -0 "$fm_child" 2>/dev/null; then break; fi
   done
-  fm_child=''
+  # A layer that had not begun to take VTALRM and PROF ended by them.
+  case $fm_layer$fm_signal$fm_code in layerINT154 | layerQUIT155) fm_code=$fm_sig_code ;; esac
+  fm_child='' fm_layer=''
   [ -z "$fm_signal" ] || fm_sweep
 }
 "#;

@@ -87,10 +87,13 @@ fn is_job(text: &str) -> bool {
         .any(|line| line.starts_with("#SBATCH"))
 }
 
-/// The words after `sbatch`.
+/// The words after `sbatch`, with what may stand before it: `env A=b sbatch …`.
 fn sbatch(command: &Simple) -> Option<&[Word]> {
-    let name = command.words.first()?.literal.as_deref()?;
-    (name == "sbatch" || name.ends_with("/sbatch")).then(|| &command.words[1..])
+    let is = |word: &Word, name: &str| word.literal.as_deref().is_some_and(|text| text == name || text.rsplit('/').next() == Some(name));
+    let first = command.words.first()?;
+    let carried = ["env", "nohup", "command"].iter().any(|name| is(first, name));
+    let at = if carried { command.words.iter().position(|word| is(word, "sbatch"))? } else { 0 };
+    is(&command.words[at], "sbatch").then(|| &command.words[at + 1..])
 }
 
 pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow, Fault> {

@@ -75,6 +75,8 @@ impl Found {
                 let name = rest.split(':').next().unwrap_or_default().trim().to_owned();
                 let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
                 open = (rest.contains(':') && is_name).then_some(Open { name, indent, at, shell: false, other: None });
+            } else if words.starts_with("workdir:") {
+                self.note(included, at, "the workflow goes into another directory, where the scripts of the layers have to lie");
             } else if let Some(rest) = words.strip_prefix("include:") {
                 self.include(rest, included, at, files, depth);
             }
