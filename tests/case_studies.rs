@@ -7,16 +7,19 @@
 mod doctor;
 #[path = "support/operations.rs"]
 mod operations;
+#[path = "support/podman.rs"]
+mod podman;
 #[path = "support/require.rs"]
 mod require;
 #[path = "support/traced.rs"]
 mod traced;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use flowmine_schema::tables::TaskIo;
+use podman::{IMAGE, Podman};
 use require::require;
 use traced::each;
 
@@ -51,6 +54,9 @@ fn told(dir: &Path) -> BTreeMap<String, Vec<(String, Option<String>, i64)>> {
     for entry in std::fs::read_dir(dir).unwrap().flatten().filter(|entry| entry.path().extension().is_some_and(|e| e == "record")) {
         for line in std::fs::read_to_string(entry.path()).unwrap().lines() {
             let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            if line["layers"].is_array() {
+                continue;
+            }
             let text = |name: &str| line[name].as_str().map(str::to_owned);
             all.entry(text("task").unwrap()).or_default().push((
                 text("layer").unwrap(),
@@ -60,46 +66,6 @@ fn told(dir: &Path) -> BTreeMap<String, Vec<(String, Option<String>, i64)>> {
         }
     }
     all
-}
-
-/// podman with a store of its own, and an image that has nothing but the host's programs.
-struct Podman(PathBuf);
-
-impl Podman {
-    fn program(&self) -> String {
-        format!("podman --root {0}/store --runroot {0}/run --runtime runc", self.0.display())
-    }
-
-    fn options() -> &'static str {
-        "--network=none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 -v /usr:/usr:ro"
-    }
-
-    /// None where podman cannot run a container.
-    fn new(dir: &Path) -> Option<Self> {
-        let root = dir.join("root");
-        for name in ["usr", "etc", "proc", "dev", "sys", "tmp"] {
-            std::fs::create_dir_all(root.join(name)).unwrap();
-        }
-        for name in ["bin", "lib", "lib64"] {
-            std::os::unix::fs::symlink(format!("usr/{name}"), root.join(name)).unwrap();
-        }
-        let podman = Self(dir.to_owned());
-        let program = podman.program();
-        let tried = format!(
-            "tar -C {} -c . | {program} import - flowmine-test && {program} run --rm {} flowmine-test true",
-            root.display(),
-            Self::options()
-        );
-        let output = Command::new("sh").args(["-c", &tried]).env("HOME", dir).output().unwrap();
-        let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        require("podman", &format!("podman ({why})"), output.status.success()).then_some(podman)
-    }
-}
-
-impl Drop for Podman {
-    fn drop(&mut self) {
-        let _ = Command::new("timeout").arg("60").args(self.program().split(' ')).args(["rm", "--all", "--force"]).output();
-    }
 }
 
 fn transform(dir: &Path, podman: &Podman, image: &str) {
@@ -129,7 +95,7 @@ fn a_container_a_monitor_and_a_sandbox_around_each_task() {
     let path = dir.path();
     std::fs::write(path.join("flow.jx"), FLOW).unwrap();
     std::fs::write(path.join("in.txt"), "line\n".repeat(1000)).unwrap();
-    transform(path, &podman, "flowmine-test");
+    transform(path, &podman, IMAGE);
     let ran = makeflow(path);
     let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{said}");
@@ -172,7 +138,7 @@ fn an_image_that_is_not_there_is_no_failed_task() {
     }
     let store = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let Some(podman) = Podman::new(store.path()) else { return };
-    for (image, command) in [("localhost/flowmine-missing", "true >sum"), ("flowmine-test", "exit 3")] {
+    for (image, command) in [("localhost/flowmine-missing", "true >sum"), (IMAGE, "exit 3")] {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let flow = serde_json::json!({ "rules": [{ "command": command, "inputs": [], "outputs": ["sum"] }] });
         std::fs::write(dir.path().join("flow.jx"), flow.to_string()).unwrap();

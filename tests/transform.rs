@@ -26,7 +26,9 @@ fn records(dir: &Path) -> Vec<serde_json::Value> {
         std::fs::read_dir(dir).unwrap().flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "record")).collect();
     files.sort();
     let text: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    // The first line of an attempt describes the task; each other one tells how a layer ended.
+    lines.filter(|line: &serde_json::Value| line["layers"].is_null()).collect()
 }
 
 const FLOW: &str = r#"{

@@ -222,6 +222,8 @@ pub enum Import {
     Argo(ImportTasks),
     /// Airflow 2 and 3: task logs, the scheduler's log, its metadata database (airflow.db, or postgresql://USER@HOST/DATABASE, read by psql).
     Airflow(ImportTasks),
+    /// The records of tasks that flowmine transform wrapped (t_ID.record): attempts, and which layer failed.
+    Transform(ImportTasks),
     /// WfFormat 1.4 to 1.6, the JSON of WfCommons for runs of any engine.
     Wfformat(ImportTasks),
 }

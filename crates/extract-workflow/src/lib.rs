@@ -8,6 +8,7 @@
 //! | Kubernetes | pods and events as JSON: lists, watch streams | [`kubernetes`] |
 //! | Argo | workflows as JSON | [`argo`] |
 //! | Airflow | task logs, scheduler logs, metadata databases | [`airflow`] |
+//! | `flowmine transform` | the records of tasks that it wrapped | [`transform`] |
 //! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
 //!
 //! [`take_in`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
@@ -22,6 +23,7 @@ pub mod makeflow;
 pub mod nextflow;
 pub mod snakemake;
 pub mod take_in;
+pub mod transform;
 mod units;
 pub mod wfformat;
 

@@ -10,7 +10,7 @@ use std::process::Command;
 use flowmine_transform::algebra::{Collisions, Composition, NoContents};
 use flowmine_transform::jx::{Evaluator, Scope, parse};
 use flowmine_transform::script::quote;
-use flowmine_transform::workflow::Workflow;
+use flowmine_transform::workflow::{NoFiles, Workflow};
 use proptest::prelude::*;
 
 fn value(text: &str) -> Result<String, String> {
@@ -39,6 +39,7 @@ fn expressions_have_the_values_of_the_jx_manual() {
         ("format(\"%s-%03d-%.1f%%\", \"x\", 7, 2.25)", "\"x-007-2.2%\""),
         ("join([\"a\", \"b\"], \", \")", "\"a, b\""),
         ("let({\"f\": 2}, f + 3)", "5"),
+        ("[template(\"{x} {y}\", {\"y\": 1}) for x in [2]]", "[\"2 1\"]"),
         ("10 == 20 or not false", "true"),
         ("10G", "10240"),
         ("let x = [1]\ndefine f(a) = a + x\neval f([0])", "[0,1]"),
@@ -78,6 +79,9 @@ fn expressions_are_what_jx2json_makes_of_them() {
         "{\"a\": {\"b\": 1}}[\"a\"][\"b\"]",
         "format(\"%s-%d-%%\", \"x\", 7)",
         "join([\"a\", \"b\"], \", \")",
+        "join([\"a\", \"b\"])",
+        "format(\"%s %d\", \"x\", 7,)",
+        "[1, x for x in range(2), 3]",
         "10 == 20 or not false",
         "1 < 2 and 2 <= 2 and 3 != 4 and \"a\" < \"b\"",
         "basename(\"/a/b.txt\", \".txt\") + dirname(\"/a/b\")",
@@ -144,7 +148,7 @@ fn transformations_of_strangers() {
     ] {
         let text = text.replacen("{\"command\"", "{\"name\": \"f\", \"command\"", 0);
         let error = Composition::read("x.jx", &text, None, &[]).and_then(|c| {
-            let flow = Workflow::read("w.txt", b"true\n")?;
+            let flow = Workflow::read("w.txt", b"true\n", &NoFiles)?;
             flow.transform(&c, &[], Collisions::Refuse, &NoContents).map(|_| ())
         });
         let error = error.unwrap_err().to_string();
@@ -152,14 +156,14 @@ fn transformations_of_strangers() {
         assert!(error.starts_with(if fault.ends_with(": f") { place } else { fault }), "{text}: {error}");
     }
     assert!(
-        Workflow::read("w.json", b"[{\"command\": \"a\xff\"}]")
+        Workflow::read("w.json", b"[{\"command\": \"a\xff\"}]", &NoFiles)
             .err()
             .unwrap()
             .to_string()
             .starts_with("w.json:1:16: the text is not UTF-8")
     );
-    assert!(Workflow::read("w.txt", b"true\na\0b\n").err().unwrap().to_string().starts_with("w.txt:2:2: a NUL"));
-    assert!(Workflow::read("w.jx", b"{\"rules\": [{}]}").err().unwrap().to_string().starts_with("w.jx:1:12: the rule has no"));
+    assert!(Workflow::read("w.txt", b"true\na\0b\n", &NoFiles).err().unwrap().to_string().starts_with("w.txt:2:2: a NUL"));
+    assert!(Workflow::read("w.jx", b"{\"rules\": [{}]}", &NoFiles).err().unwrap().to_string().starts_with("w.jx:1:12: the rule has no"));
 }
 
 proptest! {
@@ -173,14 +177,14 @@ proptest! {
     fn any_text_is_read_or_refused(text in "[\\[\\]{}(),:;.+a-cT\"0-9 \n#=G-]{0,60}") {
         let _ = value(&text);
         if let Ok(c) = Composition::read("x.jx", &text, None, &[]) {
-            let flow = Workflow::read("w.txt", b"true\n").unwrap();
+            let flow = Workflow::read("w.txt", b"true\n", &NoFiles).unwrap();
             let _ = flow.transform(&c, &[], Collisions::Refuse, &NoContents);
         }
     }
 
     #[test]
     fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = Workflow::read("w.jx", &bytes);
-        let _ = Workflow::read("w", &bytes);
+        let _ = Workflow::read("w.jx", &bytes, &NoFiles);
+        let _ = Workflow::read("w", &bytes, &NoFiles);
     }
 }

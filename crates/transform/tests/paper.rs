@@ -4,7 +4,7 @@
 
 use flowmine_transform::algebra::{Collisions, Composition, FileName, NoContents, Task, task_id};
 use flowmine_transform::script;
-use flowmine_transform::workflow::Workflow;
+use flowmine_transform::workflow::{NoFiles, Workflow};
 
 const T1: &str = r#"let T1 = {
 "command": { "pre":[ ], "cmd": "sim.exe < in.txt > out.txt", "post":[ ], },
@@ -52,7 +52,7 @@ fn composition(text: &str) -> Composition {
 }
 
 fn t1() -> Task {
-    Workflow::read("t1.jx", T1.as_bytes()).unwrap().tasks.remove(0).task
+    Workflow::read("t1.jx", T1.as_bytes(), &NoFiles).unwrap().tasks.remove(0).task
 }
 
 fn outer(files: &[FileName]) -> Vec<&str> {
@@ -95,6 +95,28 @@ fn a_static_name_that_two_layers_use_is_refused_unless_a_sandbox_stands_between(
 }
 
 #[test]
+fn names_that_collide_only_after_renaming_are_refused() {
+    for (inner, outer, what) in [
+        ("s", "out.txt", "“out.txt” is the name of two outputs in the workflow"),
+        ("out.txt", "s", "“out.txt” is the name of two outputs where the task runs"),
+        ("in.txt", "s", "“in.txt” is an output that the layer adds, and an input of the task"),
+        ("s", "in.txt", "“s” is an output that the layer adds, and an input of the task"),
+    ] {
+        let layer =
+            composition(&format!(r#"define N(T) {{"outputs": T.outputs + [{{"inner_name": "{inner}", "outer_name": "{outer}"}}]}}"#));
+        let error = layer.apply(t1(), &NoContents).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+    // Two layers whose files have one name in the workflow, and others inside.
+    let one = |name: &str| {
+        composition(&format!(
+            r#"define N(T) {{"outputs": T.outputs + [{{"inner_name": "{name}", "outer_name": "log"}}], "sandbox": true}}"#
+        ))
+    };
+    assert!(one("a").then(one("b")).apply(t1(), &NoContents).unwrap_err().to_string().contains("“log” is the name of two outputs"));
+}
+
+#[test]
 fn composition_is_associative_and_not_commutative() {
     let (s, r, e) = (composition(SINGULARITY), composition(RMONITOR), composition(r#"define E(T) {"environment": {"A": "1"}}"#));
     let left = s.clone().then(r.clone()).then(e.clone()).apply(t1(), &NoContents).unwrap();
@@ -120,7 +142,8 @@ fn functions_of_functions_are_compositions() {
 
 #[test]
 fn two_tasks_with_one_added_output_are_refused_or_remapped() {
-    let flow = Workflow::read("f.jx", br#"{"rules": [{"command": "a", "outputs": ["x"]}, {"command": "b", "outputs": ["y"]}]}"#).unwrap();
+    let flow = Workflow::read("f.jx", br#"{"rules": [{"command": "a", "outputs": ["x"]}, {"command": "b", "outputs": ["y"]}]}"#, &NoFiles)
+        .unwrap();
     let log = composition(r#"{"name": "log", "outputs": T.outputs + ["log"]}"#);
     let error = flow.transform(&log, &[], Collisions::Refuse, &NoContents).err().unwrap().to_string();
     assert!(error.starts_with("f.jx:1:12: static name collision: the output “log” of rule 1"), "{error}");
@@ -136,7 +159,8 @@ fn what_an_outer_layer_sets_updates_the_task() {
     let above = composition(r#"define O(T) {"environment": {"A": T.environment{A} + "+", "B": null, "P": {"prepend": "out:"}}}"#);
     let task = inner.then(above).apply(t1(), &NoContents).unwrap();
     let layers = script::layers(&task, task_id(&task, &NoContents));
-    let texts: Vec<String> = script::scripts("t", &layers).into_iter().map(|s| s.text).collect();
+    let about = script::About { task: "t", activity: "sim.exe", workflow: "t1.jx", parents: &[], instances: false };
+    let texts: Vec<String> = script::scripts(about, &layers).into_iter().map(|s| s.text).collect();
     assert!(texts[2].contains("export A='inner+'\nunset B\nexport P='out:'\"${P-}\"\n"), "{}", texts[2]);
     assert!(texts[1].contains("export P='in:'\"${P-}\"\n") && !texts[1].contains("export A="), "{}", texts[1]);
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use flowmine_transform::algebra::{Collisions, Composition, NoContents};
 use flowmine_transform::builtin;
-use flowmine_transform::workflow::{Plan, Workflow};
+use flowmine_transform::workflow::{NoFiles, Plan, Workflow};
 use proptest::prelude::*;
 
 const SHELLS: [&str; 2] = ["dash", "bash"];
@@ -35,13 +35,13 @@ fn read(text: &str) -> Composition {
 }
 
 fn plan(task: &serde_json::Value, what: &Composition) -> Plan {
-    let flow = Workflow::read("f.json", serde_json::json!([task]).to_string().as_bytes()).unwrap();
+    let flow = Workflow::read("f.json", serde_json::json!([task]).to_string().as_bytes(), &NoFiles).unwrap();
     flow.transform(what, &[], Collisions::Refuse, &NoContents).unwrap()
 }
 
 /// Writes the scripts and gives the command; the shell is the one that is tested.
 fn install(plan: &Plan, dir: &Path, shell: &str) -> String {
-    for script in &plan.scripts {
+    for script in (0..plan.tasks.len()).flat_map(|n| plan.scripts(n)) {
         let path = dir.join(&script.name);
         let shebang = format!("#!/usr/bin/env {shell}\n");
         std::fs::write(&path, script.text.replacen("#!/bin/sh\n", &shebang, 1)).unwrap();
@@ -91,7 +91,7 @@ const INPUTS: [&str; 3] = ["in 'put\n$x", "-rf", "both"];
 const OUTPUTS: [&str; 5] = ["out $(touch pwned) `x`\n\"", "d/out", "both", "--", "late"];
 
 /// What tasks do, each a step on its own.
-const STEPS: [&str; 14] = [
+const STEPS: [&str; 18] = [
     "cat < \"in 'put\n\\$x\" > 'out $(touch pwned) `x`\n\"'",
     "cat ./-rf >d/out",
     "cat",
@@ -106,6 +106,11 @@ const STEPS: [&str; 14] = [
     "sed -i s/before/after/ both",
     "set -e",
     "false",
+    // What layers hand to each other is not the task's.
+    "env | grep -E '^(FLOWMINE|fm_)' || echo none",
+    "ls /proc/self/fd | wc -l",
+    "cat & wait; (exec 3>&1; echo three >&3)",
+    "umask 077; : >late; cd d && pwd | sed 's|.*/||'",
 ];
 
 const ENDS: [&str; 13] = [
@@ -185,33 +190,68 @@ fn term_in_each_layer_cleans_up_and_is_told() {
             }
             let command = if level == 0 { ": >ready; sleep 321 & sleep 321; echo no" } else { "echo no" };
             let plan = plan(&serde_json::json!({"command": command}), &what);
-            killed(&plan, shell, level);
+            killed(&plan, shell, level, libc::SIGTERM);
         }
     }
 }
 
-fn killed(plan: &Plan, shell: &str, level: usize) {
+#[test]
+fn other_signals_clean_up_too() {
+    let sleeping = r#"define slow(T) {"command": {"cmd": ": >ready; sleep 321; ./" + T.script, "post": [": >posted"]}}"#;
+    for shell in SHELLS {
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
+            let of_task =
+                plan(&serde_json::json!({"command": ": >ready; sleep 321 & sleep 321; echo no"}), &layer("sandbox").then(layer("prepost")));
+            killed(&of_task, shell, 0, signal);
+            let of_layer = plan(&serde_json::json!({"command": "echo no"}), &layer("sandbox").then(read(sleeping)).then(layer("plain")));
+            killed(&of_layer, shell, 2, signal);
+        }
+    }
+}
+
+/// Many layers, and a command of 100 kB.
+#[test]
+fn deep_and_large() {
+    let long = format!(": '{}'; cat >d/out; exit 5", "x".repeat(100_000));
+    for shell in SHELLS {
+        same_as_plain(&long, &["plain", "sandbox"], shell);
+        same_as_plain("read -r a; echo \"$a\"; kill -TERM $$", &["plain"; 30], shell);
+    }
+}
+
+fn killed(plan: &Plan, shell: &str, level: usize, signal: i32) {
     let dir = tempfile::tempdir().unwrap();
     let command = install(plan, dir.path(), shell);
     let mut child = Command::new(command).current_dir(dir.path()).stdin(Stdio::null()).env("FM_TEST", dir.path()).spawn().unwrap();
     wait_until(|| found(dir.path(), "ready"));
     // SAFETY: the process is our child and has not been waited for.
-    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+    unsafe { libc::kill(child.id() as i32, signal) };
     let begun = Instant::now();
     let status = child.wait().unwrap();
     assert!(begun.elapsed() < Duration::from_secs(8), "{shell} {level}");
-    assert_eq!(status.signal(), Some(libc::SIGTERM), "{shell} {level}: {status}");
+    // bash itself ignores QUIT, and cannot end by it.
+    assert!(
+        status.signal() == Some(signal) || (shell, signal, status.code()) == ("bash", libc::SIGQUIT, Some(131)),
+        "{shell} {level}: {status}"
+    );
     let mark = format!("FM_TEST={}", dir.path().display());
     let alive = || {
         std::fs::read_dir("/proc")
             .unwrap()
             .flatten()
-            .any(|e| std::fs::read(e.path().join("environ")).is_ok_and(|v| v.split(|b| *b == 0).any(|v| v == mark.as_bytes())))
+            .filter(|e| std::fs::read(e.path().join("environ")).is_ok_and(|v| v.split(|b| *b == 0).any(|v| v == mark.as_bytes())))
+            .map(|e| String::from_utf8_lossy(&std::fs::read(e.path().join("cmdline")).unwrap_or_default()).replace('\0', " "))
+            .collect::<Vec<_>>()
     };
-    assert!(!alive(), "a process is left: {shell} {level}");
+    assert_eq!(alive(), Vec::<String>::new(), "a process is left: {shell} {level}");
     let record = std::fs::read_to_string(dir.path().join(format!("t_{}.record", plan.tasks[0].1[0].id))).unwrap();
     let last: serde_json::Value = serde_json::from_str(record.lines().last().unwrap()).unwrap();
-    assert_eq!((last["signal"].as_str(), last["status"].as_i64()), (Some("TERM"), Some(143)), "{record}");
+    let name = [(libc::SIGHUP, "HUP"), (libc::SIGINT, "INT"), (libc::SIGQUIT, "QUIT"), (libc::SIGTERM, "TERM")]
+        .iter()
+        .find(|(number, _)| *number == signal)
+        .unwrap()
+        .1;
+    assert_eq!((last["signal"].as_str(), last["status"].as_i64()), (Some(name), Some(128 + i64::from(signal))), "{record}");
     let kept = std::fs::read_dir(dir.path()).unwrap().flatten().find(|e| e.file_name().to_string_lossy().contains(".box."));
     if let Some(kept) = kept {
         let files: Vec<_> = std::fs::read_dir(kept.path()).unwrap().flatten().map(|e| e.file_name()).collect();
@@ -237,7 +277,8 @@ fn records(what: &Composition, command: &str) -> (i32, Vec<serde_json::Value>) {
     let dir = tempfile::tempdir().unwrap();
     let ran = run(dir.path(), &install(&plan, dir.path(), "dash"), &[]);
     let record = std::fs::read_to_string(dir.path().join(format!("t_{}.record", plan.tasks[0].1[0].id))).unwrap();
-    (ran.status, record.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    let lines = record.lines().map(|line| serde_json::from_str(line).unwrap());
+    (ran.status, lines.filter(|line: &serde_json::Value| line.get("layer").is_some()).collect())
 }
 
 #[test]

@@ -9,6 +9,7 @@ use flowmine_extract_workflow::kubernetes::Kubernetes;
 use flowmine_extract_workflow::makeflow::Makeflow;
 use flowmine_extract_workflow::nextflow::Nextflow;
 use flowmine_extract_workflow::snakemake::Snakemake;
+use flowmine_extract_workflow::transform::Transform;
 use flowmine_extract_workflow::wfformat::WfFormat;
 use flowmine_logs::log_file::{self, Content, LogRules, stored};
 use flowmine_schema::text::visible;
@@ -30,6 +31,7 @@ pub fn run(args: &Import) -> anyhow::Result<Outcome> {
         Import::Kubernetes(args) => task_runs::import(&Kubernetes, args),
         Import::Argo(args) => task_runs::import(&Argo, args),
         Import::Airflow(args) => task_runs::import(&Airflow, args),
+        Import::Transform(args) => task_runs::import(&Transform, args),
         Import::Wfformat(args) => task_runs::import(&WfFormat, args),
     }
 }

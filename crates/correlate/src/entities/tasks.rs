@@ -65,6 +65,8 @@ pub struct Task {
     pub exit_code: Option<i64>,
     /// The outputs that it declares, of an engine whose jobs are found by them; empty once they are in [`Tasks`].
     pub(crate) outputs: Vec<String>,
+    /// The identifiers of the layers that `flowmine transform` put around it; empty once they are in [`Tasks`].
+    pub(crate) layers: Vec<String>,
 }
 
 impl Task {
@@ -177,6 +179,7 @@ pub struct Tasks {
     by_container: FxHashMap<String, Vec<u32>>,
     by_task_id: FxHashMap<String, Vec<u32>>,
     by_command: FxHashMap<String, Vec<u32>>,
+    by_layer: FxHashMap<String, Vec<u32>>,
     /// By the run's name.
     of_runs: FxHashMap<String, OfRun>,
 }
@@ -214,6 +217,7 @@ const COLUMNS: &[&str] = &[
     "exit_code",
     "cached",
     "outputs",
+    "layers",
 ];
 
 impl Tasks {
@@ -251,6 +255,9 @@ impl Tasks {
                 for output in std::mem::take(&mut task.outputs) {
                     of_run.by_output.entry(output).or_default().push(at);
                 }
+            }
+            for id in std::mem::take(&mut task.layers) {
+                tasks.by_layer.entry(id).or_default().push(at);
             }
             if let Some(dir) = &task.work_dir {
                 tasks.by_work_dir.entry(dir.trim_end_matches('/').to_owned()).or_default().push(at);
@@ -322,6 +329,11 @@ impl Tasks {
         self.of_runs.get(run).and_then(|of_run| of_run.by_name.get(name)).map_or(&[], Vec::as_slice)
     }
 
+    /// Those around which `flowmine transform` put a layer with this identifier, or whose own it is.
+    pub fn with_layer(&self, id: &str) -> &[u32] {
+        self.by_layer.get(id).map_or(&[], Vec::as_slice)
+    }
+
     /// Those that run exactly this, but for space around it.
     pub fn with_command(&self, command: &str) -> &[u32] {
         self.by_command.get(command.trim()).map_or(&[], Vec::as_slice)
@@ -354,6 +366,7 @@ pub(crate) fn of_row(row: &TaskRun<'_>) -> Task {
         status: row.status.to_string(),
         exit_code: row.exit_code,
         outputs: row.outputs.as_deref().filter(|_| engine::starts_jobs(&row.engine)).map(outputs).unwrap_or_default(),
+        layers: row.layers.as_deref().map(layers).unwrap_or_default(),
     }
 }
 
@@ -361,6 +374,12 @@ pub(crate) fn of_row(row: &TaskRun<'_>) -> Task {
 fn outputs(text: &str) -> Vec<String> {
     let read = serde_json::from_str::<Vec<serde_json::Value>>(text).unwrap_or_default();
     read.iter().filter_map(|output| Some(output["path"].as_str()?.trim_start_matches("./").to_owned())).collect()
+}
+
+/// Identifiers in the column `layers`.
+fn layers(text: &str) -> Vec<String> {
+    let read = serde_json::from_str::<Vec<serde_json::Value>>(text).unwrap_or_default();
+    read.iter().filter_map(|layer| Some(layer["id"].as_str()?.to_owned())).collect()
 }
 
 /// Engine, run, task and attempt; what is between them is escaped in names.

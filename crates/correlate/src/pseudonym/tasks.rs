@@ -2,7 +2,7 @@
 //!
 //! | column | becomes |
 //! |---|---|
-//! | `engine`, `executor`, `native_kind`, `status`, `file_system`, `step`, `relation`, … | our own and well-known words stay, any other is a code |
+//! | `engine`, `executor`, `native_kind`, `status`, `failed_layer`, `failed_in`, `file_system`, `step`, `relation`, … | our own and well-known words stay, any other is a code |
 //! | `run_id`, `run_name`, `task_id`, `logical_task`, `cache_key`, `work_dir`, `container_image`, `path`, `executable`, `cgroup_path` | paths, part by part |
 //! | `name`, `tag`, `command`, each word of `command_line` | word by word |
 //! | `task`, and a task's id in `links` and `data_flow` | one code: engine, run and task are in it |
@@ -10,7 +10,7 @@
 //! | `native_id` | stays when it holds no letter, else a code |
 //! | `error` | one code |
 //! | `uid`, `gid` | null, as a user's name in another form |
-//! | `environment`, `earlier_programs`, `cgroup_v1`, `machines`, `parents`, `inputs`, `outputs`, `evidence`, histograms | null or empty: no log has them |
+//! | `environment`, `earlier_programs`, `cgroup_v1`, `layers`, `machines`, `parents`, `inputs`, `outputs`, `evidence`, histograms | null or empty: no log has them |
 //!
 //! A column that is new in a table does not slip through: a test fills every column of text.
 
@@ -53,6 +53,9 @@ impl Pseudonymiser {
             status: self.word(&TASKS, row.status),
             command: row.command.map(|text| self.words(&text).into()),
             error: row.error.map(|text| self.named(Kind::Detail, text)),
+            failed_layer: row.failed_layer.map(|word| self.word(&TASKS, word)),
+            failed_in: row.failed_in.map(|word| self.word(&TASKS, word)),
+            layers: None,
             machines: None,
             parents: None,
             inputs: None,

@@ -37,14 +37,15 @@ pub(super) static RESOURCES: Words =
 /// Words of tasks, processes and files: workflow engines, executors and what their ids are, how a task stands, types of entities and of links, rules, Slurm's steps,
 /// types of file systems (those of Linux that clusters have).
 pub(super) static TASKS: Words = LazyLock::new(|| {
-    of("nextflow airflow makeflow snakemake kubernetes argo wfformat \
+    of("nextflow airflow makeflow snakemake kubernetes argo wfformat transform \
+        apptainer docker environment failure monitor podman retry sandbox timelimit pre cmd post \
         local slurm sge uge lsf pbs pbspro moab condor nqsii oar bridge crg flux hq hyperqueue k8s awsbatch azurebatch google-batch \
         google-lifesciences LocalExecutor CeleryExecutor KubernetesExecutor SequentialExecutor wq torque cluster \
         pid pod container slurm_job aws_job azure_job google_job sge_job pbs_job lsf_job moab_job condor_job oar_job flux_job hq_job \
         completed failed aborted cached running submitted unknown \
         task job step process unit cgroup unassigned belongs-to ran-as \
         after afterany afterok afternotok aftercorr afterburstbuffer expand singleton \
-        declared-dependency native-id work-directory environment process-tree command-line slurm-cgroup container-cgroup systemd-cgroup \
+        declared-dependency native-id monitored-layer work-directory environment process-tree command-line slurm-cgroup container-cgroup systemd-cgroup \
         told derived guessed before-trace starts-tasks other-user contradiction no-rule no-process lost before created truncated changed \
         sequential strided random mixed engine processes fork operation batch extern interactive \
         ext2 ext3 ext4 xfs btrfs zfs f2fs tmpfs ramfs devtmpfs overlay overlayfs squashfs iso9660 vfat fuse fuseblk nfs nfs4 lustre gpfs \

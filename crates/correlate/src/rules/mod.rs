@@ -14,6 +14,7 @@ mod command_line;
 mod container_cgroup;
 pub mod engine;
 pub mod environment;
+mod monitored_layer;
 pub mod native_id;
 pub mod plausible;
 pub mod process_tree;
@@ -240,6 +241,7 @@ pub trait Rule: Sync {
 
 /// Every rule, the more specific ones first.
 pub static ALL: &[&dyn Rule] = &[
+    &monitored_layer::MonitoredLayer,
     &native_id::NativeId,
     &slurm_cgroup::SlurmCgroup,
     &container_cgroup::ContainerCgroup,

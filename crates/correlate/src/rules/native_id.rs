@@ -70,8 +70,14 @@ fn kind(task: &Task, kind: &str) -> bool {
     task.native_kind.as_deref().is_none_or(|told| told == kind)
 }
 
-/// The only task that fits.
+/// The only task that fits; a task that `flowmine transform` wrapped before that of the engine which started its layers.
 fn one(entities: &Entities, candidates: &[u32], facts: &Facts, fits: impl Fn(&Task) -> bool) -> Option<u32> {
+    let wrapped = |task: &Task| task.engine == "transform";
+    only(entities, candidates, facts, |task| wrapped(task) && fits(task))
+        .or_else(|| only(entities, candidates, facts, |task| !wrapped(task) && fits(task)))
+}
+
+fn only(entities: &Entities, candidates: &[u32], facts: &Facts, fits: impl Fn(&Task) -> bool) -> Option<u32> {
     let mut fitting = candidates.iter().copied().filter(|at| {
         let task = entities.tasks.get(*at);
         fits(task) && facts.started_ns.is_none_or(|ns| task.covers(ns, SLACK_NS))

@@ -2,10 +2,12 @@
 //!
 //! The monitoring paper's rule for Nextflow: who opens the `.command.run` or `.command.sh` of a task's work directory belongs to the task (section V-B). Whoever only looks at such a
 //! file does not: the process has to be a shell with the file on its command line, as far as that is known, and it has to run while the task ran. The same idea holds for Slurm's job
-//! script (`…/job00007/slurm_script`), for the wrappers of Makeflow (`task_3_…`) and the job scripts of Snakemake before version 8 (`snakejob.RULE.3.sh`).
+//! script (`…/job00007/slurm_script`), for the wrappers of Makeflow (`task_3_…`) and the job scripts of Snakemake before version 8 (`snakejob.RULE.3.sh`) and for the layers of `flowmine
+//! transform` (`t_ID.sh`).
 //!
 //! What is said of a process that is in a container holds for all of the container (`attribution/cgroups.rs`), otherwise for its descendants ([`super::process_tree`]).
 
+use super::native_id::same_host;
 use super::{Claim, Facts, JobClaim, Program, Rule, Said, Script, Strength};
 use crate::entities::{Entities, Task};
 
@@ -51,6 +53,9 @@ impl Rule for WorkDirectory {
                 }
                 Some(Kind::Makeflow(id)) => by_id("makeflow", id, None),
                 Some(Kind::Snakemake(rule, id)) => by_id("snakemake", id, Some(rule)),
+                Some(Kind::Layer(id)) => the_one(
+                    entities.tasks.with_layer(id).iter().copied().filter(|at| is_of_its_job(entities.tasks.get(*at), facts)).collect(),
+                ),
                 None => None,
             };
             if let Some(task) = found {
@@ -66,6 +71,16 @@ enum Kind<'p> {
     Slurm,
     Makeflow(&'p str),
     Snakemake(&'p str, &'p str),
+    Layer(&'p str),
+}
+
+/// Jobs of an array, and machines, run the same scripts.
+fn is_of_its_job(task: &Task, facts: &Facts) -> bool {
+    if task.host.as_deref().is_some_and(|host| !same_host(host, &facts.host)) {
+        return false;
+    }
+    let job = task.native_id.as_deref().filter(|_| task.native_kind.as_deref() == Some("slurm_job"));
+    job.zip(facts.variable("SLURM_JOB_ID")).is_none_or(|(told, seen)| told == seen)
 }
 
 fn kind(name: &str) -> Option<Kind<'_>> {
@@ -78,6 +93,9 @@ fn kind(name: &str) -> Option<Kind<'_>> {
     if let Some(rest) = name.strip_prefix("task_") {
         let (id, _) = rest.split_once('_')?;
         return id.bytes().all(|byte| byte.is_ascii_digit()).then_some(Kind::Makeflow(id));
+    }
+    if let Some(id) = name.strip_prefix("t_").and_then(|rest| rest.strip_suffix(".sh")) {
+        return (id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(Kind::Layer(id));
     }
     let (rule, id) = name.strip_prefix("snakejob.")?.strip_suffix(".sh")?.rsplit_once('.')?;
     Some(Kind::Snakemake(rule, id))

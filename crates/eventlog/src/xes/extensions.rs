@@ -230,6 +230,8 @@ pub const TASK: Definition = Definition {
         (Event, "cached", Boolean),
         (Event, "command", String),
         (Event, "error", String),
+        (Event, "failed_layer", String),
+        (Event, "failed_in", String),
         (Event, "cpus", Integer),
         (Event, "memory_bytes", Integer),
         (Event, "disk_bytes", Integer),

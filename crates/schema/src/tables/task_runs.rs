@@ -11,7 +11,7 @@ crate::table! {
     ///
     /// What the columns mean for each engine, and where they come from, is in `docs/engines.md`.
     pub struct TaskRun in "task_runs" {
-        /// `nextflow`, `makeflow`, `airflow`, `wfformat`, …
+        /// `nextflow`, `makeflow`, `airflow`, `wfformat`, `transform`, …
         engine: text,
         /// The run, as the engine identifies it: Nextflow's session UUID, Airflow's DAG run. Null when the source does not tell its run.
         run_id: opt_text,
@@ -81,6 +81,13 @@ crate::table! {
         command: opt_text,
         /// Why it failed, as the engine says.
         error: opt_text,
+        /// The layers that `flowmine transform` put around the task, the plain task first: JSON array of objects with `name`, `id`, `runs` (how often it ended) and, where it ended, of its last run `failed_in`,
+        /// `command_status`, `status`, `signal`, `started_ns`, `finished_ns`.
+        layers: opt_text,
+        /// The layer that failed by itself, `task` for the task.
+        failed_layer: opt_text,
+        /// In what of it: `sandbox`, `pre`, `cmd`, `post`.
+        failed_in: opt_text,
         /// CPUs asked for.
         cpus: opt_i64,
         /// Memory asked for, in bytes.

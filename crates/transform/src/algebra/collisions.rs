@@ -49,8 +49,8 @@ pub(super) fn within(at: Place, before: &Parts, after: &Parts, script: &str) -> 
 }
 
 /// Looks for outputs of one name among the tasks of a workflow, and for added outputs that are other tasks' inputs.
-/// `plain` are the tasks as they were, `tasks` the same transformed.
-pub fn across(file: &str, plain: &[Task], tasks: &mut [Task], how: Collisions) -> Result<()> {
+/// `plain` are the tasks as they were, `tasks` the same transformed. `repeats` says that tasks of the workflow itself may make one file, as jobs one after the other do.
+pub fn across(file: &str, plain: &[Task], tasks: &mut [Task], how: Collisions, repeats: bool) -> Result<()> {
     let own = |task: &Task, output: &FileName| task.parts.outputs.iter().any(|o| o.outer == output.outer);
     let mut users: HashMap<String, usize> = HashMap::new();
     for (n, task) in plain.iter().enumerate() {
@@ -71,7 +71,7 @@ pub fn across(file: &str, plain: &[Task], tasks: &mut [Task], how: Collisions) -
         for output in &mut task.parts.outputs {
             let added = !own(before, output);
             let taken = makers.get(&output.outer).is_some_and(|n| *n > 1) || (added && users.contains_key(&output.outer));
-            if !taken {
+            if !taken || repeats && !added {
                 continue;
             }
             if added && how == Collisions::Remap && !output.outer.starts_with('/') {

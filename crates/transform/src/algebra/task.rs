@@ -210,7 +210,7 @@ fn texts_of(value: &Value, what: &str) -> Result<Vec<String>, Fault> {
     value.as_list(what)?.iter().map(|v| Ok(v.as_text(what)?.to_owned())).collect()
 }
 
-/// A list of names, or of objects with `outer_name` and `inner_name` (Makeflow: `dag_name` and `task_name`).
+/// A list of names, or of objects with `outer_name` and `inner_name` (Makeflow: `dag_name` and `task_name`, or only `name`).
 pub(crate) fn files_of(value: &Value, what: &str) -> Result<Vec<FileName>, Fault> {
     let mut out: Vec<FileName> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -233,7 +233,7 @@ fn file_of(value: &Value) -> Result<FileName, Fault> {
             let name = name.as_text("the name of a file")?.to_owned();
             match &**field {
                 "inner_name" | "task_name" => inner = Some(name),
-                "outer_name" | "dag_name" => outer = Some(name),
+                "outer_name" | "dag_name" | "name" => outer = Some(name),
                 _ => return Err(value.fault(format!("a file has no “{field}”; it has outer_name and inner_name"))),
             }
         }

@@ -230,9 +230,12 @@ impl Evaluator {
             return self.eval(body, &Scope::within(scope, bound));
         }
         let mut values: Vec<Value> = arguments.iter().map(|e| self.eval(e, scope)).collect::<Result<_, _>>()?;
-        if &**name == "template" && values.len() == 1 {
+        if &**name == "template" && matches!(values.len(), 1 | 2) {
+            // What the object has comes before what the names around mean.
+            let names = values.get(1).cloned();
+            let own = |name: &str| names.as_ref().and_then(|names| names.get(name)).cloned();
             let text = values.remove(0);
-            return functions::template(at, &text, &|name| self.name(at, &Arc::from(name), scope));
+            return functions::template(at, &text, &|name| own(name).map_or_else(|| self.name(at, &Arc::from(name), scope), Ok));
         }
         self.call(at, name, values)
     }

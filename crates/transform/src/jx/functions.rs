@@ -18,7 +18,7 @@ pub fn call(evaluator: &Evaluator, at: Place, name: &str, arguments: &[Value]) -
         ("template", [text, names]) => {
             template(at, text, &|name| names.get(name).cloned().ok_or_else(|| text.fault(format!("the template's object has no “{name}”"))))
         }
-        ("join", [list]) => join(at, list, ""),
+        ("join", [list]) => join(at, list, " "),
         ("join", [list, separator]) => join(at, list, separator.as_text("what stands between the texts")?),
         ("len", [value]) => match &value.data {
             Data::Text(text) => Ok(Value::int(at, text.chars().count() as i64)),

@@ -203,6 +203,10 @@ impl Parser {
                 while !self.eat(")") {
                     if !arguments.is_empty() {
                         self.need(",")?;
+                        // One comma may stand before the bracket.
+                        if self.eat(")") {
+                            break;
+                        }
                     }
                     arguments.push(self.expression()?);
                 }

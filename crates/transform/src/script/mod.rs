@@ -47,46 +47,69 @@ pub fn layers(task: &Task, id: String) -> Vec<Layer> {
     all
 }
 
-/// The scripts of a task's layers.
-pub fn scripts(task_name: &str, layers: &[Layer]) -> Vec<Script> {
-    let record = record_name(layers);
-    (0..layers.len()).map(|level| Script { name: layers[level].script(), text: script(task_name, layers, level, &record) }).collect()
+/// What the record says of a task beside how its layers ended.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    /// The task's name in its workflow.
+    pub task: &'a str,
+    /// What it is an instance of.
+    pub activity: &'a str,
+    /// The file of its workflow.
+    pub workflow: &'a str,
+    /// The tasks that come before it: their identifiers, or names where they are not transformed.
+    pub parents: &'a [&'a str],
+    /// Whether it can run more than once at the same time: then each run has a record of its own.
+    pub instances: bool,
 }
 
-fn script(task_name: &str, layers: &[Layer], level: usize, record: &str) -> String {
+/// The scripts of a task's layers.
+pub fn scripts(about: About<'_>, layers: &[Layer]) -> Vec<Script> {
+    let record = record_name(layers);
+    (0..layers.len()).map(|level| Script { name: layers[level].script(), text: script(about, layers, level, &record) }).collect()
+}
+
+fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> String {
     let layer = &layers[level];
     let outermost = level + 1 == layers.len();
-    let mut out = String::from("#!/bin/sh\n");
-    let shown: String = task_name.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).take(80).collect();
+    let command = &layer.parts.command;
+    let marks = !command.pre.is_empty() || !command.post.is_empty();
+    let mut out = String::with_capacity(6 << 10);
+    out.push_str("#!/bin/sh\n");
+    let shown: String = about.task.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).take(80).collect();
     let _ = writeln!(out, "# flowmine transform: {shown}: layer {level}, {}", layer.name);
     let _ = writeln!(out, "#ID {}", layer.id);
-    out.push_str("# Functions below are called by traps; names and commands of the task stay as they are.\n# shellcheck disable=SC1003,SC2016,SC2317\n");
-    let _ = writeln!(out, "fm_record={}", quote(record));
-    let _ = writeln!(out, "fm_mark=$PWD/.t_{}.$$", layer.id);
+    out.push_str("# Functions below are called by traps; names and commands of the task stay as they are.\n");
+    out.push_str("# shellcheck disable=SC1003,SC2016,SC2034,SC2064,SC2086,SC2317\n");
+    out.push_str(parts::SETUP);
+    if about.instances {
+        if outermost {
+            out.push_str("export FLOWMINE_TASK=\"${SLURM_JOB_ID:+$SLURM_JOB_ID.}$$\"\n");
+        }
+        let _ = writeln!(out, "fm_record={}${{FLOWMINE_TASK:+.$FLOWMINE_TASK}}.record", quote(record.trim_end_matches(".record")));
+    } else {
+        let _ = writeln!(out, "fm_record={}", quote(record));
+    }
+    if marks {
+        let _ = writeln!(out, "fm_mark=$PWD/.t_{}.$$", layer.id);
+    }
     out.push_str(parts::SIGNALS);
     out.push_str(if level == 0 { parts::PASS_TO_ALL } else { parts::PASS_TO_LAYER });
     out.push_str(parts::RUN);
     if layer.sandbox {
-        sandbox(&mut out, layer, record);
+        sandbox(&mut out, layer, record, marks);
     }
     post(&mut out, layer);
-    record_line(&mut out, task_name, layer, level, outermost);
-    out.push_str(parts::POST);
-    if !layer.sandbox {
-        out = out.replace("  fm_sandbox_out\n", "");
-    }
+    record_line(&mut out, about.task, layer, level);
+    parts::end(&mut out, !command.post.is_empty(), layer.sandbox);
     if outermost {
-        out.push_str("fm_begun=$(date -u +%Y-%m-%dT%H:%M:%SZ)\n: >\"$fm_record\" || exit 125\n");
+        out.push_str(parts::BEGIN);
+        begin_line(&mut out, about, layers);
     }
     if layer.sandbox {
         out.push_str("fm_phase=sandbox\nfm_sandbox_in || exit 125\n");
     }
     environment(&mut out, layers, level);
-    command(&mut out, layer);
-    if layer.parts.command.pre.is_empty() && layer.parts.command.post.is_empty() {
-        // Nobody leaves a mark.
-        out = out.split_inclusive('\n').filter(|line| !line.trim_start().starts_with("fm_mark=")).collect();
-    }
+    run(&mut out, layers, level);
     out
 }
 
@@ -109,11 +132,21 @@ fn fixes(environment: &Environment, name: &str) -> bool {
 }
 
 /// The command, with what runs before it in the same process, so that what it sets up is there.
-fn command(out: &mut String, layer: &Layer) {
-    let command = &layer.parts.command;
+fn run(out: &mut String, layers: &[Layer], level: usize) {
+    let command = &layers[level].parts.command;
+    out.push_str(if level == 0 {
+        "unset FLOWMINE_LAYERS FLOWMINE_TASK\n"
+    } else {
+        "export FLOWMINE_LAYERS=\"$fm_key|$fm_with|$fm_base\"\n"
+    });
     out.push_str("fm_phase=cmd\n");
     if command.pre.is_empty() {
-        let _ = writeln!(out, "fm_run sh -c {}", quoted(&command.cmd));
+        // What is the script below and nothing else needs no shell of its own.
+        let below = level.checked_sub(1).map(|below| format!("./{}", layers[below].script()));
+        let _ = match below {
+            Some(below) if below == command.cmd => writeln!(out, "fm_layer=layer\nfm_run {below}"),
+            _ => writeln!(out, "fm_run sh -c {}", quoted(&command.cmd)),
+        };
         out.push_str("exit \"$fm_code\"\n");
         return;
     }
@@ -123,14 +156,13 @@ fn command(out: &mut String, layer: &Layer) {
     }
     let _ = write!(text, ": >\"$fm_mark\"; unset fm_mark\n{}", command.cmd);
     let _ = writeln!(out, "fm_run sh -c {} sh \"$fm_mark\"", quoted(&text));
-    out.push_str("[ -e \"$fm_mark\" ] || fm_phase=pre\nrm -f -- \"$fm_mark\"\nexit \"$fm_code\"\n");
+    out.push_str("if [ -e \"$fm_mark\" ]; then rm -f -- \"$fm_mark\"; else fm_phase=pre; fi\nexit \"$fm_code\"\n");
 }
 
 /// `fm_after`: the commands that run after all, in a process of their own, which gives `EXIT` back through a file.
 fn post(out: &mut String, layer: &Layer) {
     let commands = &layer.parts.command.post;
     if commands.is_empty() {
-        out.push_str("fm_after() { :; }\n");
         return;
     }
     let mut text = String::from("EXIT=$1 FAILED_IN=$2 fm_mark=$3; shift 3\n");
@@ -142,33 +174,68 @@ fn post(out: &mut String, layer: &Layer) {
     out.push_str(parts::AFTER);
 }
 
-fn record_line(out: &mut String, task: &str, layer: &Layer, level: usize, outermost: bool) {
+fn record_line(out: &mut String, task: &str, layer: &Layer, level: usize) {
     let head = format!(
         "{{\"task\":{},\"layer\":{},\"level\":{level},\"id\":{},\"failed_in\":",
         quote_json(task),
         quote_json(&layer.name),
         quote_json(&layer.id)
     );
-    let times = if outermost { ",\"begin\":\"%s\",\"end\":\"%s\"" } else { "" };
-    let values = if outermost { " \"$fm_begun\" \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\"" } else { "" };
-    let _ = writeln!(out, "fm_write_record() {{");
-    out.push_str("  case $fm_failed in '') fm_in=null ;; *) fm_in=\\\"$fm_failed\\\" ;; esac\n");
+    out.push_str("fm_write_record() {\n  case $fm_failed in '') fm_in=null ;; *) fm_in=\\\"$fm_failed\\\" ;; esac\n");
     out.push_str("  case $fm_ended in '') fm_by=null ;; *) fm_by=\\\"$fm_ended\\\" ;; esac\n");
     let _ = writeln!(
         out,
-        "  printf '%s%s,\"command\":%s,\"status\":%s,\"signal\":%s{times}}}\\n' {} \"$fm_in\" \"$fm_command\" \"$fm_code\" \"$fm_by\"{values} >>\"$fm_home/$fm_record\"",
+        "  printf '%s%s,\"command\":%s,\"status\":%s,\"signal\":%s,\"begin\":%s,\"end\":%s}}\\n' {} \"$fm_in\" \"$fm_command\" \"$fm_code\" \"$fm_by\" \"$fm_begun\" \"$fm_t\" >>\"$fm_home/$fm_record\"\n}}",
         quoted(&head)
     );
-    out.push_str("}\n");
+}
+
+/// The first line of an attempt.
+fn begin_line(out: &mut String, about: About<'_>, layers: &[Layer]) {
+    let list = |names: &mut dyn Iterator<Item = &str>| names.map(quote_json).collect::<Vec<_>>().join(",");
+    let plain = &layers[0].parts;
+    let mut head = format!(
+        "{{\"task\":{},\"activity\":{},\"workflow\":{},\"layers\":[{}],\"parents\":[{}],\"inputs\":[{}],\"outputs\":[{}]",
+        quote_json(about.task),
+        quote_json(about.activity),
+        quote_json(about.workflow),
+        layers
+            .iter()
+            .map(|layer| format!("{{\"name\":{},\"id\":{}}}", quote_json(&layer.name), quote_json(&layer.id)))
+            .collect::<Vec<_>>()
+            .join(","),
+        list(&mut about.parents.iter().copied()),
+        list(&mut plain.inputs.iter().map(|file| file.outer.as_str())),
+        list(&mut plain.outputs.iter().map(|file| file.outer.as_str())),
+    );
+    for (kind, amount) in &layers[layers.len() - 1].parts.resources {
+        if matches!(&**kind, "cores" | "memory" | "disk") {
+            let _ = write!(head, ",\"{kind}\":{amount}");
+        }
+    }
+    let instance = if about.instances { "\\\"\"$FLOWMINE_TASK\"\\\"" } else { "null" };
+    let _ = writeln!(
+        out,
+        "printf '%s,\"instance\":%s,\"pid\":%s,\"host\":%s,\"job\":%s,\"begin\":%s}}\\n' {} {instance} $$ \"$fm_host\" \"$fm_job\" \"$fm_begun\" >>\"$fm_record\" || exit 125",
+        quoted(&head)
+    );
 }
 
 /// `fm_sandbox_in`, `fm_sandbox_out`: the paper's steps 1 to 3 and 6 to 7. Files named absolutely are used where they are.
-fn sandbox(out: &mut String, layer: &Layer, record: &str) {
+fn sandbox(out: &mut String, layer: &Layer, record: &str, marks: bool) {
     let disk = layer.parts.resources.get("disk").copied().unwrap_or(0);
     let _ = writeln!(out, "fm_box_name=t_{}.box.$$\nfm_disk_mb={disk}", layer.id);
     out.push_str(parts::SANDBOX);
     out.push_str("fm_sandbox_in() {\n  fm_sandbox_make || return\n");
-    for file in here(&layer.parts.inputs) {
+    if marks {
+        out.push_str("  fm_mark=$fm_box/.mark\n");
+    }
+    let (plain, others): (Vec<_>, Vec<_>) = here(&layer.parts.inputs).partition(|file| !file.is_renamed() && !file.outer.contains('/'));
+    if !plain.is_empty() {
+        let names: Vec<String> = plain.iter().map(|file| quote(&file.outer)).collect();
+        let _ = writeln!(out, "  fm_bring_all {} || return", names.join(" "));
+    }
+    for file in others {
         let _ = writeln!(out, "  fm_bring {} {} || return", quote(&file.outer), quote(&file.inner));
     }
     // Directories of outputs are there, as they are for the plain task.

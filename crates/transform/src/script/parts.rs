@@ -1,11 +1,41 @@
-//! The parts of a script that are the same for all tasks.
+//! The parts of a script that are the same for all tasks. Short ones: there are as many scripts as tasks times layers.
 
-/// State, and who the descendants of a process are. A signal is remembered and passed on; the shell is in `wait` when it comes, so that
-/// it is handled at once and not after the command.
-pub(super) const SIGNALS: &str = r#"fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_dog=''
-fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0
-if (: <&0) 2>/dev/null; then exec 3<&0; else exec 3</dev/null; fi
-fm_parents() {
+/// What layers share. The first on a system (a container is another) finds it out and hands it down in `FLOWMINE_LAYERS`, which the task does not see: the option of `env` that lets a command take
+/// INT and QUIT, as a shell's background jobs do not, where INT was not ignored before; and what to add to the time since the system's start, in hundredths of a second, for that since 1970. So
+/// that the layers below start no process for either.
+pub(super) const SETUP: &str = r#"fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_dog='' fm_layer=''
+fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0 fm_key='' fm_with='' fm_base=''
+if true <&0; then exec 9<&0; else exec 9</dev/null; fi 2>/dev/null
+{ read -r fm_key </proc/self/mountinfo; } 2>/dev/null
+fm_ticks() {
+  { read -r fm_t fm_y </proc/uptime; } 2>/dev/null && fm_t=$((${fm_t%.*} * 100 + 1${fm_t#*.} - 100))
+}
+fm_time() {
+  if [ -n "$fm_base" ] && fm_ticks; then fm_t=$((fm_base + fm_t)); else fm_t=$(date +%s)00; fi
+  fm_t=${fm_t%??}.${fm_t#"${fm_t%??}"}
+}
+fm_probe() {
+  fm_with=--default-signal=INT,QUIT
+  while read -r fm_x fm_t; do
+    case $fm_x$fm_t in SigIgn:*[2367abef]) fm_with='' ;; esac
+    [ "$fm_x" != SigIgn: ] || break
+  done </proc/self/status
+  fm_x=$(LC_ALL=C env $fm_with date +%s.%N) || { fm_with='' fm_x=$(date +%s.%N); }
+  fm_ticks || return 0
+  fm_n=${fm_x#*.}
+  case $fm_n in [0-9][0-9]*) fm_n=${fm_n%"${fm_n#??}"} ;; *) fm_n=00 ;; esac
+  fm_base=$((${fm_x%%.*} * 100 + 1$fm_n - 100 - fm_t))
+}
+case ${FLOWMINE_LAYERS-} in
+  "$fm_key|"*) fm_base=${FLOWMINE_LAYERS##*|} fm_with=${FLOWMINE_LAYERS%|*} fm_with=${fm_with##*|} ;;
+  *) fm_probe 2>/dev/null ;;
+esac
+fm_time
+fm_begun=$fm_t
+"#;
+
+/// Who the descendants of a process are. A signal is remembered and passed on; the shell is in `wait` when it comes, so that it is handled at once and not after the command.
+pub(super) const SIGNALS: &str = r#"fm_parents() {
   if [ -r /proc/self/stat ]; then
     cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) (.*) [^ZX] \([0-9]*\) .*/\1 \2/p'
   else
@@ -20,7 +50,7 @@ fm_tree() {
 fm_on() {
   fm_woke=1
   case $1 in
-    USR1 | USR2) [ -z "$fm_child" ] || kill -s "$1" "$fm_child" 2>/dev/null ;;
+    USR?) [ -z "$fm_child" ] || kill -s "$1" "$fm_child" 2>/dev/null ;;
     *)
       # Once is enough: a second signal would look for processes that have lost their parents since.
       if [ -z "$fm_signal" ]; then
@@ -30,12 +60,9 @@ fm_on() {
       ;;
   esac
 }
-trap 'fm_on HUP 129' HUP
-trap 'fm_on INT 130' INT
-trap 'fm_on QUIT 131' QUIT
-trap 'fm_on TERM 143' TERM
-trap 'fm_on USR1 0' USR1
-trap 'fm_on USR2 0' USR2
+for fm_x in 'HUP 129' 'INT 130' 'QUIT 131' 'TERM 143' 'USR1 0' 'USR2 0'; do trap "fm_on $fm_x" "${fm_x% *}"; done
+trap 'fm_on INT 130' VTALRM
+trap 'fm_on QUIT 131' PROF
 "#;
 
 /// In the plain task's script a signal goes to all its processes, as a terminal or a batch system sends it.
@@ -46,22 +73,24 @@ pub(super) const PASS_TO_ALL: &str = r#"fm_pass() {
 }
 "#;
 
-/// Above, it goes to the command alone, which passes it on: what is below has its own `post`.
+/// Above, it goes to the command alone, which passes it on: what is below has its own `post`. A layer that is started without `env` ignores INT and QUIT as background jobs do, and takes VTALRM and PROF for
+/// them.
 pub(super) const PASS_TO_LAYER: &str = r#"fm_pass() {
-  fm_left=$(fm_tree "$fm_child")
-  kill -s "$fm_signal" "$fm_child" 2>/dev/null
+  fm_left=$(fm_tree "$fm_child") fm_p=$fm_signal
+  case $fm_layer$fm_signal in layerINT) fm_p=VTALRM ;; layerQUIT) fm_p=PROF ;; esac
+  kill -s "$fm_p" "$fm_child" 2>/dev/null
   fm_watch
 }
 "#;
 
-/// Runs a command as a child that takes INT and QUIT (a shell's background jobs ignore them) and has our input.
+/// Runs a command as a child that has our input.
 pub(super) const RUN: &str = r#"fm_watch() {
   [ -z "$fm_dog" ] || return 0
   (
     # Only when the time is over, not when the sleep was ended.
     sleep 10 || exit 0
     for fm_p in "$fm_child" $fm_left; do kill -s KILL "$fm_p"; done
-  ) </dev/null >/dev/null 2>&1 3<&- &
+  ) </dev/null >/dev/null 2>&1 9<&- &
   fm_dog=$!
 }
 fm_roots() {
@@ -71,6 +100,8 @@ fm_roots() {
 }
 fm_sweep() {
   if [ -n "$fm_dog" ]; then
+    # Stopped first, so that it starts nothing while it is looked at.
+    kill -s STOP "$fm_dog" 2>/dev/null
     for fm_p in "$fm_dog" $(fm_tree "$fm_dog"); do kill -s KILL "$fm_p" 2>/dev/null; done
     wait "$fm_dog" 2>/dev/null
     fm_dog=''
@@ -99,10 +130,10 @@ fm_sweep() {
 fm_run() {
   fm_code=$fm_sig_code
   [ -z "$fm_signal" ] || return 0
-  if env --default-signal=INT true 2>/dev/null; then
-    env --default-signal=INT,QUIT "$@" <&3 3<&- &
+  if [ -n "$fm_layer" ]; then
+    "$@" <&9 9<&- &
   else
-    "$@" <&3 3<&- &
+    ${fm_with:+env} $fm_with "$@" <&9 9<&- &
   fi
   fm_child=$!
   [ -z "$fm_signal" ] || fm_pass
@@ -112,7 +143,9 @@ fm_run() {
     fm_code=$?
     if [ "$fm_woke" = 0 ] || ! kill -0 "$fm_child" 2>/dev/null; then break; fi
   done
-  fm_child=''
+  # A layer that had not begun to take VTALRM and PROF ended by them.
+  case $fm_layer$fm_signal$fm_code in layerINT154 | layerQUIT155) fm_code=$fm_sig_code ;; esac
+  fm_child='' fm_layer=''
   [ -z "$fm_signal" ] || fm_sweep
 }
 "#;
@@ -121,8 +154,10 @@ fm_run() {
 pub(super) const AFTER: &str = r#"fm_after() {
   fm_run sh -c "$fm_post_text" sh "$fm_code" "$fm_failed" "$fm_mark"
   fm_new=''
-  if [ -e "$fm_mark" ]; then read -r fm_new <"$fm_mark"; fi
-  rm -f -- "$fm_mark"
+  if [ -e "$fm_mark" ]; then
+    read -r fm_new <"$fm_mark"
+    rm -f -- "$fm_mark"
+  fi
   case $fm_new in
     '' | *[!0-9]* | ????*)
       fm_code=$fm_command
@@ -133,15 +168,25 @@ pub(super) const AFTER: &str = r#"fm_after() {
 }
 "#;
 
-/// The end of a layer, whatever led to it.
-pub(super) const POST: &str = r#"fm_post() {
+/// The end of a layer, whatever led to it; `after` and `sandbox` say whether the layer has such.
+pub(super) fn end(out: &mut String, after: bool, sandbox: bool) {
+    let parts = [
+        (true, POST_BEGINS),
+        (after, "  fm_after\n  if [ -n \"$fm_signal\" ]; then fm_ended=$fm_signal fm_ended_code=$fm_sig_code fm_code=$fm_sig_code; fi\n"),
+        (sandbox, "  fm_sandbox_out\n"),
+        (true, POST_ENDS),
+    ];
+    parts.iter().filter(|(there, _)| *there).for_each(|(_, text)| out.push_str(text));
+}
+
+const POST_BEGINS: &str = r#"fm_post() {
   fm_command=$?
   trap - EXIT
   fm_code=$fm_command fm_ended=$fm_signal fm_ended_code=$fm_sig_code fm_signal=''
-  if [ "$fm_command" != 0 ]; then fm_failed=$fm_phase; fi
-  fm_after
-  if [ -n "$fm_signal" ]; then fm_ended=$fm_signal fm_ended_code=$fm_sig_code fm_code=$fm_sig_code; fi
-  fm_sandbox_out
+  [ "$fm_command" = 0 ] || fm_failed=$fm_phase
+"#;
+
+const POST_ENDS: &str = r#"  fm_time
   fm_write_record
   if [ -n "$fm_ended" ] && [ "$fm_code" = "$fm_ended_code" ]; then
     trap - "$fm_ended"
@@ -150,6 +195,13 @@ pub(super) const POST: &str = r#"fm_post() {
   exit "$fm_code"
 }
 trap fm_post EXIT
+"#;
+
+/// The first line of an attempt, by the outermost layer: by its process, on its host, in its Slurm job, what belongs to the task is known.
+pub(super) const BEGIN: &str = r#"fm_host=null fm_job=null
+{ read -r fm_x </proc/sys/kernel/hostname; } 2>/dev/null || fm_x=$(uname -n)
+case $fm_x in '' | *[!A-Za-z0-9._-]*) ;; *) fm_host=\"$fm_x\" ;; esac
+case ${SLURM_JOB_ID-} in '' | *[!0-9]*) ;; *) fm_job=\"$SLURM_JOB_ID\" ;; esac
 "#;
 
 /// A directory for the task, with room, and its files: hard links where that can be, so that containers see them, copies otherwise.
@@ -169,7 +221,6 @@ fm_sandbox_make() {
   done
   fm_box=$fm_home/$fm_box_name.$fm_n
   cd "$fm_box" || return
-  fm_mark=$fm_box/.mark
 }
 fm_bring() {
   case $1 in /*) fm_from=$1 ;; *) fm_from=$fm_home/$1 ;; esac
@@ -182,6 +233,13 @@ fm_bring() {
     printf '%s\n' "flowmine transform: the input $1 is not there" >&2
     return 1
   fi
+}
+# Files whose name is the same and has no directory: all with one program, and each that is left by itself.
+fm_bring_all() {
+  (cd "$fm_home" && exec ln -L -- "$@" "$fm_box") 2>/dev/null && return
+  for fm_f; do
+    [ -e "./$fm_f" ] || fm_bring "$fm_f" "$fm_f" || return
+  done
 }
 fm_give() {
   if [ ! -e "./$1" ] && [ ! -L "./$1" ]; then return 0; fi

@@ -20,12 +20,19 @@ pub(super) struct Makeflow {
 }
 
 /// Reads a workflow of Makeflow, or a list of tasks of the paper's form.
-pub(super) fn read(file: &str, text: &str) -> Result<Workflow, Fault> {
-    let mut program = parse(text)?;
+/// `arguments` are definitions that hold in place of the file's own, as of `makeflow --jx-args`.
+pub(super) fn read(file: &str, text: &str, arguments: &[Definition]) -> Result<Workflow, Fault> {
     let start = crate::Place { line: 1, column: 1 };
+    if let Some(line) = rule_of_make(text) {
+        let message = "this is Makeflow's own language; its program makes JSON of it: makeflow_viz -D json FILE >FILE.json";
+        return Err(Fault::new(crate::Place { line, column: 1 }, message));
+    }
+    let mut program = parse(text)?;
     let mut result =
         program.result.take().ok_or_else(|| Fault::new(start, "the file holds no workflow: an object with “rules”, or a list of tasks"))?;
     take_definitions(&mut result, &mut program.definitions)?;
+    program.definitions.retain(|definition| !arguments.iter().any(|argument| argument.name == definition.name));
+    program.definitions.extend(arguments.iter().cloned());
     let value = Evaluator::new(program.definitions)?.eval(&result, &Scope::default())?;
     match (&value.data, value.get("tasks")) {
         (Data::List(list), _) => tasks::read(file, list),
@@ -33,6 +40,36 @@ pub(super) fn read(file: &str, text: &str) -> Result<Workflow, Fault> {
         _ if value.get("command").is_some() => tasks::read(file, std::slice::from_ref(&value)),
         _ => from_value(file, &value),
     }
+}
+
+/// Whether a file without a telling name is in Makeflow's own language.
+pub(super) fn is_makes_language(name: &str, text: &str) -> bool {
+    name.starts_with("Makeflow") && rule_of_make(text).is_some()
+}
+
+/// The line of the first rule `outputs: inputs` that has a command below it, after a tab.
+fn rule_of_make(text: &str) -> Option<u32> {
+    let first = text.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    if first.starts_with(['{', '[']) {
+        return None;
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let is_rule = |pair: &[&str]| pair[0].contains(':') && !pair[0].starts_with(['\t', '#']) && pair[1].starts_with(['\t', '@']);
+    lines.windows(2).position(|pair| is_rule(pair)).and_then(|n| u32::try_from(n + 1).ok())
+}
+
+/// The definitions that a file of arguments makes: an object of JX.
+pub(super) fn arguments(text: &str) -> Result<Vec<Definition>, Fault> {
+    let program = parse(text)?;
+    let start = crate::Place { line: 1, column: 1 };
+    let Some(Expr { kind: Kind::Object(members), .. }) = program.result else {
+        return Err(Fault::new(start, "arguments are an object of names and values"));
+    };
+    let one = |(name, body): (Expr, Expr)| match &name.kind {
+        Kind::Text(text) => Ok(Definition { at: name.at, name: text.clone(), arguments: None, body }),
+        _ => Err(Fault::new(name.at, "a name is written in quotes")),
+    };
+    members.into_iter().map(one).collect()
 }
 
 /// Takes `"define": {…}` out of a workflow: its members are definitions of the whole file.
@@ -67,7 +104,7 @@ fn from_value(file: &str, value: &Value) -> Result<Workflow, Fault> {
     }
     let others = value.as_object("a workflow")?.iter().filter(|(name, _)| &**name != "rules");
     let top = others.map(|(name, value)| Ok((name.clone(), json_of(value)?))).collect::<Result<_, Fault>>()?;
-    Ok(Workflow { file: file.to_owned(), tasks: entries, form: Form::Makeflow(Makeflow { top, rules: kept }) })
+    Ok(Workflow { file: file.to_owned(), tasks: entries, form: Form::Makeflow(Makeflow { top, rules: kept }), notes: Vec::new() })
 }
 
 /// A rule as a task. What its category and the workflow say of resources and environment holds where the rule says nothing.
@@ -95,7 +132,7 @@ fn entry(workflow: &Value, rule: &Value, number: usize) -> Result<Entry, Fault> 
         environment,
         resources,
     };
-    Ok(Entry { task: Task::plain(format!("rule {number}"), rule.at, parts), category })
+    Ok(Entry { task: Task::plain(format!("rule {number}"), rule.at, parts), category, after: Vec::new(), files: true })
 }
 
 fn json_of(value: &Value) -> Result<Json, Fault> {

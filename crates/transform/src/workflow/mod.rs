@@ -1,14 +1,20 @@
-//! Workflows in and out: Makeflow's JSON and JX, lists of tasks in the paper's form, and lists of commands, one a line.
+//! Workflows in and out: Makeflow's JSON and JX, Slurm's job scripts and the scripts that submit them, Snakefiles, lists of tasks in the paper's form, and lists of commands, one a line.
 
 mod makeflow;
+mod shell;
+mod slurm;
+mod snakemake;
 mod tasks;
 
-use std::collections::HashSet;
+pub use slurm::Files;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use crate::algebra::{Collisions, Composition, Contents, Layer, Task, across, task_id};
 use crate::error::{Error, Place, Result};
-use crate::script::{self, Script};
+use crate::jx::syntax::Definition;
+use crate::script::{self, About, Script};
 
 /// A workflow that was read.
 pub struct Workflow {
@@ -16,7 +22,27 @@ pub struct Workflow {
     pub file: String,
     /// Its tasks, with the categories in which they are.
     pub tasks: Vec<Entry>,
+    /// What of it cannot be wrapped, and stays as it is.
+    pub notes: Vec<Note>,
     form: Form,
+}
+
+/// Something to know about a workflow that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Where.
+    pub at: Place,
+    /// What.
+    pub message: String,
+}
+
+/// For workflows that name no files which are to be read.
+pub struct NoFiles;
+
+impl Files for NoFiles {
+    fn text(&self, _: &str) -> std::io::Result<String> {
+        Err(std::io::ErrorKind::NotFound.into())
+    }
 }
 
 /// A task of a workflow.
@@ -25,33 +51,96 @@ pub struct Entry {
     pub task: Task,
     /// Its category, where the workflow knows such.
     pub category: Option<String>,
+    /// The numbers of tasks that come before it, beside those that make its inputs.
+    pub after: Vec<usize>,
+    /// Whether its inputs and outputs are declared.
+    pub files: bool,
+}
+
+impl Entry {
+    /// What the task is an instance of: its category, else its program.
+    fn activity(&self) -> &str {
+        self.category.as_deref().unwrap_or_else(|| program(&self.task.parts.command.cmd))
+    }
+}
+
+/// The file name of a command's program.
+fn program(command: &str) -> &str {
+    let word = command.split_whitespace().find(|word| !word.contains('=')).unwrap_or(command);
+    word.rsplit('/').next().unwrap_or(word).trim_end_matches(';')
 }
 
 enum Form {
     Makeflow(makeflow::Makeflow),
     Tasks,
     Lines(Vec<Option<usize>>, Vec<String>),
+    Slurm(slurm::Slurm),
+    Snakemake(snakemake::Snakemake),
 }
 
 /// A workflow that is transformed, before anything is written.
 pub struct Plan {
     /// The text of the new workflow.
     pub workflow: String,
-    /// The files beside it.
-    pub scripts: Vec<Script>,
+    /// Files beside it that are not the layers' scripts: job scripts.
+    pub files: Vec<Script>,
     /// Each task's layers, the plain one first; none for tasks that were not selected.
     pub tasks: Vec<(Task, Vec<Layer>)>,
+    about: Vec<Known>,
+    file: String,
+    instances: bool,
+}
+
+/// The identifier of a task before anything was applied to it, its name where nothing was.
+fn plain_id((task, layers): &(Task, Vec<Layer>)) -> &str {
+    layers.first().map_or(&task.name, |layer| &layer.id)
+}
+
+/// What the records of a task say of it.
+struct Known {
+    activity: String,
+    /// The numbers of the tasks that come before it.
+    parents: Vec<usize>,
+}
+
+impl Plan {
+    /// The scripts of a task's layers, by the task's number; none for one that was not selected.
+    pub fn scripts(&self, task: usize) -> Vec<Script> {
+        let (Some((of, layers)), Some(known)) = (self.tasks.get(task), self.about.get(task)) else { return Vec::new() };
+        let parents: Vec<&str> = known.parents.iter().filter_map(|n| self.tasks.get(*n)).map(plain_id).collect();
+        let about = About { task: &of.name, activity: &known.activity, workflow: &self.file, parents: &parents, instances: self.instances };
+        script::scripts(about, layers)
+    }
 }
 
 impl Workflow {
-    /// Reads a workflow. A name that ends in `.json`, `.jx` or `.makeflow` is Makeflow's or a list of tasks, another a list of commands.
-    pub fn read(file: &str, bytes: &[u8]) -> Result<Self> {
-        let text = utf8(file, bytes)?;
-        let ending = Path::new(file).extension().and_then(|e| e.to_str()).unwrap_or_default();
-        if !matches!(ending, "json" | "jx" | "makeflow") {
-            return tasks::lines(file, text).map_err(|fault| fault.in_file(file));
+    /// Reads a workflow. A name that ends in `.json`, `.jx` or `.makeflow` is Makeflow's or a list of tasks; one that ends in `.smk`, or is `Snakefile`, is Snakemake's; a script with lines or calls of
+    /// sbatch is Slurm's; another is a list of commands.
+    pub fn read(file: &str, bytes: &[u8], files: &dyn Files) -> Result<Self> {
+        Self::read_with(file, bytes, files, &[])
+    }
+
+    /// As [`Workflow::read`], with files of JX whose definitions hold in place of the workflow's own (`makeflow --jx-args`); of several the last. Each is its name and its bytes.
+    pub fn read_with(file: &str, bytes: &[u8], files: &dyn Files, arguments: &[(String, Vec<u8>)]) -> Result<Self> {
+        let mut definitions: Vec<Definition> = Vec::new();
+        for (name, bytes) in arguments {
+            let told = makeflow::arguments(utf8(name, bytes)?).map_err(|fault| fault.in_file(name))?;
+            definitions.retain(|known| !told.iter().any(|new| new.name == known.name));
+            definitions.extend(told);
         }
-        makeflow::read(file, text).map_err(|fault| fault.in_file(file))
+        let text = utf8(file, bytes)?;
+        let path = Path::new(file);
+        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let read = match ending {
+            "json" | "jx" | "makeflow" => makeflow::read(file, text, &definitions),
+            "smk" | "snakefile" => snakemake::read(file, text, files),
+            _ if name.starts_with("Snakefile") => snakemake::read(file, text, files),
+            _ if slurm::is_slurm(text) => slurm::read(file, text, files),
+            _ if makeflow::is_makes_language(name, text) => makeflow::read(file, text, &definitions),
+            _ => tasks::lines(file, text),
+        };
+        read.map_err(|fault| fault.in_file(file))
     }
 
     /// Applies a composition to the tasks that `selection` names, or to all: by name, category or output.
@@ -68,23 +157,64 @@ impl Workflow {
         for (task, chosen) in plain.iter().zip(&chosen) {
             after.push(if *chosen { what.apply(task.clone(), contents)? } else { task.clone() });
         }
-        across(&self.file, &plain, &mut after, how)?;
-        let (mut scripts, mut tasks, mut names) = (Vec::new(), Vec::new(), HashSet::new());
+        across(&self.file, &plain, &mut after, how, self.instances())?;
+        self.need_files(&after)?;
+        let (mut tasks, mut names) = (Vec::with_capacity(plain.len()), HashSet::new());
         for (task, chosen) in after.into_iter().zip(chosen) {
             let layers = if chosen { script::layers(&task, task_id(&task, contents)) } else { Vec::new() };
             if let Some(twice) = layers.iter().find(|layer| !names.insert(layer.id.clone())) {
                 let message = format!("{} has the identifier {} of another task: give one of them another name", task.name, twice.id);
                 return Err(Error::Collision { file: self.file.clone(), at: task.at, message });
             }
-            scripts.extend(script::scripts(&task.name, &layers));
             tasks.push((task, layers));
         }
-        let workflow = match &self.form {
-            Form::Makeflow(makeflow) => makeflow.write(&tasks),
-            Form::Tasks => tasks::write_tasks(&tasks),
-            Form::Lines(order, lines) => tasks::write_lines(order, lines, &tasks),
+        let (workflow, files) = match &self.form {
+            Form::Makeflow(makeflow) => (makeflow.write(&tasks), Vec::new()),
+            Form::Tasks => (tasks::write_tasks(&tasks), Vec::new()),
+            Form::Lines(order, lines) => (tasks::write_lines(order, lines, &tasks), Vec::new()),
+            Form::Slurm(slurm) => slurm.write(&tasks),
+            Form::Snakemake(snakemake) => snakemake.write(&tasks),
         };
-        Ok(Plan { workflow, scripts, tasks })
+        let file = Path::new(&self.file).file_name().map_or_else(|| self.file.clone(), |name| name.to_string_lossy().into_owned());
+        Ok(Plan { workflow, files, tasks, about: self.known(), file, instances: self.instances() })
+    }
+}
+
+impl Workflow {
+    /// Whether one script runs for many jobs: of an array, of a loop, of a rule with wildcards.
+    fn instances(&self) -> bool {
+        matches!(self.form, Form::Slurm(_) | Form::Snakemake(_))
+    }
+
+    /// Refuses a directory of its own for a task whose files are not declared: they would not be there.
+    fn need_files(&self, after: &[Task]) -> Result<()> {
+        for (entry, task) in self.tasks.iter().zip(after).filter(|(entry, _)| !entry.files) {
+            let of_layers = task.under.iter().find(|layer| layer.sandbox).map(|layer| &layer.name);
+            let renames = task.parts.inputs.iter().chain(&task.parts.outputs).any(crate::algebra::FileName::is_renamed);
+            let Some(layer) = of_layers.or((task.sandbox || renames).then_some(&task.layer)) else { continue };
+            let how = match self.form {
+                Form::Slurm(_) => "declare them in its job script: #FLOWMINE inputs NAME… and #FLOWMINE outputs NAME…",
+                Form::Snakemake(_) => "those of a rule are known only when it runs",
+                _ => "write the tasks as a list in JSON, with inputs and outputs",
+            };
+            let message =
+                format!("{} cannot run in a directory of its own ({layer}), because its files are not declared: {how}", task.name);
+            return Err(Error::Text { file: self.file.clone(), at: entry.task.at, message });
+        }
+        Ok(())
+    }
+
+    /// What comes before a task is what makes its inputs.
+    fn known(&self) -> Vec<Known> {
+        let outputs =
+            |(n, entry): (usize, &Entry)| entry.task.parts.outputs.iter().map(move |file| (file.outer.clone(), n)).collect::<Vec<_>>();
+        let makers: HashMap<String, usize> = self.tasks.iter().enumerate().flat_map(outputs).collect();
+        let of = |(n, entry): (usize, &Entry)| {
+            let makers = entry.task.parts.inputs.iter().filter_map(|file| makers.get(&file.outer).copied());
+            let parents: BTreeSet<usize> = makers.chain(entry.after.iter().copied()).collect();
+            Known { activity: entry.activity().to_owned(), parents: parents.into_iter().filter(|parent| *parent != n).collect() }
+        };
+        self.tasks.iter().enumerate().map(of).collect()
     }
 }
 

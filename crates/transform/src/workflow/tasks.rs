@@ -11,9 +11,9 @@ use crate::jx::Value;
 pub(super) fn read(file: &str, list: &[Value]) -> Result<Workflow, Fault> {
     let mut tasks = Vec::with_capacity(list.len());
     for (n, value) in list.iter().enumerate() {
-        tasks.push(Entry { task: Task::from_value(value, format!("task {}", n + 1))?, category: None });
+        tasks.push(Entry { task: Task::from_value(value, format!("task {}", n + 1))?, category: None, after: Vec::new(), files: true });
     }
-    Ok(Workflow { file: file.to_owned(), tasks, form: Form::Tasks })
+    Ok(Workflow { file: file.to_owned(), tasks, form: Form::Tasks, notes: Vec::new() })
 }
 
 /// Commands, one a line; empty lines and lines that begin with `#` stay as they are.
@@ -31,9 +31,14 @@ pub(super) fn lines(file: &str, text: &str) -> Result<Workflow, Fault> {
         }
         order.push(Some(tasks.len()));
         let command = Command { cmd: line.to_owned(), ..Command::default() };
-        tasks.push(Entry { task: Task::plain(format!("line {}", n + 1), at, Parts { command, ..Parts::default() }), category: None });
+        tasks.push(Entry {
+            task: Task::plain(format!("line {}", n + 1), at, Parts { command, ..Parts::default() }),
+            category: None,
+            after: Vec::new(),
+            files: false,
+        });
     }
-    Ok(Workflow { file: file.to_owned(), tasks, form: Form::Lines(order, lines) })
+    Ok(Workflow { file: file.to_owned(), tasks, form: Form::Lines(order, lines), notes: Vec::new() })
 }
 
 pub(super) fn write_lines(order: &[Option<usize>], lines: &[String], tasks: &[(Task, Vec<Layer>)]) -> String {

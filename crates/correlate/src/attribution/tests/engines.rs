@@ -250,3 +250,56 @@ fn of_several_attempts_the_one_that_ended_so() {
     tasks.sort();
     assert_eq!(tasks, [("1", 10), ("2", 11)]);
 }
+
+/// A task that `flowmine transform` wrapped, with the identifiers of its layers.
+fn wrapped(world: &mut World, id: &str, span: (i64, i64), change: impl FnOnce(&mut TaskRun<'static>)) {
+    let layers = serde_json::json!([{"name": "task", "id": id}, {"name": "podman", "id": "00000000000000aa"}, {"name": "monitor", "id": "00000000000000bb"}]);
+    world.task("transform", id, span, |row| {
+        row.layers = Some(layers.to_string().into());
+        change(row);
+    });
+}
+
+/// The tracer's own task is called after the layer that it ran around: what it saw is the attempt's that ran at that time.
+#[test]
+fn a_monitor_says_whose_layer_it_runs() {
+    let mut world = World::default();
+    let (first, second, child) = (P("n1", 10, 2), P("n1", 20, 6), P("n1", 21, 7));
+    for (process, end) in [(first, 4), (second, 9)] {
+        world.process(process, end, |_| {});
+        world.writes(process, process.2 * 1000 + 100, F(1, i64::from(process.1)), 0, i64::from(process.1));
+        let P(host, pid, start) = process;
+        world.task("flowmine", "00000000000000aa", (start, end), |row| {
+            (row.native_id, row.native_kind, row.host) = (Some(pid.to_string().into()), Some("pid".into()), Some(host.into()));
+            (row.run_id, row.attempt) = (Some(pid.to_string().into()), Some(1));
+        });
+    }
+    world.process(child, 8, |row| below(second)(row));
+    world.writes(child, 7100, F(1, 300), 0, 300);
+    wrapped(&mut world, "0123456789abcdef", (1, 5), |_| {});
+    wrapped(&mut world, "0123456789abcdef", (6, 9), |row| row.attempt = Some(2));
+    let told = sorted(world).correlated();
+    assert_eq!(told.diagnostics, []);
+    let rules: Vec<&str> = told.links.iter().map(|link| &*link.rule).filter(|rule| *rule != "process-tree").collect();
+    assert!(rules.contains(&"monitored-layer"), "{rules:?}");
+    assert_eq!(told.bytes(), ["0123456789abcdef: 0 10", "0123456789abcdef: 0 320"]);
+}
+
+/// A layer's script on a shell's command line, and the process that the record tells.
+#[test]
+fn layers_of_a_wrapped_task_are_found() {
+    let mut world = World::default();
+    let (by_script, by_pid, looks) = (P("n1", 10, 2), P("n2", 20, 2), P("n1", 30, 3));
+    for process in [by_script, by_pid] {
+        world.process(process, 5, |row| row.command_line = Some(r#"["/bin/sh","./t_00000000000000aa.sh"]"#.into()));
+        world.opens(process, 2050, F(1, 9), "/d/t_00000000000000aa.sh", 0);
+        world.writes(process, 2100, F(1, i64::from(process.1)), 0, i64::from(process.1));
+    }
+    // Who only reads the script is not part of it.
+    world.process(looks, 5, |row| row.command_line = Some(r#"["cat","/d/t_00000000000000aa.sh"]"#.into()));
+    world.opens(looks, 3050, F(1, 9), "/d/t_00000000000000aa.sh", 0);
+    world.writes(looks, 3100, F(1, 30), 0, 30);
+    wrapped(&mut world, "0123456789abcdef", (1, 5), |row| row.host = Some("n1".into()));
+    let told = sorted(world).correlated();
+    assert_eq!(told.bytes(), ["0123456789abcdef: 0 10", "no-rule: 0 50"]);
+}

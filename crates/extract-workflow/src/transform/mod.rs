@@ -1,0 +1,128 @@
+//! Tasks that `flowmine transform` wrapped: the records `t_ID.record` that their layers write beside the tasks' outputs (`docs/transform.md`).
+//!
+//! In go lines of JSON. An attempt begins with a line of the outermost layer that describes the task; a line of each layer that ended follows, innermost first, the outermost layer's last. Out
+//! comes a row an attempt. A line that belongs to no attempt, and an attempt whose last line is missing, are told.
+
+mod attempt;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use flowmine_schema::diagnostic::Diagnostic;
+
+use self::attempt::Attempt;
+use crate::{Engine, Options, Row, Source, input, json};
+
+/// As in the column `engine`.
+pub const NAME: &str = "transform";
+
+const RECORD: &str = "record of a transformed task";
+
+/// The engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Transform;
+
+impl Engine for Transform {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
+        let is_record =
+            |path: &PathBuf| name_of(path).is_some_and(|name| name.trim_end_matches(".gz").ends_with(".record")) && path.is_file();
+        Ok(entries.iter().map(fs::DirEntry::path).filter(is_record).collect())
+    }
+
+    fn recognise(&self, _path: &Path, head: &[u8]) -> Option<&'static str> {
+        let begins = |text: &[u8]| head.strip_prefix(text).is_some();
+        let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let has = |text: &[u8]| line.windows(text.len()).any(|part| part == text);
+        (begins(b"{\"task\":") && (has(b"\"layers\":[") || has(b"\"layer\":\""))).then_some(RECORD)
+    }
+
+    fn read(&self, sources: &mut [Source], _options: &Options) -> Vec<Row> {
+        sources.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
+        // By task, so that attempts of one task are numbered whatever files they are in.
+        let mut attempts: BTreeMap<(String, String), Vec<(usize, Attempt)>> = BTreeMap::new();
+        let mut count = 0;
+        for (at, source) in sources.iter_mut().enumerate() {
+            let told = match input::whole(&source.path) {
+                Ok(text) => attempts_of(&text, source),
+                Err(e) => {
+                    source.refuse(Diagnostic::error("file_unreadable", e.to_string()));
+                    continue;
+                }
+            };
+            count += told.len();
+            if let Err(e) = input::not_too_many(count) {
+                source.refuse(Diagnostic::error("too_many_tasks", e.to_string()));
+                break;
+            }
+            for attempt in told {
+                attempts.entry((attempt.workflow.clone(), attempt.task_id())).or_default().push((at, attempt));
+            }
+        }
+        let mut instances: HashMap<(String, String), BTreeSet<String>> = HashMap::new();
+        for ((workflow, id), of_task) in &attempts {
+            for (_, attempt) in of_task {
+                instances.entry((workflow.clone(), attempt.plain_id().to_owned())).or_default().insert(id.clone());
+            }
+        }
+        // Of several instances nobody says which came before.
+        let parents = |attempt: &Attempt| -> Option<Vec<String>> {
+            let one = |plain: &str| match instances.get(&(attempt.workflow.clone(), plain.to_owned())) {
+                None => Some(plain.to_owned()),
+                Some(ids) if ids.len() == 1 => ids.first().cloned(),
+                Some(_) => None,
+            };
+            let told = attempt.parents().filter(|parents| attempt.instance.is_none() || !parents.is_empty())?;
+            told.into_iter().map(one).collect()
+        };
+        let mut rows = Vec::new();
+        for mut of_task in attempts.into_values() {
+            of_task.sort_by_key(|(at, attempt)| (attempt.begin_ns, *at, attempt.line));
+            for (number, (at, attempt)) in of_task.into_iter().enumerate() {
+                let mut row = attempt.row(number as i64 + 1, parents(&attempt));
+                sources[at].rows += 1;
+                sources[at].sign(&mut row);
+                rows.push(row);
+            }
+        }
+        rows
+    }
+}
+
+fn name_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+/// The attempts of a record, in the order in which they stand.
+fn attempts_of(text: &str, source: &mut Source) -> Vec<Attempt> {
+    let mut attempts: Vec<Attempt> = Vec::new();
+    json::each(text, |object, line| match object {
+        Err(diagnostic) => source.diagnostics.push(diagnostic),
+        Ok(object) if object["layers"].is_array() => match Attempt::begin(&object, line) {
+            Some(attempt) => attempts.push(attempt),
+            None => source.diagnostics.push(bad(line, "a line that begins an attempt has no task, layers with ids, or begin")),
+        },
+        Ok(object) => match attempts.last_mut() {
+            Some(attempt) => {
+                if !attempt.layer_ended(&object) {
+                    source.diagnostics.push(bad(line, "the line tells of no layer of the attempt above it"));
+                }
+            }
+            None => source.diagnostics.push(bad(line, "a layer ended before any attempt began")),
+        },
+    });
+    for attempt in attempts.iter().filter(|attempt| !attempt.has_ended()) {
+        let message = "no line tells how the outermost layer ended: the task runs still, or was ended by a signal that nobody can handle";
+        source.diagnostics.push(Diagnostic::warning("attempt_without_end", message).at(attempt.line, None));
+    }
+    attempts
+}
+
+fn bad(line: u64, message: &str) -> Diagnostic {
+    Diagnostic::error("record_bad", message).at(line, None)
+}

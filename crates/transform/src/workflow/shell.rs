@@ -1,0 +1,335 @@
+//! The commands of a shell script, as far as they can be told without running it: words with their places, what is quoted, what is substituted into what.
+//!
+//! Nothing is expanded. A word that holds a variable, a substitution or a pattern has no literal value. Commands in `$(…)`, backquotes, loops and conditions are commands as any other;
+//! the text of here-documents is passed over.
+
+/// A word of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    /// Where it begins in the text, in bytes.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// Its value, where it does not depend on what happens when the script runs.
+    pub literal: Option<String>,
+    /// Whether it is what a redirection goes to.
+    pub redirected: bool,
+}
+
+/// A simple command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Simple {
+    /// Its words, assignments before it left out.
+    pub words: Vec<Word>,
+    /// The variable that gets its output, `jid` of `jid=$(…)`.
+    pub into: Option<String>,
+}
+
+const KEYWORDS: [&str; 14] = ["if", "then", "else", "elif", "while", "until", "do", "time", "!", "{", "}", "fi", "done", "exec"];
+
+/// All simple commands of a script, in the order in which they begin; an unclosed quote ends where the text does.
+pub(super) fn commands(text: &str) -> Vec<Simple> {
+    let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new(), backquoted: false };
+    while reader.at < reader.text.len() {
+        reader.list(None, None, 0);
+        // A closing bracket that nobody opened.
+        reader.at += 1;
+    }
+    let mut found: Vec<Simple> = reader.found.into_iter().filter(|command| !command.words.is_empty()).collect();
+    found.sort_by_key(|command| command.words[0].start);
+    found
+}
+
+/// The word that a text is, with nothing but a comment behind it.
+pub(super) fn alone(text: &str) -> Option<Word> {
+    let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new(), backquoted: false };
+    let word = reader.word(0, false);
+    let rest = text.get(word.end..)?.trim_start_matches([' ', '\t', ';']);
+    (word.end > word.start && (rest.is_empty() || rest.starts_with('#'))).then_some(word)
+}
+
+struct Reader<'t> {
+    text: &'t [u8],
+    at: usize,
+    found: Vec<Simple>,
+    /// Ends of here-documents that begin after this line, and whether tabs before them go.
+    documents: Vec<(Vec<u8>, bool)>,
+    /// Whether what is read stands between backquotes, the next of which ends it.
+    backquoted: bool,
+}
+
+impl Reader<'_> {
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    /// Commands up to `end`, which is passed over by whoever asked.
+    fn list(&mut self, end: Option<u8>, into: Option<&str>, depth: usize) {
+        let mut command = Simple { into: into.map(str::to_owned), ..Simple::default() };
+        let (mut redirected, mut open) = (false, 0);
+        let close = |command: &mut Simple, found: &mut Vec<Simple>| {
+            let into = command.into.clone();
+            found.push(std::mem::replace(command, Simple { into, ..Simple::default() }));
+        };
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                _ if Some(byte) == end && open == 0 => break,
+                b')' if end.is_none() && open == 0 => break,
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'\\' if self.peek(1) == Some(b'\n') => self.at += 2,
+                b'#' => self.at += self.text[self.at..].iter().take_while(|byte| **byte != b'\n').count(),
+                b'\n' => {
+                    close(&mut command, &mut self.found);
+                    self.at += 1;
+                    self.pass_documents();
+                }
+                b';' | b'&' | b'|' | b'(' | b')' => {
+                    // `2>&1` and `&>` belong to the command.
+                    if byte == b'&' && (self.at > 0 && matches!(self.text[self.at - 1], b'>' | b'<') || self.peek(1) == Some(b'>')) {
+                        self.at += 1;
+                        continue;
+                    }
+                    close(&mut command, &mut self.found);
+                    open = if byte == b'(' { open + 1 } else { i32::max(open - i32::from(byte == b')'), 0) };
+                    self.at += 1;
+                }
+                b'<' if self.peek(1) == Some(b'<') && self.peek(2) != Some(b'<') => self.document(),
+                b'<' | b'>' => {
+                    redirected = true;
+                    self.at += 1;
+                }
+                _ => {
+                    let word = self.word(depth, redirected);
+                    let is_target = std::mem::take(&mut redirected);
+                    self.take(word, is_target, &mut command);
+                }
+            }
+        }
+        close(&mut command, &mut self.found);
+    }
+
+    fn take(&mut self, mut word: Word, is_target: bool, command: &mut Simple) {
+        let raw = &self.text[word.start..word.end];
+        let digits_before_redirection = raw.iter().all(u8::is_ascii_digit) && matches!(self.peek(0), Some(b'<' | b'>'));
+        let is_first = command.words.is_empty();
+        if digits_before_redirection
+            || is_first && !is_target && (assigned(raw).is_some() || word.literal.as_deref().is_some_and(|text| KEYWORDS.contains(&text)))
+        {
+            return;
+        }
+        word.redirected = is_target;
+        command.words.push(word);
+    }
+
+    /// `<<END`, `<<-'END'`: the text begins after this line.
+    fn document(&mut self) {
+        self.at += 2;
+        let tabs = self.peek(0) == Some(b'-');
+        self.at += usize::from(tabs);
+        while matches!(self.peek(0), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+        let start = self.at;
+        while self.peek(0).is_some_and(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b';' | b'&' | b'|' | b')' | b'<' | b'>')) {
+            self.at += 1;
+        }
+        let end: Vec<u8> = self.text[start..self.at].iter().copied().filter(|byte| !matches!(byte, b'\'' | b'"' | b'\\')).collect();
+        self.documents.push((end, tabs));
+    }
+
+    fn pass_documents(&mut self) {
+        for (end, tabs) in std::mem::take(&mut self.documents) {
+            while self.at < self.text.len() {
+                let line = self.text[self.at..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+                self.at = (self.at + line.len() + 1).min(self.text.len());
+                let without = line.iter().skip_while(|byte| tabs && **byte == b'\t');
+                if without.copied().eq(end.iter().copied()) {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn word(&mut self, depth: usize, redirected: bool) -> Word {
+        let start = self.at;
+        let mut literal = Some(Vec::new());
+        let put = |literal: &mut Option<Vec<u8>>, byte: u8| literal.iter_mut().for_each(|text| text.push(byte));
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => break,
+                b'`' if self.backquoted => break,
+                b'\\' => {
+                    match self.peek(1) {
+                        Some(b'\n') | None => {}
+                        Some(next) => put(&mut literal, next),
+                    }
+                    self.at += 2;
+                }
+                b'\'' => {
+                    self.at += 1;
+                    while let Some(byte) = self.peek(0).filter(|byte| *byte != b'\'') {
+                        put(&mut literal, byte);
+                        self.at += 1;
+                    }
+                    self.at += 1;
+                }
+                b'"' => {
+                    self.at += 1;
+                    self.double_quoted(start, &mut literal, depth);
+                    self.at += 1;
+                }
+                b'$' | b'`' => {
+                    self.expansion(start, depth);
+                    literal = None;
+                }
+                b'*' | b'?' | b'[' | b'{' if !redirected => {
+                    // A pattern is what it is when the script runs; braces alone are words of the shell.
+                    let alone = self.at == start && self.text.get(self.at + 1).is_none_or(u8::is_ascii_whitespace);
+                    if alone {
+                        put(&mut literal, byte)
+                    } else {
+                        literal = None
+                    }
+                    self.at += 1;
+                }
+                _ => {
+                    put(&mut literal, byte);
+                    self.at += 1;
+                }
+            }
+        }
+        self.at = self.at.min(self.text.len());
+        if self.text.get(start) == Some(&b'~') {
+            literal = None;
+        }
+        Word { start, end: self.at, literal: literal.and_then(|text| String::from_utf8(text).ok()), redirected: false }
+    }
+
+    fn double_quoted(&mut self, word: usize, literal: &mut Option<Vec<u8>>, depth: usize) {
+        while let Some(byte) = self.peek(0).filter(|byte| *byte != b'"') {
+            match byte {
+                b'\\' => {
+                    if let (Some(next), Some(text)) = (self.peek(1), literal.as_mut()) {
+                        match next {
+                            b'\n' => {}
+                            b'$' | b'`' | b'"' | b'\\' => text.push(next),
+                            _ => text.extend([b'\\', next]),
+                        }
+                    }
+                    self.at += 2;
+                }
+                b'$' | b'`' => {
+                    self.expansion(word, depth);
+                    *literal = None;
+                }
+                _ => {
+                    literal.iter_mut().for_each(|text| text.push(byte));
+                    self.at += 1;
+                }
+            }
+        }
+    }
+
+    /// A variable, or commands whose output stands there.
+    fn expansion(&mut self, word: usize, depth: usize) {
+        let into = assigned(&self.text[word..self.at]).map(str::to_owned);
+        let into = into.as_deref();
+        if depth > 64 {
+            self.at = self.text.len();
+            return;
+        }
+        let outer = self.backquoted;
+        match (self.peek(0), self.peek(1)) {
+            (Some(b'`'), _) => {
+                self.backquoted = true;
+                self.at += 1;
+                self.list(Some(b'`'), into, depth + 1);
+                self.at += 1;
+            }
+            (_, Some(b'(')) => {
+                self.at += 2;
+                self.backquoted = false;
+                self.list(Some(b')'), into, depth + 1);
+                self.at += 1;
+            }
+            (_, Some(b'{')) => {
+                let mut open = 0;
+                while let Some(byte) = self.peek(0) {
+                    self.at += 1;
+                    match byte {
+                        b'{' => open += 1,
+                        b'}' => open -= 1,
+                        _ => continue,
+                    }
+                    if open == 0 {
+                        break;
+                    }
+                }
+            }
+            _ => self.at += 1,
+        }
+        self.backquoted = outer;
+        self.at = self.at.min(self.text.len());
+    }
+}
+
+/// The name in `name=…`.
+fn assigned(raw: &[u8]) -> Option<&str> {
+    let name = &raw[..raw.iter().position(|byte| *byte == b'=')?];
+    let name = name.strip_suffix(b"+").unwrap_or(name);
+    let is_name = name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    std::str::from_utf8(name).ok().filter(|_| is_name)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let word = |word: &Word| match (&word.literal, word.redirected) {
+            (_, true) => ">".to_owned(),
+            (Some(literal), _) => literal.clone(),
+            (None, _) => format!("«{}»", &text[word.start..word.end]),
+        };
+        let one = |command: Simple| {
+            let into = command.into.map(|name| format!("{name}=")).unwrap_or_default();
+            format!("{into}{}", command.words.iter().map(word).collect::<Vec<_>>().join(" "))
+        };
+        commands(text).into_iter().map(one).collect()
+    }
+
+    #[test]
+    fn commands_of_scripts_as_people_write_them() {
+        for (text, expected) in [
+            ("sbatch a.sh # sbatch no\n", vec!["sbatch a.sh"]),
+            ("jid1=$(sbatch --parsable 'my job.sh' 1)\n", vec!["jid1=sbatch --parsable my job.sh 1"]),
+            ("A=1 B=2 sbatch x >log 2>&1 && sbatch y & ", vec!["sbatch x > >", "sbatch y"]),
+            ("id=`sbatch a.sh | cut -d' ' -f4`", vec!["id=sbatch a.sh", "id=cut -d  -f4"]),
+            ("for i in 1 2; do sbatch a.sh $i \"$(date)\"; done", vec!["for i in 1 2", "sbatch a.sh «$i» «\"$(date)\"»", "date"]),
+            ("if ! sbatch a.sh; then exit 1; fi", vec!["sbatch a.sh", "exit 1"]),
+            ("cat <<EOF\nsbatch no\nEOF\nsbatch yes\n", vec!["cat", "sbatch yes"]),
+            ("cat <<-'E' | sh\n\tsbatch no\n\tE\nsbatch yes", vec!["cat", "sh", "sbatch yes"]),
+            ("echo 'sbatch no' \"sbatch $(sbatch yes)\"", vec!["echo sbatch no «\"sbatch $(sbatch yes)\"»", "sbatch yes"]),
+            ("sbatch \\\n  --mem=1G \\\n  a.sh", vec!["sbatch --mem=1G a.sh"]),
+            ("x=${y:-$(z)} sbatch a.sh", vec!["sbatch a.sh"]),
+            ("(sbatch a; sbatch b)", vec!["sbatch a", "sbatch b"]),
+            (
+                "RES=$(sbatch sim) && sbatch --dependency=afterok:${RES##* } post",
+                vec!["RES=sbatch sim", "sbatch «--dependency=afterok:${RES##* }» post"],
+            ),
+            ("f() { sbatch \"$@\"; }", vec!["f", "sbatch «\"$@\"»"]),
+            ("sbatch 'unclosed", vec!["sbatch unclosed"]),
+        ] {
+            assert_eq!(told(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn any_text_ends() {
+        for text in ["$(", "`", "$((((", "\"$(`", "${", "<<", "<<-", "a<<E", "\\", ")", "a)b", "'", &"$(".repeat(5000), &"(".repeat(5000)] {
+            let _ = commands(text);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Snakemake: Snakefiles, whose rules run their shell commands through the layers.
+//!
+//! Snakemake hands the shell command of a rule, with the names of files in it, to the program that the rule's resource `shell_exec` names, as `PROGRAM -c COMMAND`. The new Snakefile is the old one, byte
+//! for byte, and at its end gives each selected rule a program of ours there. (To include it would lose its default target.) Its name is `bash`, because Snakemake puts `set -euo pipefail` before commands for a shell that is called so. What the command is, and which
+//! files it has, is known when a job runs only: that is the task's argument.
+//!
+//! Files that are included by a name in quotes are looked at too. Rules without a shell command, without a name, and in shadow directories stay as they are, and are noted.
+
+use super::{Entry, Files, Form, Note, Workflow};
+use crate::algebra::{Command, Layer, Parts, Task};
+use crate::error::{Fault, Place};
+use crate::jx::quote_json;
+use crate::script::Script;
+
+/// What of the Snakefile is written again.
+pub(super) struct Snakemake {
+    text: String,
+    rules: Vec<String>,
+}
+
+/// The task's command is its argument, and runs as Snakemake would have run it.
+const COMMAND: &str =
+    "eval \"set -- ${FLOWMINE_ARGS?a layer does not hand the command of the job down}\"; unset FLOWMINE_ARGS; exec \"$@\"";
+
+/// How many files may be included by each other.
+const DEPTH: usize = 16;
+
+pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow, Fault> {
+    let mut found = Found::default();
+    found.look(None, text, files, 0);
+    if found.tasks.is_empty() {
+        let message = found.notes.first().map_or("no rule of this Snakefile has a shell command", |note| &note.message);
+        return Err(Fault::new(found.notes.first().map_or(Place { line: 1, column: 1 }, |note| note.at), message));
+    }
+    let form = Form::Snakemake(Snakemake { text: text.to_owned(), rules: found.rules });
+    Ok(Workflow { file: file.to_owned(), tasks: found.tasks, notes: found.notes, form })
+}
+
+/// A rule, while its lines are read.
+struct Open {
+    name: String,
+    indent: usize,
+    at: Place,
+    shell: bool,
+    other: Option<&'static str>,
+}
+
+#[derive(Default)]
+struct Found {
+    rules: Vec<String>,
+    tasks: Vec<Entry>,
+    notes: Vec<Note>,
+}
+
+impl Found {
+    /// Looks at a file; `included` is its name where it is not the workflow itself.
+    fn look(&mut self, included: Option<&str>, text: &str, files: &dyn Files, depth: usize) {
+        let mut open: Option<Open> = None;
+        let mut scanner = Scanner { text: text.as_bytes(), at: 0, line: 1 };
+        while scanner.at < text.len() {
+            let (start, line) = (scanner.at, scanner.line);
+            scanner.logical_line();
+            let words = text[start..scanner.at].trim_start_matches([' ', '\t']);
+            let indent = text[start..scanner.at].len() - words.len();
+            if words.trim().is_empty() || words.starts_with('#') {
+                continue;
+            }
+            let at = Place { line, column: u32::try_from(indent + 1).unwrap_or(u32::MAX) };
+            if open.as_ref().is_some_and(|open| indent <= open.indent) {
+                open.take().into_iter().for_each(|open| self.close(open, included));
+            }
+            if let Some(open) = &mut open {
+                open.take(words);
+            } else if let Some(rest) = directive(words, "rule").or_else(|| directive(words, "checkpoint")) {
+                let name = rest.split(':').next().unwrap_or_default().trim().to_owned();
+                let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+                open = (rest.contains(':') && is_name).then_some(Open { name, indent, at, shell: false, other: None });
+            } else if words.starts_with("workdir:") {
+                self.note(included, at, "the workflow goes into another directory, where the scripts of the layers have to lie");
+            } else if let Some(rest) = words.strip_prefix("include:") {
+                self.include(rest, included, at, files, depth);
+            }
+        }
+        open.into_iter().for_each(|open| self.close(open, included));
+    }
+
+    fn note(&mut self, included: Option<&str>, at: Place, message: &str) {
+        // The place is one in the workflow's own file, or said with the file that it includes.
+        let (at, message) = match included {
+            None => (at, message.to_owned()),
+            Some(file) => (Place { line: 1, column: 1 }, format!("{file}:{at}: {message}")),
+        };
+        self.notes.push(Note { at, message });
+    }
+
+    fn close(&mut self, open: Open, included: Option<&str>) {
+        let why = match open.other {
+            _ if open.name.is_empty() => "it has no name",
+            Some(other) => other,
+            None if !open.shell => "it has no shell command",
+            None => {
+                let command = Command { cmd: COMMAND.to_owned(), ..Command::default() };
+                let task = Task::plain(format!("rule {}", open.name), open.at, Parts { command, ..Parts::default() });
+                self.tasks.push(Entry { task, category: Some(open.name.clone()), after: Vec::new(), files: false });
+                self.rules.push(open.name);
+                return;
+            }
+        };
+        // A rule that only says what is wanted runs nothing.
+        if open.shell || open.other.is_some() {
+            self.note(included, open.at, &format!("the rule {} stays as it is: {why}", open.name));
+        }
+    }
+
+    fn include(&mut self, rest: &str, included: Option<&str>, at: Place, files: &dyn Files, depth: usize) {
+        let rest = rest.trim();
+        let quoted = ['"', '\'']
+            .iter()
+            .find_map(|quote| rest.strip_prefix(*quote)?.strip_suffix(*quote).filter(|name| !name.contains([*quote, '\\', '{'])));
+        let Some(name) = quoted else {
+            return self.note(included, at, "which file is included is known only when it runs; its rules stay as they are");
+        };
+        let folder = included.and_then(|file| file.rsplit_once('/')).map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
+        let path = format!("{folder}{name}");
+        match files.text(&path) {
+            Ok(_) if depth >= DEPTH => self.note(included, at, "files include each other; what is deeper stays as it is"),
+            Ok(text) => self.look(Some(&path), &text, files, depth + 1),
+            Err(error) => {
+                self.note(included, at, &format!("the included file “{path}” cannot be read ({error}); its rules stay as they are"))
+            }
+        }
+    }
+}
+
+impl Open {
+    fn take(&mut self, words: &str) {
+        const OTHERS: [(&str, &str); 6] = [
+            ("run:", "it has no shell command but Python"),
+            ("script:", "it has no shell command but a script"),
+            ("notebook:", "it has no shell command but a notebook"),
+            ("wrapper:", "it has no shell command but a wrapper"),
+            ("cwl:", "it has no shell command but a tool in CWL"),
+            ("shadow:", "it runs in a shadow directory, where the layers are not"),
+        ];
+        self.shell |= words.starts_with("shell:");
+        self.other = self.other.or_else(|| OTHERS.iter().find(|(word, _)| words.starts_with(word)).map(|(_, why)| *why));
+    }
+}
+
+/// What follows a word and a blank or a colon.
+fn directive<'t>(words: &'t str, word: &str) -> Option<&'t str> {
+    words.strip_prefix(word).filter(|rest| rest.starts_with([' ', '\t', ':']))
+}
+
+/// Lines of Python: texts in quotes may go over several.
+struct Scanner<'t> {
+    text: &'t [u8],
+    at: usize,
+    line: u32,
+}
+
+impl Scanner<'_> {
+    /// Passes over a line, with the texts that it opens.
+    fn logical_line(&mut self) {
+        let start = self.at;
+        while let Some(byte) = self.text.get(self.at) {
+            match byte {
+                b'\n' => {
+                    self.at += 1;
+                    break;
+                }
+                b'#' => self.at += self.text[self.at..].iter().take_while(|byte| **byte != b'\n').count(),
+                b'"' | b'\'' => self.quoted(*byte),
+                b'\\' => self.at += 2,
+                _ => self.at += 1,
+            }
+        }
+        self.at = self.at.min(self.text.len());
+        // Ends are at newlines and quotes, and so between characters; a backslash may stand before a longer one.
+        while self.at < self.text.len() && self.text[self.at] & 0xc0 == 0x80 {
+            self.at += 1;
+        }
+        let lines = self.text[start..self.at].iter().filter(|byte| **byte == b'\n').count();
+        self.line = self.line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
+    }
+
+    fn quoted(&mut self, quote: u8) {
+        let three = [quote; 3];
+        let long = self.text[self.at..].starts_with(&three);
+        self.at += if long { 3 } else { 1 };
+        while let Some(byte) = self.text.get(self.at) {
+            if *byte == b'\\' {
+                self.at += 2;
+            } else if long && self.text[self.at..].starts_with(&three) {
+                self.at += 3;
+                return;
+            } else if !long && (*byte == quote || *byte == b'\n') {
+                self.at += usize::from(*byte == quote);
+                return;
+            } else {
+                self.at += 1;
+            }
+        }
+        self.at = self.at.min(self.text.len());
+    }
+}
+
+impl Snakemake {
+    /// The new Snakefile, and the program of each rule.
+    pub(super) fn write(&self, tasks: &[(Task, Vec<Layer>)]) -> (String, Vec<Script>) {
+        let (mut lines, mut scripts) = (String::new(), Vec::new());
+        for (rule, (_, layers)) in self.rules.iter().zip(tasks) {
+            let Some(outermost) = layers.last() else { continue };
+            let name = format!("t_{}.shell/bash", outermost.id);
+            lines.push_str(&format!("    {}: {},\n", quote_json(rule), quote_json(&name)));
+            scripts.push(Script { name, text: shell(outermost) });
+        }
+        let text = format!(
+            "{}\n\n# flowmine transform: shell commands of these rules go through layers. It runs where the layers lie.\nimport os as flowmine_os\n\n\
+             # What runs the commands below the layers.\nflowmine_os.environ[\"FLOWMINE_SHELL\"] = shell.get_executable() or \"/bin/sh\"\nfor flowmine_rule, flowmine_program in {{\n{lines}}}.items():\n    \
+             workflow.get_rule(flowmine_rule).resources[\"shell_exec\"] = flowmine_os.path.join(flowmine_os.getcwd(), flowmine_program)\n",
+            self.text.trim_end_matches(['\n', ' '])
+        );
+        (text, scripts)
+    }
+}
+
+fn shell(outermost: &Layer) -> String {
+    format!(
+        "#!/bin/sh\n# flowmine transform: what Snakemake runs as the shell of a rule.\nset -- \"${{FLOWMINE_SHELL:-/bin/bash}}\" \"$@\"\nunset FLOWMINE_SHELL\n{}exec ./{}\n",
+        super::slurm::ARGUMENTS,
+        outermost.script()
+    )
+}
