@@ -13,8 +13,11 @@
 pub mod analysis;
 mod check;
 mod error;
+pub mod fit;
 pub mod functions;
 pub mod model;
+mod model_file;
+pub mod study;
 pub mod picture;
 pub mod report;
 pub mod what_if;
