@@ -131,6 +131,11 @@ impl Runs {
         self.0.is_empty()
     }
 
+    /// What they are called, each with its ids and names.
+    pub fn into_names(self) -> impl Iterator<Item = (String, Vec<String>)> {
+        self.0.into_iter().map(|(name, names)| (name, names.into_iter().collect()))
+    }
+
     pub fn choose(&self, wanted: Option<&str>) -> Result<&str, RunGraphError> {
         let Some(wanted) = wanted else {
             let mut all = self.0.keys();

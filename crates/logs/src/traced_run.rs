@@ -32,6 +32,15 @@ const GATHERED: usize = 4 * POINTS;
 /// Parts into which operations are cut that were added up.
 const PARTS: i64 = 32;
 
+/// The runs of a dataset, each with its ids and names.
+///
+/// # Errors
+/// When the dataset cannot be read, or nothing in it is a task.
+pub fn runs(tasks: &Tasks<'_>) -> Result<Vec<(String, Vec<String>)>, RunGraphError> {
+    let runs: Vec<_> = Runs::read(tasks)?.into_names().collect();
+    if runs.is_empty() { Err(RunGraphError::Empty) } else { Ok(runs) }
+}
+
 /// The run that is called `run`, or the only one.
 ///
 /// # Errors

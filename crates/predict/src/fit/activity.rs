@@ -97,7 +97,7 @@ impl Activity {
         ];
         let seen = best.iter().map(|wanted| all.iter().copied().filter(|seen| wanted(seen.task())).collect::<Vec<_>>());
         let seen = seen.into_iter().find(|seen| !seen.is_empty())?;
-        let sizes = |of: &dyn Fn(&TracedTask) -> f64| seen.iter().map(|seen| (seen.task().read_bytes(), of(seen.task()))).collect::<Vec<_>>();
+        let sizes = |of: &dyn Fn(&TracedTask) -> f64| seen.iter().map(|seen| (size(seen.task()), of(seen.task()))).collect::<Vec<_>>();
         let written: Vec<(f64, f64)> = sizes(&written_bytes).into_iter().filter(|(_, bytes)| *bytes > 0.0).collect();
         Some(Self {
             instances: seen.len(),
@@ -111,6 +111,12 @@ impl Activity {
             paces: paces(&seen),
         })
     }
+}
+
+/// The bytes by which a task grows: those that it reads or, where it reads nothing that was traced, those that it brings in and writes.
+pub(super) fn size(task: &TracedTask) -> f64 {
+    let read = task.read_bytes();
+    if read > 0.0 { read } else { written_bytes(task) }
 }
 
 /// Bytes that a task wrote, those that several read counted once as far as that can be told.

@@ -90,9 +90,9 @@ pub struct Learnt {
     pub traced: usize,
     /// How many read what was still being written, so that their waiting counts as work.
     pub streamed: usize,
-    /// Seconds of work by bytes read.
+    /// Seconds of work by bytes read or, of a task that reads nothing that was traced, by bytes written.
     pub work: Scale,
-    /// Bytes written by bytes read.
+    /// Bytes written, likewise.
     pub written: Option<Scale>,
     /// Its inputs.
     pub inputs: Vec<LearntEnd>,

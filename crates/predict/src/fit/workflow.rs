@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use flowmine_activity_log::{NONE, TracedRun};
 
-use super::activity::{Activity, Pace, Role, role};
+use super::activity::{Activity, Pace, Role, role, size};
 use super::shape::Shape;
 use super::{Options, Start};
 use crate::model::{DataInput, Function, Model, Output, Points, Policy, Process, Resource, Shared, Source, When};
@@ -17,10 +17,10 @@ const BYTES: &str = "bytes";
 const SECONDS: &str = "s";
 const CPU_SECONDS: &str = "cpu_s";
 
-/// The model of a run, and how many bytes each of its tasks reads in it.
+/// The model of a run.
 pub(super) fn model(run: &TracedRun, learnt: &BTreeMap<&str, Activity>, options: &Options) -> Model {
     let processors: BTreeMap<&str, u32> = run.processors.iter().map(|(host, count)| (host.as_str(), *count)).collect();
-    let mut made = Made { run, learnt, options, processors, sizes: vec![(0.0, 0.0); run.tasks.len()], pools: BTreeMap::new() };
+    let mut made = Made { run, learnt, options, processors, written: vec![0.0; run.tasks.len()], pools: BTreeMap::new() };
     // Sizes of outputs hang on those of inputs: tasks come after those whose output they read.
     let mut processes: Vec<Option<Process>> = vec![None; run.tasks.len()];
     for at in order(run) {
@@ -67,8 +67,8 @@ struct Made<'a> {
     learnt: &'a BTreeMap<&'a str, Activity>,
     options: &'a Options,
     processors: BTreeMap<&'a str, u32>,
-    /// Bytes that each task reads and writes in the model.
-    sizes: Vec<(f64, f64)>,
+    /// Bytes that each task writes in the model.
+    written: Vec<f64>,
     pools: BTreeMap<String, Shared>,
 }
 
@@ -78,8 +78,10 @@ impl Made<'_> {
         let learnt = self.learnt.get(task.activity.as_str())?;
         let inputs = self.inputs(at, learnt);
         let read: f64 = inputs.iter().map(|input| input.1).sum();
-        let work = learnt.work.at(read).max(1e-9);
-        self.sizes[at] = (read, learnt.written.map_or(0.0, |of| of.at(read)));
+        // What a task brings in that reads nothing comes from outside, as what was there before does.
+        let size = if task.read_bytes() > 0.0 { read } else { size(task) * self.options.inputs_times };
+        let work = learnt.work.at(size).max(1e-9);
+        self.written[at] = learnt.written.map_or(0.0, |of| of.at(size));
         let streams: Vec<u32> = inputs.iter().filter(|input| self.is_stream(at, input.0)).map(|input| input.0).collect();
         let data = self.data(at, learnt, &inputs, work);
         let after: Vec<u32> = task.after.iter().copied().filter(|from| !streams.contains(from)).collect();
@@ -124,7 +126,7 @@ impl Made<'_> {
         let end = self.learnt.get(source.activity.as_str())?.outputs.get(&to_role)?;
         let ends = source.outputs.iter().filter(|output| role(self.run, output.to) == to_role).count() as f64;
         let share = if end.apart { end.share / ends } else { end.share };
-        Some((self.sizes[from].1 * share).floor())
+        Some((self.written[from] * share).floor())
     }
 
     fn is_stream(&self, at: usize, from: u32) -> bool {
@@ -166,7 +168,7 @@ impl Made<'_> {
             let bytes = match output.to {
                 NONE => {
                     let end = learnt.outputs.get(&None)?;
-                    (self.sizes[at].1 * end.share).floor()
+                    (self.written[at] * end.share).floor()
                 }
                 to => self.given(at, to as usize)?,
             };
