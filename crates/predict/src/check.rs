@@ -407,7 +407,8 @@ fn mark_who_yields(processes: &[Process], order: &[usize], shared: &mut [Shared]
         for user in &mut shared.users {
             let process = &processes[user.process];
             let mine = fed[user.process] | (used(process) & !own);
-            let more_of_several = several && process.resources.iter().filter(|r| matches!(r.allocation, Allocation::Shared(o) if pool(o) == own)).count() > 1;
+            let more_of_several =
+                several && process.resources.iter().filter(|r| matches!(r.allocation, Allocation::Shared(o) if pool(o) == own)).count() > 1;
             let through = (0..TOLD_APART).filter(|n| mine & (1 << n) != 0).fold(mine, |mask, n| mask | asked[n]);
             user.yields = through & own == 0 && !more_of_several;
         }

@@ -17,9 +17,9 @@ pub mod fit;
 pub mod functions;
 pub mod model;
 mod model_file;
-pub mod study;
 pub mod picture;
 pub mod report;
+pub mod study;
 pub mod what_if;
 
 pub use analysis::{Limit, Prediction, Segment};

@@ -112,7 +112,8 @@ mod tests {
         let toml = |text: &str| Model::from_toml(text).unwrap_err().to_string();
         let said = json(r#"{"processes": [{"name": "a", "progress": "x"}]}"#);
         assert!(said.contains("processes[0].progress") && said.contains("line 1"), "{said}");
-        let said = json(r#"{"processes": [{"name": "a", "progress": 1, "resources": [{"name": "r", "requirement": "fast", "allocation": 1}]}]}"#);
+        let said =
+            json(r#"{"processes": [{"name": "a", "progress": 1, "resources": [{"name": "r", "requirement": "fast", "allocation": 1}]}]}"#);
         assert!(said.contains("processes[0].resources[0].requirement") && said.contains("a function is a number"), "{said}");
         let said = toml("[[processes]]\nname = \"a\"\nprogress = \"x\"\n");
         assert!(said.contains("processes[0].progress") && said.contains("line 3"), "{said}");

@@ -60,7 +60,12 @@ pub fn svg(prediction: &Prediction<'_>) -> String {
     let ticks = Ticks::of_time(&time, 8.0);
     axis::across(&mut sheet, &time, &ticks, top - 20.0, top - 16.0);
     sheet.text(LEFT + WIDTH + 8.0, top - 4.0, 11.0, WEAK_TEXT, "", ticks.unit);
-    sheet.document(WIDTH + 2.0 * LEFT, top + 24.0, &heading, "Progress of each process over time and what limits it, and use of what is shared")
+    sheet.document(
+        WIDTH + 2.0 * LEFT,
+        top + 24.0,
+        &heading,
+        "Progress of each process over time and what limits it, and use of what is shared",
+    )
 }
 
 fn row(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, top: f64) {
@@ -181,7 +186,9 @@ pub fn sweep(of: &Sweep, points: &[Point], best: Option<usize>) -> String {
     let mut sheet = Sheet::default();
     let path = visible(&of.path);
     let heading = match best.map(|at| points[at]) {
-        Some(best) => format!("Best: {} with {} after {}", path, short(best.value), flowmine_draw::duration(best.finish_s.unwrap_or(0.0) * 1e9)),
+        Some(best) => {
+            format!("Best: {} with {} after {}", path, short(best.value), flowmine_draw::duration(best.finish_s.unwrap_or(0.0) * 1e9))
+        }
         None => "Not all processes finish, whatever the value".to_owned(),
     };
     sheet.text(LEFT, 28.0, 16.0, TEXT, " font-weight=\"bold\"", &heading);
@@ -230,7 +237,8 @@ fn short(number: f64) -> String {
 fn numbers(axis: &Axis, most: f64) -> Ticks {
     let ideal = ((axis.high - axis.low) / most).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(ideal.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= ideal * 0.999_999).unwrap_or(10.0 * power);
+    let step =
+        [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= ideal * 0.999_999).unwrap_or(10.0 * power);
     let (first, last) = ((axis.low / step - 1e-9).ceil() as i64, (axis.high / step + 1e-9).floor() as i64);
     let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
     let words = |n: i64| (n as f64 * step, format!("{:.decimals$}", n as f64 * step));

@@ -55,7 +55,8 @@ pub fn text(report: &Report<'_>) -> String {
     if let Some((observed, predicted)) = report.fitted.and_then(|fitted| fitted.observed_s).zip(prediction.finish_s())
         && observed > 0.0
     {
-        let _ = writeln!(out, "observed:              {} (predicted {:+.1} %)", seconds(Some(observed)), (predicted / observed - 1.0) * 100.0);
+        let _ =
+            writeln!(out, "observed:              {} (predicted {:+.1} %)", seconds(Some(observed)), (predicted / observed - 1.0) * 100.0);
     }
     for at in 0..prediction.len() {
         let (start, end) = (seconds(prediction.started_s(at)), seconds(prediction.finished_s(at)));
@@ -98,7 +99,8 @@ fn text_of_studies(report: &Report<'_>, out: &mut String) {
         match best.map(|at| points[at]) {
             Some(best) => {
                 let value = format!("{}{:.6}", if sweep.change == Change::Set { "" } else { "times " }, best.value);
-                let _ = writeln!(out, "\n{path}: of {} values the best is {value}, which finishes: {}", points.len(), seconds(best.finish_s));
+                let _ =
+                    writeln!(out, "\n{path}: of {} values the best is {value}, which finishes: {}", points.len(), seconds(best.finish_s));
                 let ends = [points.first(), points.last()].into_iter().flatten();
                 for point in ends {
                     let _ = writeln!(out, "  {:>14.6}  {}", point.value, seconds(point.finish_s));
@@ -117,7 +119,11 @@ fn text_of_studies(report: &Report<'_>, out: &mut String) {
         more(out, all.len());
     }
     if let Some(interval) = &report.interval {
-        let _ = writeln!(out, "\nfinish of {} samples: mean {:.3} s, standard deviation {:.3} s", interval.samples, interval.mean_s, interval.deviation_s);
+        let _ = writeln!(
+            out,
+            "\nfinish of {} samples: mean {:.3} s, standard deviation {:.3} s",
+            interval.samples, interval.mean_s, interval.deviation_s
+        );
         for (share, finish) in &interval.quantiles {
             let _ = writeln!(out, "  {:>5} below {finish:.3} s", format!("{:.0} %", share * 100.0));
         }
@@ -153,7 +159,13 @@ fn text_of_fit(fitted: &Fitted, out: &mut String) {
 fn words_of(end: &LearntEnd, way: &str) -> String {
     let knots = &end.shape.knots;
     let (first, last) = (knots.first().map_or(0.0, |k| k.0) * 100.0, knots.last().map_or(0.0, |k| k.0) * 100.0);
-    let kind = if way == "writes" { "" } else if end.is_burst() { "burst, " } else { "stream, " };
+    let kind = if way == "writes" {
+        ""
+    } else if end.is_burst() {
+        "burst, "
+    } else {
+        "stream, "
+    };
     format!("{kind}between {first:.0} and {last:.0} % of the work, in {} pieces ± {:.1} %", knots.len() - 1, end.shape.error * 100.0)
 }
 
@@ -210,7 +222,10 @@ pub fn json(report: &Report<'_>) -> Value {
     if let Some((sweep, points, best)) = &report.sweep {
         let point = |p: &Point| json!({"value": p.value, "finish_s": p.finish_s});
         let change = if sweep.change == Change::Set { "set" } else { "times" };
-        add("sweep", json!({"path": sweep.path, "change": change, "best": best.map(|at| point(&points[at])), "points": points.iter().map(point).collect::<Vec<_>>()}));
+        add(
+            "sweep",
+            json!({"path": sweep.path, "change": change, "best": best.map(|at| point(&points[at])), "points": points.iter().map(point).collect::<Vec<_>>()}),
+        );
     }
     if let Some(sensitivity) = &report.sensitivity {
         add("sensitivity", sensitivity.iter().map(|s| json!({"path": s.path, "per_cent": s.per_cent})).collect());
@@ -218,7 +233,10 @@ pub fn json(report: &Report<'_>) -> Value {
     if let Some(of) = &report.interval {
         let quantiles: Vec<Value> = of.quantiles.iter().map(|(share, finish)| json!({"share": share, "finish_s": finish})).collect();
         let (mean, deviation) = if of.quantiles.is_empty() { (None, None) } else { (Some(of.mean_s), Some(of.deviation_s)) };
-        add("interval", json!({"samples": of.samples, "never": of.never, "mean_s": mean, "deviation_s": deviation, "quantiles": quantiles}));
+        add(
+            "interval",
+            json!({"samples": of.samples, "never": of.never, "mean_s": mean, "deviation_s": deviation, "quantiles": quantiles}),
+        );
     }
     all
 }

@@ -103,7 +103,9 @@ impl Workflow {
                 }
             }
         }
-        found.sort_by(|(_, a), (_, b)| (b.to_s - b.from_s).total_cmp(&(a.to_s - a.from_s)).then(a.process.cmp(&b.process)).then(a.from_s.total_cmp(&b.from_s)));
+        found.sort_by(|(_, a), (_, b)| {
+            (b.to_s - b.from_s).total_cmp(&(a.to_s - a.from_s)).then(a.process.cmp(&b.process)).then(a.from_s.total_cmp(&b.from_s))
+        });
         found.truncate(most);
         let mut gains = Vec::with_capacity(found.len());
         for (part, of) in found {

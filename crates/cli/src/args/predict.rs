@@ -27,9 +27,9 @@ pub struct Predict {
     /// When tasks start: with the delays that were observed, or as soon as what they read is there.
     #[arg(long, value_enum, default_value = "observed", requires = "dataset", help_heading = "Models from traces")]
     pub start: StartArg,
-    /// Let each task read as its input is written, though it did not when it was traced.
-    #[arg(long, requires = "dataset", help_heading = "Models from traces")]
-    pub stream: bool,
+    /// Let these tasks read as their input is written, though they did not when they were traced.
+    #[arg(long, value_name = "TASK,TASK…", value_delimiter = ',', requires = "dataset", help_heading = "Models from traces")]
+    pub stream: Vec<String>,
     /// As if so many times as much were read of what was there before the run.
     #[arg(long, value_name = "TIMES", default_value_t = 1.0, requires = "dataset", help_heading = "Models from traces")]
     pub inputs_times: f64,

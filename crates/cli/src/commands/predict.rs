@@ -11,10 +11,10 @@ use flowmine_logs::task_log::Tasks;
 use flowmine_logs::traced_run;
 use flowmine_predict::fit::{self, Fitted, Link, Options, Start};
 use flowmine_predict::model::Model;
+use flowmine_predict::picture;
 use flowmine_predict::report::{self, Report};
 use flowmine_predict::study::{self, Sweep, Vary};
 use flowmine_predict::what_if::Wider;
-use flowmine_predict::picture;
 use flowmine_schema::Dataset;
 
 use crate::args::{Predict, PredictFormat, StartArg};
@@ -161,7 +161,7 @@ fn fit(args: &Predict) -> anyhow::Result<Fitted> {
         StartArg::Observed => Start::Observed,
         StartArg::Ready => Start::Ready,
     };
-    let options = Options { start, stream: args.stream, inputs_times: args.inputs_times, share };
+    let options = Options { start, stream: args.stream.clone(), inputs_times: args.inputs_times, share };
     let _stage = Stage::new("fitting");
     Ok(fit::fit(&learn, &found[target].run, &options)?)
 }
@@ -170,7 +170,12 @@ fn fit(args: &Predict) -> anyhow::Result<Fitted> {
 fn choose(found: &[Found], wanted: Option<&str>) -> anyhow::Result<usize> {
     let known = || found.iter().map(|of| format!("{:?} in {}", of.run.name, of.dir)).take(8).collect::<Vec<_>>().join(", ");
     let Some(wanted) = wanted else {
-        anyhow::ensure!(found.len() == 1, "there are {} runs: choose the one that is predicted with --run; there are {}", found.len(), known());
+        anyhow::ensure!(
+            found.len() == 1,
+            "there are {} runs: choose the one that is predicted with --run; there are {}",
+            found.len(),
+            known()
+        );
         return Ok(0);
     };
     let is = |of: &Found| of.run.name == wanted || of.dir == wanted || of.names.iter().any(|name| name == wanted);
@@ -178,11 +183,17 @@ fn choose(found: &[Found], wanted: Option<&str>) -> anyhow::Result<usize> {
     match called[..] {
         [only] => Ok(only),
         [] => anyhow::bail!("no run is called {wanted:?}; there are {}", known()),
-        _ => anyhow::bail!("more than one run is called {wanted:?}: give its name and id, or the directory of its dataset; there are {}", known()),
+        _ => anyhow::bail!(
+            "more than one run is called {wanted:?}: give its name and id, or the directory of its dataset; there are {}",
+            known()
+        ),
     }
 }
 
 fn link(text: &str) -> anyhow::Result<Link> {
-    let (name, tasks) = text.split_once('=').filter(|(name, tasks)| !name.is_empty() && !tasks.is_empty()).with_context(|| format!("--share {text:?} is not NAME=TASK,TASK…"))?;
+    let (name, tasks) = text
+        .split_once('=')
+        .filter(|(name, tasks)| !name.is_empty() && !tasks.is_empty())
+        .with_context(|| format!("--share {text:?} is not NAME=TASK,TASK…"))?;
     Ok(Link { name: name.to_owned(), tasks: tasks.split(',').map(str::to_owned).collect() })
 }

@@ -141,7 +141,15 @@ fn together<'c>(curves: impl Iterator<Item = &'c Curve>) -> Curve {
     }
     steps.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut sum = 0.0;
-    steps.into_iter().map(|(at, more)| (at, { sum += more; sum })).collect()
+    steps
+        .into_iter()
+        .map(|(at, more)| {
+            (at, {
+                sum += more;
+                sum
+            })
+        })
+        .collect()
 }
 
 fn last(curve: &Curve) -> f64 {
@@ -229,7 +237,9 @@ fn paces(seen: &[Seen<'_>]) -> Vec<(f64, Pace)> {
         return vec![(0.0, Pace::Unknown)];
     }
     let cell = |at: usize| {
-        let part = |curve: &Curve, length: f64| value(curve, length * (at + 1) as f64 / CELLS as f64) - value(curve, length * at as f64 / CELLS as f64);
+        let part = |curve: &Curve, length: f64| {
+            value(curve, length * (at + 1) as f64 / CELLS as f64) - value(curve, length * at as f64 / CELLS as f64)
+        };
         let sum = |of: &dyn Fn(&TracedTask) -> f64| tasks.iter().copied().filter(|task| told(task)).map(of).sum::<f64>();
         let time = sum(&|task| task.run_s / CELLS as f64);
         let cpu = sum(&|task| part(&task.cpu_s, task.run_s)) / time;

@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_activity_log::TracedRun;
 
-pub use activity::Pace;
 use activity::Activity;
+pub use activity::Pace;
 pub use scale::Scale;
 pub use shape::{MAX_PIECES, Shape};
 
@@ -40,8 +40,8 @@ pub enum Start {
 pub struct Options {
     /// When tasks start.
     pub start: Start,
-    /// Whether each reader may read as its input is written, though it did not when it was traced.
-    pub stream: bool,
+    /// Names of tasks that read as their input is written, though they did not when they were traced.
+    pub stream: Vec<String>,
     /// How many times as much is read of what was there before.
     pub inputs_times: f64,
     /// Links that several tasks share.
@@ -50,7 +50,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { start: Start::Observed, stream: false, inputs_times: 1.0, share: Vec::new() }
+        Self { start: Start::Observed, stream: Vec::new(), inputs_times: 1.0, share: Vec::new() }
     }
 }
 
@@ -129,10 +129,11 @@ pub fn fit(runs: &[&TracedRun], target: &TracedRun, options: &Options) -> Result
     if !(options.inputs_times.is_finite() && options.inputs_times > 0.0) {
         return Err(PredictError::field("inputs-times", "a factor is above zero and finite"));
     }
-    for name in options.share.iter().flat_map(|link| &link.tasks) {
+    let of_share = options.share.iter().flat_map(|link| &link.tasks).map(|name| ("share", name));
+    for (option, name) in of_share.chain(options.stream.iter().map(|name| ("stream", name))) {
         if !target.tasks.iter().any(|task| task.name == *name) {
             let known: Vec<&str> = target.tasks.iter().map(|task| task.name.as_str()).take(8).collect();
-            return Err(PredictError::field("share", format!("there is no task {name:?}; there are {}", known.join(", "))));
+            return Err(PredictError::field(option, format!("there is no task {name:?}; there are {}", known.join(", "))));
         }
     }
     let names: BTreeSet<&str> = target.tasks.iter().map(|task| task.activity.as_str()).collect();
@@ -198,7 +199,9 @@ fn missing(runs: &[&TracedRun], target: &TracedRun, learnt: &[Learnt], options: 
     }
     let lost = sum(&|of| of.lost);
     if lost > 0 {
-        notes.push(format!("{lost} reads and writes were lost by the trace: what is fitted to them is too small by so much; record with a larger `--ring`"));
+        notes.push(format!(
+            "{lost} reads and writes were lost by the trace: what is fitted to them is too small by so much; record with a larger `--ring`"
+        ));
     }
     let streamed: Vec<&str> = learnt.iter().filter(|of| of.streamed > 0).map(|of| of.name.as_str()).collect();
     if !streamed.is_empty() {
@@ -216,7 +219,9 @@ fn missing(runs: &[&TracedRun], target: &TracedRun, learnt: &[Learnt], options: 
         notes.push(format!("the CPU time of {} is not known: record until all their processes have ended", listed(&unknown)));
     }
     if target.processors.is_empty() && learnt.iter().any(|of| of.traced > 0) {
-        notes.push("how many processors the hosts have is not known (no rows in `hosts`), so that tasks do not share them in the model".to_owned());
+        notes.push(
+            "how many processors the hosts have is not known (no rows in `hosts`), so that tasks do not share them in the model".to_owned(),
+        );
     }
     for (count, what) in [
         (sum(&|of| of.not_completed), "had not ended, failed or were aborted"),

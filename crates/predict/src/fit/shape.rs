@@ -38,9 +38,8 @@ impl Shape {
         let mean = |at: usize| seen.iter().map(|places| places[at]).sum::<f64>() / seen.len() as f64;
         let points: Vec<(f64, f64)> = (0..=GRID).map(|at| (mean(at), at as f64 / GRID as f64)).collect();
         let knots = simplified(&points);
-        let off = |places: &Vec<f64>| {
-            places.iter().enumerate().map(|(at, x)| distance(&knots, *x, at as f64 / GRID as f64)).fold(0.0, f64::max)
-        };
+        let off =
+            |places: &Vec<f64>| places.iter().enumerate().map(|(at, x)| distance(&knots, *x, at as f64 / GRID as f64)).fold(0.0, f64::max);
         let error = seen.iter().map(off).fold(0.0, f64::max);
         Some(Self { knots, error })
     }

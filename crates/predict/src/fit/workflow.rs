@@ -134,7 +134,7 @@ impl Made<'_> {
         let Some(source) = self.run.tasks.get(from as usize) else { return false };
         let streamed = task.inputs.iter().any(|input| input.from == from && input.streamed);
         let overlap = task.start_s.zip(source.start_s).is_some_and(|(start, begin)| start < begin + source.run_s - NO_DELAY);
-        self.options.stream || streamed || (overlap && source.traced && task.traced)
+        self.options.stream.contains(&task.name) || streamed || (overlap && source.traced && task.traced)
     }
 
     fn data(&self, at: usize, learnt: &Activity, inputs: &[(u32, f64)], work: f64) -> Vec<DataInput> {

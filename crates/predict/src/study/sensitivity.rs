@@ -27,7 +27,10 @@ pub fn sensitivity(model: &Model) -> Result<Vec<Sensitivity>, PredictError> {
     let Some(finish) = model.check()?.predict()?.finish_s().filter(|finish| *finish > 0.0) else { return Ok(Vec::new()) };
     let parameters = Parameter::all(model);
     if parameters.len() > MAX_PARAMETERS {
-        let problem = format!("the model has {} functions and at most {MAX_PARAMETERS} are tried: use --sweep for those that matter", parameters.len());
+        let problem = format!(
+            "the model has {} functions and at most {MAX_PARAMETERS} are tried: use --sweep for those that matter",
+            parameters.len()
+        );
         return Err(PredictError::field("sensitivity", problem));
     }
     let mut all = Vec::new();
