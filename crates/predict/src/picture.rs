@@ -181,8 +181,8 @@ fn colour(limit: Limit) -> &'static str {
 const HIGH: f64 = 320.0;
 const WORDS: f64 = 72.0;
 
-/// Draws a sweep: the finish over the value, and the best.
-pub fn sweep(of: &Sweep, points: &[Point], best: Option<usize>) -> String {
+/// Draws a sweep: the finish over the value, the best, and what was measured: pairs of value and seconds.
+pub fn sweep(of: &Sweep, points: &[Point], best: Option<usize>, measured: &[(f64, f64)]) -> String {
     let mut sheet = Sheet::default();
     let path = visible(&of.path);
     let heading = match best.map(|at| points[at]) {
@@ -196,11 +196,12 @@ pub fn sweep(of: &Sweep, points: &[Point], best: Option<usize>) -> String {
     let (low, high) = (of.low.min(of.high), of.low.max(of.high));
     let high = if high > low { high } else { low + 1.0 };
     let across = Axis { low, high, from: left, to: left + WIDTH - WORDS };
-    let finishes = points.iter().filter_map(|point| point.finish_s);
+    let shown: Vec<(f64, f64)> = measured.iter().copied().filter(|(value, _)| *value >= low && *value <= high).collect();
+    let finishes = points.iter().filter_map(|point| point.finish_s).chain(shown.iter().map(|point| point.1));
     let (least, most) = finishes.fold((f64::INFINITY, 0.0f64), |(least, most), finish| (least.min(finish), most.max(finish)));
     let least = if least.is_finite() { least } else { 0.0 };
     let room = ((most - least) * 0.08).max(most * 0.01).max(1e-9);
-    let top = 52.0;
+    let top = 60.0;
     let up = Axis { low: (least - room).max(0.0) * 1e9, high: (most + room) * 1e9, from: top + HIGH, to: top };
     axis::across(&mut sheet, &across, &numbers(&across, 10.0), top, top + HIGH);
     let ticks = Ticks::of_time(&up, 8.0);
@@ -218,6 +219,12 @@ pub fn sweep(of: &Sweep, points: &[Point], best: Option<usize>) -> String {
     }
     if !line.is_empty() {
         sheet.path(line.trim_start(), "none", " stroke=\"#d97706\" stroke-width=\"2\"");
+    }
+    for (value, finish) in &shown {
+        sheet.dot((across.at(*value), up.at(finish * 1e9)), 3.0, TEXT);
+    }
+    if !shown.is_empty() {
+        sheet.text(LEFT, 46.0, 11.0, WEAK_TEXT, "", "Line: predicted. Dots: measured. Ring: the best predicted.");
     }
     if let Some(Point { value, finish_s: Some(finish) }) = best.map(|at| points[at]) {
         sheet.circle((across.at(value), up.at(finish * 1e9)), 4.5, "#ffffff", "#d97706", 2.0);

@@ -160,3 +160,21 @@ fn the_six_pieces(text: &str) {
     }
     assert!(near(prediction.finish_s().unwrap(), 100.0));
 }
+
+#[test]
+fn figure_3_has_the_papers_pieces() {
+    use flowmine_predict::functions::{Piecewise, Poly};
+    let data = [
+        Piecewise::line(0.0, 1.0),
+        Piecewise::points(&[(0.0, 20.0), (50.0, 20.0), (50.0, 100.0)]).unwrap(),
+        Piecewise::new([(0.0, Poly::new(&[0.0, 0.0, 0.025]).unwrap())]).unwrap(),
+    ];
+    let minimum = Piecewise::minimum(&data.each_ref()).unwrap();
+    // Data 2 until it allows as much as data 1, at the root of 800; data 1 until it jumps; then data 0.
+    let expected = [(0.0, 2), (800f64.sqrt(), 1), (50.0, 0)];
+    assert_eq!(minimum.least.len(), expected.len(), "{:?}", minimum.least);
+    for ((at, least), (from, number)) in minimum.least.iter().zip(expected) {
+        assert!(near(*at, from) && *least == number, "{:?}", minimum.least);
+    }
+    assert!(near(minimum.function.at(20.0), 10.0) && near(minimum.function.at(40.0), 20.0) && near(minimum.function.at(70.0), 70.0));
+}

@@ -57,6 +57,9 @@ pub struct Predict {
     /// Predict with a number of the model swept over a range, set (=) or multiplied (*): `shared[link].part[download]=0.5..0.99/600`.
     #[arg(long, value_name = "PATH=LOW..HIGH/POINTS", help_heading = "What if")]
     pub sweep: Option<String>,
+    /// With --sweep and a picture: draw what was measured too, a CSV file with a value and seconds in each line.
+    #[arg(long, value_name = "FILE", requires = "sweep", help_heading = "What if")]
+    pub measured: Option<PathBuf>,
     /// Say by how much the finish changes when any capacity, allocation, requirement or input is one per cent more.
     #[arg(long, help_heading = "What if")]
     pub sensitivity: bool,

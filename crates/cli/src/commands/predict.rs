@@ -39,6 +39,7 @@ pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
         let text = if is_toml(path) { model.to_toml()? } else { model.to_json()? };
         output::write(Some(path), |out| Ok(out.write_all(text.as_bytes())?))?;
     }
+    let measured = args.measured.as_deref().map(measurements).transpose()?.unwrap_or_default();
     let place = || place.clone();
     let _stage = Stage::new("predicting");
     let workflow = model.check().with_context(place)?;
@@ -73,7 +74,7 @@ pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
         PredictFormat::Csv => Ok(out.write_all(report::csv(&report).as_bytes())?),
         PredictFormat::Svg => {
             let drawn = match &report.sweep {
-                Some((sweep, points, best)) => picture::sweep(sweep, points, *best),
+                Some((sweep, points, best)) => picture::sweep(sweep, points, *best, &measured),
                 None => picture::svg(&prediction),
             };
             Ok(out.write_all(drawn.as_bytes())?)
@@ -110,6 +111,21 @@ fn read(path: &Path) -> anyhow::Result<Model> {
     file.take(MAX_BYTES + 1).read_to_string(&mut text).with_context(place)?;
     anyhow::ensure!(text.len() as u64 <= MAX_BYTES, "{}: a model has at most {} MiB", place(), MAX_BYTES >> 20);
     if is_toml(path) { Model::from_toml(&text) } else { Model::from_json(&text) }.with_context(place)
+}
+
+/// Values and seconds of a CSV file; a first line of words is passed over.
+fn measurements(path: &Path) -> anyhow::Result<Vec<(f64, f64)>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let mut points = Vec::new();
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        match line.split_once(',').map(|(value, seconds)| (number(value), number(seconds))) {
+            Some((Some(value), Some(seconds))) => points.push((value, seconds)),
+            _ if at == 0 => {}
+            _ => anyhow::bail!("{}:{}: a line has a value and seconds, with a comma between", path.display(), at + 1),
+        }
+    }
+    Ok(points)
 }
 
 fn ending(path: &Path) -> Option<&str> {
