@@ -1,12 +1,10 @@
 //! What a prediction costs: the paper's evaluation workflow of five processes, its sweep of 600 shares, 10,000 processes in streams, a model of a million pieces.
 //!
-//! `cargo bench -p flowmine-predict` prints the best of five rounds. With `FLOWMINE_BOTTLEMOD` (a directory with `task.py`, `func.py` and `ppoly.py` of BottleMod's repository) and `FLOWMINE_PYTHON`
-//! (with SciPy) the published Python analyses the same workflow in the same run, at the shares at which it does not fail. A table of measured values stands in docs/performance.md.
+//! `cargo bench -p flowmine-predict` prints the best of five rounds. A table of measured values stands in docs/performance.md.
 
 #![allow(missing_docs, reason = "a benchmark")]
 
 use std::error::Error;
-use std::process::Command;
 use std::time::Instant;
 
 use flowmine_predict::model::Model;
@@ -51,12 +49,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(())
     })?;
     println!("a function of a million pieces: {long:.3} s");
-    if let (Some(dir), Some(python)) = (std::env::var_os("FLOWMINE_BOTTLEMOD"), std::env::var_os("FLOWMINE_PYTHON")) {
-        let done = Command::new(python).arg("-c").arg(PYTHON).env("PYTHONPATH", dir).status()?;
-        if !done.success() {
-            return Err("BottleMod's Python failed".into());
-        }
-    }
     Ok(())
 }
 
@@ -92,41 +84,3 @@ fn pieces(count: u32) -> Result<Model, Box<dyn Error>> {
         "resources": [{"name": "r", "requirement": {"points": points}, "allocation": 10}]}]});
     Ok(Model::from_json(&model.to_string())?)
 }
-
-/// The same workflow for the published classes.
-const PYTHON: &str = r#"
-import time
-from func import Func
-from ppoly import PPoly
-from task import Task, TaskExecution
-
-SIZE, LINK, OUT, WORK, LAST = 1137486559, 12780544, 80 << 20, 82, 500
-
-def transfer(rate):
-    return TaskExecution(Task([PPoly([0, SIZE], [[1]])], [Func([0, SIZE], [[1, 0]])]), [rate], [Func([0, LAST], [[SIZE]])]).get_result()[0]
-
-def step(data, size, seconds, functions):
-    task = Task([PPoly([0, size], [[seconds / size]])], functions)
-    return TaskExecution(task, [PPoly([0, LAST], [[1]])] , data).get_result()[0]
-
-def analyse(share):
-    first = transfer(PPoly([0, LAST], [[LINK * share]]))
-    taken = PPoly([0, first.x[1], LAST], [[LINK * share, 0]])
-    second = transfer(PPoly([0, LAST], [[LINK]]) - taken)
-    reversed_ = step([first], OUT, WORK, [Func([0, SIZE - 0.0001, SIZE], [[0], [OUT]])])
-    rotated = step([second], OUT, WORK, [Func([0, SIZE - 0.0001, SIZE], [[OUT / SIZE, 0], [0, OUT]])])
-    return step([reversed_, rotated], 2 * OUT, 1, [Func([0, OUT], [[2, 0]]), Func([0, OUT], [[2, 0]])]).x[-1]
-
-done, failed, seconds = 0, 0, []
-begin = time.perf_counter()
-for n in range(600):
-    share = 0.5 + 0.49 * n / 599
-    one = time.perf_counter()
-    try:
-        analyse(share)
-        seconds.append(time.perf_counter() - one)
-    except Exception:
-        failed += 1
-seconds.sort()
-print(f"BottleMod's Python: five processes {seconds[0] * 1e3:.2f} ms at best, {seconds[len(seconds) // 2] * 1e3:.2f} ms median; 600 shares {time.perf_counter() - begin:.2f} s, of which {failed} failed")
-"#;
