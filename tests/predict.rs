@@ -1,36 +1,210 @@
-//! `flowmine predict` as a user meets it.
+//! `flowmine predict` as a user meets it: models by hand, and models fitted to recorded runs beside what those runs took.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
 mod support;
 
-use support::{expect, flowmine, repository};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-fn model(name: &str) -> std::path::PathBuf {
+use flowmine_schema::tables::TaskRun;
+use flowmine_schema::{Dataset, DatasetError, Projection};
+use serde_json::{Value as Json, json};
+use support::{expect, flowmine, repository};
+use tempfile::TempDir;
+
+fn model(name: &str) -> PathBuf {
     repository("crates/predict/examples").join(name)
+}
+
+fn said(command: &mut Command, code: i32) -> String {
+    let output = expect(command, code);
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn json_of(command: &mut Command) -> Json {
+    serde_json::from_slice(&expect(command, 0).stdout).unwrap()
+}
+
+/// Copies of recorded datasets with their operations put down to tasks.
+fn recorded(names: &[&str]) -> (TempDir, Vec<PathBuf>) {
+    let dir = tempfile::tempdir().unwrap();
+    let copies = names.iter().map(|name| {
+        let to = dir.path().join(name);
+        expect(Command::new("cp").arg("-r").arg(repository("fixtures/prediction").join(name)).arg(&to), 0);
+        expect(flowmine().args(["correlate", "--dataset"]).arg(&to), 0);
+        to
+    });
+    let copies = copies.collect();
+    (dir, copies)
+}
+
+/// The ids of the runs of a dataset, in order.
+fn runs(dataset: &Path) -> Vec<String> {
+    let mut ids = BTreeSet::new();
+    let read = Dataset::open(dataset).unwrap().read::<TaskRun<'static>, DatasetError>(Projection::Only(&["run_id"]), |row| {
+        ids.insert(row.run_id.unwrap().into_owned());
+        Ok(())
+    });
+    read.unwrap();
+    ids.into_iter().collect()
 }
 
 #[test]
 fn a_model_is_predicted_in_each_format() {
-    let text = String::from_utf8(expect(flowmine().arg("predict").arg(model("evaluation.json")).args(["--widen", "2"]), 0).stdout).unwrap();
-    assert!(text.contains("resource network (shared link)") && text.contains("earlier by, if wider"), "{text}");
-    let json = expect(flowmine().arg("predict").arg(model("figure-4.json")).args(["--format", "json"]), 0).stdout;
-    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let text = said(flowmine().arg("predict").arg(model("evaluation.json")).args(["--widen", "2", "--segments", "3", "--sensitivity"]), 0);
+    for part in ["resource network (shared link)", "earlier by, if wider", "for this time alone", "for one per cent more of"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = json_of(flowmine().arg("predict").arg(model("figure-4.json")).args(["--format", "json"]));
     assert!((json["finish_s"].as_f64().unwrap() - 100.0).abs() < 1e-9);
     assert_eq!(json["processes"][0]["segments"].as_array().unwrap().len(), 6);
     let dir = tempfile::tempdir().unwrap();
     let picture = dir.path().join("p.svg");
     expect(flowmine().arg("predict").arg(model("figure-4.json")).arg("-o").arg(&picture), 0);
-    assert!(std::fs::read_to_string(&picture).unwrap().contains("data 2"));
+    assert!(fs::read_to_string(&picture).unwrap().contains("data 2"));
     let csv = expect(flowmine().arg("predict").arg(model("figure-4.json")).args(["--format", "csv"]), 0).stdout;
     assert_eq!(String::from_utf8(csv).unwrap().lines().count(), 7);
 }
 
 #[test]
+fn sweeps_and_chance() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = ["--sweep", "shared[link].part[download 1]=0.5..0.99/600"];
+    let json = json_of(flowmine().arg("predict").arg(model("evaluation.json")).args(sweep).args(["--format", "json"]));
+    let best = json["sweep"]["best"]["value"].as_f64().unwrap();
+    assert!((0.9270707..0.9283).contains(&best), "{best}");
+    let csv = expect(flowmine().arg("predict").arg(model("evaluation.json")).args(sweep).args(["--format", "csv"]), 0).stdout;
+    assert_eq!(String::from_utf8(csv).unwrap().lines().count(), 601);
+    let picture = dir.path().join("sweep.svg");
+    expect(flowmine().arg("predict").arg(model("evaluation.json")).args(sweep).arg("-o").arg(&picture), 0);
+    assert!(fs::read_to_string(&picture).unwrap().contains("Best: shared[link].part[download 1]"));
+    let vary = ["--vary", "shared[link].capacity*0.9..1.1", "--samples", "200"];
+    let draw = |seed: &str| said(flowmine().arg("predict").arg(model("evaluation.json")).args(vary).args(["--seed", seed]), 0);
+    assert!(draw("1").contains("finish of 200 samples"));
+    assert_eq!(draw("1"), draw("1"));
+    assert_ne!(draw("1"), draw("2"));
+    assert!(said(flowmine().arg("predict").arg(model("evaluation.json")).args(["--sweep", "x"]), 2).contains("sweep: \"x\" is not"));
+    assert!(
+        said(flowmine().arg("predict").arg(model("evaluation.json")).args(vary).args(["-o", "x.svg"]), 2).contains("--vary is told as")
+    );
+}
+
+#[test]
 fn a_wrong_model_is_refused_with_its_field() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("model.json");
-    std::fs::write(&path, r#"{"processes": [{"name": "a", "progress": -1}]}"#).unwrap();
-    let said = expect(flowmine().arg("predict").arg(&path), 2).stderr;
-    assert!(String::from_utf8(said).unwrap().contains("processes[0].progress"));
+    for (name, text, place) in [
+        ("model.json", r#"{"processes": [{"name": "a", "progress": -1}]}"#, "processes[0].progress"),
+        ("model.json", r#"{"processes": [{"name": "a", "progress": 1, "speed": 1}]}"#, "processes[0]"),
+        ("model.toml", "[[processes]]\nname = \"a\"\nprogress = inf\n", "processes[0].progress"),
+        ("model.toml", "[[processes]]\nname = 1\nprogress = 1\n", "processes[0].name"),
+    ] {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        let said = said(flowmine().arg("predict").arg(&path), 2);
+        assert!(said.contains(place), "{said}");
+    }
+}
+
+/// The shares of the link that the first download had when the workflow was recorded, in per cent.
+const SHARES: [u32; 10] = [50, 55, 60, 65, 70, 75, 80, 85, 90, 95];
+
+/// BottleMod's evaluation workflow with ffmpeg: models fitted to runs of each task alone predict the runs of all together.
+#[test]
+fn what_was_learnt_alone_predicts_what_runs_together() {
+    let combined: Vec<String> = SHARES.iter().map(|share| format!("combined-{share}-1")).collect();
+    let names: Vec<&str> = std::iter::once("isolated").chain(combined.iter().map(String::as_str)).collect();
+    let (dir, datasets) = recorded(&names);
+    let first = runs(&datasets[0]).remove(0);
+    let written = dir.path().join("model.toml");
+    let fit = ["--start", "ready", "--stream", "reverse,rotate", "--share", "link=download-1,download-2"];
+    let sweep = ["--sweep", "shared[link].part[download-1]=0.5..0.95/10"];
+    let mut command = flowmine();
+    command.arg("predict").arg("--dataset").arg(&datasets[0]).args(["--run", &first]).args(fit).args(sweep).args(["--format", "json"]);
+    let swept = json_of(command.arg("--write-model").arg(&written));
+    let learnt = |name: &str| swept["learnt"].as_array().unwrap().iter().find(|of| of["name"] == name).unwrap().clone();
+    assert_eq!((&learnt("reverse")["inputs"][0]["kind"], learnt("reverse")["instances"].as_u64()), (&json!("burst"), Some(3)));
+    assert_eq!(learnt("rotate")["inputs"][0]["kind"], "stream");
+    let points = swept["sweep"]["points"].as_array().unwrap();
+    let mut measured = Vec::new();
+    let (mut sum, mut worst) = (0.0, 0.0f64);
+    for (point, dataset) in points.iter().zip(&datasets[1..]) {
+        let observed = json_of(flowmine().args(["predict", "--format", "json", "--dataset"]).arg(dataset))["observed_s"].as_f64().unwrap();
+        let off = (point["finish_s"].as_f64().unwrap() / observed - 1.0).abs();
+        (sum, worst) = (sum + off, worst.max(off));
+        measured.push(observed);
+    }
+    assert!(sum / 10.0 < 0.05 && worst < 0.10, "mean {} worst {worst}", sum / 10.0);
+    // The share that it chooses is as good as the best that was measured.
+    let best = swept["sweep"]["best"]["value"].as_f64().unwrap();
+    let chosen = SHARES.iter().position(|share| (f64::from(*share) / 100.0 - best).abs() < 1e-6).unwrap();
+    let least = measured.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(measured[chosen] < 1.03 * least, "{best}: {} instead of {least}", measured[chosen]);
+    // What was written is predicted the same.
+    let again = json_of(flowmine().arg("predict").arg(&written).args(sweep).args(["--format", "json"]));
+    assert_eq!(again["sweep"], swept["sweep"]);
+    assert_eq!(again["finish_s"], swept["finish_s"]);
+    // A run is predicted as it was.
+    let text = said(flowmine().args(["predict", "--dataset"]).arg(&datasets[0]).args(["--run", &first]), 0);
+    assert!(text.contains("burst, between") && text.contains("observed:"), "{text}");
+    assert!(said(flowmine().args(["predict", "--dataset"]).arg(&datasets[0]), 2).contains("there are 3 runs"));
+    assert!(said(flowmine().args(["predict", "--dataset"]).arg(&datasets[0]).args(["--run", "x"]), 2).contains("no run is called \"x\""));
+    let alone = ["--run", &first, "--share", "link=nobody"];
+    assert!(said(flowmine().args(["predict", "--dataset"]).arg(&datasets[0]).args(alone), 2).contains("no task \"nobody\""));
+}
+
+/// Montage on 9 and 25 pictures predicts that on 16.
+#[test]
+fn two_sizes_predict_a_third() {
+    let (_dir, datasets) = recorded(&["montage-9", "montage-16", "montage-25"]);
+    let mut command = flowmine();
+    command.args(["predict", "--format", "json", "--held-out", "--run"]).arg(&datasets[1]);
+    datasets.iter().for_each(|dataset| {
+        command.arg("--dataset").arg(dataset);
+    });
+    let predicted = json_of(&mut command);
+    let (finish, observed) = (predicted["finish_s"].as_f64().unwrap(), predicted["observed_s"].as_f64().unwrap());
+    assert!((finish / observed - 1.0).abs() < 0.10, "{finish} {observed}");
+    assert!(
+        predicted["learnt"].as_array().unwrap().iter().all(|of| of["work_s"]["one_size"] == false || of["name"] == "mViewer"),
+        "{predicted}"
+    );
+}
+
+/// What an engine or an archive tells without traces gives a coarse model, which says so.
+#[test]
+fn run_times_alone_give_a_coarse_model() {
+    let dir = tempfile::tempdir().unwrap();
+    let task = |id: &str, parents: Json, inputs: Json, outputs: Json| json!({"name": id, "id": id, "parents": parents, "children": [], "inputFiles": inputs, "outputFiles": outputs});
+    let instance = json!({"name": "small", "schemaVersion": "1.5", "workflow": {
+        "specification": {
+            "tasks": [task("split", json!([]), json!(["in"]), json!(["a", "b"])), task("left", json!(["split"]), json!(["a"]), json!(["c"])),
+                task("right", json!(["split"]), json!(["b"]), json!(["d"])), task("join", json!(["left", "right"]), json!(["c", "d"]), json!(["e"]))],
+            "files": [{"id": "in", "sizeInBytes": 1000}, {"id": "a", "sizeInBytes": 500}, {"id": "b", "sizeInBytes": 500}, {"id": "c", "sizeInBytes": 5},
+                {"id": "d", "sizeInBytes": 5}, {"id": "e", "sizeInBytes": 10}]},
+        "execution": {"makespanInSeconds": 40, "executedAt": "2026-11-24T10:00:00Z", "machines": [], "tasks": [
+            {"id": "split", "runtimeInSeconds": 10}, {"id": "left", "runtimeInSeconds": 5}, {"id": "right", "runtimeInSeconds": 20},
+            {"id": "join", "runtimeInSeconds": 1}]}}});
+    let (file, dataset) = (dir.path().join("small.json"), dir.path().join("d"));
+    fs::write(&file, instance.to_string()).unwrap();
+    expect(flowmine().args(["import", "wfformat"]).arg(&file).arg("--dataset").arg(&dataset), 0);
+    let text = said(flowmine().args(["predict", "--dataset"]).arg(&dataset), 0);
+    assert!(text.contains("note: coarse: of all tasks only run times") && text.contains("flowmine trace"), "{text}");
+    assert!(text.contains("the workflow finishes: 31.000 s") && text.contains("observed:              40.000 s"), "{text}");
+    let nextflow = dir.path().join("n");
+    expect(
+        flowmine()
+            .args(["import", "nextflow"])
+            .arg(repository("fixtures/workflows/nextflow-layout/nextflow.log"))
+            .arg("--dataset")
+            .arg(&nextflow),
+        0,
+    );
+    assert!(said(flowmine().args(["predict", "--dataset"]).arg(&nextflow), 0).contains("note: coarse"));
+    // Nothing at all.
+    let empty = dir.path().join("e");
+    Dataset::open_or_create(&empty).unwrap();
+    assert!(said(flowmine().args(["predict", "--dataset"]).arg(&empty), 2).contains("neither tasks nor jobs"));
 }

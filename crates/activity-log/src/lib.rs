@@ -17,6 +17,7 @@ pub mod filter;
 mod names;
 mod processes;
 mod run_graph;
+mod traced_run;
 mod variants;
 
 pub use builder::{EventRow, InstanceRow, LogBuilder, TooLarge, Transition};
@@ -27,4 +28,5 @@ pub use filter::{Filter, FilterError};
 pub use names::{Interner, Names};
 pub use processes::{ProcessIo, ProcessRow, Processes};
 pub use run_graph::{Declared, FileFlow, RunGraph, RunTask};
+pub use traced_run::{Curve, RunLeftOut, TracedInput, TracedOutput, TracedRun, TracedTask};
 pub use variants::{Variant, Variants, variants};

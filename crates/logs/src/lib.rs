@@ -14,3 +14,4 @@ pub mod summary;
 pub mod tables;
 pub mod task_log;
 pub mod task_summary;
+pub mod traced_run;

@@ -33,9 +33,9 @@ const COLUMNS: &[&str] = &[
 ];
 
 /// One generation of a process number on a host: its start after boot or, where that is not told, its start.
-type Key = (u32, i32, i64);
+pub(crate) type Key = (u32, i32, i64);
 
-fn key(host: u32, pid: i32, after_boot: Option<i64>, started: Option<i64>) -> Key {
+pub(crate) fn key(host: u32, pid: i32, after_boot: Option<i64>, started: Option<i64>) -> Key {
     (host, pid, after_boot.or(started).unwrap_or(i64::MIN))
 }
 
@@ -51,7 +51,7 @@ struct Found {
 
 /// Processes while they are put together.
 #[derive(Default)]
-struct Gathered {
+pub(crate) struct Gathered {
     hosts: Interner,
     programs: Interner,
     owners: Interner,
@@ -64,12 +64,7 @@ struct Gathered {
 /// # Errors
 /// When the dataset cannot be read.
 pub fn read(dataset: &Dataset) -> Result<Processes, DatasetError> {
-    let mut gathered = Gathered::default();
-    dataset.read::<Process<'static>, DatasetError>(Projection::Only(COLUMNS), |row| {
-        gathered.add(&row);
-        Ok(())
-    })?;
-    gathered.read_links(dataset)?;
+    let mut gathered = Gathered::of(dataset)?;
     gathered.read_io(dataset)?;
     let mut lost = 0;
     dataset.read::<IoLoss<'static>, DatasetError>(Projection::Only(&["kind", "count"]), |row| {
@@ -104,6 +99,39 @@ struct Earlier {
 }
 
 impl Gathered {
+    /// The processes and to what they belong, without what they read and wrote.
+    pub fn of(dataset: &Dataset) -> Result<Self, DatasetError> {
+        let mut gathered = Self::default();
+        dataset.read::<Process<'static>, DatasetError>(Projection::Only(COLUMNS), |row| {
+            gathered.add(&row);
+            Ok(())
+        })?;
+        gathered.read_links(dataset)?;
+        Ok(gathered)
+    }
+
+    /// To what each process belongs.
+    pub fn owner_names(&self) -> impl Iterator<Item = Option<&str>> {
+        let names = self.owners.names();
+        self.found.iter().map(move |found| (found.row.owner != NONE).then(|| names.get(found.row.owner)))
+    }
+
+    /// Host, start, end and CPU time of each process, in nanoseconds.
+    pub fn lives(&self) -> impl Iterator<Item = (&str, Option<i64>, Option<i64>, Option<i64>)> {
+        let names = self.hosts.names();
+        self.found.iter().map(move |found| (names.get(found.row.host), found.row.started_ns, found.row.ended_ns, found.row.cpu_ns))
+    }
+
+    /// The number of a host.
+    pub fn find_host(&self, host: &str) -> Option<u32> {
+        self.hosts.find(host)
+    }
+
+    /// The place of a process.
+    pub fn place(&self, of: Key) -> Option<u32> {
+        self.place.get(&of).copied()
+    }
+
     fn add(&mut self, row: &Process<'_>) {
         let host = self.hosts.intern(&row.host);
         let next = self.found.len() as u32;

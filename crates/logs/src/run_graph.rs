@@ -63,7 +63,7 @@ pub enum RunGraphError {
 /// When the dataset cannot be read, or no run can be chosen.
 pub fn read(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter, run: Option<&str>) -> Result<RunGraph, RunGraphError> {
     let runs = Runs::read(tasks)?;
-    if runs.0.is_empty() {
+    if runs.is_empty() {
         return match run {
             Some(wanted) => Err(RunGraphError::Unknown { wanted: wanted.to_owned(), several: false, known: "no runs of engines".into() }),
             None => of_jobs(dataset, tasks, filter),
@@ -99,13 +99,13 @@ pub fn attempts(tasks: &Tasks<'_>, run: &str) -> Result<BTreeSet<String>, RunGra
 }
 
 /// The runs of a dataset: what they are called, and their ids and names.
-struct Runs(BTreeMap<String, BTreeSet<String>>);
+pub(crate) struct Runs(BTreeMap<String, BTreeSet<String>>);
 
 /// So many names stand in an error.
 const NAMED: usize = 8;
 
 impl Runs {
-    fn read(tasks: &Tasks<'_>) -> Result<Self, TaskLogError> {
+    pub fn read(tasks: &Tasks<'_>) -> Result<Self, TaskLogError> {
         let mut runs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let columns = ["engine", "run_id", "run_name", "queued_ns", "submitted_ns", "started_ns", "finished_ns", "cached_ns"];
         tasks.dataset.read::<TaskRun<'static>, TaskLogError>(Projection::Only(&columns), |row| {
@@ -127,7 +127,16 @@ impl Runs {
         names.join(", ")
     }
 
-    fn choose(&self, wanted: Option<&str>) -> Result<&str, RunGraphError> {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What they are called, each with its ids and names.
+    pub fn into_names(self) -> impl Iterator<Item = (String, Vec<String>)> {
+        self.0.into_iter().map(|(name, names)| (name, names.into_iter().collect()))
+    }
+
+    pub fn choose(&self, wanted: Option<&str>) -> Result<&str, RunGraphError> {
         let Some(wanted) = wanted else {
             let mut all = self.0.keys();
             return match (all.next(), all.next()) {

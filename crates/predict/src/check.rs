@@ -82,20 +82,12 @@ pub(crate) struct User {
     pub resource: usize,
     pub weight: f64,
     pub priority: i32,
-    /// What it does not use goes to others. Not so for who uses two shared resources, or reads a
-    /// stream from who uses one: there use and share would depend on each other.
+    /// What it does not use goes to others. Not so where what it could use hangs on its share of this resource itself, through a stream or
+    /// another shared resource: there use and share would depend on each other.
     pub yields: bool,
 }
 
 impl Model {
-    /// Reads a model.
-    ///
-    /// # Errors
-    /// [`PredictError::Json`] with line and column.
-    pub fn from_json(text: &str) -> Checked<Self> {
-        Ok(serde_json::from_str(text)?)
-    }
-
     /// Checks the model.
     ///
     /// # Errors
@@ -366,20 +358,59 @@ fn order(processes: &[Process]) -> Checked<Vec<usize>> {
     ))
 }
 
+/// More shared resources than this are not told apart when it is asked whose share hangs on whose.
+const TOLD_APART: usize = 64;
+
+/// Finds whose use of a shared resource hangs on what it is dealt of that resource itself, through streams and other resources: those keep
+/// their part.
 fn mark_who_yields(processes: &[Process], order: &[usize], shared: &mut [Shared]) {
-    let uses = |p: &Process| p.resources.iter().filter(|r| matches!(r.allocation, Allocation::Shared(_))).count();
-    // Whether the rate of a process hangs on a share.
-    let mut hangs = vec![false; processes.len()];
-    let mut fed = vec![false; processes.len()];
+    let pool = |of: usize| 1u64 << of.min(TOLD_APART - 1);
+    let used = |p: &Process| {
+        p.resources.iter().fold(0, |mask, r| match r.allocation {
+            Allocation::Shared(of) => mask | pool(of),
+            Allocation::Function(_) => mask,
+        })
+    };
+    // The shared resources on which the rate of a process hangs, without and with its own.
+    let mut fed = vec![0u64; processes.len()];
+    let mut hangs = vec![0u64; processes.len()];
     for &at in order {
-        let mut streams = processes[at].data.iter().filter_map(|d| match d.supply {
-            Supply::Stream { process, .. } => Some(process),
-            _ => None,
-        });
-        fed[at] = streams.any(|s| hangs[s]);
-        hangs[at] = fed[at] || uses(&processes[at]) > 0;
+        for data in &processes[at].data {
+            if let Supply::Stream { process, .. } = data.supply {
+                fed[at] |= hangs[process];
+            }
+        }
+        hangs[at] = fed[at] | used(&processes[at]);
     }
-    for user in shared.iter_mut().flat_map(|s| &mut s.users) {
-        user.yields = !fed[user.process] && uses(&processes[user.process]) == 1;
+    // For each resource those on which what is asked of it hangs, through others too.
+    let mut asked = [0u64; TOLD_APART];
+    for (at, process) in processes.iter().enumerate() {
+        for resource in &process.resources {
+            if let Allocation::Shared(of) = resource.allocation {
+                let own = pool(of);
+                asked[own.trailing_zeros() as usize] |= fed[at] | (used(process) & !own);
+            }
+        }
+    }
+    for through in 0..TOLD_APART {
+        for of in 0..TOLD_APART {
+            if asked[of] & (1 << through) != 0 {
+                asked[of] |= asked[through];
+            }
+        }
+    }
+    let last = shared.len().saturating_sub(1);
+    for (of, shared) in shared.iter_mut().enumerate() {
+        let own = pool(of);
+        // The last number stands for several where there are more.
+        let several = own == pool(TOLD_APART - 1) && last >= TOLD_APART;
+        for user in &mut shared.users {
+            let process = &processes[user.process];
+            let mine = fed[user.process] | (used(process) & !own);
+            let more_of_several =
+                several && process.resources.iter().filter(|r| matches!(r.allocation, Allocation::Shared(o) if pool(o) == own)).count() > 1;
+            let through = (0..TOLD_APART).filter(|n| mine & (1 << n) != 0).fold(mine, |mask, n| mask | asked[n]);
+            user.yields = through & own == 0 && !more_of_several;
+        }
     }
 }

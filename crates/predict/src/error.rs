@@ -3,9 +3,17 @@
 /// Why there is no prediction.
 #[derive(Debug, thiserror::Error)]
 pub enum PredictError {
-    /// The file is no model: not JSON, an unknown or a missing field.
-    #[error("the model cannot be read: {0}")]
-    Json(#[from] serde_json::Error),
+    /// The file is no model: neither JSON nor TOML, an unknown or a missing field, a field of another type.
+    #[error("the model cannot be read: {place}{problem}")]
+    File {
+        /// The field, such as `processes[2].progress`, and a colon; empty where it is the text itself that is wrong.
+        place: String,
+        /// What is wrong, with line and column.
+        problem: String,
+    },
+    /// A model cannot be written in this format.
+    #[error("the model cannot be written: {0}")]
+    Written(String),
     /// A field holds what cannot be.
     #[error("{path}: {problem}")]
     Field {

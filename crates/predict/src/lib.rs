@@ -9,14 +9,39 @@
 //!
 //! Nothing here samples time: the analysis goes from one change of what limits a process to the
 //! next, so that 100 GB cost what 1 GB costs.
+//!
+//! ```
+//! use flowmine_predict::model::Model;
+//!
+//! // One process that needs four seconds of a processor and gets half of one.
+//! let model = Model::from_toml(
+//!     r#"
+//!     [[processes]]
+//!     name = "work"
+//!     progress = 1
+//!     resources = [{ name = "cpu", requirement = { points = [[0, 0], [1, 4]] }, allocation = 0.5 }]
+//!     "#,
+//! )?;
+//! let workflow = model.check()?;
+//! let prediction = workflow.predict()?;
+//! assert_eq!(prediction.finish_s(), Some(8.0));
+//! assert_eq!(prediction.limit_name(0, prediction.limit(0, 1.0)), "resource cpu");
+//! # Ok::<(), flowmine_predict::PredictError>(())
+//! ```
+//!
+//! [`fit`] makes a model of traced runs, [`study`] sweeps and varies the numbers of one, [`what_if`]
+//! tells what wider things would gain, [`report`] and [`picture`] write it all.
 
 pub mod analysis;
 mod check;
 mod error;
+pub mod fit;
 pub mod functions;
 pub mod model;
+mod model_file;
 pub mod picture;
 pub mod report;
+pub mod study;
 pub mod what_if;
 
 pub use analysis::{Limit, Prediction, Segment};

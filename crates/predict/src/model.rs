@@ -154,7 +154,7 @@ pub struct Output {
 
 /// A function of one number.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a function is a number, points ([[x, y], …]) or pieces ([{from, polynomial}, …])")]
 pub enum Function {
     /// The same everywhere.
     Constant(f64),

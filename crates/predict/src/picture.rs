@@ -1,5 +1,6 @@
-//! A picture like the upper part of the paper's Figure 4, a row for each process: progress over
-//! time on a ground in the colour of what limits. At most [`MAX_ROWS`] processes have a row.
+//! Pictures. [`svg`] is like the paper's Figures 4 and 8: for each process its progress over time on a ground in the colour of what limits
+//! it, with dashed lines for what each data input allows, and for each shared resource who uses how much of it. [`sweep`] is like Figure 7.
+//! At most [`MAX_ROWS`] processes and as many shared resources have a row.
 
 use std::fmt::Write;
 
@@ -8,16 +9,22 @@ use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
 use flowmine_draw::visible;
 
 use crate::analysis::{Limit, Prediction};
+use crate::study::{Change, Point, Sweep};
 
 /// More processes are not drawn; the heading says how many are left out.
 pub const MAX_ROWS: usize = 100;
 const LEFT: f64 = 24.0;
 const WIDTH: f64 = 760.0;
 const ROW: f64 = 96.0;
-/// Steps of a curve.
+const BELOW: f64 = 44.0;
+/// Steps of a curve, and of a line over the whole width.
 const STEPS: usize = 24;
+const ACROSS: usize = 380;
 const DATA: [&str; 4] = ["#bfdbfe", "#a5f3fc", "#c7d2fe", "#93c5fd"];
+const DATA_LINES: [&str; 4] = ["#1d4ed8", "#0e7490", "#4338ca", "#0369a1"];
 const RESOURCES: [&str; 4] = ["#fed7aa", "#fde68a", "#fecaca", "#fbcfe8"];
+/// Users of a shared resource, one after the other.
+const USERS: [&str; 6] = ["#4e79a7", "#f28e2b", "#76b7b2", "#e15759", "#b07aa1", "#9c755f"];
 
 /// Draws a prediction.
 pub fn svg(prediction: &Prediction<'_>) -> String {
@@ -34,17 +41,31 @@ pub fn svg(prediction: &Prediction<'_>) -> String {
         None => "Predicted: not all processes finish".to_owned(),
     };
     sheet.text(LEFT, 28.0, 16.0, TEXT, " font-weight=\"bold\"", &heading);
-    if rows < prediction.len() {
-        sheet.text(LEFT, 46.0, 11.0, WEAK_TEXT, "", &format!("The first {rows} of {} processes are drawn.", prediction.len()));
-    }
+    let legend = "Line: progress from nothing to all. Ground: what limits it. Dashed: what each data input allows.";
+    let legend = match prediction.len() - rows {
+        0 => legend.to_owned(),
+        _ => format!("{legend} The first {rows} of {} processes are drawn.", prediction.len()),
+    };
+    sheet.text(LEFT, 46.0, 11.0, WEAK_TEXT, "", &legend);
+    let mut top = 62.0;
     for at in 0..rows {
-        row(&mut sheet, prediction, at, &time, 62.0 + at as f64 * (ROW + 44.0));
+        row(&mut sheet, prediction, at, &time, top);
+        top += ROW + BELOW;
     }
-    let bottom = 62.0 + rows as f64 * (ROW + 44.0);
+    let shared: Vec<String> = prediction.shared_names().take(MAX_ROWS).map(visible).collect();
+    for (at, name) in shared.iter().enumerate() {
+        use_of_shared(&mut sheet, prediction, at, name, &time, top);
+        top += ROW + BELOW;
+    }
     let ticks = Ticks::of_time(&time, 8.0);
-    axis::across(&mut sheet, &time, &ticks, bottom - 20.0, bottom - 16.0);
-    sheet.text(LEFT + WIDTH + 8.0, bottom - 4.0, 11.0, WEAK_TEXT, "", ticks.unit);
-    sheet.document(WIDTH + 2.0 * LEFT, bottom + 24.0, &heading, "Progress of each process over time and what limits it")
+    axis::across(&mut sheet, &time, &ticks, top - 20.0, top - 16.0);
+    sheet.text(LEFT + WIDTH + 8.0, top - 4.0, 11.0, WEAK_TEXT, "", ticks.unit);
+    sheet.document(
+        WIDTH + 2.0 * LEFT,
+        top + 24.0,
+        &heading,
+        "Progress of each process over time and what limits it, and use of what is shared",
+    )
 }
 
 fn row(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, top: f64) {
@@ -72,6 +93,7 @@ fn row(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, t
             named.push(s.limit);
         }
     }
+    allowed(sheet, prediction, at, time, &up);
     if let (Some(finish), false) = (prediction.finished_s(at), line.is_empty()) {
         let _ = write!(line, " L{} {}", Num(time.at(finish * 1e9)), Num(up.to));
     }
@@ -80,13 +102,72 @@ fn row(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, t
     }
     let base = top + ROW;
     sheet.line((time.from, base), (time.to, base), WEAK_TEXT, 1.0, "");
+    let words: Vec<(String, &str)> = named.iter().map(|limit| (visible(&prediction.limit_name(at, *limit)), colour(*limit))).collect();
+    key(sheet, base, &words);
+}
+
+/// Names with their colours on one line; those for which there is no room are counted.
+fn key(sheet: &mut Sheet, base: f64, words: &[(String, &str)]) {
     let mut x = LEFT;
-    for limit in named {
-        let words = visible(&prediction.limit_name(at, limit));
-        sheet.rect(Frame { x, y: base + 5.0, w: 10.0, h: 10.0 }, 0.0, colour(limit), None);
-        sheet.text(x + 14.0, base + 14.0, 11.0, WEAK_TEXT, "", &words);
-        x += flowmine_draw::text::width(&words, 11.0) + 32.0;
+    for (at, (words_of, colour)) in words.iter().enumerate() {
+        let wide = flowmine_draw::text::width(words_of, 11.0) + 32.0;
+        if x + wide > LEFT + WIDTH + 16.0 {
+            sheet.text(x, base + 14.0, 11.0, WEAK_TEXT, "", &format!("and {} more", words.len() - at));
+            return;
+        }
+        sheet.rect(Frame { x, y: base + 5.0, w: 10.0, h: 10.0 }, 0.0, colour, None);
+        sheet.text(x + 14.0, base + 14.0, 11.0, WEAK_TEXT, "", words_of);
+        x += wide;
     }
+}
+
+/// Dashed lines for what data allow while the process runs, where that is less than all.
+fn allowed(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, up: &Axis) {
+    let Some(start) = prediction.started_s(at) else { return };
+    let end = prediction.finished_s(at).unwrap_or(time.high / 1e9);
+    for data in 0..prediction.names(at)[0].len() {
+        let mut line = String::new();
+        for step in 0..=ACROSS {
+            let t = start + (end - start) * step as f64 / ACROSS as f64;
+            let y = up.at(prediction.allowed(at, data, t));
+            let _ = write!(line, "{}{} {}", if line.is_empty() { "M" } else { " L" }, Num(time.at(t * 1e9)), Num(y));
+        }
+        let colour = DATA_LINES[data % DATA_LINES.len()];
+        sheet.path(&line, "none", &format!(" stroke=\"{colour}\" stroke-width=\"1.2\" stroke-dasharray=\"4 3\""));
+    }
+}
+
+/// Who uses how much of a shared resource, one upon the other.
+fn use_of_shared(sheet: &mut Sheet, prediction: &Prediction<'_>, shared: usize, name: &str, time: &Axis, top: f64) {
+    let places: Vec<f64> = (0..=ACROSS).map(|step| time.high / 1e9 * (step as f64 + 0.5) / (ACROSS + 1) as f64).collect();
+    let high = places.iter().map(|t| prediction.capacity(shared, *t)).fold(0.0, f64::max);
+    sheet.text(LEFT, top + 10.0, 13.0, TEXT, " font-weight=\"bold\"", &format!("{name}: use, of {high} a second at most"));
+    let up = Axis { low: 0.0, high, from: top + ROW, to: top + 18.0 };
+    let mut below = vec![0.0; places.len()];
+    let mut words = Vec::new();
+    let users: Vec<(usize, usize)> = prediction.users(shared).take(MAX_ROWS).collect();
+    for (at, (process, resource)) in users.into_iter().enumerate() {
+        let colour = USERS[at % USERS.len()];
+        let used: Vec<f64> = places.iter().zip(&below).map(|(t, below)| below + prediction.used(process, resource, *t)).collect();
+        let mut line = String::new();
+        let mut point = |t: f64, value: f64| {
+            let _ = write!(line, "{}{} {}", if line.is_empty() { "M" } else { " L" }, Num(time.at(t * 1e9)), Num(up.at(value.min(high))));
+        };
+        places.iter().zip(&used).for_each(|(t, value)| point(*t, *value));
+        places.iter().zip(&below).rev().for_each(|(t, value)| point(*t, *value));
+        if used.iter().zip(&below).any(|(used, below)| used > below) {
+            let _ = sheet.body.write_str("<g>");
+            sheet.title(&[visible(prediction.name(process))]);
+            sheet.path(&format!("{line} Z"), colour, "");
+            let _ = sheet.body.write_str("</g>\n");
+            words.push((visible(prediction.name(process)), colour));
+        }
+        below = used;
+    }
+    let base = top + ROW;
+    sheet.line((time.from, up.to), (time.to, up.to), WEAK_TEXT, 1.0, " stroke-dasharray=\"4 3\"");
+    sheet.line((time.from, base), (time.to, base), WEAK_TEXT, 1.0, "");
+    key(sheet, base, &words);
 }
 
 fn colour(limit: Limit) -> &'static str {
@@ -95,4 +176,78 @@ fn colour(limit: Limit) -> &'static str {
         Limit::Resource(l) => RESOURCES[l % RESOURCES.len()],
         Limit::NotStarted | Limit::Finished => "#f1f5f9",
     }
+}
+
+const HIGH: f64 = 320.0;
+const WORDS: f64 = 72.0;
+
+/// Draws a sweep: the finish over the value, the best, and what was measured: pairs of value and seconds.
+pub fn sweep(of: &Sweep, points: &[Point], best: Option<usize>, measured: &[(f64, f64)]) -> String {
+    let mut sheet = Sheet::default();
+    let path = visible(&of.path);
+    let heading = match best.map(|at| points[at]) {
+        Some(best) => {
+            format!("Best: {} with {} after {}", path, short(best.value), flowmine_draw::duration(best.finish_s.unwrap_or(0.0) * 1e9))
+        }
+        None => "Not all processes finish, whatever the value".to_owned(),
+    };
+    sheet.text(LEFT, 28.0, 16.0, TEXT, " font-weight=\"bold\"", &heading);
+    let left = LEFT + WORDS;
+    let (low, high) = (of.low.min(of.high), of.low.max(of.high));
+    let high = if high > low { high } else { low + 1.0 };
+    let across = Axis { low, high, from: left, to: left + WIDTH - WORDS };
+    let shown: Vec<(f64, f64)> = measured.iter().copied().filter(|(value, _)| *value >= low && *value <= high).collect();
+    let finishes = points.iter().filter_map(|point| point.finish_s).chain(shown.iter().map(|point| point.1));
+    let (least, most) = finishes.fold((f64::INFINITY, 0.0f64), |(least, most), finish| (least.min(finish), most.max(finish)));
+    let least = if least.is_finite() { least } else { 0.0 };
+    let room = ((most - least) * 0.08).max(most * 0.01).max(1e-9);
+    let top = 60.0;
+    let up = Axis { low: (least - room).max(0.0) * 1e9, high: (most + room) * 1e9, from: top + HIGH, to: top };
+    axis::across(&mut sheet, &across, &numbers(&across, 10.0), top, top + HIGH);
+    let ticks = Ticks::of_time(&up, 8.0);
+    axis::up(&mut sheet, &up, &ticks, left, across.to);
+    axis::upward_words(&mut sheet, LEFT + 12.0, top + HIGH / 2.0, &format!("all has finished after ({})", ticks.unit));
+    let (mut line, mut broken) = (String::new(), true);
+    for point in points {
+        match point.finish_s {
+            Some(finish) => {
+                let _ = write!(line, "{}{} {}", if broken { " M" } else { " L" }, Num(across.at(point.value)), Num(up.at(finish * 1e9)));
+                broken = false;
+            }
+            None => broken = true,
+        }
+    }
+    if !line.is_empty() {
+        sheet.path(line.trim_start(), "none", " stroke=\"#d97706\" stroke-width=\"2\"");
+    }
+    for (value, finish) in &shown {
+        sheet.dot((across.at(*value), up.at(finish * 1e9)), 3.0, TEXT);
+    }
+    if !shown.is_empty() {
+        sheet.text(LEFT, 46.0, 11.0, WEAK_TEXT, "", "Line: predicted. Dots: measured. Ring: the best predicted.");
+    }
+    if let Some(Point { value, finish_s: Some(finish) }) = best.map(|at| points[at]) {
+        sheet.circle((across.at(value), up.at(finish * 1e9)), 4.5, "#ffffff", "#d97706", 2.0);
+    }
+    let words = if of.change == Change::Set { path } else { format!("{path}, times") };
+    sheet.text(left + (WIDTH - WORDS) / 2.0, top + HIGH + 38.0, 12.0, TEXT, "text-anchor=\"middle\"", &words);
+    sheet.document(WIDTH + 2.0 * LEFT, top + HIGH + 56.0, &heading, "When all has finished, over a number of the model")
+}
+
+/// Six digits, without those that are zero.
+fn short(number: f64) -> String {
+    let text = format!("{number:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Ticks of plain numbers.
+fn numbers(axis: &Axis, most: f64) -> Ticks {
+    let ideal = ((axis.high - axis.low) / most).max(f64::MIN_POSITIVE);
+    let power = 10f64.powf(ideal.log10().floor());
+    let step =
+        [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= ideal * 0.999_999).unwrap_or(10.0 * power);
+    let (first, last) = ((axis.low / step - 1e-9).ceil() as i64, (axis.high / step + 1e-9).floor() as i64);
+    let decimals = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
+    let words = |n: i64| (n as f64 * step, format!("{:.decimals$}", n as f64 * step));
+    Ticks { at: (first..=last.min(first.saturating_add(20))).map(words).collect(), unit: "" }
 }

@@ -1,4 +1,4 @@
-//! A prediction as text, CSV or JSON.
+//! A prediction as text, CSV or JSON, with what was asked for beside it.
 
 use std::fmt::Write;
 
@@ -6,17 +6,58 @@ use flowmine_draw::visible;
 use serde_json::{Value, json};
 
 use crate::analysis::Prediction;
-use crate::what_if::Gain;
+use crate::fit::{Fitted, Learnt, LearntEnd};
+use crate::study::{Change, Interval, Point, Sensitivity, Sweep};
+use crate::what_if::{Gain, SegmentGain};
+
+/// A prediction and what was asked for beside it.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// When all finishes and what limits it.
+    pub prediction: &'a Prediction<'a>,
+    /// What wider things would gain.
+    pub gains: Vec<Gain>,
+    /// What they would gain where they were wider for one segment alone.
+    pub segment_gains: Vec<SegmentGain>,
+    /// A number swept, its points, and which of them is the best.
+    pub sweep: Option<(Sweep, Vec<Point>, Option<usize>)>,
+    /// To what the finish is sensitive.
+    pub sensitivity: Option<Vec<Sensitivity>>,
+    /// The finish where numbers are not certain.
+    pub interval: Option<Interval>,
+    /// From what the model was fitted.
+    pub fitted: Option<&'a Fitted>,
+}
+
+impl<'a> Report<'a> {
+    /// Of a prediction alone.
+    pub fn of(prediction: &'a Prediction<'a>) -> Self {
+        Self { prediction, gains: Vec::new(), segment_gains: Vec::new(), sweep: None, sensitivity: None, interval: None, fitted: None }
+    }
+}
 
 /// Seconds for the eye: a word when there is no end.
 fn seconds(time: Option<f64>) -> String {
     time.filter(|t| t.is_finite()).map_or_else(|| "never".to_owned(), |t| format!("{t:.3} s"))
 }
 
-/// For the terminal: finish, each process with what limits it when, gains.
-pub fn text(prediction: &Prediction<'_>, gains: &[Gain]) -> String {
+/// Lines of a list that are shown as text; JSON has all.
+const SHOWN: usize = 40;
+
+/// For the terminal: what was fitted, finish, each process with what limits it when, and what was asked for beside.
+pub fn text(report: &Report<'_>) -> String {
     let mut out = String::new();
+    let prediction = report.prediction;
+    if let Some(fitted) = report.fitted {
+        text_of_fit(fitted, &mut out);
+    }
     let _ = writeln!(out, "the workflow finishes: {}", seconds(prediction.finish_s()));
+    if let Some((observed, predicted)) = report.fitted.and_then(|fitted| fitted.observed_s).zip(prediction.finish_s())
+        && observed > 0.0
+    {
+        let _ =
+            writeln!(out, "observed:              {} (predicted {:+.1} %)", seconds(Some(observed)), (predicted / observed - 1.0) * 100.0);
+    }
     for at in 0..prediction.len() {
         let (start, end) = (seconds(prediction.started_s(at)), seconds(prediction.finished_s(at)));
         let _ = writeln!(out, "\n{}: starts {start}, finishes {end}", visible(prediction.name(at)));
@@ -25,27 +66,123 @@ pub fn text(prediction: &Prediction<'_>, gains: &[Gain]) -> String {
             let _ = writeln!(out, "  {:>14} to {:>14}  {limit}", seconds(Some(segment.from)), seconds(Some(segment.to)));
         }
     }
-    if !gains.is_empty() {
+    if !report.gains.is_empty() {
         let _ = writeln!(out, "\nearlier by, if wider:");
-        for gain in gains {
-            let _ = writeln!(
-                out,
-                "  {:>14}  {} (limits for {})",
-                format!("{:.3} s", gain.gain_s),
-                visible(&gain.what),
-                seconds(Some(gain.limits_s))
-            );
+        for gain in report.gains.iter().take(SHOWN) {
+            let what = visible(&gain.what);
+            let _ = writeln!(out, "  {:>14}  {what} (limits for {})", format!("{:.3} s", gain.gain_s), seconds(Some(gain.limits_s)));
+        }
+        more(&mut out, report.gains.len());
+    }
+    if !report.segment_gains.is_empty() {
+        let _ = writeln!(out, "\nearlier by, if wider for this time alone:");
+        for gain in report.segment_gains.iter().take(SHOWN) {
+            let (process, limit) = (visible(prediction.name(gain.process)), visible(&prediction.limit_name(gain.process, gain.limit)));
+            let (from, to) = (seconds(Some(gain.from_s)), seconds(Some(gain.to_s)));
+            let _ = writeln!(out, "  {:>14}  {process}: {limit}, {from} to {to}", format!("{:.3} s", gain.gain_s));
+        }
+        more(&mut out, report.segment_gains.len());
+    }
+    text_of_studies(report, &mut out);
+    out
+}
+
+fn more(out: &mut String, all: usize) {
+    if all > SHOWN {
+        let _ = writeln!(out, "  and {} more (all with --format json)", all - SHOWN);
+    }
+}
+
+fn text_of_studies(report: &Report<'_>, out: &mut String) {
+    if let Some((sweep, points, best)) = &report.sweep {
+        let path = visible(&sweep.path);
+        match best.map(|at| points[at]) {
+            Some(best) => {
+                let value = format!("{}{:.6}", if sweep.change == Change::Set { "" } else { "times " }, best.value);
+                let _ =
+                    writeln!(out, "\n{path}: of {} values the best is {value}, which finishes: {}", points.len(), seconds(best.finish_s));
+                let ends = [points.first(), points.last()].into_iter().flatten();
+                for point in ends {
+                    let _ = writeln!(out, "  {:>14.6}  {}", point.value, seconds(point.finish_s));
+                }
+            }
+            None => {
+                let _ = writeln!(out, "\n{path}: with none of {} values does it finish", points.len());
+            }
         }
     }
-    out
+    if let Some(all) = &report.sensitivity {
+        let _ = writeln!(out, "\nlater by, for one per cent more of:");
+        for one in all.iter().take(SHOWN) {
+            let _ = writeln!(out, "  {:>12}  {}", format!("{:+.4} %", one.per_cent), visible(&one.path));
+        }
+        more(out, all.len());
+    }
+    if let Some(interval) = &report.interval {
+        let _ = writeln!(
+            out,
+            "\nfinish of {} samples: mean {:.3} s, standard deviation {:.3} s",
+            interval.samples, interval.mean_s, interval.deviation_s
+        );
+        for (share, finish) in &interval.quantiles {
+            let _ = writeln!(out, "  {:>5} below {finish:.3} s", format!("{:.0} %", share * 100.0));
+        }
+        if interval.never > 0 {
+            let _ = writeln!(out, "  {} never finish and are not in these numbers", interval.never);
+        }
+    }
+}
+
+fn text_of_fit(fitted: &Fitted, out: &mut String) {
+    let _ = writeln!(out, "learnt of {} logical tasks:", fitted.learnt.len());
+    for of in &fitted.learnt {
+        let cpu = of.cpu.map_or_else(|| "CPU not known".to_owned(), |cpu| format!("{cpu:.2} processors"));
+        let work = format!("work {:.3} s + {:.3} s a GB read ± {:.1} %", of.work.fixed, of.work.per_byte * 1e9, of.work.error * 100.0);
+        let _ = writeln!(out, "  {} ({} instances, {} traced): {work}; {cpu}", visible(&of.name), of.instances, of.traced);
+        for (way, end) in of.inputs.iter().map(|end| ("reads", end)).chain(of.outputs.iter().map(|end| ("writes", end))) {
+            let other = match (&end.other, way) {
+                (Some(other), "reads") => format!("from {}", visible(other)),
+                (Some(other), _) => format!("for {}", visible(other)),
+                (None, "reads") => "what was there before".to_owned(),
+                (None, _) => "for nobody of the run".to_owned(),
+            };
+            let _ = writeln!(out, "    {way} {other}: {}", words_of(end, way));
+        }
+    }
+    for note in &fitted.notes {
+        let _ = writeln!(out, "note: {}", visible(note));
+    }
+    out.push('\n');
+}
+
+/// The shape of an input or output in words.
+fn words_of(end: &LearntEnd, way: &str) -> String {
+    let knots = &end.shape.knots;
+    let (first, last) = (knots.first().map_or(0.0, |k| k.0) * 100.0, knots.last().map_or(0.0, |k| k.0) * 100.0);
+    let kind = if way == "writes" {
+        ""
+    } else if end.is_burst() {
+        "burst, "
+    } else {
+        "stream, "
+    };
+    format!("{kind}between {first:.0} and {last:.0} % of the work, in {} pieces ± {:.1} %", knots.len() - 1, end.shape.error * 100.0)
 }
 
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
-/// A row for each segment; an empty `to_s` is one without end.
-pub fn csv(prediction: &Prediction<'_>) -> String {
+/// A row for each point of the sweep or, without one, for each segment; an empty `to_s` or `finish_s` is one without end.
+pub fn csv(report: &Report<'_>) -> String {
+    let prediction = report.prediction;
+    if let Some((_, points, _)) = &report.sweep {
+        let mut out = "value,finish_s\n".to_owned();
+        for point in points {
+            let _ = writeln!(out, "{},{}", point.value, point.finish_s.map_or_else(String::new, |finish| finish.to_string()));
+        }
+        return out;
+    }
     let mut out = "process,from_s,to_s,limit,progress_from,progress_to\n".to_owned();
     for at in 0..prediction.len() {
         for s in prediction.segments(at) {
@@ -59,11 +196,59 @@ pub fn csv(prediction: &Prediction<'_>) -> String {
 }
 
 /// Everything: segments with polynomials (of the seconds since `from_s`), use of resources and
-/// waiting data in the middle of each, gains.
-pub fn json(prediction: &Prediction<'_>, gains: &[Gain]) -> Value {
+/// waiting data in the middle of each, gains, what was fitted and asked for.
+pub fn json(report: &Report<'_>) -> Value {
+    let prediction = report.prediction;
     let processes: Vec<Value> = (0..prediction.len()).map(|at| process(prediction, at)).collect();
-    let gains: Vec<Value> = gains.iter().map(|g| json!({"what": g.what, "limits_s": g.limits_s, "gain_s": g.gain_s})).collect();
-    json!({"finish_s": prediction.finish_s(), "processes": processes, "gains": gains})
+    let gains: Vec<Value> = report.gains.iter().map(|g| json!({"what": g.what, "limits_s": g.limits_s, "gain_s": g.gain_s})).collect();
+    let mut all = json!({"finish_s": prediction.finish_s(), "processes": processes, "gains": gains});
+    let mut add = |key: &str, value: Value| {
+        if let Some(fields) = all.as_object_mut() {
+            fields.insert(key.to_owned(), value);
+        }
+    };
+    if let Some(fitted) = report.fitted {
+        add("observed_s", json!(fitted.observed_s));
+        add("learnt", fitted.learnt.iter().map(learnt).collect());
+        add("notes", json!(fitted.notes));
+    }
+    if !report.segment_gains.is_empty() {
+        let gain = |g: &SegmentGain| {
+            json!({"process": prediction.name(g.process), "limit": prediction.limit_name(g.process, g.limit), "from_s": g.from_s, "to_s": g.to_s,
+                "gain_s": g.gain_s})
+        };
+        add("segment_gains", report.segment_gains.iter().map(gain).collect());
+    }
+    if let Some((sweep, points, best)) = &report.sweep {
+        let point = |p: &Point| json!({"value": p.value, "finish_s": p.finish_s});
+        let change = if sweep.change == Change::Set { "set" } else { "times" };
+        add(
+            "sweep",
+            json!({"path": sweep.path, "change": change, "best": best.map(|at| point(&points[at])), "points": points.iter().map(point).collect::<Vec<_>>()}),
+        );
+    }
+    if let Some(sensitivity) = &report.sensitivity {
+        add("sensitivity", sensitivity.iter().map(|s| json!({"path": s.path, "per_cent": s.per_cent})).collect());
+    }
+    if let Some(of) = &report.interval {
+        let quantiles: Vec<Value> = of.quantiles.iter().map(|(share, finish)| json!({"share": share, "finish_s": finish})).collect();
+        let (mean, deviation) = if of.quantiles.is_empty() { (None, None) } else { (Some(of.mean_s), Some(of.deviation_s)) };
+        add(
+            "interval",
+            json!({"samples": of.samples, "never": of.never, "mean_s": mean, "deviation_s": deviation, "quantiles": quantiles}),
+        );
+    }
+    all
+}
+
+fn learnt(of: &Learnt) -> Value {
+    let scale = |s: &crate::fit::Scale| json!({"fixed": s.fixed, "per_byte": s.per_byte, "error": s.error, "one_size": s.one_size});
+    let input = |e: &LearntEnd| json!({"from": e.other, "kind": if e.is_burst() { "burst" } else { "stream" }, "knots": e.shape.knots, "error": e.shape.error});
+    let output = |e: &LearntEnd| json!({"to": e.other, "knots": e.shape.knots, "error": e.shape.error});
+    let paces: Vec<Value> = of.paces.iter().map(|(from, pace)| json!({"from": from, "pace": pace.name()})).collect();
+    json!({"name": of.name, "instances": of.instances, "traced": of.traced, "streamed": of.streamed, "work_s": scale(&of.work),
+        "written_bytes": of.written.as_ref().map(scale), "inputs": of.inputs.iter().map(input).collect::<Vec<_>>(),
+        "outputs": of.outputs.iter().map(output).collect::<Vec<_>>(), "processors": of.cpu, "paces": paces})
 }
 
 fn process(prediction: &Prediction<'_>, at: usize) -> Value {

@@ -25,6 +25,21 @@ pub struct Gain {
     pub gain_s: f64,
 }
 
+/// What would be gained if what limits a process in one segment were wider for that time alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SegmentGain {
+    /// The process.
+    pub process: usize,
+    /// What limits it.
+    pub limit: Limit,
+    /// From when, in seconds.
+    pub from_s: f64,
+    /// Until when.
+    pub to_s: f64,
+    /// By how much the workflow would finish earlier, in seconds.
+    pub gain_s: f64,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Shared(usize),
@@ -65,6 +80,55 @@ impl Workflow {
         };
         let mut gains = parts.into_iter().map(gain).collect::<Result<Vec<_>, PredictError>>()?;
         gains.sort_by(|a, b| b.gain_s.total_cmp(&a.gain_s).then_with(|| a.what.cmp(&b.what)));
+        Ok(gains)
+    }
+
+    /// For the `most` longest segments in which something of [`Workflow::gains`] limits a process: what would be gained if there were `times` as
+    /// much of it during that segment alone, greatest first. Of data: as if they came so many times as fast meanwhile, and all later ones
+    /// by as much earlier.
+    ///
+    /// # Errors
+    /// As [`Workflow::gains`].
+    pub fn segment_gains(&self, times: f64, most: usize) -> Result<Vec<SegmentGain>, PredictError> {
+        if !(times.is_finite() && times > 0.0) {
+            return Err(PredictError::field("widen", "a factor is above zero and finite"));
+        }
+        let prediction = self.predict()?;
+        let Some(finish) = prediction.finish_s() else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for at in 0..prediction.len() {
+            for s in prediction.segments(at) {
+                if let Some(part) = self.part(at, s.limit) {
+                    found.push((part, SegmentGain { process: at, limit: s.limit, from_s: s.from, to_s: s.to, gain_s: 0.0 }));
+                }
+            }
+        }
+        found.sort_by(|(_, a), (_, b)| {
+            (b.to_s - b.from_s).total_cmp(&(a.to_s - a.from_s)).then(a.process.cmp(&b.process)).then(a.from_s.total_cmp(&b.from_s))
+        });
+        found.truncate(most);
+        let mut gains = Vec::with_capacity(found.len());
+        for (part, of) in found {
+            let mut changed = self.clone();
+            let wider = |f: &Piecewise| f.scaled_between(of.from_s, of.to_s, times);
+            let done = match part {
+                Part::Shared(s) => wider(&self.shared[s].capacity).map(|f| changed.shared[s].capacity = f),
+                Part::Resource(p, l) => match &self.processes[p].resources[l].allocation {
+                    Allocation::Function(f) => wider(f).map(|f| changed.processes[p].resources[l].allocation = Allocation::Function(f)),
+                    Allocation::Shared(_) => None,
+                },
+                Part::Data(p, k) => match &self.processes[p].data[k].supply {
+                    Supply::Function(f) => {
+                        f.faster_between(of.from_s, of.to_s, times).map(|f| changed.processes[p].data[k].supply = Supply::Function(f))
+                    }
+                    Supply::Stream { .. } | Supply::Complete { .. } => None,
+                },
+            };
+            done.ok_or_else(|| PredictError::field("widen", "the numbers get too large"))?;
+            let then = changed.predict()?.finish_s().unwrap_or(f64::INFINITY);
+            gains.push(SegmentGain { gain_s: finish - then, ..of });
+        }
+        gains.sort_by(|a, b| b.gain_s.total_cmp(&a.gain_s).then(a.process.cmp(&b.process)).then(a.from_s.total_cmp(&b.from_s)));
         Ok(gains)
     }
 

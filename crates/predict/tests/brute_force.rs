@@ -75,6 +75,30 @@ fn model(case: &Case) -> Model {
     Model::from_json(&all.to_string()).unwrap()
 }
 
+/// The same workflow where all lasts `time` times as long, and amounts of data are told in a unit of which there are `data` times as many.
+fn scaled(model: &Model, time: f64, data: f64) -> Model {
+    use flowmine_predict::model::Function;
+    fn change(function: &mut Function, x: f64, y: f64) {
+        match function {
+            Function::Constant(value) => *value *= y,
+            Function::Points(points) => points.points.iter_mut().for_each(|(at, value)| (*at, *value) = (*at * x, *value * y)),
+            Function::Pieces(_) => {}
+        }
+    }
+    let mut model = model.clone();
+    model.shared.iter_mut().for_each(|shared| change(&mut shared.capacity, time, 1.0 / time));
+    for process in &mut model.processes {
+        process.start_s *= time;
+        for input in &mut process.data {
+            change(&mut input.requirement, data, 1.0);
+            input.available.iter_mut().for_each(|f| change(f, time, data));
+        }
+        process.resources.iter_mut().filter_map(|r| r.allocation.as_mut()).for_each(|f| change(f, time, 1.0 / time));
+        process.outputs.iter_mut().for_each(|output| change(&mut output.written, 1.0, data));
+    }
+    model
+}
+
 const STEP: f64 = 1e-3;
 
 /// Progress of the three at each step.
@@ -172,5 +196,13 @@ proptest! {
         let fast = model(&fast).check().unwrap();
         let (slow, fast) = (slow.predict().unwrap().finish_s().unwrap(), fast.predict().unwrap().finish_s().unwrap());
         prop_assert!((slow - 2.0 * fast).abs() < 1e-9 * slow, "{slow} {fast}");
+    }
+
+    #[test]
+    fn scaling_time_scales_the_answer_and_the_unit_of_data_does_not_matter(case in case(), time in 0.01..100.0f64, data in 1e-3..1e9f64) {
+        let model = model(&case);
+        let finish = |model: &Model| model.check().unwrap().predict().unwrap().finish_s().unwrap();
+        let (one, other) = (finish(&model), finish(&scaled(&model, time, data)));
+        prop_assert!((other - one * time).abs() < 1e-8 * one * time, "{one} {other} {time} {data}");
     }
 }

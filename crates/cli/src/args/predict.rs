@@ -8,12 +8,37 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(
     after_help = "The model says of each process what data and resources its progress takes and what it is given of them; docs/prediction.md has \
-    the format and examples."
+    the format and examples. A PATH is that of the model file with numbers or names, such as `processes[align].resources[cpu].allocation` or \
+    `shared[link].part[download]`."
 )]
 pub struct Predict {
-    /// The model, a JSON file.
-    #[arg(value_name = "MODEL")]
-    pub model: PathBuf,
+    /// The model, a JSON or TOML file (by its ending; others are JSON).
+    #[arg(value_name = "MODEL", required_unless_present = "dataset", conflicts_with = "dataset")]
+    pub model: Option<PathBuf>,
+    /// Fit the model to the runs of this dataset, traced and correlated; may be given several times.
+    #[arg(long, value_name = "DIR", help_heading = "Models from traces")]
+    pub dataset: Vec<PathBuf>,
+    /// The run that is predicted: its name, its id, or the directory of its dataset. Needed when there are several.
+    #[arg(long, value_name = "RUN", requires = "dataset", help_heading = "Models from traces")]
+    pub run: Option<String>,
+    /// Learn from the other runs only; of the predicted one take its tasks, who reads from whom, and the bytes that were there before.
+    #[arg(long, requires = "run", help_heading = "Models from traces")]
+    pub held_out: bool,
+    /// When tasks start: with the delays that were observed, or as soon as what they read is there.
+    #[arg(long, value_enum, default_value = "observed", requires = "dataset", help_heading = "Models from traces")]
+    pub start: StartArg,
+    /// Let these tasks read as their input is written, though they did not when they were traced.
+    #[arg(long, value_name = "TASK,TASK…", value_delimiter = ',', requires = "dataset", help_heading = "Models from traces")]
+    pub stream: Vec<String>,
+    /// As if so many times as much were read of what was there before the run.
+    #[arg(long, value_name = "TIMES", default_value_t = 1.0, requires = "dataset", help_heading = "Models from traces")]
+    pub inputs_times: f64,
+    /// What these tasks wait for elsewhere (neither processor nor files: the network) is one thing that they share, of which each had all when it was traced.
+    #[arg(long, value_name = "NAME=TASK,TASK…", requires = "dataset", help_heading = "Models from traces")]
+    pub share: Vec<String>,
+    /// Write the model to a file, to be edited and predicted again: TOML by its ending, else JSON.
+    #[arg(long, value_name = "FILE")]
+    pub write_model: Option<PathBuf>,
     /// How the prediction is written; by the ending of -o when not given, else text.
     #[arg(long, value_enum)]
     pub format: Option<PredictFormat>,
@@ -21,11 +46,41 @@ pub struct Predict {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Say for each thing that limits how much earlier all would finish with this many times as much of it.
-    #[arg(long, value_name = "TIMES")]
+    #[arg(long, value_name = "TIMES", help_heading = "What if")]
     pub widen: Option<f64>,
     /// Say the same as if there were no limit.
-    #[arg(long, conflicts_with = "widen")]
+    #[arg(long, conflicts_with = "widen", help_heading = "What if")]
     pub unlimited: bool,
+    /// With --widen: say it for the so many longest times in which one thing limits a process, each alone.
+    #[arg(long, value_name = "NUMBER", requires = "widen", help_heading = "What if")]
+    pub segments: Option<usize>,
+    /// Predict with a number of the model swept over a range, set (=) or multiplied (*): `shared[link].part[download]=0.5..0.99/600`.
+    #[arg(long, value_name = "PATH=LOW..HIGH/POINTS", help_heading = "What if")]
+    pub sweep: Option<String>,
+    /// With --sweep and a picture: draw what was measured too, a CSV file with a value and seconds in each line.
+    #[arg(long, value_name = "FILE", requires = "sweep", help_heading = "What if")]
+    pub measured: Option<PathBuf>,
+    /// Say by how much the finish changes when any capacity, allocation, requirement or input is one per cent more.
+    #[arg(long, help_heading = "What if")]
+    pub sensitivity: bool,
+    /// Draw a number of the model at random: as likely in all of a range (`PATH*0.9..1.1`), or normal around a mean (`PATH*1+-0.05`); may be given several times.
+    #[arg(long, value_name = "PATH=LOW..HIGH", help_heading = "What if")]
+    pub vary: Vec<String>,
+    /// How many times it is drawn.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000, requires = "vary", help_heading = "What if")]
+    pub samples: usize,
+    /// Another seed draws others.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "vary", help_heading = "What if")]
+    pub seed: u64,
+}
+
+/// When tasks of a fitted model start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StartArg {
+    /// With the delays that were observed.
+    Observed,
+    /// As soon as what they read is there.
+    Ready,
 }
 
 /// How a prediction is written.
@@ -35,8 +90,8 @@ pub enum PredictFormat {
     Text,
     /// Everything, with the polynomials.
     Json,
-    /// A row for each time in which one thing limits a process.
+    /// A row for each time in which one thing limits a process; with --sweep for each point.
     Csv,
-    /// A picture.
+    /// A picture; with --sweep that of the sweep.
     Svg,
 }

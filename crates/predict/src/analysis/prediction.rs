@@ -187,6 +187,27 @@ impl<'a> Prediction<'a> {
         }
     }
 
+    /// The progress that a data input allows at a time (equation 1), at most that at the end.
+    pub fn allowed(&self, process: usize, data: usize, time: f64) -> f64 {
+        let of = &self.flow.processes[process];
+        of.data[data].requirement.at(self.available(process, data, time)).min(of.end)
+    }
+
+    /// The names of shared resources.
+    pub fn shared_names(&self) -> impl Iterator<Item = &str> {
+        self.flow.shared.iter().map(|shared| shared.name.as_str())
+    }
+
+    /// Who uses a shared resource: processes, each with the number that the resource has there.
+    pub fn users(&self, shared: usize) -> impl Iterator<Item = (usize, usize)> {
+        self.flow.shared[shared].users.iter().map(|user| (user.process, user.resource))
+    }
+
+    /// What there is of a shared resource a second at a time.
+    pub fn capacity(&self, shared: usize, time: f64) -> f64 {
+        self.flow.shared[shared].capacity.at(time)
+    }
+
     /// Data that are there and not yet used (equation 8): what is available less the least amount
     /// that allows the present progress.
     pub fn buffered(&self, process: usize, data: usize, time: f64) -> f64 {

@@ -20,6 +20,40 @@ impl Piecewise {
         Self::new(self.pieces().map(|(x, p)| (x, p.scaled(factor))))
     }
 
+    /// The values between two places times `factor`.
+    pub fn scaled_between(&self, from: f64, to: f64, factor: f64) -> Option<Self> {
+        self.parts(from, to, |x, inside| self.seen_from(x).scaled(if inside { factor } else { 1.0 }))
+    }
+
+    /// The same values, but those between two places come `factor` times as fast, and all later ones as much earlier.
+    pub fn faster_between(&self, from: f64, to: f64, factor: f64) -> Option<Self> {
+        let lead = if to.is_finite() { (to - from) * (factor - 1.0) } else { 0.0 };
+        let mut pieces: Vec<(f64, Poly)> = Vec::new();
+        let line = |x: f64, slope: f64| Poly::line(x, slope);
+        for at in self.breakpoints().iter().copied().chain([from, from + (to - from) * factor]).filter(|x| x.is_finite()) {
+            // The place of an old breakpoint, and how fast time runs there.
+            let (place, pace, seen) = if at < from {
+                (at, 1.0, at)
+            } else if at < from + (to - from) * factor {
+                (from + (at - from) / factor, factor, at)
+            } else {
+                (at - lead, 1.0, at)
+            };
+            pieces.push((place, self.seen_from(seen).compose(&line(0.0, pace), 0.0)?));
+        }
+        pieces.sort_by(|a, b| a.0.total_cmp(&b.0));
+        pieces.dedup_by(|b, a| a.0 == b.0);
+        Self::new(pieces)
+    }
+
+    /// Other pieces inside and outside of an interval.
+    fn parts(&self, from: f64, to: f64, part: impl Fn(f64, bool) -> Poly) -> Option<Self> {
+        let mut places: Vec<f64> = self.breakpoints().iter().copied().chain([from, to]).filter(|x| x.is_finite()).collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        Self::new(places.into_iter().map(|x| (x, part(x, x >= from && x < to))))
+    }
+
     /// The sum.
     pub fn plus(&self, other: &Self) -> Option<Self> {
         let places = merged(&[self, other]);

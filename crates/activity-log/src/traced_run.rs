@@ -1,0 +1,107 @@
+//! A run as its tasks were traced: what each read and wrote over its life, its CPU time, who read what another wrote. What models of
+//! progress are fitted to.
+//!
+//! Times are seconds since the run's first task began, amounts are bytes.
+
+use crate::NONE;
+
+/// A run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TracedRun {
+    /// What it is called.
+    pub name: String,
+    /// Its tasks, in the order of their starts.
+    pub tasks: Vec<TracedTask>,
+    /// From the first start to the last end, in seconds; `None` when no end is known.
+    pub makespan_s: Option<f64>,
+    /// Processors of each host that was traced, by name.
+    pub processors: Vec<(String, u32)>,
+    /// What of the run is in no task.
+    pub left_out: RunLeftOut,
+}
+
+/// What could not be used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunLeftOut {
+    /// Tasks without a start or an end, and without a run time.
+    pub without_times: u64,
+    /// Tasks that had not ended, failed or were aborted.
+    pub not_completed: u64,
+    /// Tasks that were not run because an earlier result was taken.
+    pub cached: u64,
+    /// Flows of data that would have made a circle of tasks.
+    pub circular: u64,
+    /// Operations that were lost while the run was traced.
+    pub lost: u64,
+    /// Operations that were added up, so that only the first and the last are known of their times.
+    pub only_totals: bool,
+    /// Whether nothing was traced: no operation of any task.
+    pub untraced: bool,
+    /// Whether operations were traced and belong to no task: `flowmine correlate` has not run.
+    pub uncorrelated: bool,
+}
+
+/// A task that ran to its end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TracedTask {
+    /// Its name in the run.
+    pub name: String,
+    /// What it is an instance of.
+    pub activity: String,
+    /// When it began; `None` when only its run time is told.
+    pub start_s: Option<f64>,
+    /// How long it ran.
+    pub run_s: f64,
+    /// Its host, where that is one.
+    pub host: Option<String>,
+    /// Tasks that had to end before it began, as its engine tells.
+    pub after: Vec<u32>,
+    /// Whether its reads and writes were traced.
+    pub traced: bool,
+    /// What it read.
+    pub inputs: Vec<TracedInput>,
+    /// What it wrote.
+    pub outputs: Vec<TracedOutput>,
+    /// How far it wrote in all its files, each counted once, in bytes; `None` when nothing was traced.
+    pub written: Option<f64>,
+    /// CPU time of all its processes by time since its start; empty when not known.
+    pub cpu_s: Curve,
+    /// Time in reads and writes of all its threads, by time since its start.
+    pub io_s: Curve,
+}
+
+/// A function that never falls: places and values, both ascending.
+pub type Curve = Vec<(f64, f64)>;
+
+/// What a task read of what one other wrote, or of what was there before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TracedInput {
+    /// Who wrote it; [`NONE`] for nobody of the run.
+    pub from: u32,
+    /// How far it had read, in bytes from the beginnings of the files, by time since the task's start.
+    pub read: Curve,
+    /// Whether it read while the other was still writing.
+    pub streamed: bool,
+}
+
+/// What a task wrote for one other, or for nobody of the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TracedOutput {
+    /// Who read it; [`NONE`] for nobody of the run.
+    pub to: u32,
+    /// How far it had written, by time since the task's start.
+    pub written: Curve,
+}
+
+impl Default for TracedInput {
+    fn default() -> Self {
+        Self { from: NONE, read: Curve::new(), streamed: false }
+    }
+}
+
+impl TracedTask {
+    /// Bytes that it read in all.
+    pub fn read_bytes(&self) -> f64 {
+        self.inputs.iter().filter_map(|input| input.read.last()).map(|last| last.1).sum()
+    }
+}

@@ -1,0 +1,251 @@
+//! Models of logical tasks fitted to runs that were traced, and the model of a run made of them.
+//!
+//! In go runs ([`TracedRun`]) and, of one of them, its tasks and the bytes that it read from outside; out comes a [`Model`] that can be
+//! written, edited and predicted, and what was learnt of each logical task with its error. Progress is seconds of work, as long as the
+//! task ran when nothing held it up.
+//!
+//! Of each input: which share of its bytes was needed by which share of the work; of each output: which share was there by then. Shares
+//! are averaged over all instances; seconds of work and bytes written grow with the bytes read as [`Scale`] says. `docs/prediction.md`
+//! has the rules.
+
+mod activity;
+mod scale;
+mod shape;
+mod workflow;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flowmine_activity_log::TracedRun;
+
+use activity::Activity;
+pub use activity::Pace;
+pub use scale::Scale;
+pub use shape::{MAX_PIECES, Shape};
+
+use crate::error::PredictError;
+use crate::model::Model;
+
+/// When tasks of the model start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Start {
+    /// With the delays that were observed: those that wait for nothing at their time, the others so long after what they waited for.
+    #[default]
+    Observed,
+    /// As soon as what they read is there.
+    Ready,
+}
+
+/// How a model is made.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// When tasks start.
+    pub start: Start,
+    /// Names of tasks that read as their input is written, though they did not when they were traced.
+    pub stream: Vec<String>,
+    /// How many times as much is read of what was there before.
+    pub inputs_times: f64,
+    /// Links that several tasks share.
+    pub share: Vec<Link>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { start: Start::Observed, stream: Vec::new(), inputs_times: 1.0, share: Vec::new() }
+    }
+}
+
+/// What tasks wait for elsewhere is one thing that they share, of which each had all when it was traced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Its name.
+    pub name: String,
+    /// Names of the tasks.
+    pub tasks: Vec<String>,
+}
+
+/// What was learnt of an input or output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearntEnd {
+    /// The logical task at the other end; nothing for what was there before or nobody of the run read.
+    pub other: Option<String>,
+    /// Shares of bytes by shares of work.
+    pub shape: Shape,
+}
+
+impl LearntEnd {
+    /// Whether all of it is needed while more than half of the work is still to come: the paper's burst; else it is a stream.
+    pub fn is_burst(&self) -> bool {
+        self.shape.work_after() > 0.5
+    }
+}
+
+/// What was learnt of a logical task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Learnt {
+    /// Its name.
+    pub name: String,
+    /// Instances that it was learnt from.
+    pub instances: usize,
+    /// How many of these were traced; of the others only times and bytes are known.
+    pub traced: usize,
+    /// How many read what was still being written, so that their waiting counts as work.
+    pub streamed: usize,
+    /// Seconds of work by bytes read or, of a task that reads nothing that was traced, by bytes written.
+    pub work: Scale,
+    /// Bytes written, likewise.
+    pub written: Option<Scale>,
+    /// Its inputs.
+    pub inputs: Vec<LearntEnd>,
+    /// Its outputs.
+    pub outputs: Vec<LearntEnd>,
+    /// CPU seconds for each second of work; nothing when not known.
+    pub cpu: Option<f64>,
+    /// What its work goes to, from which share on.
+    pub paces: Vec<(f64, Pace)>,
+}
+
+/// A model made of what was learnt.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// The model of the run.
+    pub model: Model,
+    /// The logical tasks of it.
+    pub learnt: Vec<Learnt>,
+    /// How long the run took when it was observed, in seconds.
+    pub observed_s: Option<f64>,
+    /// What is not known, and what to record so that it is.
+    pub notes: Vec<String>,
+}
+
+/// Learns from runs and makes the model of one of them, which may be none of those learnt from. Tasks that none of the runs has are
+/// learnt from it itself, which is said.
+///
+/// # Errors
+/// [`PredictError::Field`] when the run has no task, or a name of the options is none of a task.
+pub fn fit(runs: &[&TracedRun], target: &TracedRun, options: &Options) -> Result<Fitted, PredictError> {
+    if target.tasks.is_empty() {
+        return Err(PredictError::field("run", format!("{}: no task of it ran to its end, so there is nothing to fit", target.name)));
+    }
+    if !(options.inputs_times.is_finite() && options.inputs_times > 0.0) {
+        return Err(PredictError::field("inputs-times", "a factor is above zero and finite"));
+    }
+    let of_share = options.share.iter().flat_map(|link| &link.tasks).map(|name| ("share", name));
+    for (option, name) in of_share.chain(options.stream.iter().map(|name| ("stream", name))) {
+        if !target.tasks.iter().any(|task| task.name == *name) {
+            let known: Vec<&str> = target.tasks.iter().map(|task| task.name.as_str()).take(8).collect();
+            return Err(PredictError::field(option, format!("there is no task {name:?}; there are {}", known.join(", "))));
+        }
+    }
+    let names: BTreeSet<&str> = target.tasks.iter().map(|task| task.activity.as_str()).collect();
+    let mut notes = Vec::new();
+    let mut learnt: BTreeMap<&str, Activity> = BTreeMap::new();
+    let mut strangers = Vec::new();
+    for name in names {
+        let of = Activity::of(runs, name).or_else(|| {
+            strangers.push(name);
+            Activity::of(&[target], name)
+        });
+        learnt.extend(of.map(|of| (name, of)));
+    }
+    if !strangers.is_empty() {
+        notes.push(format!("not in the runs that were learnt from, and so taken from the predicted one itself: {}", strangers.join(", ")));
+    }
+    let model = workflow::model(target, &learnt, options);
+    let learnt: Vec<Learnt> = learnt.into_iter().map(|(name, of)| told(name, of)).collect();
+    notes.extend(missing(runs, target, &learnt, options));
+    Ok(Fitted { model, learnt, observed_s: target.makespan_s, notes })
+}
+
+fn told(name: &str, of: Activity) -> Learnt {
+    let ends = |ends: BTreeMap<Option<String>, activity::End>| {
+        ends.into_iter().map(|(other, end)| LearntEnd { other, shape: end.shape }).collect::<Vec<_>>()
+    };
+    Learnt {
+        name: name.to_owned(),
+        instances: of.instances,
+        traced: of.traced,
+        streamed: of.streamed,
+        work: of.work,
+        written: of.written,
+        inputs: ends(of.inputs),
+        outputs: ends(of.outputs),
+        cpu: of.cpu.map(|(rate, _)| rate),
+        paces: of.paces,
+    }
+}
+
+/// What the data do not tell, and what would.
+fn missing(runs: &[&TracedRun], target: &TracedRun, learnt: &[Learnt], options: &Options) -> Vec<String> {
+    let mut notes = Vec::new();
+    let any = |of: &dyn Fn(&flowmine_activity_log::RunLeftOut) -> bool| runs.iter().any(|run| of(&run.left_out));
+    let sum = |of: &dyn Fn(&flowmine_activity_log::RunLeftOut) -> u64| runs.iter().map(|run| of(&run.left_out)).sum::<u64>();
+    if any(&|of| of.uncorrelated) {
+        notes.push("operations were traced but belong to no task: run `flowmine correlate` on the dataset first".to_owned());
+    }
+    let coarse: Vec<&str> = learnt.iter().filter(|of| of.traced == 0).map(|of| of.name.as_str()).collect();
+    if !coarse.is_empty() {
+        let which = if coarse.len() == learnt.len() { "all tasks".to_owned() } else { listed(&coarse) };
+        notes.push(format!(
+            "coarse: of {which} only run times and, where told, bytes are known: each is taken to read all at its start, to write all at its end and \
+             to work at one pace. Streaming, and how far a shared processor or link slows them, cannot be told. Record them with `flowmine trace`"
+        ));
+    }
+    if any(&|of| of.only_totals) {
+        notes.push(
+            "operations were added up while they were traced, so that reads and writes are taken to go on evenly between first and last: \
+             record with `flowmine trace --detail events`"
+                .to_owned(),
+        );
+    }
+    let lost = sum(&|of| of.lost);
+    if lost > 0 {
+        notes.push(format!(
+            "{lost} reads and writes were lost by the trace: what is fitted to them is too small by so much; record with a larger `--ring`"
+        ));
+    }
+    let streamed: Vec<&str> = learnt.iter().filter(|of| of.streamed > 0).map(|of| of.name.as_str()).collect();
+    if !streamed.is_empty() {
+        notes.push(format!(
+            "{} read while it was still being written in all runs, so that waiting for it counts as work: trace each once alone, with its input complete",
+            listed(&streamed)
+        ));
+    }
+    let one_size = learnt.iter().any(|of| of.work.one_size && of.work.per_byte > 0.0);
+    if one_size && options.inputs_times != 1.0 {
+        notes.push("only one size of input was seen of some tasks: that their work grows in proportion to it is taken for granted; record a second size".to_owned());
+    }
+    let unknown: Vec<&str> = learnt.iter().filter(|of| of.traced > 0 && of.cpu.is_none()).map(|of| of.name.as_str()).collect();
+    if !unknown.is_empty() {
+        notes.push(format!("the CPU time of {} is not known: record until all their processes have ended", listed(&unknown)));
+    }
+    if target.processors.is_empty() && learnt.iter().any(|of| of.traced > 0) {
+        notes.push(
+            "how many processors the hosts have is not known (no rows in `hosts`), so that tasks do not share them in the model".to_owned(),
+        );
+    }
+    for (count, what) in [
+        (sum(&|of| of.not_completed), "had not ended, failed or were aborted"),
+        (sum(&|of| of.without_times), "have neither start and end nor a run time"),
+        (sum(&|of| of.cached), "were not run because an earlier result was taken"),
+    ] {
+        if count > 0 {
+            notes.push(format!("left out: {count} tasks that {what}"));
+        }
+    }
+    if target.left_out.circular > 0 {
+        notes.push(format!("{} flows of data would make tasks wait for each other and are left out", target.left_out.circular));
+    }
+    for link in &options.share {
+        notes.push(format!("{}: what {} wait for elsewhere, shared; 1 is what one of them had alone", link.name, link.tasks.join(", ")));
+    }
+    notes
+}
+
+/// Names, not too many of them.
+fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    match names.len() {
+        n if n > SHOWN => format!("{} and {} more", names[..SHOWN].join(", "), n - SHOWN),
+        _ => names.join(", "),
+    }
+}
