@@ -280,7 +280,14 @@ fn the_run_here_by_nextflow() {
     let dataset = place.join("dataset");
     let mut work = BTreeMap::new();
     each::<TaskRun<'static>>(&dataset, |row| {
-        work.insert(row.logical_task.into_owned(), (PathBuf::from(row.work_dir.unwrap().as_ref()), row.parents.map(|parents| parents.into_owned()), row.task_id.unwrap().into_owned()));
+        work.insert(
+            row.logical_task.into_owned(),
+            (
+                PathBuf::from(row.work_dir.unwrap().as_ref()),
+                row.parents.map(|parents| parents.into_owned()),
+                row.task_id.unwrap().into_owned(),
+            ),
+        );
     });
     let file = work["TRIMGALORE"].0.join(SHARED);
     holds(&dataset, file.to_str().unwrap(), fs::metadata(&file).unwrap().len() as i64);

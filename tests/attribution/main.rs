@@ -227,10 +227,19 @@ fn nextflow_local() {
     let (engine, options) = podman.options(&place);
     nextflow::configure(&place, &format!("podman.enabled = true\npodman.engineOptions = '{engine}'\npodman.runOptions = '{options}'\n"));
     let mut command = nextflow::command(&place.dir);
-    command.args(["run", "flow.nf", "-with-trace", "trace.txt"]);
-    run(place.trace().arg("--").arg(command.get_program()).args(command.get_args()).envs(command.get_envs().filter_map(|(name, value)| Some((name, value?)))));
+    command.args(["run", "flow.nf", "-with-trace", "trace.txt", "-with-dag", "dag.dot"]);
+    run(place
+        .trace()
+        .arg("--")
+        .arg(command.get_program())
+        .args(command.get_args())
+        .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?)))));
     place.import("nextflow", &[".nextflow.log", "trace.txt", "work"]);
+    let drawn = nextflow::drawn(&place.run().join("dag.dot"));
+    assert_eq!(drawn.len(), 10, "{drawn:?}");
+    assert_eq!(nextflow::told(&place.dataset()), drawn);
     check(&place.dataset(), &place.truth(), &expected);
+    nextflow::instance(&place, &expected.tasks);
 }
 
 /// On Slurm: the first head job is killed when half of the tasks have ended, the second takes what they made and runs the rest.
@@ -253,7 +262,9 @@ fn nextflow_slurm() {
     };
     let killed = Beside::start(head(&["--hold", "300"]).stdout(std::process::Stdio::null()));
     let log = place.run().join(".nextflow.log");
-    place::until("half of the tasks have ended", || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("Submitted process > hold")));
+    place::until("half of the tasks have ended", || {
+        std::fs::read_to_string(&log).is_ok_and(|log| log.contains("Submitted process > hold"))
+    });
     // What it knows of tasks that ended goes to its disk beside what it does.
     std::thread::sleep(std::time::Duration::from_secs(1));
     drop(killed);
@@ -263,7 +274,8 @@ fn nextflow_slurm() {
     lab.observe(&place.dataset());
     place.import("nextflow", &[".nextflow.log", ".nextflow.log.1", "work"]);
     check(&place.dataset(), &place.truth(), &expected);
-    nextflow::killed_and_resumed(&place.dataset());
+    // Its work directory tells that the job was cancelled.
+    nextflow::killed_and_resumed(&place.dataset(), ("failed", Some(143)));
 }
 
 /// A server, started beside the engine, writes files because tasks ask it to: it did that, not they.
@@ -341,6 +353,9 @@ fn recorded_runs() {
         run(Command::new("cp").arg("-r").arg(fixture(name).join("dataset")).arg(&dataset));
         run(place::flowmine().arg("import").args(import).arg("--dataset").arg(&dataset).current_dir(fixture(name)));
         check(&dataset, &fixture(name).join("truth.tsv"), &expected);
+        if name == "nextflow-slurm" {
+            nextflow::killed_and_resumed(&dataset, ("submitted", None));
+        }
     }
 }
 

@@ -30,7 +30,10 @@ fn made(place: &Place, name: &str) -> std::path::PathBuf {
 
 /// What Montage made in a directory, with checksums, and sizes.
 fn files(dir: &Path) -> BTreeMap<String, (String, i64)> {
-    let kept = format!("find . -type f \\( {} \\) -exec sha256sum {{}} +", ["*.fits", "*.tbl", "*.hdr", "*.png"].map(|name| format!("-name '{name}'")).join(" -o "));
+    let kept = format!(
+        "find . -type f \\( {} \\) -exec sha256sum {{}} +",
+        ["*.fits", "*.tbl", "*.hdr", "*.png"].map(|name| format!("-name '{name}'")).join(" -o ")
+    );
     let output = run(Command::new("sh").args(["-c", &kept]).current_dir(dir));
     let text = String::from_utf8(output.stdout).unwrap();
     let file = |line: &str| {
@@ -45,7 +48,10 @@ fn files(dir: &Path) -> BTreeMap<String, (String, i64)> {
 
 fn model(dataset: &Path, model: &str, more: &[&str]) -> Json {
     let mut command = flowmine();
-    serde_json::from_slice(&run(command.args(["discover", "--model", model, "--format", "json", "--dataset"]).arg(dataset).args(more)).stdout).unwrap()
+    serde_json::from_slice(
+        &run(command.args(["discover", "--model", model, "--format", "json", "--dataset"]).arg(dataset).args(more)).stdout,
+    )
+    .unwrap()
 }
 
 /// Writes the run as a workflow into the directory.
@@ -57,7 +63,11 @@ fn write_spec(dataset: &Path, format: &str, to: &Path) {
 fn programs(dir: &Path) -> BTreeMap<String, usize> {
     let script = std::fs::read_to_string(dir.join("montage.sh")).unwrap();
     let mut programs = BTreeMap::new();
-    for program in script.split_whitespace().map(|word| word.trim_start_matches('(')).filter(|word| word.starts_with('m') && word.contains(char::is_uppercase)) {
+    for program in script
+        .split_whitespace()
+        .map(|word| word.trim_start_matches('('))
+        .filter(|word| word.starts_with('m') && word.contains(char::is_uppercase))
+    {
         *programs.entry(program.to_owned()).or_default() += 1;
     }
     programs
@@ -73,7 +83,11 @@ fn sizes_are_those_of_ls(dataset: &Path, dir: &Path, files: &BTreeMap<String, (S
             *known = end.max(*known);
         }
     });
-    let told: BTreeMap<String, i64> = files.iter().filter(|(path, _)| !GIVEN.iter().any(|given| path.starts_with(given))).map(|(path, (_, size))| (path.clone(), *size)).collect();
+    let told: BTreeMap<String, i64> = files
+        .iter()
+        .filter(|(path, _)| !GIVEN.iter().any(|given| path.starts_with(given)))
+        .map(|(path, (_, size))| (path.clone(), *size))
+        .collect();
     let ends: BTreeMap<String, i64> = ends.into_iter().filter(|(path, _)| told.contains_key(path)).collect();
     assert_eq!(ends, told, "ends of what was written, sizes of files");
 }
@@ -109,7 +123,8 @@ fn montage_by_a_shell_script() {
     assert_eq!((programs["mProjectPP"], programs["mImgtbl"]), (IMAGES, 3));
     let tree = model(&dataset, "process-tree", &[]);
     let lines = tree["nodes"].as_array().unwrap();
-    let of = |program: &str| lines.iter().filter(|line| line["program"] == program).map(|line| line["processes"].as_u64().unwrap()).sum::<u64>();
+    let of =
+        |program: &str| lines.iter().filter(|line| line["program"] == program).map(|line| line["processes"].as_u64().unwrap()).sum::<u64>();
     assert!(programs.iter().all(|(program, count)| of(program) == *count as u64), "{tree}");
     // One after the other: nothing gains from more machines.
     let path = model(&dataset, "critical-path", &[]);
@@ -145,10 +160,15 @@ fn montage_by_makeflow() {
     let dag = model(&dataset, "dag", &[]);
     let names: Vec<&str> = dag["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
     let edge = |from: &str, to: &str| {
-        let is = |edge: &&Json| names[edge["from"].as_u64().unwrap() as usize] == from && names[edge["to"].as_u64().unwrap() as usize] == to;
+        let is =
+            |edge: &&Json| names[edge["from"].as_u64().unwrap() as usize] == from && names[edge["to"].as_u64().unwrap() as usize] == to;
         dag["edges"].as_array().unwrap().iter().find(is).map(|edge| edge["dependencies"].as_u64().unwrap())
     };
-    assert_eq!((edge("mProjectPP", "mDiff"), edge("mDiff", "mFitExec"), edge("mBackground", "mAdd")), (Some(2 * pairs), Some(pairs), Some(IMAGES as u64)), "{dag}");
+    assert_eq!(
+        (edge("mProjectPP", "mDiff"), edge("mDiff", "mFitExec"), edge("mBackground", "mAdd")),
+        (Some(2 * pairs), Some(pairs), Some(IMAGES as u64)),
+        "{dag}"
+    );
     // Slurm makes the same files of it.
     let again = made(&place, "again");
     write_spec(&dataset, "slurm", &again.join("submit.sh"));
@@ -181,7 +201,11 @@ fn montage_by_snakemake() {
     sizes_are_those_of_ls(&dataset, &dir, &wanted);
     let check = model(&dataset, "check", &[]);
     // The rule `all` waits for the last one and reads nothing.
-    assert_eq!((&check["findings"], check["declared"].as_u64()), (&Json::Array(Vec::new()), check["traced"].as_u64().map(|pairs| pairs + 1)), "{check}");
+    assert_eq!(
+        (&check["findings"], check["declared"].as_u64()),
+        (&Json::Array(Vec::new()), check["traced"].as_u64().map(|pairs| pairs + 1)),
+        "{check}"
+    );
     let again = made(&place, "again");
     write_spec(&dataset, "snakemake", &again.join("Snakefile"));
     run(&mut snakemake(&again));

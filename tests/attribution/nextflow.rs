@@ -51,7 +51,11 @@ pub fn write(place: &Place, tasks: &[Task], boxed: fn(&str) -> bool, hold: bool)
         let waits = hold && !BEFORE_HOLD.contains(&name.as_str());
         if waits && !processes.contains("process hold") {
             let ends: Vec<String> = BEFORE_HOLD[1..].iter().map(|name| format!("{name}.out.o0")).collect();
-            writeln!(processes, "process hold {{\n  input: path x; path y; path z\n  output: val true, emit: o\n  script: \"sleep ${{params.hold}}\"\n}}").unwrap();
+            writeln!(
+                processes,
+                "process hold {{\n  input: path x; path y; path z\n  output: val true, emit: o\n  script: \"sleep ${{params.hold}}\"\n}}"
+            )
+            .unwrap();
             writeln!(calls, "  hold({})", ends.join(", ")).unwrap();
         }
         let (mut inputs, mut given) = (String::new(), Vec::new());
@@ -86,8 +90,8 @@ pub fn configure(place: &Place, more: &str) {
     std::fs::write(place.run().join("nextflow.config"), format!("{all}{more}")).unwrap();
 }
 
-/// What the two head jobs told of: one that was killed, and one that took over what it had done.
-pub fn killed_and_resumed(dataset: &Path) {
+/// What the two head jobs told of: one that was killed, and one that took over what it had done. `hold` is what became of the task that the first left behind.
+pub fn killed_and_resumed(dataset: &Path, hold: (&str, Option<i64>)) {
     let mut runs: BTreeMap<String, Vec<(String, i64, String, Option<i64>)>> = BTreeMap::new();
     let mut sessions = BTreeSet::new();
     super::each::<TaskRun<'static>>(dataset, |row| {
@@ -104,7 +108,7 @@ pub fn killed_and_resumed(dataset: &Path) {
     let row = |name: &str, attempt: i64, status: &str, code: Option<i64>| (name.to_owned(), attempt, status.to_owned(), code);
     let done = |name: &str| row(name, 1, "completed", Some(0));
     let again = [row("p3", 1, "failed", Some(3)), row("p3", 2, "completed", Some(0))];
-    let mut expected = vec![row(HOLD, 1, "submitted", None), done("p1"), done("p2"), done("split")];
+    let mut expected = vec![row(HOLD, 1, hold.0, hold.1), done("p1"), done("p2"), done("split")];
     expected.extend(again);
     expected.sort();
     assert_eq!(sorted(killed), expected);
@@ -113,4 +117,54 @@ pub fn killed_and_resumed(dataset: &Path) {
     expected.sort();
     assert_eq!(sorted(resumed), expected);
     assert_eq!(sessions.len(), 1, "a resumed run has the same session");
+}
+
+/// Who takes whose outputs, as Nextflow itself draws it (`-with-dag FILE.dot`): `v1 [label="p1"];`, `v0 -> v1;`.
+pub fn drawn(file: &Path) -> BTreeSet<(String, String)> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let label = |line: &str| {
+        let (vertex, rest) = line.split_once(" [label=\"")?;
+        Some((vertex.to_owned(), rest.split_once('"')?.0.to_owned()))
+    };
+    let labels: BTreeMap<String, String> = text.lines().filter_map(label).collect();
+    let edge = |line: &str| {
+        let (from, to) = line.split_once(" -> ")?;
+        let to = to.split([' ', ';']).next()?;
+        Some((labels.get(from)?.clone(), labels.get(to)?.clone()))
+    };
+    text.lines().filter_map(edge).collect()
+}
+
+/// The same, as the column `parents` tells it.
+pub fn told(dataset: &Path) -> BTreeSet<(String, String)> {
+    let (mut names, mut parents) = (BTreeMap::new(), Vec::new());
+    super::each::<TaskRun<'static>>(dataset, |row| {
+        let of: Vec<String> = serde_json::from_str(row.parents.as_deref().unwrap()).unwrap();
+        parents.extend(of.into_iter().map(|parent| (parent, row.logical_task.to_string())));
+        names.insert(row.task_id.unwrap().into_owned(), row.logical_task.into_owned());
+    });
+    parents.into_iter().map(|(parent, task)| (names[&parent].clone(), task)).collect()
+}
+
+/// The run in WfFormat: who waits for whom as the pipeline says, and the sizes of what its tasks made.
+pub fn instance(place: &Place, tasks: &[Task]) {
+    let output = super::place::run(super::place::flowmine().args(["export", "--format", "wfformat", "--dataset"]).arg(place.dataset()));
+    let instance: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let of = &instance["workflow"]["specification"];
+    let list = |of: &serde_json::Value, key: &str| of[key].as_array().unwrap().clone();
+    let mut listed = 0;
+    for file in list(of, "files") {
+        let path = place.run().join(file["id"].as_str().unwrap());
+        assert_eq!(file["sizeInBytes"].as_u64(), std::fs::metadata(&path).ok().map(|of| of.len()), "{}", path.display());
+        listed += 1;
+    }
+    // All that the tasks declare and make; what was there before was not written.
+    assert_eq!(listed, tasks.iter().map(|task| task.outputs.len()).sum::<usize>(), "{of}");
+    let made: BTreeSet<String> = list(of, "tasks").iter().flat_map(|task| list(task, "outputFiles")).map(|file| file.to_string()).collect();
+    let taken = list(of, "tasks").iter().flat_map(|task| list(task, "inputFiles")).filter(|file| made.contains(&file.to_string())).count();
+    // p3 was tried twice.
+    let wanted =
+        tasks.iter().flat_map(|task| task.inputs.iter().map(move |input| (task, input))).filter(|(_, input)| input.contains('/')).count()
+            + 1;
+    assert_eq!(taken, wanted, "{of}");
 }

@@ -33,7 +33,8 @@ fn check(dataset: &Path, planted: &BTreeMap<String, BTreeSet<Finding>>, count: u
         let check: Json = serde_json::from_slice(&output.stdout).unwrap();
         let text = |of: &Json, key: &str| of[key].as_str().unwrap().to_owned();
         let found = check["findings"].as_array().unwrap().iter();
-        let found: BTreeSet<Finding> = found.map(|of| (text(of, "kind"), text(of, "first_activity"), text(of, "second_activity"))).collect();
+        let found: BTreeSet<Finding> =
+            found.map(|of| (text(of, "kind"), text(of, "first_activity"), text(of, "second_activity"))).collect();
         assert_eq!(found, planted.get(&name).cloned().unwrap_or_default(), "{name}: {check}");
         assert!(check["tasks"].as_u64() >= Some(5) && check["not_traced"] == 0, "{name}: {check}");
     }

@@ -7,7 +7,8 @@
 //!
 //! The workflow runs in one directory, in which all its tasks ran or below which: paths in it are
 //! written from there, and a task that ran below goes there first. A task of which nobody declares
-//! an output has as such the files in it that it wrote and nobody read.
+//! an output has as such the files in it that it wrote and nobody read. A task that executes and
+//! makes nothing, and only names files (Snakemake's `all`), is not in it.
 //!
 //! What is refused, because the written workflow would do something else: tasks without a command,
 //! tasks that ran beside those whose files they read (a pipe), dependencies in a circle, and tasks
@@ -95,21 +96,22 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
         .iter()
         .map(|of| (of.from, of.to))
         .chain(run.flows.iter().filter_map(|flow| flow.pair()))
-        .filter(|(from, to)| from != to)
+        .filter(|(from, to)| from != to && ![from, to].into_iter().any(|at| names_files(&run.tasks[*at as usize])))
         .collect();
     let edges = pairs.iter().map(|&(from, to)| Edge { from, to, declared: true, lag_ns: None }).collect();
     let (network, circular) = Network::new(run.tasks.len(), edges);
     if circular > 0 {
         return Err(SpecError::Circular(circular));
     }
+    let order: Vec<u32> = network.order().iter().copied().filter(|&at| !names_files(&run.tasks[at as usize])).collect();
     let mut place = vec![0; run.tasks.len()];
-    for (at, &task) in network.order().iter().enumerate() {
+    for (at, &task) in order.iter().enumerate() {
         place[task as usize] = at;
     }
     let mut made = Workflow { run: run.name.clone(), ..Workflow::default() };
     made.cached = run.tasks.iter().filter(|task| task.cached).count() as u64;
     let base = base(run)?;
-    made.tasks = network.order().iter().map(|&at| of_task(&run.tasks[at as usize], base)).collect();
+    made.tasks = order.iter().map(|&at| of_task(&run.tasks[at as usize], base)).collect();
     for &(from, to) in &pairs {
         made.tasks[place[to as usize]].after.push(place[from as usize]);
     }
@@ -131,7 +133,7 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
 }
 
 fn refuse(run: &RunGraph) -> Result<(), SpecError> {
-    let without: Vec<&RunTask> = run.tasks.iter().filter(|task| task.command.is_none()).collect();
+    let without: Vec<&RunTask> = run.tasks.iter().filter(|task| task.command.is_none() && !names_files(task)).collect();
     if let Some(task) = without.first() {
         return Err(SpecError::NoCommand { count: without.len(), task: task.name.clone() });
     }
@@ -148,6 +150,12 @@ fn refuse(run: &RunGraph) -> Result<(), SpecError> {
         }
     }
     Ok(())
+}
+
+/// Whether a task does nothing but to name files that others make.
+fn names_files(task: &RunTask) -> bool {
+    let makes_none = task.outputs.as_ref().is_some_and(Vec::is_empty);
+    task.command.is_none() && !task.traced && makes_none && task.inputs.as_ref().is_some_and(|inputs| !inputs.is_empty())
 }
 
 /// The directory in which all tasks ran or below which, as far as that is known: where nobody tells,
@@ -244,6 +252,22 @@ mod tests {
     }
 
     #[test]
+    fn a_task_that_only_names_files_is_left_out() {
+        let mut named = run();
+        let all = RunTask { name: "all".to_owned(), inputs: Some(vec!["y".to_owned()]), outputs: Some(Vec::new()), ..RunTask::default() };
+        named.tasks.insert(0, all);
+        named.declared = vec![Declared { from: 1, to: 0, for_start: false }, Declared { from: 2, to: 1, for_start: false }];
+        (named.flows[0].writer, named.flows[0].reader) = (2, 1);
+        let made = discover(&named).unwrap();
+        assert_eq!(
+            made.tasks.iter().map(|task| (task.name.as_str(), &task.after[..])).collect::<Vec<_>>(),
+            [("first", &[][..]), ("last", &[0])]
+        );
+        named.tasks[0].traced = true;
+        assert!(matches!(discover(&named), Err(SpecError::NoCommand { count: 1, .. })));
+    }
+
+    #[test]
     fn what_would_do_something_else_is_refused() {
         let mut untold = run();
         untold.tasks[1].command = None;
@@ -277,7 +301,10 @@ mod tests {
         below.flows.push(FileFlow { file: 1, writer: 1, reader: NONE, ..below.flows[0] });
         let made = discover(&below).unwrap();
         let last = &made.tasks[1];
-        assert_eq!((&made.tasks[0].outputs[..], &last.inputs[..], &last.outputs[..]), (&["x".to_owned()][..], &["x".to_owned()][..], &["in side/y".to_owned()][..]));
+        assert_eq!(
+            (&made.tasks[0].outputs[..], &last.inputs[..], &last.outputs[..]),
+            (&["x".to_owned()][..], &["x".to_owned()][..], &["in side/y".to_owned()][..])
+        );
         assert_eq!((last.directory.as_deref(), made.tasks[0].directory.as_deref()), (Some("in side"), None));
         // Where nobody tells directories a declared file does.
         let mut declared = run();

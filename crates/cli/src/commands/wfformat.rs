@@ -108,7 +108,9 @@ fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
     })?;
     let columns = ["task", "path", "write_offset_end"];
     dataset.read::<TaskIo<'static>, anyhow::Error>(Projection::Only(&columns), |row| {
-        if let (Some((run, _)), Some(path), Some(end)) = (row.task.as_deref().and_then(|task| tasks.get(task)), &row.path, row.write_offset_end) {
+        if let (Some((run, _)), Some(path), Some(end)) =
+            (row.task.as_deref().and_then(|task| tasks.get(task)), &row.path, row.write_offset_end)
+        {
             let known = runs[*run].written_to.entry(path.to_string()).or_insert(end);
             *known = end.max(*known);
         }

@@ -53,7 +53,8 @@ enum Maker {
 
 /// Whether a path ends as a work directory's does: `…/ab/` and 30 digits more of a hash.
 fn is_work_dir(dir: &str) -> bool {
-    let hex = |name: Option<&str>, length: usize| name.is_some_and(|name| name.len() == length && name.bytes().all(|b| b.is_ascii_hexdigit()));
+    let hex =
+        |name: Option<&str>, length: usize| name.is_some_and(|name| name.len() == length && name.bytes().all(|b| b.is_ascii_hexdigit()));
     let mut names = dir.rsplit('/');
     hex(names.next(), 30) && hex(names.next(), 2)
 }

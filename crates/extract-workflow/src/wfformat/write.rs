@@ -156,7 +156,13 @@ impl Run {
     }
 
     /// The files that a task made. Nextflow tells them as names or patterns in the task's own directory; its files are known by where they are, as its inputs are.
-    fn made(&self, task_id: &str, row: &Row, told: Vec<(String, Option<i64>)>, leave: &mut impl FnMut(&'static str, usize)) -> Vec<(String, Option<i64>)> {
+    fn made(
+        &self,
+        task_id: &str,
+        row: &Row,
+        told: Vec<(String, Option<i64>)>,
+        leave: &mut impl FnMut(&'static str, usize),
+    ) -> Vec<(String, Option<i64>)> {
         let Some(dir) = row.work_dir.as_deref().filter(|_| row.engine == "nextflow") else { return told };
         let (patterns, names): (Vec<_>, Vec<_>) = told.into_iter().partition(|(path, _)| path.contains(['*', '?', '[', '{']));
         let place = |(path, size): (String, _)| (if path.starts_with('/') { path } else { format!("{dir}/{path}") }, size);
