@@ -102,7 +102,8 @@ fn montage_by_a_shell_script() {
     let dir = made(&place, "montage");
     run(place.trace().args(["--tasks", "commands", "--", "sh", "montage.sh"]).current_dir(&dir));
     let dataset = place.dataset();
-    run(flowmine().args(["correlate", "--dataset"]).arg(&dataset));
+    let said = run(flowmine().args(["correlate", "--dataset"]).arg(&dataset)).stderr;
+    assert!(!String::from_utf8_lossy(&said).contains("warning"), "{}", String::from_utf8_lossy(&said));
     let wanted = files(&dir);
     sizes_are_those_of_ls(&dataset, &dir, &wanted);
     // Each program of the script is a task, also the first of `a && b`, and a process.
