@@ -90,9 +90,12 @@ pub fn configure(place: &Place, more: &str) {
     std::fs::write(place.run().join("nextflow.config"), format!("{all}{more}")).unwrap();
 }
 
+/// Logical task, attempt, status, exit code.
+type Fate = (String, i64, String, Option<i64>);
+
 /// What the two head jobs told of: one that was killed, and one that took over what it had done. `hold` is what became of the task that the first left behind.
 pub fn killed_and_resumed(dataset: &Path, hold: (&str, Option<i64>)) {
-    let mut runs: BTreeMap<String, Vec<(String, i64, String, Option<i64>)>> = BTreeMap::new();
+    let mut runs: BTreeMap<String, Vec<Fate>> = BTreeMap::new();
     let mut sessions = BTreeSet::new();
     super::each::<TaskRun<'static>>(dataset, |row| {
         sessions.insert(row.run_id.unwrap().into_owned());
