@@ -15,18 +15,20 @@ SNAKEMAKE_VENV := $(TARGET)/snakemake-venv
 SNAKEMAKE := snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0
 ZIG_VENV := $(TARGET)/zig-venv
 ZIG := ziglang==0.17.1 cargo-zigbuild==0.24.0
+# Its version stands in tests/lab/nextflow/pom.xml.
+NEXTFLOW := $(TARGET)/nextflow
 AIRFLOW_VERSION := 3.3.2
 AIRFLOW2_VERSION := 2.11.2
 
 BUILD_PACKAGES := build-essential pkg-config libssl-dev
 TEST_PACKAGES := slurm-wlm slurmctld slurmd slurm-client slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin \
 	mariadb-server munge openssh-server openssh-client python3-venv git qemu-system-x86 busybox-static cpio e2fsprogs \
-	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin postgresql fastqc trim-galore bbmap fonts-dejavu-core iproute2 libcap2-bin shellcheck gdb
+	clang-16 llvm-16 podman runc coop-computing-tools openmpi-bin postgresql fastqc trim-galore bbmap fonts-dejavu-core iproute2 libcap2-bin shellcheck gdb maven montage
 DIST_PACKAGES := perl python3-venv git binutils openssh-server openssh-client
 
 # What this machine can have; a test that needs one of these fails where it is missing. Slurm, mounts, BPF and containers need
 # root; core dumps have to land in the directory of the program.
-REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow,shellcheck$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
+REQUIRE := ssh,pm4py,pyarrow,process_mining,ptrace,qemu,makeflow,snakemake,airflow,nextflow,montage,shellcheck$(shell case "$$(cat /proc/sys/kernel/core_pattern)" in (core*) printf ',core-dump';; esac)$(shell [ "$$(id -u)" = 0 ] && printf ',slurm,mount,netns,fuse,bpf,podman,demonstration')
 
 .PHONY: demo test build packages bench docs dist dist-check clean
 
@@ -46,7 +48,7 @@ build:
 	@PACKAGES="$(BUILD_PACKAGES)" tests/packages.sh
 	$(CARGO) build --release --locked --workspace
 
-test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(AIRFLOW)/ready $(AIRFLOW2)/ready $(PEER)
+test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(AIRFLOW)/ready $(AIRFLOW2)/ready $(NEXTFLOW)/ready $(PEER)
 	@mkdir -p $(TARGET)
 	@rm -f $(TARGET)/not-run.txt
 	@touch $(TARGET)/not-run.txt
@@ -54,7 +56,8 @@ test: $(VENV)/ready $(SNAKEMAKE_VENV)/ready $(AIRFLOW)/ready $(AIRFLOW2)/ready $
 	FLOWMINE_REQUIRE=$${FLOWMINE_REQUIRE-$(REQUIRE)} FLOWMINE_NOT_RUN=$(abspath $(TARGET))/not-run.txt \
 		FLOWMINE_PYTHON=$(abspath $(VENV))/bin/python FLOWMINE_PEER=$(abspath $(PEER)) \
 		FLOWMINE_SNAKEMAKE=$(abspath $(SNAKEMAKE_VENV))/bin/snakemake \
-		FLOWMINE_AIRFLOW=$(abspath $(AIRFLOW)) FLOWMINE_AIRFLOW2=$(abspath $(AIRFLOW2)) $(CARGO) test --release --locked --workspace
+		FLOWMINE_AIRFLOW=$(abspath $(AIRFLOW)) FLOWMINE_AIRFLOW2=$(abspath $(AIRFLOW2)) \
+		FLOWMINE_NEXTFLOW=$(abspath $(NEXTFLOW)) $(CARGO) test --release --locked --workspace
 	@if [ -s $(TARGET)/not-run.txt ]; then echo "NOT RUN, because something was missing:"; sort -u $(TARGET)/not-run.txt; \
 		else echo "Every test ran."; fi
 
@@ -77,6 +80,12 @@ $(AIRFLOW)/ready $(AIRFLOW2)/ready:
 	@PACKAGES="$(BUILD_PACKAGES) $(TEST_PACKAGES)" tests/packages.sh
 	python3 -m venv $(@D)
 	$(@D)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+$(NEXTFLOW)/ready: tests/lab/nextflow/pom.xml
+	@PACKAGES="$(BUILD_PACKAGES) $(TEST_PACKAGES)" tests/packages.sh
+	rm -rf $(NEXTFLOW)
+	mvn --quiet --batch-mode --strict-checksums --file $< dependency:copy-dependencies -DoutputDirectory=$(abspath $(NEXTFLOW))
 	@touch $@
 
 # process_mining as a program of its own, for round trips and benchmarks: its dependencies are none of ours.

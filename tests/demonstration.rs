@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use flowmine_schema::tables::{DataFlow, TaskIo, TaskTotal};
+use flowmine_schema::tables::{DataFlow, TaskIo, TaskRun, TaskTotal};
 use require::require;
 use serde_json::Value;
 use traced::each;
@@ -65,6 +65,12 @@ fn by_task(dataset: &Path, path: &str) -> BTreeMap<String, (i64, i64)> {
 
 /// What must hold of the file that two tasks share, `size` bytes long.
 fn holds(dataset: &Path, path: &str, size: i64) {
+    // What the engine calls the attempts.
+    let mut ids: BTreeMap<String, String> = BTreeMap::new();
+    each::<TaskRun<'static>>(dataset, |row| {
+        ids.insert(row.logical_task.into_owned(), format!("{}#{}", row.task_id.unwrap(), row.attempt.unwrap()));
+    });
+    let (trim, map) = (ids["TRIMGALORE"].as_str(), ids["BBMAP_BBSPLIT"].as_str());
     let tasks = by_task(dataset, path);
     assert_eq!(tasks.keys().collect::<Vec<_>>(), ["BBMAP_BBSPLIT", "TRIMGALORE"]);
     let (trimmed, mapped) = (tasks["TRIMGALORE"], tasks["BBMAP_BBSPLIT"]);
@@ -80,17 +86,18 @@ fn holds(dataset: &Path, path: &str, size: i64) {
         }
     });
     flows.sort();
-    // Rule 1 of the workflow is TRIMGALORE, rule 2 BBMAP_BBSPLIT.
-    let task = |rule: &str| Some(rule.to_owned());
-    assert_eq!(flows, [(1, task("1#1"), size, task("1#1"), trimmed.0), (1, task("1#1"), size, task("2#1"), mapped.0)]);
+    let task = |id: &str| Some(id.to_owned());
+    let mut wanted = [(1, task(trim), size, task(trim), trimmed.0), (1, task(trim), size, task(map), mapped.0)];
+    wanted.sort();
+    assert_eq!(flows, wanted);
 
     figure_5(dataset, path, size, &tasks);
     figure_4(dataset);
-    side_by_side(dataset);
+    side_by_side(dataset, trim, map);
 }
 
 /// The graph of the run: no line between what ran side by side, bytes on the line along which they went, and all bytes as in the tables.
-fn side_by_side(dataset: &Path) {
+fn side_by_side(dataset: &Path, trim: &str, map: &str) {
     let graph: Value = serde_json::from_str(&told(&["discover", "--format", "json"], dataset)).unwrap();
     let list = |key: &str| graph[key].as_array().unwrap();
     let edge = |from: &str, to: &str| list("edges").iter().find(|edge| edge["from"] == from && edge["to"] == to);
@@ -113,8 +120,8 @@ fn side_by_side(dataset: &Path) {
     let (mut all, mut from_trim_to_map) = (0, 0);
     each::<DataFlow<'static>>(dataset, |row| {
         all += row.read_bytes;
-        let is = |id: &Option<std::borrow::Cow<'_, str>>, rule: &str| id.as_deref().is_some_and(|id| id.ends_with(rule));
-        if is(&row.writer, "/1#1") && is(&row.reader, "/2#1") {
+        let is = |id: &Option<std::borrow::Cow<'_, str>>, rule: &str| id.as_deref().is_some_and(|id| id.rsplit('/').next() == Some(rule));
+        if is(&row.writer, trim) && is(&row.reader, map) {
             from_trim_to_map += row.read_bytes;
         }
     });
@@ -224,28 +231,35 @@ fn what_cannot_be_drawn_is_refused_with_what_can() {
     assert!(refused(&["discover", "--format", "pnml"], &dataset).contains("it is written as svg"));
 }
 
-#[test]
-fn the_run_here() {
+/// Whether the tools are here, and what they run on.
+fn tools() -> bool {
     let (works, how) = doctor::says("ebpf");
-    let has = |program: &str| std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).any(|dir| dir.join(program).is_file());
     let tools = ["fastqc", "trim_galore"].into_iter().all(has) && Path::new("/usr/share/bbmap/bbsplit.sh").is_file();
-    if !require("bpf", &format!("eBPF ({how})"), works)
-        || !require("makeflow", "makeflow (Debian's coop-computing-tools and openmpi-bin)", has("makeflow") && has("orted"))
-        || !require("demonstration", "Debian's fastqc, trim-galore and bbmap", tools)
-    {
-        return;
-    }
+    require("bpf", &format!("eBPF ({how})"), works) && require("demonstration", "Debian's fastqc, trim-galore and bbmap", tools)
+}
+
+fn has(program: &str) -> bool {
+    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).any(|dir| dir.join(program).is_file())
+}
+
+/// Runs it and gives where it took place.
+fn run(engine: &str, pairs: &str) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let place = fs::canonicalize(dir.path()).unwrap();
-    let run = Command::new(repository("tests/demonstration/run.sh"))
-        .arg(env!("CARGO_BIN_EXE_flowmine"))
-        .arg(&place)
-        .arg("10000")
-        .output()
-        .unwrap();
+    let script = repository("tests/demonstration/run.sh");
+    let run = Command::new(script).arg(engine).arg(env!("CARGO_BIN_EXE_flowmine")).arg(&place).arg(pairs).output().unwrap();
     assert!(run.status.success(), "{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     let end = traced::end(&place.join("dataset"));
     assert_eq!((end.state.as_str(), end.lost), ("ended", Some(0)));
+    (dir, place)
+}
+
+#[test]
+fn the_run_here() {
+    if !tools() || !require("makeflow", "makeflow (Debian's coop-computing-tools and openmpi-bin)", has("makeflow") && has("orted")) {
+        return;
+    }
+    let (_dir, place) = run("makeflow", "10000");
     let file = place.join("demo").join(SHARED);
     let size = fs::metadata(&file).unwrap().len() as i64;
     assert_eq!(size, size_by_makeflow(&place.join("demo/rnaseq.makeflow.makeflowlog"), SHARED));
@@ -254,4 +268,34 @@ fn the_run_here() {
     let report = place.join("demo/WT_REP1_1_fastqc.zip");
     let expected = (0, fs::metadata(&report).unwrap().len() as i64);
     assert_eq!(by_task(&place.join("dataset"), report.to_str().unwrap()), BTreeMap::from([("FASTQC".to_owned(), expected)]));
+}
+
+/// By Nextflow itself, as in the paper.
+#[test]
+fn the_run_here_by_nextflow() {
+    if !tools() || !require("nextflow", "Nextflow (FLOWMINE_NEXTFLOW)", std::env::var_os("FLOWMINE_NEXTFLOW").is_some()) {
+        return;
+    }
+    let (_dir, place) = run("nextflow", "2000");
+    let dataset = place.join("dataset");
+    let mut work = BTreeMap::new();
+    each::<TaskRun<'static>>(&dataset, |row| {
+        work.insert(
+            row.logical_task.into_owned(),
+            (
+                PathBuf::from(row.work_dir.unwrap().as_ref()),
+                row.parents.map(|parents| parents.into_owned()),
+                row.task_id.unwrap().into_owned(),
+            ),
+        );
+    });
+    let file = work["TRIMGALORE"].0.join(SHARED);
+    holds(&dataset, file.to_str().unwrap(), fs::metadata(&file).unwrap().len() as i64);
+    // Whose outputs are linked into the work directory of the last one.
+    let none = Some("[]".to_owned());
+    assert_eq!((&work["FASTQC"].1, &work["TRIMGALORE"].1), (&none, &none));
+    assert_eq!(work["BBMAP_BBSPLIT"].1, Some(format!("[{:?}]", work["TRIMGALORE"].2)));
+    let report = work["FASTQC"].0.join("WT_REP1_1_fastqc.zip");
+    let expected = (0, fs::metadata(&report).unwrap().len() as i64);
+    assert_eq!(by_task(&dataset, report.to_str().unwrap()), BTreeMap::from([("FASTQC".to_owned(), expected)]));
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use flowmine_schema::tables::JobState;
+
 use super::place::{Place, flowmine, run, until};
 use super::{Expected, Lab, Shows, alone, makeflow, slurm, snakemake};
 
@@ -74,4 +76,48 @@ fn a_run_that_is_written_down_runs_again() {
     let queue = || run(Command::new("squeue").arg("--noheader").env("SLURM_CONF", lab.conf())).stdout;
     until("the jobs end", || queue().is_empty());
     assert_eq!(contents(&dir), wanted);
+    jobs_again(&place, &lab);
+}
+
+/// Jobs without an engine, of which the queue tells scripts and dependencies.
+fn jobs_again(place: &Place, lab: &Lab) {
+    let scripts = [("first.sh", "sleep 1; echo made by $1 > x"), ("second.sh", "sed s/made/used/ x > y")];
+    let submitted = place.dir.join("jobs");
+    std::fs::create_dir(&submitted).unwrap();
+    for (name, commands) in scripts {
+        std::fs::write(submitted.join(name), format!("#!/bin/sh\n{commands}\n")).unwrap();
+        std::fs::set_permissions(submitted.join(name), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let dataset = place.dir.join("dataset-of-jobs");
+    // Times of Slurm are whole seconds: these jobs come after those before.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let submit = "j=$(sbatch --parsable first.sh hand); sbatch --dependency=afterok:$j second.sh";
+    run(Command::new("sh").args(["-c", submit]).env("SLURM_CONF", lab.conf()).current_dir(&submitted));
+    // A dependency is no longer told when it is met.
+    lab.observe(&dataset);
+    let queue = || run(Command::new("squeue").arg("--noheader").env("SLURM_CONF", lab.conf())).stdout;
+    until("the jobs end", || queue().is_empty());
+    lab.observe(&dataset);
+    run(flowmine().args(["correlate", "--dataset"]).arg(&dataset));
+    let again = place.dir.join("jobs-again");
+    std::fs::create_dir(&again).unwrap();
+    let of_these = std::fs::read_to_string(submitted.join("y")).unwrap();
+    assert_eq!(of_these, "used by hand\n");
+    let script =
+        run(flowmine().args(["discover", "--model", "spec", "--format", "slurm", "--from", &since(&dataset), "--dataset"]).arg(&dataset));
+    std::fs::write(again.join("submit.sh"), script.stdout).unwrap();
+    run(Command::new("sh").arg("submit.sh").env("SLURM_CONF", lab.conf()).current_dir(&again));
+    until("the jobs end", || queue().is_empty());
+    assert_eq!(std::fs::read_to_string(again.join("y")).unwrap(), of_these);
+}
+
+/// When the first job that is called after a script was submitted: jobs of the test before are still in the queue.
+fn since(dataset: &Path) -> String {
+    let mut first: Option<i64> = None;
+    super::each::<JobState<'static>>(dataset, |row| {
+        if row.activity.as_deref() == Some("first.sh") {
+            first = first.into_iter().chain(row.submit_ns).min();
+        }
+    });
+    flowmine_schema::time::rfc3339(first.unwrap())
 }

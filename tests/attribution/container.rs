@@ -27,9 +27,14 @@ impl Podman {
 
     /// The words before those that run in a container, in the directory `work_dir`.
     pub fn run(&self, place: &Place, work_dir: &str) -> String {
-        let dir = place.dir.display();
-        let options = "--rm --network=none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 -v /usr:/usr:ro";
-        format!("{} run {options} -v {dir}:{dir} -w {work_dir} flow", self.0)
+        let (_, options) = self.options(place);
+        format!("{} run --rm {options} -w {work_dir} flow", self.0)
+    }
+
+    /// Options of podman itself, and of `podman run`.
+    pub fn options(&self, place: &Place) -> (String, String) {
+        let (engine, dir) = (self.0.trim_start_matches("podman ").to_owned(), place.dir.display());
+        (engine, format!("--network=none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 -v /usr:/usr:ro -v {dir}:{dir}"))
     }
 }
 

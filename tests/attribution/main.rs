@@ -12,10 +12,12 @@ mod container;
 mod doctor;
 mod forged;
 mod makeflow;
+mod montage;
 mod nextflow;
 #[path = "../support/operations.rs"]
 mod operations;
 mod place;
+mod planted;
 #[path = "../support/require.rs"]
 mod require;
 mod slurm;
@@ -198,11 +200,10 @@ fn a_container_per_task() {
     check(&place.dataset(), &place.truth(), &expected);
 }
 
-/// Two tasks in containers. `report` also reads the script in the work directory of `split`, which does not make it a part of `split`.
-fn nextflow_expected(dir: &Path) -> Expected {
-    let containers = |task: &str| matches!(task, "p1" | "p2");
-    let mut expected = Expected::of(tasks(), Shows { containers, ..Shows::PLAIN });
-    let script = nextflow::script(&place::work(dir, &expected.tasks[0]));
+/// `report` also reads the script in the work directory of `split`, which does not make it a part of `split`.
+fn nextflow_expected(dir: &Path, shows: Shows) -> Expected {
+    let mut expected = Expected::of(tasks(), shows);
+    let script = nextflow::script(dir, &expected.tasks[0]);
     expected.external.push((nextflow::SCRIPT, script.len()));
     let report = expected.tasks.iter_mut().find(|task| task.name == "report").unwrap();
     report.inputs.push(format!("split/{}", nextflow::SCRIPT));
@@ -210,19 +211,71 @@ fn nextflow_expected(dir: &Path) -> Expected {
     Expected { readers: &["/bin/bash", "nextflow"], ..expected }
 }
 
+const IN_CONTAINERS: Shows = Shows { containers: |task| matches!(task, "p1" | "p2"), ..Shows::PLAIN };
+
+/// Beside it, two tasks in containers; p3 fails and is tried again.
 #[test]
-fn work_directories_of_nextflow() {
+fn nextflow_local() {
     let _alone = alone();
-    if !ebpf() {
+    if !ebpf() || !nextflow::present() {
         return;
     }
     let place = Place::new(&Expected::of(tasks(), Shows::PLAIN));
-    let expected = nextflow_expected(&place.dir);
+    let expected = nextflow_expected(&place.dir, IN_CONTAINERS);
     let Some(podman) = Podman::new(&place) else { return };
-    let command = nextflow::command(&place, &expected.tasks, expected.shows.containers);
-    run(place.trace().arg("--").args(command).env("HOME", &place.dir).env("FLOW_BOX", podman.run(&place, "$PWD")));
-    place.import("nextflow", &[".nextflow.log", "work"]);
+    nextflow::write(&place, &expected.tasks, expected.shows.containers, false);
+    let (engine, options) = podman.options(&place);
+    nextflow::configure(&place, &format!("podman.enabled = true\npodman.engineOptions = '{engine}'\npodman.runOptions = '{options}'\n"));
+    let mut command = nextflow::command(&place.dir);
+    command.args(["run", "flow.nf", "-with-trace", "trace.txt", "-with-dag", "dag.dot"]);
+    run(place
+        .trace()
+        .arg("--")
+        .arg(command.get_program())
+        .args(command.get_args())
+        .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?)))));
+    place.import("nextflow", &[".nextflow.log", "trace.txt", "work"]);
+    let drawn = nextflow::drawn(&place.run().join("dag.dot"));
+    assert_eq!(drawn.len(), 10, "{drawn:?}");
+    assert_eq!(nextflow::told(&place.dataset()), drawn);
     check(&place.dataset(), &place.truth(), &expected);
+    nextflow::instance(&place, &expected.tasks);
+}
+
+/// On Slurm: the first head job is killed when half of the tasks have ended, the second takes what they made and runs the rest.
+#[test]
+fn nextflow_slurm() {
+    let _alone = alone();
+    if !ebpf() || !slurm::present() || !nextflow::present() {
+        return;
+    }
+    let place = Place::new(&Expected::of(tasks(), Shows::PLAIN));
+    let expected = nextflow_expected(&place.dir, Shows { jobs: true, ..Shows::PLAIN });
+    let lab = Lab::up(&place, &["--nodes", "2"]);
+    nextflow::write(&place, &expected.tasks, |_| false, true);
+    nextflow::configure(&place, "process.executor = 'slurm'\nexecutor.pollInterval = '300ms'\nexecutor.queueStatInterval = '1s'\n");
+    let trace = Beside::trace(&place, &["--directory", place.dir.to_str().unwrap()]);
+    let head = |more: &[&str]| {
+        let mut command = nextflow::command(&place.dir);
+        command.args(["run", "flow.nf"]).args(more).env("SLURM_CONF", lab.conf()).current_dir(place.run());
+        command
+    };
+    let killed = Beside::start(head(&["--hold", "300"]).stdout(std::process::Stdio::null()));
+    let log = place.run().join(".nextflow.log");
+    place::until("half of the tasks have ended", || {
+        std::fs::read_to_string(&log).is_ok_and(|log| log.contains("Submitted process > hold"))
+    });
+    // What it knows of tasks that ended goes to its disk beside what it does.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    drop(killed);
+    run(Command::new("scancel").args(["--name", "nf-hold"]).env("SLURM_CONF", lab.conf()));
+    run(&mut head(&["-resume"]));
+    trace.end();
+    lab.observe(&place.dataset());
+    place.import("nextflow", &[".nextflow.log", ".nextflow.log.1", "work"]);
+    check(&place.dataset(), &place.truth(), &expected);
+    // Its work directory tells that the job was cancelled.
+    nextflow::killed_and_resumed(&place.dataset(), ("failed", Some(143)));
 }
 
 /// A server, started beside the engine, writes files because tasks ask it to: it did that, not they.
@@ -285,7 +338,12 @@ fn recorded_runs() {
     for (name, import, expected) in [
         ("makeflow-local", &["makeflow", makeflow::LOG][..], Expected::of(tasks(), Shows::PLAIN)),
         ("makeflow-slurm", &["makeflow", makeflow::LOG], makeflow_slurm_expected()),
-        ("nextflow-layout", &["nextflow", "nextflow.log", "--year", "2026"], nextflow_expected(flow)),
+        ("nextflow-local", &["nextflow", "nextflow.log", "trace.txt", "--year", "2026"], nextflow_expected(flow, IN_CONTAINERS)),
+        (
+            "nextflow-slurm",
+            &["nextflow", "nextflow.log", "nextflow.log.1", "--year", "2026"],
+            nextflow_expected(flow, Shows { jobs: true, ..Shows::PLAIN }),
+        ),
         ("daemon", &["makeflow", makeflow::LOG], daemon_expected()),
         ("makeflow-containers", &["makeflow", makeflow::LOG], containers_expected()),
         ("snakemake-slurm", &["snakemake", ".snakemake"], snakemake_slurm_expected()),
@@ -295,6 +353,9 @@ fn recorded_runs() {
         run(Command::new("cp").arg("-r").arg(fixture(name).join("dataset")).arg(&dataset));
         run(place::flowmine().arg("import").args(import).arg("--dataset").arg(&dataset).current_dir(fixture(name)));
         check(&dataset, &fixture(name).join("truth.tsv"), &expected);
+        if name == "nextflow-slurm" {
+            nextflow::killed_and_resumed(&dataset, ("submitted", None));
+        }
     }
 }
 

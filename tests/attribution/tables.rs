@@ -13,6 +13,9 @@ use super::workflow::{Access, Attempt, Edge, Known};
 /// Who is no task of an engine, though it works for them.
 const DAEMON: &str = "daemon";
 
+/// A task that only keeps others waiting.
+pub const HOLD: &str = "hold";
+
 /// What a run must show beside its bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Shows {
@@ -41,7 +44,7 @@ fn attempts(dataset: &Path, truth: &Truth) -> HashMap<String, Attempt> {
     let mut first: BTreeMap<(String, String), i64> = BTreeMap::new();
     each::<TaskIo<'static>>(dataset, |row| {
         let began = row.first_read_ns.into_iter().chain(row.first_write_ns).min();
-        if let (Some(task), Some(logical), Some(began)) = (row.task, row.logical_task, began) {
+        if let (Some(task), Some(logical), Some(began)) = (row.task, row.logical_task.filter(|logical| logical != HOLD), began) {
             let first = first.entry((logical.into_owned(), task.into_owned())).or_insert(began);
             *first = began.min(*first);
         }

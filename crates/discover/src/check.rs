@@ -446,7 +446,8 @@ pub(crate) fn declares(declared: &[String], path: &str) -> bool {
     })
 }
 
-fn is_at_end(path: &str, end: &str) -> bool {
+/// Whether a path ends with these names.
+pub(crate) fn is_at_end(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/') || end.starts_with('/'))
 }
 

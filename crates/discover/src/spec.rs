@@ -5,6 +5,11 @@
 //! what it was declared to wait for and for those whose files it read; to the declared files come
 //! those that were traced on their way from task to task.
 //!
+//! The workflow runs in one directory, in which all its tasks ran or below which: paths in it are
+//! written from there, and a task that ran below goes there first. A task of which nobody declares
+//! an output has as such the files in it that it wrote and nobody read. A task that executes and
+//! makes nothing, and only names files (Snakemake's `all`), is not in it.
+//!
 //! What is refused, because the written workflow would do something else: tasks without a command,
 //! tasks that ran beside those whose files they read (a pipe), dependencies in a circle, and tasks
 //! that ran in directories of their own.
@@ -13,7 +18,7 @@ use std::collections::BTreeSet;
 
 use flowmine_activity_log::{NONE, RunGraph, RunTask};
 
-use crate::check::declares;
+use crate::check::{declares, is_at_end};
 use crate::precedence::{Edge, Network};
 
 /// Why a run cannot be written as a workflow.
@@ -70,6 +75,8 @@ pub struct SpecTask {
     pub activity: String,
     /// What a shell executes.
     pub command: String,
+    /// The directory below the workflow's in which it does; `None` for that itself.
+    pub directory: Option<String>,
     /// Files that it reads.
     pub inputs: Vec<String>,
     /// Files that it writes.
@@ -89,46 +96,49 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
         .iter()
         .map(|of| (of.from, of.to))
         .chain(run.flows.iter().filter_map(|flow| flow.pair()))
-        .filter(|(from, to)| from != to)
+        .filter(|(from, to)| from != to && ![from, to].into_iter().any(|at| names_files(&run.tasks[*at as usize])))
         .collect();
     let edges = pairs.iter().map(|&(from, to)| Edge { from, to, declared: true, lag_ns: None }).collect();
     let (network, circular) = Network::new(run.tasks.len(), edges);
     if circular > 0 {
         return Err(SpecError::Circular(circular));
     }
+    let order: Vec<u32> = network.order().iter().copied().filter(|&at| !names_files(&run.tasks[at as usize])).collect();
     let mut place = vec![0; run.tasks.len()];
-    for (at, &task) in network.order().iter().enumerate() {
+    for (at, &task) in order.iter().enumerate() {
         place[task as usize] = at;
     }
     let mut made = Workflow { run: run.name.clone(), ..Workflow::default() };
     made.cached = run.tasks.iter().filter(|task| task.cached).count() as u64;
-    made.tasks = network.order().iter().map(|&at| of_task(&run.tasks[at as usize])).collect();
+    let base = base(run)?;
+    made.tasks = order.iter().map(|&at| of_task(&run.tasks[at as usize], base)).collect();
     for &(from, to) in &pairs {
         made.tasks[place[to as usize]].after.push(place[from as usize]);
     }
     for flow in &run.flows {
         let Some((writer, reader)) = flow.pair() else { continue };
         let path = &run.files[flow.file as usize];
-        put(&mut made.tasks[place[writer as usize]].outputs, path);
-        put(&mut made.tasks[place[reader as usize]].inputs, path);
+        put(&mut made.tasks[place[writer as usize]].outputs, path, base);
+        put(&mut made.tasks[place[reader as usize]].inputs, path, base);
+    }
+    let without: Vec<bool> = made.tasks.iter().map(|task| task.outputs.is_empty()).collect();
+    for flow in run.flows.iter().filter(|flow| flow.writer != NONE && flow.reader == NONE && !flow.read_outside) {
+        let (at, path) = (place[flow.writer as usize], &run.files[flow.file as usize]);
+        if without[at] && base.is_some_and(|base| inside(base, path).is_some()) {
+            put(&mut made.tasks[at].outputs, path, base);
+        }
     }
     made.tasks.iter_mut().for_each(|task| task.after.sort_unstable());
     Ok(made)
 }
 
 fn refuse(run: &RunGraph) -> Result<(), SpecError> {
-    let without: Vec<&RunTask> = run.tasks.iter().filter(|task| task.command.is_none()).collect();
+    let without: Vec<&RunTask> = run.tasks.iter().filter(|task| task.command.is_none() && !names_files(task)).collect();
     if let Some(task) = without.first() {
         return Err(SpecError::NoCommand { count: without.len(), task: task.name.clone() });
     }
     if run.unknown_parents > 0 {
         return Err(SpecError::UnknownParents(run.unknown_parents));
-    }
-    let mut directories = run.tasks.iter().filter_map(|task| task.work_dir.as_deref());
-    if let Some(first) = directories.next()
-        && let Some(other) = directories.find(|other| *other != first)
-    {
-        return Err(SpecError::Directories(first.to_owned(), other.to_owned()));
     }
     for flow in run.flows.iter().filter(|flow| flow.writer != NONE) {
         let Some((writer, reader)) = flow.pair() else { continue };
@@ -142,11 +152,43 @@ fn refuse(run: &RunGraph) -> Result<(), SpecError> {
     Ok(())
 }
 
-fn of_task(task: &RunTask) -> SpecTask {
+/// Whether a task does nothing but to name files that others make.
+fn names_files(task: &RunTask) -> bool {
+    let makes_none = task.outputs.as_ref().is_some_and(Vec::is_empty);
+    task.command.is_none() && !task.traced && makes_none && task.inputs.as_ref().is_some_and(|inputs| !inputs.is_empty())
+}
+
+/// The directory in which all tasks ran or below which, as far as that is known: where nobody tells,
+/// the one from which a declared file is the file of this name that was traced.
+fn base(run: &RunGraph) -> Result<Option<&str>, SpecError> {
+    let told = || run.tasks.iter().filter_map(|task| task.work_dir.as_deref());
+    if let Some(shortest) = told().min_by_key(|dir| dir.len()) {
+        let other = told().find(|dir| *dir != shortest && inside(shortest, dir).is_none());
+        return other.map_or(Ok(Some(shortest)), |other| Err(SpecError::Directories(shortest.to_owned(), other.to_owned())));
+    }
+    let mut bases = BTreeSet::new();
+    for flow in &run.flows {
+        let Some((writer, _)) = flow.pair() else { continue };
+        let path = run.files[flow.file as usize].as_str();
+        let declared = run.tasks[writer as usize].outputs.iter().flatten().map(|file| file.trim_start_matches("./"));
+        bases.extend(declared.filter(|file| !file.starts_with('/') && is_at_end(path, file)).map(|file| &path[..path.len() - file.len()]));
+    }
+    let only = bases.first().filter(|_| bases.len() == 1).map(|base| base.trim_end_matches('/'));
+    Ok(only.filter(|base| !base.is_empty()))
+}
+
+/// The path as it is written in a directory above it.
+fn inside<'p>(directory: &str, path: &'p str) -> Option<&'p str> {
+    path.strip_prefix(directory.trim_end_matches('/'))?.strip_prefix('/').filter(|rest| !rest.is_empty())
+}
+
+fn of_task(task: &RunTask, base: Option<&str>) -> SpecTask {
+    let directory = base.zip(task.work_dir.as_deref()).and_then(|(base, dir)| inside(base, dir));
     SpecTask {
         name: task.name.clone(),
         activity: task.activity.clone(),
         command: task.command.clone().unwrap_or_default(),
+        directory: directory.map(str::to_owned),
         inputs: task.inputs.clone().unwrap_or_default(),
         outputs: task.outputs.clone().unwrap_or_default(),
         after: Vec::new(),
@@ -154,9 +196,9 @@ fn of_task(task: &RunTask) -> SpecTask {
 }
 
 /// Adds a path, unless the list has it.
-fn put(files: &mut Vec<String>, path: &str) {
+fn put(files: &mut Vec<String>, path: &str, base: Option<&str>) {
     if !declares(files, path) {
-        files.push(path.to_owned());
+        files.push(base.and_then(|base| inside(base, path)).unwrap_or(path).to_owned());
     }
 }
 
@@ -210,6 +252,22 @@ mod tests {
     }
 
     #[test]
+    fn a_task_that_only_names_files_is_left_out() {
+        let mut named = run();
+        let all = RunTask { name: "all".to_owned(), inputs: Some(vec!["y".to_owned()]), outputs: Some(Vec::new()), ..RunTask::default() };
+        named.tasks.insert(0, all);
+        named.declared = vec![Declared { from: 1, to: 0, for_start: false }, Declared { from: 2, to: 1, for_start: false }];
+        (named.flows[0].writer, named.flows[0].reader) = (2, 1);
+        let made = discover(&named).unwrap();
+        assert_eq!(
+            made.tasks.iter().map(|task| (task.name.as_str(), &task.after[..])).collect::<Vec<_>>(),
+            [("first", &[][..]), ("last", &[0])]
+        );
+        named.tasks[0].traced = true;
+        assert!(matches!(discover(&named), Err(SpecError::NoCommand { count: 1, .. })));
+    }
+
+    #[test]
     fn what_would_do_something_else_is_refused() {
         let mut untold = run();
         untold.tasks[1].command = None;
@@ -224,5 +282,35 @@ mod tests {
         apart.tasks[0].work_dir = Some("/a".to_owned());
         apart.tasks[1].work_dir = Some("/b".to_owned());
         assert!(matches!(discover(&apart), Err(SpecError::Directories(..))));
+        apart.tasks[0].work_dir = Some("/bb".to_owned());
+        apart.tasks[1].work_dir = Some("/b".to_owned());
+        assert!(matches!(discover(&apart), Err(SpecError::Directories(..))));
+    }
+
+    #[test]
+    fn paths_are_written_from_where_the_workflow_runs() {
+        let mut below = run();
+        below.tasks[0].inputs = None;
+        below.tasks[0].work_dir = Some("/w/in side".to_owned());
+        below.tasks[1].work_dir = Some("/w".to_owned());
+        // What nobody read is an output of a task that has no other, and only where the workflow runs.
+        below.files.extend(["/w/in side/y".to_owned(), "/tmp/z".to_owned()]);
+        for file in [1, 2] {
+            below.flows.push(FileFlow { file, writer: 0, reader: NONE, ..below.flows[0] });
+        }
+        below.flows.push(FileFlow { file: 1, writer: 1, reader: NONE, ..below.flows[0] });
+        let made = discover(&below).unwrap();
+        let last = &made.tasks[1];
+        assert_eq!(
+            (&made.tasks[0].outputs[..], &last.inputs[..], &last.outputs[..]),
+            (&["x".to_owned()][..], &["x".to_owned()][..], &["in side/y".to_owned()][..])
+        );
+        assert_eq!((last.directory.as_deref(), made.tasks[0].directory.as_deref()), (Some("in side"), None));
+        // Where nobody tells directories a declared file does.
+        let mut declared = run();
+        declared.tasks[1].outputs = Some(vec!["./x".to_owned()]);
+        declared.files.push("/w/sub/u".to_owned());
+        declared.flows.push(FileFlow { file: 1, ..declared.flows[0] });
+        assert_eq!(discover(&declared).unwrap().tasks[1].inputs, ["x", "sub/u"]);
     }
 }

@@ -1,8 +1,8 @@
 //! Tasks of a command that was traced, as its trace tells them: the command as a whole, or the commands that a script starts, each.
 //!
 //! In go the rows of `processes` of one trace; out come rows of `task_runs` of the engine `flowmine`, with the process as native id, so that no rule has to guess. A command of a script is a
-//! process below it that became a program, and none above it but the script had. What a script does itself is no task of its own, and neither is a program that it becomes in its own
-//! place (`exec`): that is the script's process still.
+//! process below it that became a program, and none above it but the script had when it was forked: in `(a && b)` the shell in between forks `a` and becomes `b`, and both are commands. What a
+//! script does itself is no task of its own, and neither is a program that it becomes in its own place (`exec`): that is the script's process still.
 
 use std::collections::BTreeMap;
 
@@ -47,11 +47,26 @@ struct Ran {
     work_dir: Option<String>,
     words: Vec<String>,
     executable: Option<String>,
-    started_ns: Option<i64>,
+    /// When it was forked.
+    forked_ns: Option<i64>,
+    /// When it became its first program.
+    first_exec_ns: Option<i64>,
+    /// When the command began: later than it was forked where a shell waited for other commands before it became this one.
+    began_ns: Option<i64>,
     precision_ns: Option<i64>,
     exit_ns: Option<i64>,
     exit_code: Option<i32>,
     exit_signal: Option<i32>,
+}
+
+/// A process that runs the script, if only for a while.
+#[derive(Debug)]
+struct Inside {
+    line: Option<String>,
+    /// When it became a command; null while it has not.
+    until_ns: Option<i64>,
+    /// When the last command that it forked until then had ended.
+    before_ns: Option<i64>,
 }
 
 /// Number and start.
@@ -70,6 +85,8 @@ const COLUMNS: &[&str] = &[
     "executable",
     "command_line",
     "work_dir",
+    "earlier_programs",
+    "exec_ns",
     "execs",
     "exit_ns",
     "exit_code",
@@ -82,8 +99,8 @@ const COLUMNS: &[&str] = &[
 /// When the dataset cannot be read.
 pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result<Vec<Row>, DatasetError> {
     let mut command: Option<(Key, Ran)> = None;
-    // The command and what it forked that is still its program, each with its command line.
-    let mut inside: BTreeMap<Key, Option<String>> = BTreeMap::new();
+    // The command and what it forked that runs, or ran, its program too.
+    let mut inside: BTreeMap<Key, Inside> = BTreeMap::new();
     let mut commands: BTreeMap<(Option<i64>, i32), Ran> = BTreeMap::new();
     dataset.read::<Process<'static>, DatasetError>(Projection::Only(COLUMNS), |row| {
         if row.trace_ns != traced.trace_ns || row.host != traced.host {
@@ -92,19 +109,24 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
         let key = (row.pid, row.process_start_ns);
         // The number may be another process's later.
         if row.pid == traced.pid && command.as_ref().is_none_or(|(known, _)| *known == key) {
-            inside.insert(key, row.command_line.as_deref().map(str::to_owned));
+            inside.insert(key, Inside::of(&row));
             command = Some((key, ran(&row)));
             return Ok(());
         }
         let parent = row.parent_pid.map(|pid| (pid, row.parent_start_ns));
-        let Some(of_parent) = parent.and_then(|parent| inside.get(&parent)) else { return Ok(()) };
-        // A way in that learns of a process late tells what it is, and not that it became it.
-        let is_program = row.execs > 0 || row.command_line.is_some() && row.command_line.as_deref() != of_parent.as_deref();
-        if !is_program {
-            inside.insert(key, row.command_line.as_deref().map(str::to_owned));
+        let Some(of_parent) = parent.and_then(|parent| inside.get_mut(&parent)) else { return Ok(()) };
+        if of_parent.until_ns.is_some_and(|until| row.started_ns.is_none_or(|started| started >= until)) {
             return Ok(());
         }
-        inside.remove(&key);
+        // A way in that learns of a process late tells what it is, and not that it became it.
+        let is_program = row.execs > 0 || row.command_line.is_some() && row.command_line.as_deref() != of_parent.line.as_deref();
+        of_parent.before_ns = of_parent.before_ns.max(row.exit_ns.filter(|_| is_program));
+        let known = inside.entry(key).or_insert_with(|| Inside::of(&row));
+        if !is_program {
+            return Ok(());
+        }
+        // Where it is not known when it became one, all that it started is a part of it.
+        known.until_ns = Some(first_exec_ns(&row).unwrap_or(i64::MIN));
         let known = commands.entry((row.process_start_ns, row.pid)).or_insert_with(|| ran(&row));
         if known.as_of_ns <= row.as_of_ns {
             *known = ran(&row);
@@ -115,11 +137,29 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
         (_, None) => Vec::new(),
         (Which::Whole(name), Some(((pid, _), ran))) => vec![task(traced, name, name, 1, pid, &ran)],
         (Which::Commands, Some(_)) => {
+            for (&(start, pid), ran) in &mut commands {
+                let waited = inside.get(&(pid, start)).and_then(|inside| inside.before_ns);
+                if let Some(exec) = ran.first_exec_ns.filter(|exec| waited.is_some_and(|waited| waited <= *exec)) {
+                    ran.began_ns = Some(exec);
+                }
+            }
             let named = commands.iter().enumerate().map(|(at, ((_, pid), ran))| task(traced, traced.name, program(ran), at + 1, *pid, ran));
             named.collect()
         }
     };
     Ok(rows)
+}
+
+impl Inside {
+    fn of(row: &Process<'_>) -> Self {
+        Self { line: row.command_line.as_deref().map(str::to_owned), until_ns: None, before_ns: None }
+    }
+}
+
+/// When a process became a program for the first time while it was traced.
+fn first_exec_ns(row: &Process<'_>) -> Option<i64> {
+    let earlier: Vec<serde_json::Value> = serde_json::from_str(row.earlier_programs.as_deref().unwrap_or("[]")).ok()?;
+    earlier.iter().find_map(|program| program["exec_ns"].as_i64()).or(row.exec_ns)
 }
 
 fn ran(row: &Process<'_>) -> Ran {
@@ -129,7 +169,9 @@ fn ran(row: &Process<'_>) -> Ran {
         work_dir: text(&row.work_dir),
         words: row.command_line.as_deref().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default(),
         executable: text(&row.executable),
-        started_ns: row.started_ns,
+        forked_ns: row.started_ns,
+        first_exec_ns: first_exec_ns(row),
+        began_ns: row.started_ns,
         precision_ns: row.start_precision_ns,
         exit_ns: row.exit_ns,
         exit_code: row.exit_code,
@@ -165,17 +207,17 @@ fn task(traced: &Traced<'_>, run: &str, name: &str, number: usize, pid: i32, ran
         native_id: Some(pid.to_string().into()),
         native_kind: Some("pid".into()),
         host: Some(traced.host.to_owned().into()),
-        submitted_ns: ran.started_ns,
-        submitted_precision_ns: ran.started_ns.and(ran.precision_ns),
-        started_ns: ran.started_ns,
-        started_precision_ns: ran.started_ns.and(ran.precision_ns),
+        submitted_ns: ran.forked_ns,
+        submitted_precision_ns: ran.forked_ns.and(ran.precision_ns),
+        started_ns: ran.began_ns,
+        started_precision_ns: ran.began_ns.and(ran.precision_ns),
         finished_ns: ran.exit_ns,
         finished_precision_ns: ran.exit_ns.and(end_precision),
         status: status.into(),
         exit_code: ran.exit_code.map(i64::from),
         command: (!ran.words.is_empty()).then(|| ran.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ").into()),
         error: ran.exit_signal.map(|signal| format!("signal {signal} ended it").into()),
-        realtime_s: ran.exit_ns.zip(ran.started_ns).map(|(end, start)| end.saturating_sub(start) as f64 / 1e9),
+        realtime_s: ran.exit_ns.zip(ran.began_ns).map(|(end, start)| end.saturating_sub(start) as f64 / 1e9),
         source: SOURCE.into(),
         ..TaskRun::default()
     }
@@ -214,6 +256,8 @@ mod tests {
                 parent_start_ns: Some(i64::from(parent)),
                 command_line: line.map(Into::into),
                 execs,
+                // Of a half second after its start, or later where it forks something before.
+                exec_ns: (execs > 0).then(|| if pid == 18 { 29 * SECOND_NS } else { i64::from(pid) * SECOND_NS + SECOND_NS / 2 }),
                 exit_ns: end.map(|(at, _, _)| at * SECOND_NS),
                 exit_code: end.and_then(|(_, code, _)| code),
                 exit_signal: end.and_then(|(_, _, signal)| signal),
@@ -240,6 +284,10 @@ mod tests {
             (15, 10, 2, Some(r#"["slow"]"#), Some((50, None, Some(9)))),
             (16, 10, 1, Some(r#"["server"]"#), None),
             (17, 2, 1, Some(r#"["other"]"#), None),
+            // `(first && last)`: the shell in between becomes the last one.
+            (18, 10, 1, Some(r#"["last"]"#), Some((60, Some(0), None))),
+            (19, 18, 1, Some(r#"["first"]"#), Some((28, Some(0), None))),
+            (30, 18, 1, Some(r#"["child"]"#), Some((31, Some(0), None))),
         ]);
         let traced = Traced { host: "n1", trace_ns: 7, pid: 10, name: "all.sh" };
         let rows = tasks(&dataset, &traced, Which::Commands).unwrap();
@@ -254,6 +302,8 @@ mod tests {
                 ("tool", "failed", Some(3), "14", Some(16.0)),
                 ("slow", "failed", None, "15", Some(35.0)),
                 ("server", "running", None, "16", None),
+                ("last", "completed", Some(0), "18", Some(31.0)),
+                ("first", "completed", Some(0), "19", Some(9.0)),
             ]
         );
         assert_eq!((rows[0].command.as_deref(), rows[0].run_name.as_deref()), (Some("/usr/bin/sort -o 'a b' in"), Some("all.sh")));

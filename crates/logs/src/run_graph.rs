@@ -401,6 +401,12 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
         }
         *of = at;
         let task = &mut graph.tasks[at as usize];
+        // What a task of an array does depends on its number, which stands in no command.
+        task.command = attempt.command.filter(|_| attempt.array_task_id.get().is_none()).map(|command| {
+            let arguments = attempt.arguments.map(|arguments| format!(" {}", jobs.text(arguments)));
+            format!("{}{}", word(jobs.text(command)), arguments.unwrap_or_default())
+        });
+        task.work_dir = attempt.work_dir.map(|dir| jobs.text(dir).to_owned());
         task.attempts += 1;
         task.first_ns = [task.first_ns, attempt.submit_ns.get()].into_iter().flatten().min();
         task.submitted_ns = attempt.submit_ns.get();
@@ -414,6 +420,12 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
         task.write_ns = of_job.map(|of| of.write_time_ns);
     }
     (graph, of_attempt)
+}
+
+/// A path as a word of a shell.
+fn word(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
 /// Who was declared to wait for whom.

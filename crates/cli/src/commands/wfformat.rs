@@ -8,7 +8,7 @@ use anyhow::Context;
 use flowmine_correlate::RowRules;
 use flowmine_correlate::task_attempts::for_each;
 use flowmine_extract_workflow::wfformat::write::{Instance, Run, file_name, runs};
-use flowmine_schema::tables::DataFlow;
+use flowmine_schema::tables::{DataFlow, TaskIo};
 use flowmine_schema::{Dataset, Projection};
 
 use crate::args::{Export, FilterArgs, TimestampArg};
@@ -71,10 +71,9 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     Ok(if refused > 0 { Outcome::WithLosses } else { Outcome::Clean })
 }
 
-/// Who read whose data, where engines do not tell parents and `flowmine correlate` found who did what.
+/// Who read whose data, in which files, and how long these are, where `flowmine correlate` found who did what.
 fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
-    let lacks = |run: &Run| run.rows.iter().any(|row| row.parents.is_none());
-    if !runs.iter().any(lacks) || dataset.row_count::<DataFlow<'static>>()? == 0 {
+    if dataset.row_count::<DataFlow<'static>>()? == 0 {
         return Ok(());
     }
     let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
@@ -101,6 +100,19 @@ fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
             && writer != reader
         {
             runs[*run].read_from.entry(reader.clone()).or_default().insert(writer.clone());
+            if let Some(path) = text(&row.path) {
+                runs[*run].gave.entry(writer.clone()).or_default().insert(path);
+            }
+        }
+        Ok::<(), anyhow::Error>(())
+    })?;
+    let columns = ["task", "path", "write_offset_end"];
+    dataset.read::<TaskIo<'static>, anyhow::Error>(Projection::Only(&columns), |row| {
+        if let (Some((run, _)), Some(path), Some(end)) =
+            (row.task.as_deref().and_then(|task| tasks.get(task)), &row.path, row.write_offset_end)
+        {
+            let known = runs[*run].written_to.entry(path.to_string()).or_insert(end);
+            *known = end.max(*known);
         }
         Ok(())
     })

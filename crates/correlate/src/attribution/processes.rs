@@ -493,11 +493,14 @@ impl Node {
         if task.is_none() && !undecided {
             task = inherited(above.and_then(|above| above.task.as_ref()));
         }
-        // Within a task of the same run nothing else is found, unless something is wrong.
+        // Within a task of the same run nothing else is found, unless something is wrong. The tracer itself knows of its tasks which process is which, also where a
+        // shell forks one of them before it becomes another (`a && b`).
+        let by_tracer = |finding: &Finding| matches!(finding.claim, Claim::Task(at) if entities.tasks.get(at).engine == "flowmine");
         if let (Some(own), Some(outer)) = (&task, above.and_then(|above| above.task.as_ref()))
             && own.rule != process_tree::NAME
             && process_tree::inherits(started_ns, outer.from_ns)
             && different_tasks(own, outer, entities)
+            && !by_tracer(own)
         {
             belongs.contradictions.push((own.clone(), Finding { rule: process_tree::NAME, ..outer.clone() }, true));
         }

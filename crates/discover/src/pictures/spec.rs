@@ -4,6 +4,8 @@
 //! Commands are executed by `sh`, as they were. Names and paths stand in quotes; what no quotes of
 //! a language can hold is refused.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -41,6 +43,18 @@ pub enum LanguageError {
         /// The task.
         task: String,
     },
+    /// A file of which two tasks are the makers.
+    #[error("{language} lets one task make a file, and {first:?} and {second:?} both wrote {path:?}: write it for Slurm")]
+    TwoMakers {
+        /// The language.
+        language: &'static str,
+        /// The file.
+        path: String,
+        /// Who wrote it.
+        first: String,
+        /// Who wrote it too.
+        second: String,
+    },
     /// A character that cannot be written.
     #[error("the command or a file of {task:?} has a NUL, which no program can be given")]
     Nul {
@@ -57,14 +71,14 @@ struct Rules<'a> {
 #[derive(Serialize)]
 struct Rule<'a> {
     category: &'a str,
-    command: &'a str,
+    command: Cow<'a, str>,
     inputs: &'a [String],
     outputs: &'a [String],
 }
 
 impl<'a> Rule<'a> {
     fn of(task: &'a SpecTask) -> Self {
-        Self { category: &task.activity, command: &task.command, inputs: &task.inputs, outputs: &task.outputs }
+        Self { category: &task.activity, command: command(task), inputs: &task.inputs, outputs: &task.outputs }
     }
 }
 
@@ -101,7 +115,7 @@ pub fn snakemake(workflow: &Workflow) -> Result<String, LanguageError> {
             let _ = writeln!(out, "    input: {}", list(&task.inputs));
         }
         let _ = writeln!(out, "    output: {}", list(&task.outputs));
-        let _ = writeln!(out, "    shell: {}", literal(&braces(&format!("sh -c {}", quoted(&task.command)))));
+        let _ = writeln!(out, "    shell: {}", literal(&braces(&format!("sh -c {}", quoted(&command(task))))));
     }
     Ok(out)
 }
@@ -121,7 +135,7 @@ pub fn slurm(workflow: &Workflow) -> Result<String, LanguageError> {
             let ids: Vec<String> = task.after.iter().map(|before| format!("${{j{before}%%;*}}")).collect();
             let _ = write!(out, " --dependency=\"afterok:{}\"", ids.join(":"));
         }
-        let _ = writeln!(out, " --wrap={})", quoted(&task.command));
+        let _ = writeln!(out, " --wrap={})", quoted(&command(task)));
     }
     for at in 0..workflow.tasks.len() {
         let _ = writeln!(out, "echo \"${{j{at}%%;*}}\"");
@@ -129,9 +143,24 @@ pub fn slurm(workflow: &Workflow) -> Result<String, LanguageError> {
     Ok(out)
 }
 
+/// What is executed from the directory of the workflow.
+fn command(task: &SpecTask) -> Cow<'_, str> {
+    match &task.directory {
+        Some(directory) => Cow::Owned(format!("cd {} && sh -c {}", quoted(directory), quoted(&task.command))),
+        None => Cow::Borrowed(&task.command),
+    }
+}
+
 /// Refuses what a language of files cannot say.
 fn by_files(workflow: &Workflow, language: &'static str) -> Result<(), LanguageError> {
+    let mut makers: BTreeMap<&str, &SpecTask> = BTreeMap::new();
     for task in &workflow.tasks {
+        for path in &task.outputs {
+            if let Some(other) = makers.insert(path, task).filter(|other| !std::ptr::eq(*other, task)) {
+                let (first, second) = (other.name.clone(), task.name.clone());
+                return Err(LanguageError::TwoMakers { language, path: path.clone(), first, second });
+            }
+        }
         no_nul(task)?;
         if task.outputs.is_empty() {
             return Err(LanguageError::NoOutput { language, task: task.name.clone() });
@@ -183,6 +212,7 @@ mod tests {
             name: name.to_owned(),
             activity: name.to_owned(),
             command: format!("echo '{name}' {{}} > \"$HOME\""),
+            directory: None,
             inputs: own(inputs),
             outputs: own(outputs),
             after: after.to_vec(),
@@ -208,6 +238,11 @@ mod tests {
         let without_file = Workflow { tasks: vec![task("a", &[], &["x"], &[]), task("b", &[], &["y"], &[0])], ..Workflow::default() };
         assert!(matches!(makeflow(&without_file), Err(LanguageError::NoFile { .. })));
         assert!(slurm(&without_file).is_ok());
+        let twice = Workflow { tasks: vec![task("a", &[], &["x", "x"], &[]), task("b", &["x"], &["y", "x"], &[0])], ..Workflow::default() };
+        assert!(matches!(snakemake(&twice), Err(LanguageError::TwoMakers { path, .. }) if path == "x"));
+        let mut below = Workflow { tasks: vec![task("a", &[], &["x"], &[])], ..Workflow::default() };
+        below.tasks[0].directory = Some("in side".to_owned());
+        assert!(makeflow(&below).unwrap().contains("cd 'in side' && sh -c 'echo '\\\\''a'\\\\'' {}"));
         let mut nul = Workflow { tasks: vec![task("a", &[], &["x"], &[])], ..Workflow::default() };
         nul.tasks[0].command.push('\0');
         assert!(matches!(slurm(&nul), Err(LanguageError::Nul { .. })));

@@ -238,6 +238,7 @@ impl Joined {
                 row.native_kind = super::native_kind(row.executor.as_deref().unwrap_or_default()).map(Into::into);
             }
         }
+        super::parents::put(&mut rows, &self.run_of);
         rows
     }
 }

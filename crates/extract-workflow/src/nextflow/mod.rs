@@ -13,6 +13,7 @@ mod join;
 mod log;
 mod months;
 mod names;
+mod parents;
 mod report;
 mod tasks;
 mod told;

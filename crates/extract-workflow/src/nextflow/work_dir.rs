@@ -3,7 +3,7 @@
 //! | file | what it tells |
 //! |---|---|
 //! | `.command.sh` | the command |
-//! | `.command.run` | name, container, outputs, the scheduler's directives, the inputs that are linked into the directory |
+//! | `.command.run` | name, container, outputs, the scheduler's directives, the inputs that are linked into the directory, and by them whose outputs they are |
 //! | `.command.begin` | by its modification time: when the task began |
 //! | `.command.trace` | what it used |
 //! | `.command.log` | the host, where the task ran in a scratch directory |
@@ -89,6 +89,8 @@ fn wrapper(script: &str, row: &mut Row) {
     let mut outputs = Vec::new();
     let mut inputs = Vec::new();
     let mut in_stage = false;
+    // Whether all that is staged is linked, so that these are all inputs that are files.
+    let mut all_links = script.contains("\nnxf_stage()");
     for line in script.lines() {
         if let Some(name) = line.strip_prefix("# NEXTFLOW TASK: ").map(str::to_owned).or(line.strip_prefix("### name: ").map(quoted)) {
             if row.name.is_empty() {
@@ -107,21 +109,35 @@ fn wrapper(script: &str, row: &mut Row) {
             in_stage = true;
         } else if in_stage && line.starts_with('}') {
             in_stage = false;
-        } else if in_stage && let Some(link) = line.trim().strip_prefix("ln -s ") {
-            inputs.push(first_word(link).0);
+        } else if in_stage {
+            match link(line.trim()) {
+                Some(to) => inputs.push(to),
+                None => all_links &= ["true", "rm -f ", "#"].iter().any(|known| line.trim().starts_with(known)),
+            }
         }
     }
     let (process, tag) = process_and_tag(&row.name);
     let (process, tag) = (process.to_owned(), tag.map(str::to_owned));
     row.logical_task = process.into();
     row.tag = tag.map(Into::into);
-    row.inputs = paths(&inputs);
-    row.outputs = paths(&outputs);
+    row.inputs = (all_links || !inputs.is_empty()).then(|| paths(&inputs));
+    row.outputs = (!outputs.is_empty()).then(|| paths(&outputs));
+    // Whose they are is known when all rows are (`parents.rs`).
+    row.parents = all_links.then(|| "[]".into());
 }
 
-fn paths(paths: &[String]) -> Option<std::borrow::Cow<'static, str>> {
+fn paths(paths: &[String]) -> std::borrow::Cow<'static, str> {
     let list: Vec<_> = paths.iter().map(|path| serde_json::json!({ "path": path })).collect();
-    (!list.is_empty()).then(|| serde_json::Value::Array(list).to_string().into())
+    serde_json::Value::Array(list).to_string().into()
+}
+
+/// What a command of `nxf_stage` links to: `ln -s /data/x x`, or `mkdir -p in && ln -s /data/x in/x`.
+fn link(command: &str) -> Option<String> {
+    let link = match command.strip_prefix("mkdir -p ") {
+        Some(folder) => first_word(folder).1.strip_prefix(" && ")?,
+        None => command,
+    };
+    Some(first_word(link.strip_prefix("ln -s ")?).0)
 }
 
 /// A directive of the forms that Nextflow writes: `-c 2`, `--mem 4096M`, `-t 01:00:00`, `-p long`.
@@ -204,6 +220,13 @@ mod tests {
         assert_eq!(first_word("/a/b\\ c.fa b\\ c.fa"), ("/a/b c.fa".to_owned(), " b\\ c.fa"));
         assert_eq!(first_word("'/a/b c' x").0, "/a/b c");
         assert_eq!(first_word("\\"), (String::new(), ""));
+    }
+
+    #[test]
+    fn links() {
+        assert_eq!(link("ln -s /a/x\\ y x\\ y"), Some("/a/x y".to_owned()));
+        assert_eq!(link("mkdir -p in\\ put && ln -s /a/x in\\ put/x"), Some("/a/x".to_owned()));
+        assert_eq!((link("cp -fRL /a/x x"), link("mkdir -p in; ln -s /a in/a")), (None, None));
     }
 
     #[test]

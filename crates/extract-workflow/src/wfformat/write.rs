@@ -30,6 +30,10 @@ pub struct Run {
     pub rows: Vec<Row>,
     /// Of each task that was traced those whose data it read, by task id. They stand in for parents that the engine does not tell.
     pub read_from: BTreeMap<String, BTreeSet<String>>,
+    /// Of each task the files that it wrote and another task of the run read, as they were traced, by task id.
+    pub gave: BTreeMap<String, BTreeSet<String>>,
+    /// Where the tasks' traced writes to a file ended, by its path: its size, where no engine tells one.
+    pub written_to: BTreeMap<String, i64>,
 }
 
 /// A run in the format.
@@ -83,7 +87,7 @@ impl Run {
         }
         are_distinct(tasks.iter().map(|(task_id, _)| *task_id))?;
         let (graph, traced) = self.graph(&tasks, &mut leave)?;
-        let sizes = sizes_told(&tasks, &mut leave);
+        let mut sizes = sizes_told(&tasks, &mut leave);
         let (mut specified, mut executed) = (Vec::new(), Vec::new());
         let mut named: BTreeSet<String> = BTreeSet::new();
         for ((task_id, row), edges) in tasks.iter().zip(&graph) {
@@ -95,6 +99,12 @@ impl Run {
             task.insert("children".into(), json!(ids(&edges.children)));
             for (name, told) in [("inputFiles", &row.inputs), ("outputFiles", &row.outputs)] {
                 let Some(files) = files(told.as_deref()) else { continue };
+                let files = if name == "outputFiles" { self.made(task_id, row, files, &mut leave) } else { files };
+                for (path, _) in &files {
+                    if let Some(size) = self.size(row, path) {
+                        sizes.entry(path.clone()).or_insert(size);
+                    }
+                }
                 task.insert(name.into(), json!(files.iter().map(|(path, _)| id(path)).collect::<Vec<_>>()));
                 named.extend(files.into_iter().map(|(path, _)| path));
             }
@@ -137,6 +147,32 @@ impl Run {
             "workflow": workflow,
         });
         Ok(Instance { json, left })
+    }
+
+    /// The size of a traced file.
+    fn size(&self, row: &Row, path: &str) -> Option<i64> {
+        let there = || self.written_to.get(&format!("{}/{path}", row.work_dir.as_deref()?));
+        self.written_to.get(path).or_else(there).copied()
+    }
+
+    /// The files that a task made. Nextflow tells them as names or patterns in the task's own directory; its files are known by where they are, as its inputs are.
+    fn made(
+        &self,
+        task_id: &str,
+        row: &Row,
+        told: Vec<(String, Option<i64>)>,
+        leave: &mut impl FnMut(&'static str, usize),
+    ) -> Vec<(String, Option<i64>)> {
+        let Some(dir) = row.work_dir.as_deref().filter(|_| row.engine == "nextflow") else { return told };
+        let (patterns, names): (Vec<_>, Vec<_>) = told.into_iter().partition(|(path, _)| path.contains(['*', '?', '[', '{']));
+        let place = |(path, size): (String, _)| (if path.starts_with('/') { path } else { format!("{dir}/{path}") }, size);
+        let mut made: BTreeMap<String, Option<i64>> = names.into_iter().map(place).collect();
+        if !patterns.is_empty() {
+            leave("outputs are patterns: what others were seen to read of them is written", patterns.len());
+            let own = |path: &&String| path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/') && !rest.starts_with("/.command."));
+            made.extend(self.gave.get(task_id).into_iter().flatten().filter(own).map(|path| (path.clone(), None)));
+        }
+        made.into_iter().collect()
     }
 
     fn description(&self, traced: usize) -> String {
@@ -243,7 +279,7 @@ fn in_circle(graph: &[Edges]) -> Option<usize> {
     waits_for.iter().position(|left| *left > 0)
 }
 
-/// Sizes of files, as the rows tell them. What `task_io` saw of them belongs here.
+/// Sizes of files, as the rows tell them.
 fn sizes_told(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usize)) -> BTreeMap<String, i64> {
     let mut sizes = BTreeMap::new();
     let mut several = HashSet::new();
