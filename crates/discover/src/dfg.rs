@@ -591,7 +591,7 @@ fn flows(log: &ActivityLog, pairs: &mut Pairs) -> (Vec<Option<Stats>>, Option<Fl
 }
 
 /// What instances of each activity took and moved, by the numbers of the log.
-fn activities(log: &ActivityLog, cases: &Cases) -> Vec<Activity> {
+pub(crate) fn activities(log: &ActivityLog, cases: &Cases) -> Vec<Activity> {
     let n = log.activities.len();
     let mut out = vec![Activity::default(); n];
     // Of a grouping that does not hold all instances only those that it holds.
