@@ -183,6 +183,21 @@ fn the_rare_edge_of_a_cycle_goes_up() {
     assert_eq!(up, [false, false, true, false]);
 }
 
+/// Of objects of several types an activity can follow itself.
+#[test]
+fn loops_stand_one_below_the_other() {
+    let g = graph(2, &[(0, 0, 9), (0, 0, 5), (0, 0, 1), (0, 1, 9), (0, 0, 1)]);
+    let drawn = draw(&g);
+    let loops = [0, 1, 2, 4];
+    // The labels, and room for the breadth of a line above and below them.
+    let labels = loops.map(|e| (e, Rect::around(drawn.edges[e].label.expect("it has one"), (70.0, 24.0))));
+    for e in loops {
+        let struck = labels.iter().filter(|(f, label)| *f != e && points(&drawn.edges[e]).iter().any(|&p| label.holds(p, 0.0)));
+        assert_eq!(struck.count(), 0, "loop {e}");
+    }
+    assert!(labels.windows(2).all(|two| two[0].1.top < two[1].1.top));
+}
+
 #[test]
 fn both_directions_of_a_pair_are_apart() {
     let drawn = draw(&graph(2, &[(0, 1, 9), (1, 0, 8)]));

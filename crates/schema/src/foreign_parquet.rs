@@ -667,22 +667,12 @@ struct TextSink<'a> {
     is_numbered: bool,
     keys: FxHashMap<Key, u32>,
     last: Option<(Key, u32)>,
-    last_text: u32,
 }
 
 impl<'a> TextSink<'a> {
     fn new(codes: &'a mut [u32]) -> Self {
         let numbers = TextNumbers::new(codes.len());
-        Self {
-            codes,
-            at: 0,
-            texts: Texts::default(),
-            numbers,
-            is_numbered: false,
-            keys: FxHashMap::default(),
-            last: None,
-            last_text: NO_TEXT,
-        }
+        Self { codes, at: 0, texts: Texts::default(), numbers, is_numbered: false, keys: FxHashMap::default(), last: None }
     }
 
     fn code(&mut self, code: u32) {
@@ -713,14 +703,12 @@ impl<'a> TextSink<'a> {
 
     fn intern(&mut self, bytes: &[u8]) -> u32 {
         let texts = &self.texts;
-        if self.last_text == NO_TEXT || texts.get(self.last_text as usize).as_bytes() != bytes {
-            let next = texts.len() as u32;
-            self.last_text = self.numbers.number(bytes, next, |at| texts.get(at as usize).as_bytes());
-            if self.last_text == next {
-                self.texts.push_bytes(bytes);
-            }
+        let next = texts.len() as u32;
+        let code = self.numbers.number(bytes, next, |at| texts.get(at as usize).as_bytes());
+        if code == next {
+            self.texts.push_bytes(bytes);
         }
-        self.last_text
+        code
     }
 
     fn push(&mut self, key: Option<Key>) {
@@ -940,10 +928,15 @@ impl Chunk<'_> {
                 Unpacked::Plain { bytes, there, count } => {
                     let mut values = Lengths(bytes);
                     sink.besides_dictionary();
+                    // Rows of one id mostly stand together.
+                    let mut last: (&[u8], u32) = (&[], NO_TEXT);
                     for row in 0..count {
                         if is_there(there, row) {
-                            let code = sink.intern(values.next().ok_or(DAMAGED)?);
-                            sink.code(code);
+                            let text = values.next().ok_or(DAMAGED)?;
+                            if last.1 == NO_TEXT || last.0 != text {
+                                last = (text, sink.intern(text));
+                            }
+                            sink.code(last.1);
                         } else {
                             sink.code(NO_TEXT);
                         }
