@@ -497,6 +497,9 @@ impl<'l> Walk<'l> {
 /// The directly-follows graph of a log in one of its groupings.
 pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     let mut walk = Walk::new(log);
+    // A step for each instance but the first of a case, where none overlap.
+    let steps = cases.offsets.last().map_or(0, |&end| end as usize);
+    walk.waits = Values { slots: Vec::with_capacity(steps), values: Vec::with_capacity(steps) };
     let (mut with, mut empty, mut instances) = (0, 0, 0u64);
     let is_of_moments = log.is_of_moments();
     for case in 0..cases.len() as u32 {

@@ -4,7 +4,7 @@
 //! the trace of each object that it is related to, and the graph of a type has the pairs that follow each other directly in the traces of its
 //! objects. Times and bytes are as in [`crate::dfg`]; the lead time of an object is from its first event to the end of its last.
 
-use flowmine_activity_log::{ActivityLog, Cases, LeftOut, UNKNOWN, Words};
+use flowmine_activity_log::{ActivityLog, Cases, LeftOut, Words};
 
 use crate::dfg::{Dfg, activities, dfg};
 use crate::stats::Stats;
@@ -76,12 +76,13 @@ pub fn ocdfg(log: &ActivityLog, types: &[String]) -> OcDfg {
 
 fn of_type(log: &ActivityLog, cases: &Cases) -> TypeGraph {
     let mut leads = Vec::new();
-    let is_of_moments = log.is_of_moments();
+    // Then the last event of an object is the latest, and the others need not be looked at.
+    let in_order = log.is_of_moments() && log.events.time_ns.is_sorted();
     for case in 0..cases.len() {
         let of = || cases.of(case);
-        let span = if is_of_moments {
-            let times = || of().map(|at| log.events.time_ns[at as usize]);
-            times().next().filter(|&first| first != UNKNOWN).zip(times().max())
+        let span = if in_order {
+            let time = |at: u32| log.time_ns(at);
+            of().next().and_then(time).zip(of().max().and_then(time))
         } else {
             of().next().and_then(|at| log.start_ns(at)).zip(of().filter_map(|at| log.end_ns(at)).max())
         };
