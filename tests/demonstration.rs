@@ -116,6 +116,12 @@ fn side_by_side(dataset: &Path, trim: &str, map: &str) {
     let others = |key: &str| graph[key].as_i64().unwrap();
     assert_eq!(sum("activities", "read_bytes") + others("read_bytes_of_others"), read);
     assert_eq!(sum("activities", "written_bytes") + others("written_bytes_of_others"), written);
+    let objects = told(&["discover", "--model", "ocdfg", "--format", "json"], dataset);
+    let objects: serde_json::Value = serde_json::from_str(&objects).unwrap();
+    let of_events = |key: &str| -> i64 { objects["activities"].as_array().unwrap().iter().filter_map(|a| a[key]["sum"].as_i64()).sum() };
+    for key in ["read_bytes", "written_bytes"] {
+        assert_eq!(of_events(key), sum("activities", key), "the events of files have all bytes of the tasks");
+    }
 
     let (mut all, mut from_trim_to_map) = (0, 0);
     each::<DataFlow<'static>>(dataset, |row| {

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""From a Parquet log to a directly-follows graph with counts, mean, median, p95 and bytes: flowmine beside DuckDB, polars and PM4Py.
+"""From a log file to a directly-follows graph with counts, mean, median, p95 and bytes: flowmine beside DuckDB, polars, PM4Py and process_mining.
 
     python tables.py make  FOLDER [--events 1000000 ...]   writes the logs (seeded)
-    python tables.py run   FOLDER [--flowmine PATH] [--tools duckdb,polars,pm4py,flowmine] [--repeat 3]
+    python tables.py run   FOLDER [--flowmine PATH] [--peer PATH] [--tools duckdb,polars,pm4py,flowmine,process_mining] [--repeat 3]
     python tables.py read  FOLDER                          only reading the five columns: polars' lazy scan, pyarrow, DuckDB
 
 Each measurement is a process of its own; printed are seconds of wall, seconds of CPU (user and system) and peak memory in MB, the best of
 the repetitions by wall. Needs pyarrow, numpy, and the tools that are to be measured.
 
 A log has 20 events a case on average, 100 activities, text case ids, times in nanoseconds, bytes read and written. `grouped` has the
-events of a case together, `interleaved` all events by time. `relations` is PM4Py's table of an object-centric log: 3 objects an event.
+events of a case together, `interleaved` all events by time. `relations` is PM4Py's table of an object-centric log: 3 objects an event; process_mining gets
+the same log as OCEL 2.0 JSON, since it reads no such table. XES files in the folder are measured too; one in the size of a published log comes from
+`cargo run --release -p flowmine-eventlog --example read_log -- make FOLDER/cases.xes.gz`. process_mining is `flowmine-peer` of tests/peer.
 """
 
 import argparse
@@ -74,6 +76,17 @@ def relations(folder, count, random, np, pa, pq):
         "ocel:type": pa.array([kinds[k] for k in kind]),
     })
     pq.write_table(table, f"{folder}/relations-{count}.parquet")
+    with open(f"{folder}/relations-{count}.json", "w") as out:
+        named = lambda names: "[" + ",".join(f'{{"name":"{name}","attributes":[]}}' for name in names) + "]"
+        out.write(f'{{"objectTypes":{named(kinds)},"eventTypes":{named(f"activity {n}" for n in range(30))},"objects":[')
+        pairs = sorted({f'{{"id":"{kinds[k]}-{n}","type":"{kinds[k]}"}}' for k, n in zip(kind.tolist(), objects.tolist())})
+        out.write(",".join(pairs) + '],"events":[')
+        stamps = np.datetime_as_string(times.astype("datetime64[ns]"), unit="ns")
+        for at, (name, stamp) in enumerate(zip(activity.tolist(), stamps)):
+            of = ",".join(f'{{"objectId":"{kinds[k]}-{n}","qualifier":""}}' for k, n in enumerate(objects[3 * at : 3 * at + 3].tolist()))
+            comma = "," if at else ""
+            out.write(f'{comma}{{"id":"e{at}","type":"activity {name}","time":"{stamp}Z","relationships":[{of}]}}')
+        out.write("]}")
 
 
 SQL = """
@@ -170,8 +183,9 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("tool", nargs="?")
     parser.add_argument("--events", type=int, nargs="+", default=[1_000_000])
-    parser.add_argument("--tools", default="duckdb,polars,pm4py,flowmine")
+    parser.add_argument("--tools", default="duckdb,polars,pm4py,flowmine,process_mining")
     parser.add_argument("--flowmine", default="flowmine")
+    parser.add_argument("--peer", default="flowmine-peer")
     parser.add_argument("--repeat", type=int, default=3)
     args = parser.parse_args()
     if args.what == "make":
@@ -179,19 +193,20 @@ def main():
     if args.what == "one":
         # In a process of its own: this one.
         return globals()[args.tool](args.folder)
-    logs = sorted(f"{args.folder}/{name}" for name in os.listdir(args.folder) if name.endswith(".parquet"))
-    for path in logs:
-        if "relations" in path:
-            if "flowmine" in args.tools and args.what == "run":
-                command = [args.flowmine, "discover", "--log", path, "--model", "ocdfg", "--format", "json", "-o", "/dev/null"]
-                tell("flowmine ocdfg", path, measured(command, args.repeat))
-            continue
-        tools = args.tools.split(",") if args.what == "run" else ["read_polars", "read_pyarrow", "read_duckdb"]
+    tools = args.tools.split(",") if args.what == "run" else ["read_polars", "read_pyarrow", "read_duckdb"]
+    for name in sorted(os.listdir(args.folder)):
+        path = f"{args.folder}/{name}"
         for tool in tools:
-            if tool == "flowmine":
-                command = [args.flowmine, "discover", "--log", path, "--format", "json", "-o", "/dev/null"]
-            else:
+            is_table = name.endswith(".parquet") and "relations" not in name
+            if tool == "flowmine" and not name.endswith(".json"):
+                model = ["--model", "ocdfg"] if "relations" in name else []
+                command = [args.flowmine, "discover", "--log", path, *model, "--format", "json", "-o", "/dev/null"]
+            elif tool == "process_mining" and not name.endswith(".parquet"):
+                command = [args.peer, "graph", path]
+            elif is_table and tool != "process_mining":
                 command = [sys.executable, __file__, "one", path, tool]
+            else:
+                continue
             tell(tool, path, measured(command, args.repeat))
 
 

@@ -218,6 +218,14 @@ impl Values {
     }
 }
 
+/// What is counted of an edge.
+#[derive(Debug, Clone, Copy, Default)]
+struct EdgeCount {
+    frequency: u64,
+    cases: CaseCount,
+    last_wait: i128,
+}
+
 /// What is found while cases pass by.
 struct Walk<'l> {
     log: &'l ActivityLog,
@@ -226,10 +234,8 @@ struct Walk<'l> {
     cases_of: Vec<CaseCount>,
     starts: Vec<CaseCount>,
     ends: Vec<CaseCount>,
-    edge_frequency: Vec<u64>,
-    edge_cases: Vec<CaseCount>,
+    edges: Vec<EdgeCount>,
     waits: Values,
-    last_waits: Vec<i128>,
     backward_steps: u64,
     steps_without_time: u64,
     overlaps: FxHashMap<(u32, u32), (u64, i128)>,
@@ -249,10 +255,8 @@ impl<'l> Walk<'l> {
             cases_of: vec![CaseCount::default(); n],
             starts: vec![CaseCount::default(); n],
             ends: vec![CaseCount::default(); n],
-            edge_frequency: Vec::new(),
-            edge_cases: Vec::new(),
+            edges: Vec::new(),
             waits: Values::default(),
-            last_waits: Vec::new(),
             backward_steps: 0,
             steps_without_time: 0,
             overlaps: FxHashMap::default(),
@@ -278,13 +282,12 @@ impl<'l> Walk<'l> {
     /// An activity that ended is followed by one that started.
     fn follow(&mut self, case: u32, (a, end): (u32, i64), (b, start): (u32, i64), last: bool) {
         let slot = self.pairs.slot(a, b);
-        if slot as usize == self.edge_frequency.len() {
-            self.edge_frequency.push(0);
-            self.last_waits.push(0);
-            self.edge_cases.push(CaseCount::default());
+        if slot as usize == self.edges.len() {
+            self.edges.push(EdgeCount::default());
         }
-        self.edge_frequency[slot as usize] += 1;
-        self.edge_cases[slot as usize].see(case);
+        let edge = &mut self.edges[slot as usize];
+        edge.frequency += 1;
+        edge.cases.see(case);
         if end == UNKNOWN || start == UNKNOWN {
             self.steps_without_time += 1;
         } else {
@@ -293,7 +296,7 @@ impl<'l> Walk<'l> {
             self.backward_steps += u64::from(wait < 0);
             self.waits.push(slot, wait);
             if last {
-                self.last_waits[slot as usize] += i128::from(wait);
+                edge.last_wait += i128::from(wait);
             }
         }
     }
@@ -305,16 +308,28 @@ impl<'l> Walk<'l> {
         }
         let log = self.log;
         let mut before: Option<(u32, i64)> = None;
-        for at in cases.of(case as usize) {
-            let now = (log.instances.activity[at as usize], log.events.time_ns[at as usize]);
-            let activity = now.0 as usize;
-            self.frequency[activity] += 1;
-            self.cases_of[activity].see(case);
-            match before {
-                None => self.starts[activity].see(case),
-                Some(before) => self.follow(case, before, now, true),
+        let mut members = cases.of(case as usize);
+        // Events of an object lie apart in memory: some are fetched at a time, so that the processor need not wait for each.
+        let mut fetched = [(0, 0); 32];
+        loop {
+            let mut count = 0;
+            for (place, at) in fetched.iter_mut().zip(&mut members) {
+                *place = (log.instances.activity[at as usize], log.events.time_ns[at as usize]);
+                count += 1;
             }
-            before = Some(now);
+            for &now in &fetched[..count] {
+                let activity = now.0 as usize;
+                self.frequency[activity] += 1;
+                self.cases_of[activity].see(case);
+                match before {
+                    None => self.starts[activity].see(case),
+                    Some(before) => self.follow(case, before, now, true),
+                }
+                before = Some(now);
+            }
+            if count < fetched.len() {
+                break;
+            }
         }
         if let Some((last, _)) = before {
             self.ends[last as usize].see(case);
@@ -482,6 +497,9 @@ impl<'l> Walk<'l> {
 /// The directly-follows graph of a log in one of its groupings.
 pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     let mut walk = Walk::new(log);
+    // A step for each instance but the first of a case, where none overlap.
+    let steps = cases.offsets.last().map_or(0, |&end| end as usize);
+    walk.waits = Values { slots: Vec::with_capacity(steps), values: Vec::with_capacity(steps) };
     let (mut with, mut empty, mut instances) = (0, 0, 0u64);
     let is_of_moments = log.is_of_moments();
     for case in 0..cases.len() as u32 {
@@ -498,12 +516,8 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
             walk.overlapping(case, cases);
         }
     }
-    let places = walk.edge_frequency.len();
     let flow = flows(log, &mut walk.pairs);
-    walk.edge_frequency.resize(walk.pairs.list.len(), 0);
-    walk.edge_cases.resize(walk.pairs.list.len(), CaseCount::default());
-    walk.last_waits.resize(walk.pairs.list.len(), 0);
-    debug_assert!(places <= walk.pairs.list.len());
+    walk.edges.resize(walk.pairs.list.len(), EdgeCount::default());
 
     let waits = std::mem::take(&mut walk.waits);
     let pairs = walk.pairs.list.len();
@@ -552,12 +566,12 @@ pub fn dfg(log: &ActivityLog, cases: &Cases) -> Dfg {
     }
     dfg.starts.sort_unstable();
     dfg.ends.sort_unstable();
-    let counts = walk.edge_frequency.iter().zip(&walk.edge_cases).zip(&walk.last_waits);
-    let edges = walk.pairs.list.iter().zip(counts).zip(waits.into_iter().zip(flow_bytes));
-    for ((&(from, to), ((&frequency, cases), &last_wait_ns)), (wait_ns, bytes)) in edges {
+    let edges = walk.pairs.list.iter().zip(&walk.edges).zip(waits.into_iter().zip(flow_bytes));
+    for ((&(from, to), counted), (wait_ns, bytes)) in edges {
         let (from, to) = (place[from as usize], place[to as usize]);
         // An exchange with an instance that is in no case of this grouping.
         if from != usize::MAX && to != usize::MAX {
+            let EdgeCount { frequency, cases, last_wait: last_wait_ns } = *counted;
             dfg.edges.push(Edge { from, to, frequency, cases: cases.count, wait_ns, last_wait_ns, bytes });
         }
     }
@@ -591,7 +605,7 @@ fn flows(log: &ActivityLog, pairs: &mut Pairs) -> (Vec<Option<Stats>>, Option<Fl
 }
 
 /// What instances of each activity took and moved, by the numbers of the log.
-fn activities(log: &ActivityLog, cases: &Cases) -> Vec<Activity> {
+pub(crate) fn activities(log: &ActivityLog, cases: &Cases) -> Vec<Activity> {
     let n = log.activities.len();
     let mut out = vec![Activity::default(); n];
     // Of a grouping that does not hold all instances only those that it holds.

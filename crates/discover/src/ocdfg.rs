@@ -4,16 +4,16 @@
 //! the trace of each object that it is related to, and the graph of a type has the pairs that follow each other directly in the traces of its
 //! objects. Times and bytes are as in [`crate::dfg`]; the lead time of an object is from its first event to the end of its last.
 
-use flowmine_activity_log::{ActivityLog, Cases, LeftOut, UNKNOWN, Words};
+use flowmine_activity_log::{ActivityLog, Cases, LeftOut, Words};
 
-use crate::dfg::{Dfg, dfg};
+use crate::dfg::{Dfg, activities, dfg};
 use crate::stats::Stats;
 
 /// An object-centric directly-follows graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OcDfg {
-    /// Activities with numbers of events, sorted by name. An event of several objects counts once.
-    pub activities: Vec<(String, u64)>,
+    /// Activities, sorted by name.
+    pub activities: Vec<OcActivity>,
     /// The types, sorted by name.
     pub types: Vec<TypeGraph>,
     /// Events.
@@ -22,6 +22,19 @@ pub struct OcDfg {
     pub left_out: LeftOut,
     /// What a reader should know of the log.
     pub words: Words,
+}
+
+/// An activity, whatever its objects: an event of several of them counts once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OcActivity {
+    /// Its name.
+    pub name: String,
+    /// Its events.
+    pub events: u64,
+    /// Bytes read by an event.
+    pub read_bytes: Option<Stats>,
+    /// Bytes written by an event.
+    pub written_bytes: Option<Stats>,
 }
 
 /// The graph of one type of objects.
@@ -45,9 +58,15 @@ pub fn ocdfg(log: &ActivityLog, types: &[String]) -> OcDfg {
     graphs.sort_by(|a, b| a.kind.cmp(&b.kind));
     let mut counts = vec![0u64; log.activities.len()];
     log.instances.activity.iter().for_each(|&activity| counts[activity as usize] += 1);
-    let activities = log.activities.sorted().into_iter().filter(|&a| counts[a as usize] > 0);
+    let known = activities(log, &Cases::default());
+    let activity = |a: u32| {
+        let (events, known) = (counts[a as usize], &known[a as usize]);
+        let activity =
+            OcActivity { name: log.activities.get(a).to_owned(), events, read_bytes: known.read_bytes, written_bytes: known.written_bytes };
+        Some(activity).filter(|_| events > 0)
+    };
     OcDfg {
-        activities: activities.map(|a| (log.activities.get(a).to_owned(), counts[a as usize])).collect(),
+        activities: log.activities.sorted().into_iter().filter_map(activity).collect(),
         types: graphs,
         events: log.len() as u64,
         left_out: log.left_out,
@@ -57,20 +76,17 @@ pub fn ocdfg(log: &ActivityLog, types: &[String]) -> OcDfg {
 
 fn of_type(log: &ActivityLog, cases: &Cases) -> TypeGraph {
     let mut leads = Vec::new();
-    let is_of_moments = log.is_of_moments();
+    // Then the last event of an object is the latest, and the others need not be looked at.
+    let in_order = log.is_of_moments() && log.events.time_ns.is_sorted();
     for case in 0..cases.len() {
-        if is_of_moments {
-            let times = || cases.of(case).map(|at| log.events.time_ns[at as usize]);
-            if let (Some(first), Some(last)) = (times().next().filter(|&first| first != UNKNOWN), times().max()) {
-                leads.push(last.saturating_sub(first));
-            }
-            continue;
-        }
-        let first = cases.of(case).next().and_then(|at| log.start_ns(at));
-        let last = cases.of(case).filter_map(|at| log.end_ns(at)).max();
-        if let (Some(first), Some(last)) = (first, last) {
-            leads.push(last.saturating_sub(first));
-        }
+        let of = || cases.of(case);
+        let span = if in_order {
+            let time = |at: u32| log.time_ns(at);
+            of().next().and_then(time).zip(of().max().and_then(time))
+        } else {
+            of().next().and_then(|at| log.start_ns(at)).zip(of().filter_map(|at| log.end_ns(at)).max())
+        };
+        leads.extend(span.map(|(first, last)| last.saturating_sub(first)));
     }
     TypeGraph { kind: cases.kind.clone(), dfg: dfg(log, cases), lead_ns: Stats::of(&mut leads) }
 }
@@ -105,7 +121,8 @@ mod tests {
         assert_eq!(edges(0), [("order→pick".to_owned(), 2), ("pick→ship".to_owned(), 2)]);
         assert_eq!(edges(1), [("order→ship".to_owned(), 1)]);
         assert_eq!(found.types[1].lead_ns.map(|lead| lead.sum), Some(3));
-        assert_eq!(found.activities, [("order".to_owned(), 1), ("pick".to_owned(), 2), ("ship".to_owned(), 1)]);
+        let counts: Vec<(&str, u64)> = found.activities.iter().map(|activity| (activity.name.as_str(), activity.events)).collect();
+        assert_eq!(counts, [("order", 1), ("pick", 2), ("ship", 1)]);
         assert_eq!(ocdfg(&log, &["item".to_owned()]).types.len(), 1);
     }
 }

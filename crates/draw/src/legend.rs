@@ -7,6 +7,8 @@ use crate::text::{width, wrap_words};
 /// Width of one explanation.
 pub const COLUMN: f64 = 236.0;
 const SMALL: f64 = 11.0;
+/// How much wider bold words are.
+const BOLD: f64 = 1.14;
 const BAR: f64 = 150.0;
 
 /// One explanation.
@@ -69,6 +71,14 @@ impl Entry {
         out
     }
 
+    fn heading_lines(&self) -> Vec<String> {
+        wrap_words(&self.heading, SMALL * BOLD, COLUMN - 8.0)
+    }
+
+    fn heading_height(&self) -> f64 {
+        6.0 + 14.0 * self.heading_lines().len().max(1) as f64
+    }
+
     fn note_lines(&self) -> Vec<String> {
         if self.note.is_empty() {
             return Vec::new();
@@ -96,15 +106,17 @@ impl Entry {
     pub fn height(&self) -> f64 {
         let notes = 14.0 * self.note_lines().len() as f64;
         match self.sample {
-            Sample::Halo(..) | Sample::Dashed(..) => 20.0 + f64::max(18.0, notes),
-            _ => 20.0 + self.sample_height() + notes,
+            Sample::Halo(..) | Sample::Dashed(..) => self.heading_height() + f64::max(18.0, notes),
+            _ => self.heading_height() + self.sample_height() + notes,
         }
     }
 
     /// Draws it with its upper left corner there.
     pub fn draw(&self, sheet: &mut Sheet, x: f64, y: f64) {
-        sheet.text(x, y + SMALL, SMALL, TEXT, "font-weight=\"bold\"", &self.heading);
-        let top = y + 20.0;
+        for (at, line) in self.heading_lines().iter().enumerate() {
+            sheet.text(x, y + SMALL + 14.0 * at as f64, SMALL, TEXT, "font-weight=\"bold\"", line);
+        }
+        let top = y + self.heading_height();
         match &self.sample {
             Sample::Words => {}
             Sample::Boxes(boxes) => {

@@ -283,7 +283,7 @@ t 1 s=String("5") s=String("true")
 #[test]
 fn odd_xml_is_kept_as_far_as_it_goes() {
     let expected = r#"! Warning unknown_element 2:1
-t early i=String("1")
+t early i=String("1") i=String("2")
 ! Error late_types 4:1
 ! Error unknown_value_type 4:85
 ! Error missing_name 4:120

@@ -1,12 +1,12 @@
 //! Our layout beside Graphviz' `dot` on twenty graphs: crossings, length of lines, area, overlaps and time.
 //!
 //! `cargo run --release -p flowmine-layout --example against_dot` prints a table. Both get the same boxes, the same labels (as fixed
-//! rectangles), the same orders of magnitude as weights, and the same distances where both can be told them. Measured is what is drawn: lines
-//! and curves in short pieces, crossings between these pieces, their length, and the area of the picture without margins. Crossings are compared as
+//! rectangles), the same orders of magnitude as weights, and the same distances where both can be told them. Crossings are compared as
 //! (ours + 1) / (dot's + 1), since both may be 0; what is averaged are the ratios, arithmetically. A dash stands where dot
-//! is not installed or not asked: `--thousand` draws 1,000 nodes and 3,000 lines, for which dot takes more than five minutes.
+//! is not installed or not asked: `--thousand` draws 1,000 nodes and 3,000 lines, for which dot takes more than five minutes. `tests/layout.rs` has
+//! dot's numbers and fails when ours get worse.
 
-use flowmine_layout::{Graph, Piece, Point, Position, Spacing, layout};
+use flowmine_layout::{Graph, Point, Position, Spacing};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -15,34 +15,7 @@ use std::time::Duration;
 #[path = "../tests/twenty/mod.rs"]
 mod twenty;
 
-/// What is drawn, wherever it comes from.
-struct Drawn {
-    width: f64,
-    height: f64,
-    lines: Vec<Vec<Point>>,
-    boxes: Vec<(Point, (f64, f64))>,
-    labels: Vec<(Point, (f64, f64))>,
-    /// The line of each label.
-    owners: Vec<usize>,
-    took: Duration,
-}
-
-struct Measures {
-    crossings: usize,
-    length: f64,
-    area: f64,
-    overlaps: usize,
-    struck: usize,
-}
-
-fn flatten(from: Point, a: Point, b: Point, to: Point, out: &mut Vec<Point>) {
-    for step in 1..=16 {
-        let t = f64::from(step) / 16.0;
-        let u = 1.0 - t;
-        let mix = |p: f64, q: f64, r: f64, s: f64| u * u * u * p + 3.0 * u * u * t * q + 3.0 * u * t * t * r + t * t * t * s;
-        out.push(Point { x: mix(from.x, a.x, b.x, to.x), y: mix(from.y, a.y, b.y, to.y) });
-    }
-}
+use twenty::measure::{Drawn, flatten, measure, ours};
 
 /// CPU time of this process, so that other work on the machine does not count: Linux tells it in nanoseconds.
 fn own_time() -> Duration {
@@ -59,38 +32,8 @@ fn time_of_children() -> Duration {
     Duration::from_millis(10 * (ticks(13) + ticks(14)))
 }
 
-fn ours(graph: &Graph) -> Drawn {
-    let begun = own_time();
-    let drawn = layout(graph, &Spacing::default()).unwrap_or_else(|problem| panic!("{problem}"));
-    let took = own_time().saturating_sub(begun);
-    let lines = drawn
-        .edges
-        .iter()
-        .map(|route| {
-            let mut out = vec![route.start];
-            let mut from = route.start;
-            for piece in &route.pieces {
-                match *piece {
-                    Piece::Line(to) => out.push(to),
-                    Piece::Curve(a, b, to) => flatten(from, a, b, to, &mut out),
-                }
-                from = piece.end();
-            }
-            out
-        })
-        .collect();
-    Drawn {
-        width: drawn.width,
-        height: drawn.height,
-        lines,
-        boxes: graph.nodes.iter().zip(&drawn.nodes).map(|(n, &at)| (at, (n.width, n.height))).collect(),
-        labels: graph.edges.iter().zip(&drawn.edges).filter_map(|(e, route)| Some((route.label?, e.label?))).collect(),
-        owners: (0..graph.edges.len()).filter(|&e| drawn.edges[e].label.is_some()).collect(),
-        took,
-    }
-}
-
-fn dot(graph: &Graph) -> Option<Drawn> {
+/// dot's picture, and how long it took.
+fn dot(graph: &Graph) -> Option<(Drawn, Duration)> {
     let spacing = Spacing::default();
     // With labels, dot puts half of `ranksep` above and half below them; we put `between_layers` there, and room for arrowheads.
     let ranks = (2.0 * spacing.between_layers + 11.0) / 72.0;
@@ -124,11 +67,11 @@ fn dot(graph: &Graph) -> Option<Drawn> {
     let took = time_of_children().saturating_sub(begun);
     writer.join().ok()?.ok()?;
     let plain = String::from_utf8(output.stdout).ok()?.replace("\\\n", "");
-    read_plain(graph, &plain, took)
+    Some((read_plain(graph, &plain)?, took))
 }
 
 /// dot's plain format: inches, y upwards.
-fn read_plain(graph: &Graph, plain: &str, took: Duration) -> Option<Drawn> {
+fn read_plain(graph: &Graph, plain: &str) -> Option<Drawn> {
     let mut drawn = Drawn {
         width: 0.0,
         height: 0.0,
@@ -136,7 +79,6 @@ fn read_plain(graph: &Graph, plain: &str, took: Duration) -> Option<Drawn> {
         boxes: vec![Default::default(); graph.nodes.len()],
         labels: Vec::new(),
         owners: Vec::new(),
-        took,
     };
     let mut unused: Vec<usize> = (0..graph.edges.len()).collect();
     for row in plain.lines() {
@@ -169,46 +111,6 @@ fn read_plain(graph: &Graph, plain: &str, took: Duration) -> Option<Drawn> {
     Some(drawn)
 }
 
-fn measure(drawn: &Drawn) -> Measures {
-    let length = drawn.lines.iter().flat_map(|l| l.windows(2)).map(|p| (p[0].x - p[1].x).hypot(p[0].y - p[1].y)).sum();
-    let rects: Vec<&(Point, (f64, f64))> = drawn.boxes.iter().chain(&drawn.labels).collect();
-    let mut overlaps = 0;
-    for (i, (a, (aw, ah))) in rects.iter().enumerate() {
-        for (b, (bw, bh)) in &rects[i + 1..] {
-            overlaps += usize::from((a.x - b.x).abs() + 0.3 < (aw + bw) / 2.0 && (a.y - b.y).abs() + 0.3 < (ah + bh) / 2.0);
-        }
-    }
-    // Labels that a foreign line runs through.
-    let struck = (drawn.labels.iter().zip(&drawn.owners))
-        .map(|((at, (w, h)), owner)| {
-            let within = |p: &Point| (p.x - at.x).abs() + 1.5 < w / 2.0 && (p.y - at.y).abs() + 1.5 < h / 2.0;
-            drawn.lines.iter().enumerate().filter(|(line, points)| line != owner && points.iter().any(within)).count()
-        })
-        .sum();
-    Measures { crossings: crossings(&drawn.lines), length, area: drawn.width * drawn.height, overlaps, struck }
-}
-
-fn crossings(lines: &[Vec<Point>]) -> usize {
-    let side = |a: Point, b: Point, c: Point| (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
-    let mut pieces: Vec<(usize, Point, Point)> = Vec::new();
-    for (i, line) in lines.iter().enumerate() {
-        pieces.extend(line.windows(2).map(|p| (i, p[0], p[1])));
-    }
-    let top = |p: &(usize, Point, Point)| p.1.y.min(p.2.y);
-    pieces.sort_by(|p, q| top(p).total_cmp(&top(q)));
-    let mut found = 0;
-    for (at, p) in pieces.iter().enumerate() {
-        let bottom = p.1.y.max(p.2.y);
-        for q in pieces[at + 1..].iter().take_while(|q| top(q) <= bottom) {
-            let apart = p.1.x.max(p.2.x) < q.1.x.min(q.2.x) || q.1.x.max(q.2.x) < p.1.x.min(p.2.x);
-            found += usize::from(
-                p.0 != q.0 && !apart && side(p.1, p.2, q.1) * side(p.1, p.2, q.2) < 0.0 && side(q.1, q.2, p.1) * side(q.1, q.2, p.2) < 0.0,
-            );
-        }
-    }
-    found
-}
-
 fn main() {
     println!(
         "| graph | nodes | lines | crossings: ours, dot's, ratio | length in 1000 px | area in Mpx | overlaps | lines through labels | CPU ms |"
@@ -220,10 +122,12 @@ fn main() {
         all = vec![("a thousand", twenty::thousand())];
     }
     for (name, graph) in all {
+        let begun = own_time();
         let mine = ours(&graph);
+        let took = own_time().saturating_sub(begun);
         let m = measure(&mine);
         print!("| {name} | {} | {} | ", graph.nodes.len(), graph.edges.len());
-        let Some(theirs) = (graph.nodes.len() < 1000).then(|| dot(&graph)).flatten() else {
+        let Some((theirs, its_time)) = (graph.nodes.len() < 1000).then(|| dot(&graph)).flatten() else {
             println!(
                 "{}, – | {:.1}, – | {:.2}, – | {}, – | {}, – | {}, – |",
                 m.crossings,
@@ -231,7 +135,7 @@ fn main() {
                 m.area / 1e6,
                 m.overlaps,
                 m.struck,
-                mine.took.as_millis()
+                took.as_millis()
             );
             continue;
         };
@@ -252,8 +156,8 @@ fn main() {
             d.overlaps,
             m.struck,
             d.struck,
-            mine.took.as_millis(),
-            theirs.took.as_millis()
+            took.as_millis(),
+            its_time.as_millis()
         );
         ratios.push(ratio);
     }

@@ -5,7 +5,7 @@
 //! in the narrowest layer, so that the picture does not grow wide where it already is.
 
 use super::simplex::{self, Constraint};
-use super::{Edge, Graph, LayoutError, MOST_ITEMS, Position, Spacing};
+use super::{Edge, Graph, LayoutError, MOST_ITEMS, Node, Position, Spacing};
 
 /// The graph with an item for everything that needs room in a layer.
 pub(super) struct Layered {
@@ -49,9 +49,40 @@ pub(super) enum Kind {
     Label,
 }
 
-/// How far a loop reaches out of its node, without its label.
-pub(super) fn loop_reach(breadth: f64, head: f64) -> f64 {
-    14.0 + head.max(breadth)
+/// Between loops of a node.
+pub(super) const LOOP_GAP: f64 = 4.0;
+
+/// The loops of a node, which stand one below the other to its right, each beside its label.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Loops {
+    /// How far they reach out of the node, without labels.
+    pub reach: f64,
+    /// The width of the widest label.
+    pub label: f64,
+    /// The height of all.
+    pub height: f64,
+}
+
+/// Half the distance of the ends of a loop.
+pub(super) fn loop_half(edge: &Edge, node: &Node) -> f64 {
+    (edge.breadth * 0.75 + 3.0).min(node.height / 2.0)
+}
+
+/// The height of a loop and its label.
+pub(super) fn loop_height(edge: &Edge, node: &Node) -> f64 {
+    edge.label.map_or(0.0, |label| label.1).max(2.0 * loop_half(edge, node))
+}
+
+/// The loops of each node.
+pub(super) fn loops(graph: &Graph) -> Vec<Loops> {
+    let mut all = vec![Loops::default(); graph.nodes.len()];
+    for edge in graph.edges.iter().filter(|e| e.from == e.to) {
+        let of = &mut all[edge.from];
+        of.reach = of.reach.max(14.0 + edge.head.max(edge.breadth));
+        of.label = of.label.max(edge.label.map_or(0.0, |label| label.0));
+        of.height += loop_height(edge, &graph.nodes[edge.from]) + if of.height > 0.0 { LOOP_GAP } else { 0.0 };
+    }
+    all
 }
 
 pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Result<Layered, LayoutError> {
@@ -79,11 +110,13 @@ pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Resu
         });
         layered.layers[2 * rank[v]].push(v);
     }
+    for (item, of) in layered.items.iter_mut().zip(loops(graph)) {
+        item.right += of.reach + of.label;
+        item.height = item.height.max(of.height);
+    }
     for e in graph.edges.iter().filter(|e| e.from == e.to) {
         let item = &mut layered.items[e.from];
-        let label = e.label.unwrap_or_default();
-        item.right += loop_reach(e.breadth, e.head) + label.0;
-        item.height = item.height.max(label.1).max(2.0 * e.breadth);
+        item.height = item.height.max(2.0 * e.breadth);
     }
     let mut widths: Vec<f64> = layered
         .layers

@@ -5,7 +5,7 @@
 //! (monotone in the sense of Steffen, 1990). Since the corridors of a band keep apart from each other and from nodes and labels, no edge can touch
 //! a foreign node or label, and two lines do not cross within a band.
 
-use super::layers::{Kind, Layered, loop_reach};
+use super::layers::{Kind, LOOP_GAP, Layered, Loops, loop_half, loop_height, loops};
 use super::place::Columns;
 use super::{Graph, Layout, Piece, Point, Route, Spacing};
 
@@ -35,10 +35,11 @@ pub(super) fn draw(graph: &Graph, against: &[bool], layered: &Layered, columns: 
             out.nodes[v] = Point { x: columns.x[i] as f64, y: bands.middle(item.layer) };
         }
     }
-    let mut reached: Vec<f64> = graph.nodes.iter().map(|n| n.width / 2.0).collect();
+    let loops = loops(graph);
+    let mut used = vec![0.0; graph.nodes.len()];
     for (e, edge) in graph.edges.iter().enumerate() {
         let route = if edge.from == edge.to {
-            loop_route(graph, e, out.nodes[edge.from], &mut reached[edge.from])
+            loop_route(graph, e, out.nodes[edge.from], loops[edge.from], &mut used[edge.from])
         } else {
             chain_route(graph, e, against[e], layered, columns, &limits)
         };
@@ -320,24 +321,25 @@ fn joined(line: Vec<(Point, Piece)>) -> Vec<Piece> {
     pieces
 }
 
-/// A loop to the right of its node, outside of the loops that are already there.
-fn loop_route(graph: &Graph, e: usize, centre: Point, reached: &mut f64) -> Route {
+/// A loop to the right of its node, below the loops that are already there, which have `used` so much of the height of all.
+fn loop_route(graph: &Graph, e: usize, centre: Point, loops: Loops, used: &mut f64) -> Route {
     let edge = &graph.edges[e];
     let node = &graph.nodes[edge.from];
     let border = centre.x + node.width / 2.0;
-    let reach = loop_reach(edge.breadth, edge.head);
-    let outermost = centre.x + *reached + reach;
-    let half = (edge.breadth * 0.75 + 3.0).min(node.height / 2.0);
-    let (top, bottom) = (centre.y - half, centre.y + half);
+    let (half, height) = (loop_half(edge, node), loop_height(edge, node));
+    // Where more loops stand there than the node is high they begin and end closer to each other than they are.
+    let share = if loops.height > node.height { (node.height - 2.0).max(0.0) / loops.height } else { 1.0 };
+    let middle = *used + (height - loops.height) / 2.0;
+    let (top, bottom) = (centre.y + (middle - half) * share, centre.y + (middle + half) * share);
+    let y = centre.y + middle;
     // A curve with both controls this far out reaches three quarters of the way, and a little more since its ends
     // differ by the head.
-    let out = outermost - border;
+    let out = loops.reach;
     let control = border + 4.0 / 3.0 * out - edge.head / 6.0 - edge.head * edge.head / (12.0 * out);
     let stub = Point { x: border + edge.head, y: bottom };
-    let curve = Piece::Curve(Point { x: control, y: top }, Point { x: control, y: bottom }, stub);
-    let width = edge.label.map_or(0.0, |l| l.0);
-    let label = edge.label.map(|_| Point { x: outermost + width / 2.0, y: centre.y });
-    *reached += reach + width;
+    let curve = Piece::Curve(Point { x: control, y: y - half }, Point { x: control, y: y + half }, stub);
+    let label = edge.label.map(|(width, _)| Point { x: border + out + width / 2.0, y });
+    *used += height + LOOP_GAP;
     Route {
         start: Point { x: border, y: top },
         pieces: vec![curve, Piece::Line(Point { x: border, y: bottom })],

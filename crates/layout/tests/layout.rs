@@ -183,6 +183,21 @@ fn the_rare_edge_of_a_cycle_goes_up() {
     assert_eq!(up, [false, false, true, false]);
 }
 
+/// Of objects of several types an activity can follow itself.
+#[test]
+fn loops_stand_one_below_the_other() {
+    let g = graph(2, &[(0, 0, 9), (0, 0, 5), (0, 0, 1), (0, 1, 9), (0, 0, 1)]);
+    let drawn = draw(&g);
+    let loops = [0, 1, 2, 4];
+    // The labels, and room for the breadth of a line above and below them.
+    let labels = loops.map(|e| (e, Rect::around(drawn.edges[e].label.expect("it has one"), (70.0, 24.0))));
+    for e in loops {
+        let struck = labels.iter().filter(|(f, label)| *f != e && points(&drawn.edges[e]).iter().any(|&p| label.holds(p, 0.0)));
+        assert_eq!(struck.count(), 0, "loop {e}");
+    }
+    assert!(labels.windows(2).all(|two| two[0].1.top < two[1].1.top));
+}
+
 #[test]
 fn both_directions_of_a_pair_are_apart() {
     let drawn = draw(&graph(2, &[(0, 1, 9), (1, 0, 8)]));
@@ -253,6 +268,44 @@ fn nothing_overlaps_in_twenty_graphs_of_all_kinds() {
         let drawn = draw(&graph);
         assert_eq!(drawn, layout(&graph, &Spacing::default()).expect("the graph is one"), "{name}: not the same twice");
     }
+}
+
+/// Crossings, length and area as Graphviz dot 2.43.0 draws the same graphs (`examples/against_dot.rs`).
+#[test]
+fn the_twenty_graphs_are_no_worse_than_dots() {
+    const DOTS: [(usize, f64, f64); 20] = [
+        (0, 742.0, 176_006.0),
+        (0, 3_138.0, 433_366.0),
+        (0, 3_714.0, 771_835.0),
+        (0, 2_136.0, 514_671.0),
+        (19, 31_704.0, 1_014_502.0),
+        (581, 150_902.0, 8_566_235.0),
+        (0, 3_857.0, 1_237_825.0),
+        (23, 24_735.0, 6_432_396.0),
+        (3, 11_581.0, 1_595_973.0),
+        (27, 43_364.0, 1_906_679.0),
+        (7, 20_304.0, 7_617_596.0),
+        (1, 22_877.0, 2_527_825.0),
+        (3, 25_763.0, 10_720_398.0),
+        (22, 22_795.0, 6_195_123.0),
+        (2, 18_154.0, 6_209_024.0),
+        (5, 39_926.0, 10_119_395.0),
+        (30, 37_350.0, 10_485_007.0),
+        (1, 42_519.0, 19_252_811.0),
+        (194, 103_327.0, 15_723_320.0),
+        (8, 208_563.0, 35_450_321.0),
+    ];
+    let mut sums = [0.0; 3];
+    for ((name, graph), (crossings, length, area)) in twenty::twenty().into_iter().zip(DOTS) {
+        let ours = twenty::measure::measure(&twenty::measure::ours(&graph));
+        assert_eq!((ours.overlaps, ours.struck), (0, 0), "{name}");
+        // Both may cross nothing.
+        sums[0] += (ours.crossings + 1) as f64 / (crossings + 1) as f64;
+        sums[1] += ours.length / length;
+        sums[2] += ours.area / area;
+    }
+    let [crossings, length, area] = sums.map(|sum| sum / DOTS.len() as f64);
+    assert!(crossings <= 1.0 && length <= 1.2 && area <= 1.2, "ours / dot's: crossings {crossings}, length {length}, area {area}");
 }
 
 /// Large pictures get their places in another way than small ones.

@@ -21,7 +21,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use hashbrown::HashTable;
 use polars_arrow::array::{BinaryViewArray, BooleanArray, PrimitiveArray};
 use polars_arrow::datatypes::{ArrowDataType, Field};
 use polars_parquet::parquet::CowBuffer;
@@ -38,6 +37,7 @@ use polars_parquet::read::column_iter_to_arrays;
 use rustc_hash::FxHashMap;
 
 use crate::quiet::caught;
+use crate::text_numbers::TextNumbers;
 
 /// No text: the value is missing.
 pub const NO_TEXT: u32 = u32::MAX;
@@ -662,49 +662,17 @@ struct TextSink<'a> {
     codes: &'a mut [u32],
     at: usize,
     texts: Texts,
-    /// `texts` by their hashes, once one comes that is not from the dictionary.
-    seen: HashTable<(u64, u32)>,
-    /// Those of them that are short, by themselves: finding one takes a single look into memory.
-    seen_short: HashTable<(Short, u32)>,
+    /// The numbers of `texts`, once one comes that is not from the dictionary.
+    numbers: TextNumbers,
+    is_numbered: bool,
     keys: FxHashMap<Key, u32>,
     last: Option<(Key, u32)>,
-    last_text: u32,
-    last_short: Option<Short>,
-}
-
-/// A text of at most fifteen bytes, with their number in the last byte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Short(u64, u64);
-
-impl Short {
-    fn of(bytes: &[u8]) -> Option<Self> {
-        let mut all = [0; 16];
-        all.get_mut(..bytes.len()).filter(|_| bytes.len() < 16)?.copy_from_slice(bytes);
-        all[15] = bytes.len() as u8;
-        let (low, high) = all.split_at(8);
-        let number = |half: &[u8]| half.try_into().map_or(0, u64::from_le_bytes);
-        Some(Self(number(low), number(high)))
-    }
-
-    fn hash(self) -> u64 {
-        let mixed = (self.0 ^ self.1.rotate_left(23)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ self.1;
-        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-    }
 }
 
 impl<'a> TextSink<'a> {
     fn new(codes: &'a mut [u32]) -> Self {
-        Self {
-            codes,
-            at: 0,
-            texts: Texts::default(),
-            seen: HashTable::new(),
-            seen_short: HashTable::new(),
-            keys: FxHashMap::default(),
-            last: None,
-            last_text: NO_TEXT,
-            last_short: None,
-        }
+        let numbers = TextNumbers::new(codes.len());
+        Self { codes, at: 0, texts: Texts::default(), numbers, is_numbered: false, keys: FxHashMap::default(), last: None }
     }
 
     fn code(&mut self, code: u32) {
@@ -724,64 +692,23 @@ impl<'a> TextSink<'a> {
 
     /// Makes ready for texts that do not come from the dictionary, which may hold them too.
     fn besides_dictionary(&mut self) {
-        let texts = &self.texts;
-        if self.seen.is_empty() && self.seen_short.is_empty() && !texts.is_empty() {
-            let mut are_distinct = true;
-            for at in 0..texts.len() {
-                let text = texts.get(at);
-                if let Some(short) = Short::of(text.as_bytes()) {
-                    match self.seen_short.find(short.hash(), |&(of, _)| of == short) {
-                        Some(_) => are_distinct = false,
-                        None => _ = self.seen_short.insert_unique(short.hash(), (short, at as u32), |&(of, _)| of.hash()),
-                    }
-                    continue;
-                }
-                let key = hash(text.as_bytes());
-                match self.seen.find(key, |&(of, at)| of == key && texts.get(at as usize) == text) {
-                    Some(_) => are_distinct = false,
-                    None => _ = self.seen.insert_unique(key, (key, at as u32), |&(of, _)| of),
-                }
-            }
-            self.texts.are_distinct = are_distinct;
-        } else if texts.is_empty() {
-            self.texts.are_distinct = true;
+        if !self.is_numbered {
+            self.is_numbered = true;
+            let texts = &self.texts;
+            let numbers = &mut self.numbers;
+            let same = |at: u32| numbers.number(texts.get(at as usize).as_bytes(), at, |at| texts.get(at as usize).as_bytes()) == at;
+            self.texts.are_distinct = (0..texts.len() as u32).map(same).fold(true, |all, one| all & one);
         }
     }
 
     fn intern(&mut self, bytes: &[u8]) -> u32 {
-        if let Some(short) = Short::of(bytes) {
-            if self.last_short == Some(short) {
-                return self.last_text;
-            }
-            self.last_short = Some(short);
-            self.last_text = match self.seen_short.find(short.hash(), |&(of, _)| of == short) {
-                Some(&(_, at)) => at,
-                None => {
-                    let at = self.texts.len() as u32;
-                    self.texts.push_bytes(bytes);
-                    self.seen_short.insert_unique(short.hash(), (short, at), |&(of, _)| of.hash());
-                    at
-                }
-            };
-            return self.last_text;
-        }
-        self.last_short = None;
-        if self.last_text != NO_TEXT && self.texts.get(self.last_text as usize).as_bytes() == bytes {
-            return self.last_text;
-        }
-        let key = hash(bytes);
         let texts = &self.texts;
-        let found = self.seen.find(key, |&(of, at)| of == key && texts.get(at as usize).as_bytes() == bytes).map(|&(_, at)| at);
-        self.last_text = match found {
-            Some(at) => at,
-            None => {
-                let at = self.texts.len() as u32;
-                self.texts.push_bytes(bytes);
-                self.seen.insert_unique(key, (key, at), |&(of, _)| of);
-                at
-            }
-        };
-        self.last_text
+        let next = texts.len() as u32;
+        let code = self.numbers.number(bytes, next, |at| texts.get(at as usize).as_bytes());
+        if code == next {
+            self.texts.push_bytes(bytes);
+        }
+        code
     }
 
     fn push(&mut self, key: Option<Key>) {
@@ -814,13 +741,6 @@ impl<'a> TextSink<'a> {
     fn finish(self, rows: usize) -> Result<Texts, String> {
         if self.at == rows { Ok(self.texts) } else { Err(SHORT.to_owned()) }
     }
-}
-
-fn hash(bytes: &[u8]) -> u64 {
-    use std::hash::Hasher;
-    let mut hasher = rustc_hash::FxHasher::default();
-    hasher.write(bytes);
-    hasher.finish()
 }
 
 /// Takes the numbers of a column of a group.
@@ -1008,10 +928,15 @@ impl Chunk<'_> {
                 Unpacked::Plain { bytes, there, count } => {
                     let mut values = Lengths(bytes);
                     sink.besides_dictionary();
+                    // Rows of one id mostly stand together.
+                    let mut last: (&[u8], u32) = (&[], NO_TEXT);
                     for row in 0..count {
                         if is_there(there, row) {
-                            let code = sink.intern(values.next().ok_or(DAMAGED)?);
-                            sink.code(code);
+                            let text = values.next().ok_or(DAMAGED)?;
+                            if last.1 == NO_TEXT || last.0 != text {
+                                last = (text, sink.intern(text));
+                            }
+                            sink.code(last.1);
                         } else {
                             sink.code(NO_TEXT);
                         }

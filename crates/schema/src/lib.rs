@@ -18,6 +18,7 @@ mod quiet;
 pub mod row;
 pub mod table_docs;
 pub mod tables;
+pub mod text_numbers;
 pub mod time;
 
 pub use flowmine_text as text;

@@ -2,10 +2,15 @@
 //!
 //! `flowmine-peer dump FILE` prints the log as it stands in process_mining's memory, in the form that tests/support/dump.rs describes, one
 //! JSON array a line. `flowmine-peer exchange IN OUT` does the same and then writes the log to another file. `flowmine-peer convert IN OUT` reads one
-//! file, writes another and prints as JSON how long both took and the largest memory after each. Formats go by extension: `.xes`, `.xes.gz`, `.json`, `.xml`, `.sqlite`. Never for files from elsewhere.
+//! file, writes another and prints as JSON how long both took and the largest memory after each. `flowmine-peer graph FILE` reads a log, finds its directly-follows graph (of
+//! OCEL one for each type of objects) and prints as JSON how long each took and what the graph has. `flowmine-peer replay NET.pnml LOG.xes` (feature `replay`) prints the tokens of a replay.
+//! Formats go by extension: `.xes`, `.xes.gz`, `.json`, `.xml`, `.sqlite`. Never for files from elsewhere.
 
 mod dump;
+mod graph;
 mod ocel;
+#[cfg(feature = "replay")]
+mod replay;
 mod xes;
 
 use std::error::Error;
@@ -25,9 +30,12 @@ fn main() -> ExitCode {
     let outcome = match args.as_slice() {
         ["dump", file] => print(Path::new(file), None),
         ["exchange", from, to] => print(Path::new(from), Some(Path::new(to))),
+        ["graph", file] => graph::graph(Path::new(file)),
+        #[cfg(feature = "replay")]
+        ["replay", net, log] => replay::replay(Path::new(net), Path::new(log)),
         ["convert", from, to] => convert(Path::new(from), Path::new(to), false),
         ["convert", "--default-gz", from, to] => convert(Path::new(from), Path::new(to), true),
-        _ => Err("usage: flowmine-peer dump FILE | exchange IN OUT | convert [--default-gz] IN OUT".into()),
+        _ => Err("usage: flowmine-peer dump FILE | graph FILE | exchange IN OUT | convert [--default-gz] IN OUT".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

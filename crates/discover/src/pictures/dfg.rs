@@ -237,7 +237,7 @@ fn whole(bytes: i128) -> i64 {
 }
 
 /// Bytes for people.
-fn bytes(number: i128) -> String {
+pub(crate) fn bytes(number: i128) -> String {
     bytes_words(whole(number))
 }
 
@@ -617,7 +617,7 @@ fn times(stats: &Stats) -> String {
     )
 }
 
-fn volumes(stats: &Stats) -> String {
+pub(crate) fn volumes(stats: &Stats) -> String {
     let rounded = |number: f64| bytes(number.round() as i128);
     format!(
         "{} in sum ({} bytes), median {}, mean {}, p95 {}, least {}, most {}",
@@ -817,16 +817,20 @@ fn line_data(edge: &Edge) -> Vec<(&'static str, Datum)> {
 pub fn stats_json(stats: &Option<Stats>, unit: f64) -> Value {
     let Some(stats) = stats else { return Value::Null };
     if unit == 1.0 {
-        let sum = i64::try_from(stats.sum).map_or(json!(stats.sum as f64), |sum| json!(sum));
-        return json!({ "count": stats.count, "sum": sum, "mean": stats.mean, "median": stats.median, "p95": stats.p95,
+        return json!({ "count": stats.count, "sum": integer(stats.sum), "mean": stats.mean, "median": stats.median, "p95": stats.p95,
             "min": stats.min, "max": stats.max, "stdev": stats.stdev });
     }
     json!({ "count": stats.count, "sum": stats.sum as f64 / unit, "mean": stats.mean / unit, "median": stats.median / unit,
         "p95": stats.p95 / unit, "min": stats.min as f64 / unit, "max": stats.max as f64 / unit, "stdev": stats.stdev / unit })
 }
 
+/// A whole number; beyond 64 bits, where JSON's readers have none, the nearest double.
 fn integer(number: i128) -> Value {
-    i64::try_from(number).map_or(json!(number as f64), |number| json!(number))
+    match (i64::try_from(number), u64::try_from(number)) {
+        (Ok(number), _) => json!(number),
+        (_, Ok(number)) => json!(number),
+        _ => json!(number as f64),
+    }
 }
 
 /// The whole graph as a JSON document; see the module for what it looks like. Written piece by piece: of millions of activities none but one is in

@@ -3,7 +3,8 @@
 //! # JSON
 //!
 //! ```json
-//! { "format": "flowmine-ocdfg", "version": 1, "events": 5, "activities": [ { "name": "ship", "frequency": 3 } ],
+//! { "format": "flowmine-ocdfg", "version": 1, "events": 5,
+//!   "activities": [ { "name": "ship", "frequency": 3, "read_bytes": null, "written_bytes": { "sum": 300, … } } ],
 //!   "types": [ { "type": "order", "objects": 2, "empty_objects": 0, "lead_s": { … }, "graph": { … } } ] }
 //! ```
 //!
@@ -12,7 +13,7 @@
 use std::io::{self, Write};
 
 use flowmine_draw::graph::{Edge as Line, Graph, Mark, Node, Shape};
-use flowmine_draw::legend::{Entry, Sample};
+use flowmine_draw::legend::{COLUMN, Entry, Sample};
 use flowmine_draw::scale::{WidthScale, box_colour};
 use flowmine_draw::svg::CASE_WIDTH;
 use flowmine_draw::text::{count, counted, duration, visible};
@@ -20,12 +21,19 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
 use super::csv::Csv;
-use super::dfg::{ALL_EDGES, Entries, Options, Show, USUAL_COVERAGE, cover, stats_json};
+use super::dfg::{ALL_EDGES, Entries, Options, Show, USUAL_COVERAGE, bytes, cover, stats_json, volumes};
+use super::page::name_in;
 use crate::dfg::Edge;
-use crate::ocdfg::{OcDfg, TypeGraph};
+use crate::ocdfg::{OcActivity, OcDfg, TypeGraph};
+use crate::stats::Stats;
 
 /// Colours of types, told apart with every common colour blindness (Okabe and Ito, without yellow, which is too light on white).
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#4d4d4d"];
+
+/// The types that have objects, by number; only these have a colour.
+fn drawn(found: &OcDfg) -> impl Iterator<Item = (usize, &TypeGraph)> {
+    found.types.iter().filter(|of| of.dfg.cases > 0).enumerate()
+}
 
 fn colour(at: usize) -> &'static str {
     COLOURS[at % COLOURS.len()]
@@ -33,39 +41,49 @@ fn colour(at: usize) -> &'static str {
 
 /// The picture of a graph.
 pub fn graph(found: &OcDfg, options: &Options) -> Graph {
-    let mut order: Vec<usize> = (0..found.activities.len()).filter(|&a| found.activities[a].1 >= options.min_count).collect();
-    order.sort_by_key(|&a| (std::cmp::Reverse(found.activities[a].1), a));
+    let mut order: Vec<usize> = (0..found.activities.len()).filter(|&a| found.activities[a].events >= options.min_count).collect();
+    order.sort_by_key(|&a| (std::cmp::Reverse(found.activities[a].events), a));
     order.truncate(options.most_activities);
     order.sort_unstable();
     let place_of = |name: &str| {
-        let at = found.activities.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()?;
+        let at = found.activities.binary_search_by(|known| known.name.as_str().cmp(name)).ok()?;
         order.binary_search(&at).ok()
     };
-    let boxes = WidthScale::of(order.iter().map(|&a| found.activities[a].1));
+    let boxes = WidthScale::of(order.iter().map(|&a| found.activities[a].events));
     let mut picture = Graph { name: "ocdfg", title: "Object-centric directly-follows graph".to_owned(), ..Graph::default() };
     for &a in &order {
-        let (name, frequency) = &found.activities[a];
+        let OcActivity { name, events: frequency, read_bytes, written_bytes } = &found.activities[a];
         let of_types = found.types.iter().filter_map(|of| {
             let at = of.dfg.activities.iter().find(|activity| activity.name == *name)?;
             Some(format!("{}: {} in {}", visible(&of.kind), count(at.frequency), counted(at.cases, "object", "objects")))
         });
         let mut title = vec![visible(name), counted(*frequency, "event", "events")];
         title.extend(of_types);
+        let moved = [("read", read_bytes), ("wrote", written_bytes)];
+        let moved: Vec<(&str, Stats)> = moved.into_iter().filter_map(|(verb, stats)| Some((verb, (*stats)?))).collect();
+        title.extend(moved.iter().map(|(verb, stats)| format!("{verb}: {}", volumes(stats))));
+        let mut lines = vec![count(*frequency)];
+        if matches!(options.show, Show::All | Show::Bytes) && !moved.is_empty() {
+            lines.push(moved.iter().map(|(verb, stats)| format!("{verb} {}", bytes(stats.sum))).collect::<Vec<_>>().join(" · "));
+        }
+        let mut data = vec![("frequency", (*frequency).into())];
+        data.extend(read_bytes.map(|stats| ("read_bytes", stats.sum.into())));
+        data.extend(written_bytes.map(|stats| ("written_bytes", stats.sum.into())));
         picture.nodes.push(Node {
             id: format!("a{a}"),
             name: name.clone(),
-            lines: vec![count(*frequency)],
+            lines,
             fill: box_colour(boxes, *frequency),
             title,
-            data: vec![("frequency", (*frequency).into())],
+            data,
             ..Node::default()
         });
     }
     let chosen: Vec<Vec<usize>> = choose(found, options, &|name| place_of(name).is_some());
-    let all: Vec<&Edge> = found.types.iter().zip(&chosen).flat_map(|(of, list)| list.iter().map(|&e| &of.dfg.edges[e])).collect();
+    let all: Vec<&Edge> = drawn(found).zip(&chosen).flat_map(|((_, of), list)| list.iter().map(|&e| &of.dfg.edges[e])).collect();
     let widths = WidthScale::of(all.iter().map(|edge| edge.frequency));
     let (mut hidden, mut hidden_steps, mut total_steps, mut total) = (0usize, 0u64, 0u64, 0usize);
-    for (at, (of, list)) in found.types.iter().zip(&chosen).enumerate() {
+    for ((at, of), list) in drawn(found).zip(&chosen) {
         let name = |activity: usize| of.dfg.activities.get(activity).map_or("", |a| a.name.as_str());
         total += of.dfg.edges.len();
         total_steps += of.dfg.edges.iter().map(|edge| edge.frequency).sum::<u64>();
@@ -98,8 +116,8 @@ pub fn graph(found: &OcDfg, options: &Options) -> Graph {
 }
 
 fn choose(found: &OcDfg, options: &Options, shown: &dyn Fn(&str) -> bool) -> Vec<Vec<usize>> {
-    let possible: Vec<Vec<usize>> = (found.types.iter())
-        .map(|of| {
+    let possible: Vec<Vec<usize>> = drawn(found)
+        .map(|(_, of)| {
             let visible = |activity: usize| of.dfg.activities.get(activity).is_some_and(|a| shown(&a.name));
             let wanted = |e: &usize| {
                 let edge = &of.dfg.edges[*e];
@@ -113,8 +131,8 @@ fn choose(found: &OcDfg, options: &Options, shown: &dyn Fn(&str) -> bool) -> Vec
         None if all <= ALL_EDGES => possible,
         coverage => {
             let share = coverage.unwrap_or(USUAL_COVERAGE);
-            let most = if coverage.is_none() { ALL_EDGES / found.types.len().max(1) } else { usize::MAX };
-            found.types.iter().zip(possible).map(|(of, list)| cover(&of.dfg, list, share, most, &[])).collect()
+            let most = if coverage.is_none() { ALL_EDGES / possible.len().max(1) } else { usize::MAX };
+            drawn(found).zip(possible).map(|((_, of), list)| cover(&of.dfg, list, share, most, &[])).collect()
         }
     }
 }
@@ -200,7 +218,7 @@ fn facts(found: &OcDfg) -> Vec<String> {
         counted(found.activities.len() as u64, "activity", "activities"),
         counted(found.types.len() as u64, "type of objects", "types of objects")
     )];
-    for of in &found.types {
+    for (_, of) in drawn(found) {
         let mut words = format!("{}: {}", of.kind, counted(of.dfg.cases, "object", "objects"));
         if of.dfg.empty_cases > 0 {
             words.push_str(&format!(" and {} without events", count(of.dfg.empty_cases)));
@@ -215,6 +233,10 @@ fn facts(found: &OcDfg) -> Vec<String> {
         }
         words.push('.');
         facts.push(words);
+    }
+    let without: Vec<&str> = found.types.iter().filter(|of| of.dfg.cases == 0).map(|of| of.kind.as_str()).collect();
+    if !without.is_empty() {
+        facts.push(format!("No events of objects of type {}.", without.join(", ")));
     }
     if !found.words.filters.is_empty() {
         facts.push(format!("Filtered: {}", found.words.filters.join("; ")));
@@ -231,11 +253,16 @@ fn legend(found: &OcDfg, options: &Options, boxes: WidthScale, widths: WidthScal
     if empty {
         return entries;
     }
-    let swatches = found.types.iter().enumerate().map(|(at, of)| (colour(at).to_owned(), visible(&of.kind))).collect();
-    let note = if found.types.len() > COLOURS.len() { "there are more types than colours: a colour stands for several" } else { "" };
+    let swatches: Vec<_> = drawn(found).map(|(at, of)| (colour(at).to_owned(), name_in(&of.kind, 11.0, COLUMN - 26.0))).collect();
+    let note = if swatches.len() > COLOURS.len() { "there are more types than colours: a colour stands for several" } else { "" };
     entries.push(Entry::new("Line colour: type of objects", Sample::Swatches(swatches), note));
     let samples = boxes.samples().into_iter().map(|n| (box_colour(boxes, n), count(n))).collect();
-    entries.push(Entry::new("Box: activity and its events", Sample::Boxes(samples), "an event of several objects counts once"));
+    let has_bytes = found.activities.iter().any(|of| of.read_bytes.is_some() || of.written_bytes.is_some());
+    let note = match options.show {
+        Show::All | Show::Bytes if has_bytes => "an event of several objects counts once; read, wrote: bytes in sum",
+        _ => "an event of several objects counts once",
+    };
+    entries.push(Entry::new("Box: activity and its events", Sample::Boxes(samples), note));
     let samples = widths.samples().into_iter().map(|n| (widths.width(n), count(n))).collect();
     let what = match options.show {
         Show::Frequency => "how often".to_owned(),
@@ -274,7 +301,10 @@ impl Serialize for Document<'_> {
         map.serialize_entry("events", &found.events)?;
         map.serialize_entry("filters", &found.words.filters)?;
         map.serialize_entry("left_out", &found.left_out.sentences())?;
-        let activity = |(name, n): &(String, u64)| json!({ "name": name, "frequency": n });
+        let activity = |of: &OcActivity| {
+            let (read, written) = (stats_json(&of.read_bytes, 1.0), stats_json(&of.written_bytes, 1.0));
+            json!({ "name": of.name, "frequency": of.events, "read_bytes": read, "written_bytes": written })
+        };
         map.serialize_entry("activities", &Entries(|| found.activities.iter().map(activity)))?;
         map.serialize_entry("types", &found.types.iter().map(OfType).collect::<Vec<_>>())?;
         map.end()

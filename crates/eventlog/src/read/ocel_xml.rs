@@ -342,6 +342,8 @@ impl<'s> Reader<'s> {
             return Ok(Open::Skipped);
         };
         let since_ns = match time {
+            // So published logs write the time of a value that an object has always had.
+            Some(time) if !of_events && time.trim_ascii() == "0" => None,
             Some(time) if !of_events => self.time(&time, "the time of a value").filter(|&ns| ns != 0),
             None if !of_events => {
                 let message = format!("the value of {} has no time: it is taken to hold always", shown(&name));

@@ -1,7 +1,9 @@
 //! Twenty graphs of 5 to 500 nodes like those that process mining draws, with the sizes that boxes and labels have in our pictures.
 //!
 //! They are made up by a fixed rule: the same on every machine and in every run. `examples/against_dot.rs` measures them beside Graphviz,
-//! `tests/layout.rs` looks for overlaps.
+//! `tests/layout.rs` looks for overlaps and compares with what was measured of Graphviz.
+
+pub mod measure;
 
 use flowmine_layout::{Edge, Graph, Node, Position};
 

@@ -34,6 +34,9 @@ const MEASURES: [(&str, Measure, f64); 13] = [
     ("io:io_time_ns", Measure::IoTimeNs, 1.0),
 ];
 
+/// Event types of our own object-centric logs whose `bytes` were read or written.
+const OF_FILES: [(&str, Measure); 2] = [("read file", Measure::ReadBytes), ("wrote file", Measure::WrittenBytes)];
+
 /// Takes records and makes columns of them.
 pub struct Columns {
     options: ReadOptions,
@@ -145,10 +148,12 @@ impl Columns {
             Some(Value::String(text)) => Some(self.builder.resource(text)),
             _ => None,
         };
+        // What an event of a file moved stands under one key; its type says in which direction.
+        let of_file = kind.and_then(|kind| OF_FILES.iter().find(|(of, _)| kind == *of)).map(|&(_, measure)| ("bytes", measure, 1.0));
         let mut measures = [(Measure::ReadBytes, UNKNOWN); MEASURES.len()];
         let mut known = 0;
         for attribute in attributes {
-            let Some((_, measure, factor)) = MEASURES.iter().find(|(key, ..)| attribute.key == *key) else { continue };
+            let Some((_, measure, factor)) = MEASURES.iter().chain(&of_file).find(|(key, ..)| attribute.key == *key) else { continue };
             let number = match attribute.value {
                 Value::Integer(number) if *factor == 1.0 => number,
                 Value::Integer(number) => (number as f64 * factor) as i64,

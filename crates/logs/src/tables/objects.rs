@@ -114,16 +114,24 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<Re
     let mut rows: Vec<u32> = Vec::new();
     let relations = match &choice.objects {
         Of::Rows(..) => {
-            let (object, kind) = (taking.texts(), taking.texts());
+            let (mut object, kind) = (taking.texts(), taking.texts());
             let mut event = event.unwrap_or_default();
-            in_order_of_rows(&mut event);
+            let without_event = event.codes.iter().filter(|&&code| code == NONE).count();
+            if without_event > 0 {
+                // What has no event is no relation, and the first row of an object decides where it stands.
+                object.codes.iter_mut().zip(&event.codes).filter(|(_, event)| **event == NONE).for_each(|(object, _)| *object = NONE);
+            }
+            std::thread::scope(|scope| {
+                scope.spawn(|| in_order_of_rows(&mut event));
+                in_order_of_rows(&mut object);
+            });
             rows.reserve(event.names.len());
             for (row, &code) in event.codes.iter().enumerate() {
                 if code as usize == rows.len() {
                     rows.push(row as u32);
                 }
             }
-            log.left_out.without_case += event.codes.iter().filter(|&&code| code == NONE).count() as u64;
+            log.left_out.without_case += without_event as u64;
             of_rows(event.codes, object, kind, &mut contradictions)
         }
         Of::Lists(lists) => {
@@ -195,10 +203,8 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<Re
     Ok(ReadTable { log, notes, bad_rows: taking.bad_rows })
 }
 
-fn of_rows(event: Vec<u32>, mut object: Coded, kind: Coded, contradictions: &mut Faults) -> Relations {
-    // What has no event is no relation, and the first row of an object decides where it stands.
-    object.codes.iter_mut().zip(&event).filter(|(_, event)| **event == NONE).for_each(|(object, _)| *object = NONE);
-    in_order_of_rows(&mut object);
+/// Objects are numbered in the order of their rows.
+fn of_rows(event: Vec<u32>, object: Coded, kind: Coded, contradictions: &mut Faults) -> Relations {
     let mut kinds = kind.names;
     let mut kind_of = Vec::with_capacity(object.names.len());
     let mut untyped = None;

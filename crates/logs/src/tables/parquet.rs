@@ -1,14 +1,12 @@
 //! Columns of a Parquet file as those of a table.
 
 use std::fs::File;
-use std::hash::{BuildHasher, BuildHasherDefault};
 use std::ops::Range;
 use std::thread;
 
 use flowmine_activity_log::{NONE, Names, UNKNOWN};
 use flowmine_schema::foreign_parquet::{As, Data, ForeignFile, NO_NUMBER, NO_TEXT, Texts};
-use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use flowmine_schema::text_numbers::TextNumbers;
 
 use super::columns::{Coded, Faults, Got, Read, Source, Want, result_of};
 use super::{TableError, values};
@@ -84,22 +82,13 @@ fn in_one(mut codes: Vec<u32>, groups: Vec<(Range<usize>, Texts)>) -> (Coded, u6
     {
         return (Coded { codes, names: (0..texts.len()).map(|at| texts.get(at)).collect() }, replaced);
     }
-    // With the hashes, which have not to be computed again when the table grows.
-    let most: usize = groups.iter().map(|(_, texts)| texts.len()).sum();
-    let mut table: HashTable<(u64, u32)> = HashTable::with_capacity(most.min(1 << 20));
+    let mut numbers = TextNumbers::new(codes.len());
     let mut names = Names::default();
     for (rows, texts) in groups {
         let of = (0..texts.len()).map(|at| {
-            let text = texts.get(at);
-            let key = hash(text);
-            match table.find(key, |&(of, number)| of == key && names.get(number) == text) {
-                Some(&(_, number)) => number,
-                None => {
-                    let number = names.push(text);
-                    table.insert_unique(key, (key, number), |&(of, _)| of);
-                    number
-                }
-            }
+            let (text, next) = (texts.get(at), names.len() as u32);
+            let number = numbers.number(text.as_bytes(), next, |number| names.get(number).as_bytes());
+            if number == next { names.push(text) } else { number }
         });
         let of: Vec<u32> = of.collect();
         // So it is for the first group, unless the file says a text twice.
@@ -110,8 +99,4 @@ fn in_one(mut codes: Vec<u32>, groups: Vec<(Range<usize>, Texts)>) -> (Coded, u6
         }
     }
     (Coded { codes, names }, replaced)
-}
-
-fn hash(text: &str) -> u64 {
-    BuildHasherDefault::<FxHasher>::default().hash_one(text)
 }

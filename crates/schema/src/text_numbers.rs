@@ -1,0 +1,169 @@
+//! Numbers for texts, the same for the same text, quickly.
+//!
+//! Most ids are a word and a number (`order-17`, `e4711`). These are found in a table by that number, without a hash and, where ids come in their order, without
+//! leaving the processor's cache. Other texts are found by their hashes, the short ones without a look at the text itself.
+
+use hashbrown::HashTable;
+
+/// No number.
+pub const NONE: u32 = u32::MAX;
+
+/// Words before numbers that have a table.
+const WORDS: usize = 4;
+
+/// Ids may be numbered up to this in a table of any size.
+const FEW: usize = 1 << 16;
+
+/// Which texts have which numbers. The texts are the caller's.
+#[derive(Debug, Default)]
+pub struct TextNumbers {
+    /// Ids with numbers below this are in tables.
+    most: usize,
+    words: Vec<(Vec<u8>, Vec<u32>)>,
+    /// Which of the words came last.
+    last: usize,
+    short: HashTable<(Short, u32)>,
+    long: HashTable<(u64, u32)>,
+}
+
+impl TextNumbers {
+    /// For a column of so many rows: tables take at most 64 bytes for each of these.
+    pub fn new(rows: usize) -> Self {
+        Self { most: rows.saturating_mul(4).max(FEW), ..Self::default() }
+    }
+
+    /// The number of a text; a new text gets `next`. `text` tells the text of a number that was given.
+    #[inline]
+    pub fn number<'a>(&mut self, of: &[u8], next: u32, text: impl Fn(u32) -> &'a [u8]) -> u32 {
+        let most = self.most;
+        if let Some((word, number)) = id(of).filter(|&(_, number)| number < most)
+            && let Some(table) = self.table(word)
+        {
+            if table.len() <= number {
+                table.resize((number + 1).next_power_of_two().min(most), NONE);
+            }
+            let place = &mut table[number];
+            if *place == NONE {
+                *place = next;
+            }
+            return *place;
+        }
+        if let Some(short) = Short::of(of) {
+            let hash = short.hash();
+            if let Some(&(_, number)) = self.short.find(hash, |&(other, _)| other == short) {
+                return number;
+            }
+            self.short.insert_unique(hash, (short, next), |&(other, _)| other.hash());
+            return next;
+        }
+        let hash = hash(of);
+        if let Some(&(_, number)) = self.long.find(hash, |&(other, number)| other == hash && text(number) == of) {
+            return number;
+        }
+        self.long.insert_unique(hash, (hash, next), |&(other, _)| other);
+        next
+    }
+
+    /// The table of a word, if it has one.
+    #[inline]
+    fn table(&mut self, word: &[u8]) -> Option<&mut Vec<u32>> {
+        if self.words.get(self.last).is_none_or(|(last, _)| last != word) {
+            self.last = match self.words.iter().position(|(other, _)| other == word) {
+                Some(at) => at,
+                None if self.words.len() < WORDS => {
+                    self.words.push((word.to_vec(), Vec::new()));
+                    self.words.len() - 1
+                }
+                None => return None,
+            };
+        }
+        self.words.get_mut(self.last).map(|(_, table)| table)
+    }
+}
+
+/// A text that ends in a number of at most nine digits, the first of which is no zero unless it is the only one: what stands before it, and the number.
+#[inline]
+fn id(text: &[u8]) -> Option<(&[u8], usize)> {
+    let (mut number, mut unit, mut at, mut first) = (0, 1, text.len(), b'0');
+    while at > 0 && text[at - 1].is_ascii_digit() && unit < 1_000_000_000 {
+        at -= 1;
+        first = text[at];
+        number += usize::from(first - b'0') * unit;
+        unit *= 10;
+    }
+    (unit > 1 && (first != b'0' || unit == 10)).then(|| (&text[..at], number))
+}
+
+/// A text of at most fifteen bytes, with their number in the last byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Short(u64, u64);
+
+impl Short {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let mut all = [0; 16];
+        all.get_mut(..bytes.len()).filter(|_| bytes.len() < 16)?.copy_from_slice(bytes);
+        all[15] = bytes.len() as u8;
+        let (low, high) = all.split_at(8);
+        let number = |half: &[u8]| half.try_into().map_or(0, u64::from_le_bytes);
+        Some(Self(number(low), number(high)))
+    }
+
+    fn hash(self) -> u64 {
+        let mixed = (self.0 ^ self.1.rotate_left(23)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ self.1;
+        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    use std::hash::Hasher;
+    let mut hasher = rustc_hash::FxHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ids_are_a_word_and_a_number() {
+        let cases: [(&str, Option<(&str, usize)>); 10] = [
+            ("order-17", Some(("order-", 17))),
+            ("0", Some(("", 0))),
+            ("e0", Some(("e", 0))),
+            ("e00", None),
+            ("e01", None),
+            ("e101", Some(("e", 101))),
+            ("", None),
+            ("seventeen", None),
+            ("1234567890", Some(("1", 234_567_890))),
+            ("1034567890", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(id(text.as_bytes()), expected.map(|(word, number)| (word.as_bytes(), number)), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_text_has_the_same_number(
+            texts in proptest::collection::vec("(a|b|c|order-|x-|item|a long word with a number |)[0-9]{0,11}|[a-f]{1,20}", 0..200),
+            rows in 0usize..40_000,
+        ) {
+            let mut numbers = TextNumbers::new(rows);
+            let mut known: Vec<&[u8]> = Vec::new();
+            for text in &texts {
+                let text = text.as_bytes();
+                let number = numbers.number(text, known.len() as u32, |at| known[at as usize]) as usize;
+                match known.iter().position(|other| *other == text) {
+                    Some(at) => prop_assert_eq!(number, at),
+                    None => {
+                        prop_assert_eq!(number, known.len());
+                        known.push(text);
+                    }
+                }
+            }
+        }
+    }
+}
