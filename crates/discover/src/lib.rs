@@ -5,6 +5,7 @@
 //! programs: a file a model, too.
 
 pub mod about;
+pub mod advice;
 pub mod batches;
 pub mod bottlenecks;
 pub mod check;
@@ -12,16 +13,22 @@ pub mod compare;
 pub mod critical_path;
 pub mod dag;
 pub mod dfg;
+pub mod distribution;
 pub mod dotted_chart;
+pub mod fold;
 pub mod gantt;
+mod graph_measures;
 mod grouped;
 pub mod lifecycle;
 pub mod ocdfg;
+pub mod over_time;
 pub mod performance_spectrum;
 pub mod pictures;
 mod precedence;
 pub mod process_model;
 pub mod process_tree;
+pub mod profile;
+pub mod run_dag;
 pub mod spec;
 pub mod stats;
 pub mod summary;

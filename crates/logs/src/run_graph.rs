@@ -9,11 +9,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flowmine_activity_log::{Declared, FileFlow, NONE, RunGraph, RunTask};
+use flowmine_activity_log::{Declared, FileFlow, Loss, NONE, RunGraph, RunTask};
 use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::{Filter, Jobs, Timestamp};
-use flowmine_schema::tables::{DataFlow, TaskRun};
+use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun};
 use flowmine_schema::{Dataset, DatasetError, Projection};
 use rustc_hash::FxHashMap;
 
@@ -182,7 +182,23 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
         Ok(())
     })?;
     flows.finish(&mut graph);
+    graph.losses = losses(dataset)?;
     Ok(graph)
+}
+
+/// When records of traces were lost.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub(crate) fn losses(dataset: &Dataset) -> Result<Vec<Loss>, DatasetError> {
+    let mut losses = Vec::new();
+    dataset.read::<IoLoss<'static>, DatasetError>(Projection::All, |row| {
+        let count = u64::try_from(row.count).unwrap_or(0);
+        losses.push(Loss { host: row.host.into_owned(), from_ns: row.not_before_ns, to_ns: row.observed_at_ns, count });
+        Ok(())
+    })?;
+    losses.sort_unstable();
+    Ok(losses)
 }
 
 /// A name is not longer than this, in characters.
@@ -296,6 +312,9 @@ fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     task.run_time_ns = run_time_s(row).filter(|s| (0.0..9e9).contains(s)).map(|s| (s * 1e9) as i64);
     task.read_ns = traced.map(|traced| traced.read_time_ns);
     task.write_ns = traced.map(|traced| traced.write_time_ns);
+    task.failed = matches!(&*row.status, "failed" | "aborted");
+    task.host = row.host.as_deref().map(str::to_owned).or_else(|| traced.and_then(|traced| traced.host.clone()));
+    task.job = row.native_id.as_deref().filter(|_| row.native_kind.as_deref() == Some("slurm_job")).map(str::to_owned);
 }
 
 /// Rows of `data_flow` while they are gathered.
@@ -317,9 +336,9 @@ impl Flows {
             Some(&file) => file,
             None => *self.files.entry(path.to_owned()).or_insert(next),
         };
-        let name = format!("{:?}", (&row.host, row.device, row.inode, row.generation, row.incarnation, &row.path, row.version));
+        let name = (&row.host, row.device, row.inode, row.generation, row.incarnation, &row.path, row.version);
         let next = self.versions.len() as u64;
-        let version = *self.versions.entry(flowmine_eventlog::IdHash::of(&name)).or_insert(next);
+        let version = *self.versions.entry(flowmine_eventlog::IdHash::of_parts(&name)).or_insert(next);
         self.flows.push(FileFlow {
             file,
             version,
@@ -329,8 +348,10 @@ impl Flows {
             read_outside: reader == NONE && row.reader_type.is_some(),
             written_bytes: row.written_bytes,
             read_bytes: row.read_bytes,
+            first_write_ns: row.first_write_ns,
             last_write_ns: row.last_write_ns,
             first_read_ns: row.first_read_ns,
+            last_read_ns: row.last_read_ns,
             doubtful: row.order_doubtful,
         });
     }
@@ -370,6 +391,7 @@ fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter) -> Result<RunG
         Ok(())
     })?;
     flows.finish(&mut graph);
+    graph.losses = losses(dataset)?;
     Ok(graph)
 }
 
@@ -397,6 +419,11 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
         task.submitted_ns = attempt.submit_ns.get();
         task.started_ns = attempt.start_ns.get();
         task.finished_ns = attempt.end_ns.get().or(attempt.ended_ns.get());
+        task.job = Some(task.name.clone());
+        // A list of several nodes says of no host that it ran there.
+        let node = attempt.node_list.map(|list| jobs.text(list)).filter(|list| !list.contains(['[', ',']));
+        task.host = node.map(str::to_owned);
+        task.failed = attempt.final_state.is_some_and(|state| jobs.text(state) != "COMPLETED");
         // Slurm tells whole seconds.
         task.precision_ns = flowmine_schema::time::SECOND_NS;
         let of_job = if traced.is_empty() { None } else { traced.of(&jobs.attempt_id(attempt)) };
