@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use flowmine_draw::text::count as number;
+
 use crate::profile::{Group, KindOf, Profile};
 
 /// What counts as noteworthy.
@@ -138,7 +140,8 @@ impl Finder<'_, '_> {
             let time = self.kind(kind).map_or(0, |of| of.time_ns);
             let small = sizes.below(of.small_bytes);
             let share = small as f64 / count as f64;
-            let seen = format!("{} of {count} {many} ask for less than {}", percent(share), flowmine_draw::axis::bytes(of.small_bytes));
+            let seen =
+                format!("{} of {} {many} ask for less than {}", percent(share), number(count), flowmine_draw::axis::bytes(of.small_bytes));
             let (what, advice) = if direction == 0 {
                 ("small_reads", "read more at once: a larger buffer, or a library that reads ahead")
             } else {
@@ -150,7 +153,7 @@ impl Finder<'_, '_> {
             let what = if direction == 0 { "unaligned_reads" } else { "unaligned_writes" };
             // Small requests are unaligned all by themselves.
             if small as f64 <= of.small_share * count as f64 {
-                let seen = format!("{} of {count} {many} begin or end within a page of 4,096 bytes", percent(share));
+                let seen = format!("{} of {} {many} begin or end within a page of 4,096 bytes", percent(share), number(count));
                 self.put(what, (share, "unaligned_share", of.unaligned_share), time, seen, "move whole pages, from multiples of 4,096 on");
             }
         }
@@ -166,7 +169,7 @@ impl Finder<'_, '_> {
             }
             let share = random as f64 / all as f64;
             let time = self.kind(kind).map_or(0, |of| of.time_ns) * i128::from(random) / i128::from(all);
-            let seen = format!("{} of {all} {many} jump to another place of the file", percent(share));
+            let seen = format!("{} of {} {many} jump to another place of the file", percent(share), number(all));
             let (what, advice) = if direction == 0 {
                 ("random_reads", "read in the order of the file, or copy it to memory or a local disk first")
             } else {

@@ -1,7 +1,7 @@
 //! Process models: an event log in columns ([`flowmine_activity_log::ActivityLog`]) and typed options in, a model out.
 //!
-//! A model is a file here; it knows no source and no picture. [`dag`] takes tasks with what they wait for, [`critical_path`], [`check`] and [`spec`] a run as a graph
-//! ([`flowmine_activity_log::RunGraph`]): no event log tells that. [`pictures`] says what of a model is drawn and how it is written for people and
+//! A model is a file here; it knows no source and no picture. [`dag`] takes tasks with what they wait for, [`run_dag`], [`critical_path`], [`check`] and [`spec`] a run as a graph
+//! ([`flowmine_activity_log::RunGraph`]), [`process_tree`] processes, [`profile`] their operations as they pass by: no event log tells that. [`pictures`] says what of a model is drawn and how it is written for people and
 //! programs: a file a model, too.
 
 pub mod about;

@@ -1014,7 +1014,9 @@ impl Gathered {
                 // They must not overlap in the shortest name.
                 let room = node.name.len().saturating_sub(front.len());
                 let back = if back.len() > room { "" } else { back };
-                node.name = format!("{front}*{back}");
+                // A letter or two that names happen to share say nothing.
+                let says = front.chars().count() > 2 || back.contains('.');
+                node.name = if says { format!("{front}*{back}") } else { format!("{} and {} more", node.name, node.members - 1) };
             }
         }
         node.host = match self.hosts.len() {

@@ -42,9 +42,10 @@ const HEIGHT: f64 = 620.0;
 /// The field of how many ran at once.
 const USE: f64 = 96.0;
 const WAITED: &str = "#d9dee5";
-/// Below bars, where lanes are so high at least, lie strips of this height that say when they read and wrote.
+/// Below bars, where lanes are so high at least, lie strips of this share of them that say when they read and wrote.
 const LANE_WITH_PHASES: f64 = 11.0;
-const STRIPS: f64 = 4.0;
+const STRIPS: f64 = 0.3;
+const HIGHEST_WITH_PHASES: f64 = 26.0;
 const READ: &str = "#0f8f7a";
 const WROTE: &str = "#c2334d";
 const FAILED: &str = "#a5122e";
@@ -65,7 +66,7 @@ pub fn svg(chart: &Gantt, drawing: &Drawing) -> String {
     };
     let colours = Colours::of(chart);
     let lanes: u32 = chart.resources.iter().map(|resource| resource.lanes).sum();
-    let lane = (HEIGHT / f64::from(lanes.max(1))).min(HIGHEST_LANE);
+    let lane = (HEIGHT / f64::from(lanes.max(1))).min(if chart.phases.is_empty() { HIGHEST_LANE } else { HIGHEST_WITH_PHASES });
     let with_lanes = lane >= LOWEST_LANE;
     if !with_lanes {
         page.left_out.push(format!("{}, for which there is no room (--format csv has all)", counted(lanes.into(), "lane", "lanes")));
@@ -287,7 +288,7 @@ fn draw_lanes(sheet: &mut Sheet, chart: &Gantt, (colours, named): (&Colours, boo
             free = middle + 3.0;
         }
     }
-    let strips = if !chart.phases.is_empty() && lane >= LANE_WITH_PHASES { STRIPS } else { 0.0 };
+    let strips = if !chart.phases.is_empty() && lane >= LANE_WITH_PHASES { (lane * STRIPS).floor() } else { 0.0 };
     let full = (lane - if lane > 5.0 { 2.0 } else { 0.3 }).max(1.0);
     let high = full - strips;
     let waited: String = chart

@@ -339,7 +339,7 @@ pub fn svg(found: &Profile) -> String {
         y = heading(sheet, y, &capital(&groups_of(found.by)), KINDS_WORDS);
         let mut rows: Vec<&Group> = found.groups.iter().take(SHOWN).collect();
         rows.push(&found.total);
-        y = table(sheet, y, &rows, &group_columns(found.by), 280.0) + 14.0;
+        y = table(sheet, y, &rows, &group_columns(found.by), 236.0) + 14.0;
         y = curves(sheet, found, y);
         y = heat(sheet, found, y);
         advice(sheet, found, y)

@@ -174,11 +174,14 @@ fn legend(found: &RunDag, picture: &mut Graph, (boxes, bytes, slow): (WidthScale
     }
     let dashed = |kind: EdgeKind| edges.iter().any(|edge| edge.kind == kind);
     if dashed(EdgeKind::Declared) {
-        let note = "declared to wait, and had no data from it that was seen";
+        let note = match noun {
+            "process" => "started by the same parent when the other had ended",
+            _ => "declared to wait, and had no data from it that was seen",
+        };
         picture.legend.push(Entry::new("Dashed line", Sample::Dashed(WITHOUT_DATA.to_owned(), 1.5), note));
     }
     if dashed(EdgeKind::Fork) {
-        picture.legend.push(Entry::new("Dashed line", Sample::Dashed(WITHOUT_DATA.to_owned(), 1.5), "forked"));
+        picture.legend.push(Entry::new("Dashed line from a process", Sample::Dashed(WITHOUT_DATA.to_owned(), 1.5), "forked"));
     }
     if edges.iter().any(|edge| edge.doubtful > 0) {
         let note = "clocks of the hosts differ: the order is not sure";
@@ -304,7 +307,7 @@ fn word(kind: EdgeKind) -> &'static str {
         EdgeKind::Write => "wrote",
         EdgeKind::Read => "read by",
         EdgeKind::Data => "data to",
-        EdgeKind::Declared => "declared to be waited for by",
+        EdgeKind::Declared => "waited for by",
         EdgeKind::Fork => "forked",
     }
 }
