@@ -1175,7 +1175,8 @@ mod tests {
             found.nodes.iter().filter(|node| node.kind == NodeKind::Task).map(|node| (node.name.clone(), node.members)).collect()
         };
         let of = |name: &str, n: u64| (name.to_owned(), n);
-        assert_eq!(tasks(&equal), [of("align", 4), of("sort", 4), of("align 2", 1), of("sort 2", 1), of("merge 0", 1), of("sort 9", 1)]);
+        // What the third was aligned from and is merged with is as that of the others; what comes of its alignment is not.
+        assert_eq!(tasks(&equal), [of("align", 4), of("sort", 5), of("align 2", 1), of("merge 0", 1), of("sort 9", 1)]);
         let alike = discover(&samples(5), &Options { fold: Some(Fold::Alike), ..Options::default() });
         assert_eq!(tasks(&alike), [of("align", 5), of("sort", 5), of("merge 0", 1)]);
     }

@@ -13,7 +13,7 @@ use flowmine_activity_log::{Declared, FileFlow, Loss, NONE, RunGraph, RunTask};
 use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::{Filter, Jobs, Timestamp};
-use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun};
+use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
 use flowmine_schema::{Dataset, DatasetError, Projection};
 use rustc_hash::FxHashMap;
 
@@ -169,6 +169,14 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
     })?;
     gathered.declare();
     let Gathered { mut graph, by_key, .. } = gathered;
+    dataset.read::<TaskTotal<'static>, DatasetError>(Projection::Only(&["task", "job"]), |row| {
+        let row = tasks.rules.apply_task_total(row);
+        let at = row.task.as_deref().and_then(|task| by_key.get(task));
+        if let (Some(&at), Some(job)) = (at, &row.job) {
+            graph.tasks[at as usize].job = Some(job.to_string());
+        }
+        Ok(())
+    })?;
     let mut flows = Flows::default();
     each_flow::<TaskLogError>(dataset, |row| {
         let row = tasks.rules.apply_data_flow(row);

@@ -67,10 +67,10 @@ fn facts(found: &Profile) -> (Vec<String>, Vec<String>) {
         format!("Read {}, written {}.", bytes(total.read_bytes), bytes(total.written_bytes)),
     ];
     if found.made_of.sums > 0 {
-        let what = if found.made_of.events == 0 { "Operations were" } else { "A part of the operations was" };
+        let opens = if found.made_of.events == 0 { ", and what was only opened" } else { "" };
         facts.push(format!(
-            "{what} added up by the kernel (trace --detail totals): counts, bytes and time are exact, sizes, latencies, their order and opens \
-             are not known, and bytes are spread evenly from the first to the last operation on an open file."
+            "Reads and writes were added up by the kernel (trace --detail totals): counts, bytes and times are exact; how large each was, how long it \
+             took and in which order they came is not known{opens}, and bytes are spread evenly from the first to the last on an open file."
         ));
     }
     let left = &found.left_out;
