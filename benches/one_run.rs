@@ -98,16 +98,18 @@ fn run(dataset: &Path, more: &[&str]) -> Outcome<(Vec<u8>, f64, f64, f64)> {
 /// Rows in files of so many.
 const ROWS: u64 = 500_000;
 
+type Put<R> = fn(&Dataset, Builder<R>) -> Outcome<()>;
+
 struct Rows<'d, R: Row> {
     dataset: &'d Dataset,
-    role: Role,
+    put: Put<R>,
     builder: Builder<R>,
     rows: u64,
 }
 
 impl<'d, R: Row> Rows<'d, R> {
-    fn new(dataset: &'d Dataset, role: Role) -> Self {
-        Self { dataset, role, builder: Builder::new(), rows: 0 }
+    fn new(dataset: &'d Dataset, put: Put<R>) -> Self {
+        Self { dataset, put, builder: Builder::new(), rows: 0 }
     }
 
     fn push(&mut self, row: &R::Of<'_>) -> Outcome<()> {
@@ -117,15 +119,7 @@ impl<'d, R: Row> Rows<'d, R> {
     }
 
     fn flush(&mut self) -> Outcome<()> {
-        let rows = std::mem::replace(&mut self.builder, Builder::new());
-        let mut writer = self.dataset.writer(self.role.clone(), "bench")?;
-        let mut transaction = writer.begin()?;
-        match &self.role {
-            Role::Host(host) => transaction.append_split(rows, host, Day::of(T0))?,
-            _ => transaction.append(rows)?,
-        }
-        transaction.commit()?;
-        Ok(())
+        (self.put)(self.dataset, std::mem::replace(&mut self.builder, Builder::new()))
     }
 }
 
@@ -138,7 +132,13 @@ fn times(task: u64) -> (i64, i64) {
 /// Makes the run; gives the versions of files in it.
 fn make_run(dir: &Path, tasks: u64) -> Outcome<u64> {
     let dataset = Dataset::open_or_create(dir)?;
-    let mut runs = Rows::<TaskRun<'static>>::new(&dataset, Role::Raw);
+    let mut runs = Rows::<TaskRun<'static>>::new(&dataset, |dataset, rows| {
+        let mut writer = dataset.writer(Role::Raw, "bench")?;
+        let mut transaction = writer.begin()?;
+        transaction.append(rows)?;
+        transaction.commit()?;
+        Ok(())
+    });
     for task in 0..tasks {
         let (start, end) = times(task);
         let parents = if task % STEPS == 0 { "[]".to_owned() } else { format!("[\"{}\"]", task - 1) };
@@ -160,7 +160,13 @@ fn make_run(dir: &Path, tasks: u64) -> Outcome<u64> {
         })?;
     }
     runs.flush()?;
-    let mut flows = Rows::<DataFlow<'static>>::new(&dataset, Role::Derived);
+    let mut flows = Rows::<DataFlow<'static>>::new(&dataset, |dataset, rows| {
+        let mut writer = dataset.writer(Role::Derived, "bench")?;
+        let mut transaction = writer.begin()?;
+        transaction.append(rows)?;
+        transaction.commit()?;
+        Ok(())
+    });
     let key = |task: u64| format!("makeflow:bench:1/{task}#1");
     let mut versions = 0;
     // A file that was there and that all read.
@@ -232,8 +238,13 @@ fn mixed(number: u64) -> u64 {
 fn make_operations(dir: &Path, operations: u64) -> Outcome<i64> {
     const EACH_NS: i64 = 20_000;
     let dataset = Dataset::open_or_create(dir)?;
-    let host = || Role::Host("node1".to_owned());
-    let mut processes = Rows::<Process<'static>>::new(&dataset, host());
+    let mut processes = Rows::<Process<'static>>::new(&dataset, |dataset, rows| {
+        let mut writer = dataset.writer(Role::Host("node1".to_owned()), "bench")?;
+        let mut transaction = writer.begin()?;
+        transaction.append_split(rows, "node1", Day::of(T0))?;
+        transaction.commit()?;
+        Ok(())
+    });
     let all = 1000u64;
     for at in 0..all {
         processes.push(&Process {
@@ -251,7 +262,13 @@ fn make_operations(dir: &Path, operations: u64) -> Outcome<i64> {
         })?;
     }
     processes.flush()?;
-    let mut events = Rows::<IoEvent<'static>>::new(&dataset, host());
+    let mut events = Rows::<IoEvent<'static>>::new(&dataset, |dataset, rows| {
+        let mut writer = dataset.writer(Role::Host("node1".to_owned()), "bench")?;
+        let mut transaction = writer.begin()?;
+        transaction.append_split(rows, "node1", Day::of(T0))?;
+        transaction.commit()?;
+        Ok(())
+    });
     let mut bytes = 0;
     for at in 0..operations {
         let (process, random) = (at % all, mixed(at));

@@ -122,6 +122,10 @@ pub struct FileFlow {
     pub version: u64,
     /// Who wrote it; [`NONE`] for nobody of the run.
     pub writer: u32,
+    /// Which attempt at the writer it was, so that what several attempts wrote is told apart.
+    pub writer_attempt: u32,
+    /// Which attempt at the reader.
+    pub reader_attempt: u32,
     /// Whether it was there before anything was traced.
     pub was_there: bool,
     /// Who read it; [`NONE`] for nobody of the run.

@@ -319,10 +319,12 @@ struct Version {
 }
 
 /// What a task did to a version.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Access {
     /// A place in [`Fine::tasks`].
     task: u32,
+    /// Which attempt at it.
+    attempt: u32,
     /// A place in [`Fine::versions`].
     version: u32,
     write: bool,
@@ -412,35 +414,28 @@ impl Fine {
             let version = self.versions.len() as u32;
             for flow in flows() {
                 let (writer, reader) = (find(flow.writer), find(flow.reader));
-                let known = |write: bool, task: u32, accesses: &[Access]| {
-                    task == NONE || accesses.iter().rev().take(64).any(|of| of.write == write && of.task == task)
+                // A row for each reader repeats what was written; those of one version are few, or lie together.
+                let known = |write: bool, (task, attempt): (u32, u32), accesses: &[Access]| {
+                    let same = |of: &Access| of.write == write && of.task == task && of.attempt == attempt;
+                    task == NONE || accesses.iter().rev().take(64).any(same)
                 };
-                if !known(true, writer, &self.accesses[begin..]) {
-                    let back = if reader == writer { flow.read_bytes } else { 0 };
+                let of_version = |task, attempt| Access { task, attempt, version, ..Access::default() };
+                if !known(true, (writer, flow.writer_attempt), &self.accesses[begin..]) {
                     self.accesses.push(Access {
-                        task: writer,
-                        version,
                         write: true,
                         bytes: flow.written_bytes,
-                        back,
                         first_ns: flow.first_write_ns,
                         last_ns: flow.last_write_ns,
-                        doubtful: false,
+                        ..of_version(writer, flow.writer_attempt)
                     });
-                } else if writer != NONE && reader == writer {
-                    let of = self.accesses[begin..].iter_mut().find(|of| of.write && of.task == writer);
-                    of.into_iter().for_each(|of| of.back = of.back.max(flow.read_bytes));
                 }
-                if reader != writer && !known(false, reader, &self.accesses[begin..]) {
+                if !known(false, (reader, flow.reader_attempt), &self.accesses[begin..]) {
                     self.accesses.push(Access {
-                        task: reader,
-                        version,
-                        write: false,
                         bytes: flow.read_bytes,
-                        back: 0,
                         first_ns: flow.first_read_ns,
                         last_ns: flow.last_read_ns,
                         doubtful: flow.doubtful,
+                        ..of_version(reader, flow.reader_attempt)
                     });
                 }
             }
@@ -452,23 +447,35 @@ impl Fine {
         }
     }
 
-    /// Each task once in each direction; who wrote a version has no line of reading it.
+    /// Each task once in each direction, its attempts added up; who wrote a version has no line of reading it.
     fn without_repetition(&mut self, begin: usize) {
         let of = &mut self.accesses[begin..];
         if of.len() < 2 {
             return;
         }
-        of.sort_by_key(|access| (access.task, !access.write));
+        of.sort_by_key(|access| (access.task, !access.write, access.attempt));
         let mut kept = begin;
+        let mut last = self.accesses[begin];
         for at in begin..self.accesses.len() {
             let access = self.accesses[at];
-            if kept > begin && self.accesses[kept - 1].task == access.task {
-                let before = &mut self.accesses[kept - 1];
-                before.back = before.back.max(if access.write { access.back } else { access.bytes });
+            let repeated = at > begin && (access.task, access.write, access.attempt) == (last.task, last.write, last.attempt);
+            last = access;
+            if repeated {
                 continue;
             }
-            self.accesses[kept] = access;
-            kept += 1;
+            match self.accesses[begin..kept].last_mut().filter(|before| before.task == access.task) {
+                Some(before) if before.write == access.write => {
+                    before.bytes = before.bytes.saturating_add(access.bytes);
+                    before.first_ns = [before.first_ns, access.first_ns].into_iter().flatten().min();
+                    before.last_ns = before.last_ns.max(access.last_ns);
+                    before.doubtful |= access.doubtful;
+                }
+                Some(before) => before.back = before.back.saturating_add(access.bytes),
+                None => {
+                    self.accesses[kept] = access;
+                    kept += 1;
+                }
+            }
         }
         self.accesses.truncate(kept);
     }
@@ -1179,6 +1186,22 @@ mod tests {
         assert_eq!(tasks(&equal), [of("align", 4), of("sort", 5), of("align 2", 1), of("merge 0", 1), of("sort 9", 1)]);
         let alike = discover(&samples(5), &Options { fold: Some(Fold::Alike), ..Options::default() });
         assert_eq!(tasks(&alike), [of("align", 5), of("sort", 5), of("merge 0", 1)]);
+    }
+
+    #[test]
+    fn attempts_are_added_up_and_what_is_read_back_is_told() {
+        let mut run = RunGraph { noun: "task", ..RunGraph::default() };
+        run.tasks = vec![task("align", 0, 0, 10), task("sort", 0, 20, 30)];
+        // Two attempts wrote the version, which sort and align itself read; each writer has a row with each reader.
+        for (attempt, reader) in [(1, 1), (1, 0), (2, 1), (2, 0)] {
+            add(&mut run, "/w/a.bam", 0, 0, reader);
+            let flow = run.flows.last_mut().unwrap();
+            (flow.writer_attempt, flow.reader_attempt) = (attempt, 1);
+        }
+        let found = discover(&run, &Options { fold: Some(Fold::Never), ..Options::default() });
+        let edges: Vec<(u32, u32, Option<i64>)> = found.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes)).collect();
+        assert_eq!(edges, [(0, 2, Some(200)), (2, 1, Some(10))]);
+        assert_eq!((found.nodes[0].read_back_bytes, found.nodes[0].read_bytes, found.accesses), (10, 0, 2));
     }
 
     #[test]

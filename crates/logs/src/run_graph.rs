@@ -152,8 +152,8 @@ struct Gathered {
     graph: RunGraph,
     /// Where the task with an id is.
     by_id: FxHashMap<String, u32>,
-    /// Where the task of an attempt is, by what `data_flow` calls the attempt.
-    by_key: FxHashMap<String, u32>,
+    /// Where the task of an attempt is, and which attempt at it that is, by what `data_flow` calls the attempt.
+    by_key: FxHashMap<String, (u32, u32)>,
     parents: Vec<Option<Vec<String>>>,
     /// Until when the attempt that holds was known: the last one holds.
     last: Vec<(Option<i64>, Option<i64>)>,
@@ -172,7 +172,7 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
     dataset.read::<TaskTotal<'static>, DatasetError>(Projection::Only(&["task", "job"]), |row| {
         let row = tasks.rules.apply_task_total(row);
         let at = row.task.as_deref().and_then(|task| by_key.get(task));
-        if let (Some(&at), Some(job)) = (at, &row.job) {
+        if let (Some(&(at, _)), Some(job)) = (at, &row.job) {
             graph.tasks[at as usize].job = Some(job.to_string());
         }
         Ok(())
@@ -181,8 +181,8 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
     each_flow::<TaskLogError>(dataset, |row| {
         let row = tasks.rules.apply_data_flow(row);
         let find = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
-            (Some("task"), Some(id)) => by_key.get(id).copied().unwrap_or(NONE),
-            _ => NONE,
+            (Some("task"), Some(id)) => by_key.get(id).copied().unwrap_or((NONE, 0)),
+            _ => (NONE, 0),
         };
         let writer = find(row.writer_type.as_deref(), row.writer.as_deref());
         let reader = find(row.reader_type.as_deref(), row.reader.as_deref());
@@ -256,7 +256,8 @@ impl Gathered {
                 *known = paths(told.as_deref());
             }
         }
-        self.by_key.insert(attempt.key, at);
+        let number = task.attempts;
+        self.by_key.insert(attempt.key, (at, number));
     }
 
     fn new_task(&mut self, row: &TaskRun<'_>) -> u32 {
@@ -334,7 +335,7 @@ struct Flows {
 }
 
 impl Flows {
-    fn add(&mut self, row: &DataFlow<'_>, writer: u32, reader: u32) {
+    fn add(&mut self, row: &DataFlow<'_>, (writer, writer_attempt): (u32, u32), (reader, reader_attempt): (u32, u32)) {
         if writer == NONE && reader == NONE {
             return;
         }
@@ -351,6 +352,8 @@ impl Flows {
             file,
             version,
             writer,
+            writer_attempt,
+            reader_attempt,
             was_there: row.writer_type.is_none(),
             reader,
             read_outside: reader == NONE && row.reader_type.is_some(),
@@ -395,7 +398,7 @@ fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter) -> Result<RunG
         let row = tasks.rules.apply_data_flow(row);
         let writer = find(row.writer_type.as_deref(), row.writer_scope.as_deref(), row.writer.as_deref());
         let reader = find(row.reader_type.as_deref(), row.reader_scope.as_deref(), row.reader.as_deref());
-        flows.add(&row, writer, reader);
+        flows.add(&row, (writer, 0), (reader, 0));
         Ok(())
     })?;
     flows.finish(&mut graph);
