@@ -194,7 +194,7 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
     Ok(graph)
 }
 
-/// When records of traces were lost.
+/// When records of traces were lost: times of one host that touch each other are one.
 ///
 /// # Errors
 /// When the dataset cannot be read.
@@ -206,6 +206,14 @@ pub(crate) fn losses(dataset: &Dataset) -> Result<Vec<Loss>, DatasetError> {
         Ok(())
     })?;
     losses.sort_unstable();
+    losses.dedup_by(|next: &mut Loss, before: &mut Loss| {
+        let touches = next.host == before.host && next.from_ns <= before.to_ns;
+        if touches {
+            before.to_ns = before.to_ns.max(next.to_ns);
+            before.count = before.count.saturating_add(next.count);
+        }
+        touches
+    });
     Ok(losses)
 }
 
