@@ -1,4 +1,4 @@
-//! Models of one run: its critical path, and what was declared against what was traced.
+//! Models of one run: its critical path, its graph, its profile, and what was declared against what was traced.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
@@ -6,11 +6,12 @@
 mod doctor;
 mod support;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flowmine_schema::tables::TaskTotal;
+use flowmine_schema::tables::{DataFlow, IoEvent, TaskTotal};
 use flowmine_schema::{Dataset, DatasetError, Projection};
 use serde_json::{Value as Json, json};
 use support::require::require;
@@ -305,4 +306,295 @@ fn what_became_slower_between_two_runs() {
     };
     assert!(fails(&[]).contains("say which the second is"));
     assert!(fails(&["--run", "none", "--with-run", "slow.makeflow"]).contains("no run is called \"none\""));
+}
+
+/// Rows of a table, as `each` makes them.
+fn rows<R: flowmine_schema::row::Row, T>(dataset: &Path, mut each: impl FnMut(R::Of<'_>) -> T) -> Vec<T> {
+    let mut all = Vec::new();
+    let take = |row: R::Of<'_>| {
+        all.push(each(row));
+        Ok(())
+    };
+    Dataset::open(dataset).unwrap().read::<R, DatasetError>(Projection::All, take).unwrap();
+    all
+}
+
+fn sum(list: &Json, key: &str) -> i64 {
+    list.as_array().unwrap().iter().map(|of| of[key].as_i64().unwrap_or(0)).sum()
+}
+
+#[test]
+fn one_run_as_a_graph() {
+    let (dir, dataset) = recorded("makeflow-slurm");
+    let whole = model(&dataset, "dag", &["--system-files", "--fold", "never"]);
+    assert_eq!((whole["noun"].as_str(), whole["tasks"].as_u64()), (Some("task"), Some(8)));
+    // All bytes that tasks wrote and read, by counting the rows of data_flow.
+    let mut written: BTreeMap<String, i64> = BTreeMap::new();
+    let mut read: BTreeMap<String, i64> = BTreeMap::new();
+    let mut tasks: BTreeMap<String, String> = BTreeMap::new();
+    let mut own: BTreeSet<String> = BTreeSet::new();
+    // What a task's first attempt wrote its second one reads back.
+    let of_task = |attempt: &str| attempt.split('#').next().unwrap().to_owned();
+    rows::<DataFlow<'static>, _>(&dataset, |row| {
+        let version = format!("{:?}", (&row.host, row.device, row.inode, row.generation, row.incarnation, &row.path, row.version));
+        if let Some(writer) = row.writer.as_deref().filter(|_| row.writer_type.as_deref() == Some("task")) {
+            written.insert(format!("{version}{writer}"), row.written_bytes);
+            own.insert(format!("{version}{}", of_task(writer)));
+        }
+        if let Some(reader) = row.reader.as_deref().filter(|_| row.reader_type.as_deref() == Some("task")) {
+            read.insert(format!("{version}{reader}"), row.read_bytes);
+            tasks.insert(format!("{version}{reader}"), format!("{version}{}", of_task(reader)));
+        }
+    });
+    let of_kind = |found: &Json, kind: &str| -> i64 {
+        found["edges"].as_array().unwrap().iter().filter(|edge| edge["kind"] == kind).map(|edge| edge["bytes"].as_i64().unwrap()).sum()
+    };
+    assert_eq!(of_kind(&whole, "write"), written.values().sum::<i64>());
+    assert_eq!(of_kind(&whole, "read"), read.iter().filter(|(key, _)| !own.contains(&tasks[*key])).map(|(_, bytes)| bytes).sum::<i64>());
+    // The path is that of the other model.
+    let path = model(&dataset, "critical-path", &[]);
+    let mut on_path = list(&path, "path", "task");
+    let mut marked: Vec<&str> = whole["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|node| node["kind"] == "task" && node["critical"] == 1)
+        .map(|node| node["name"].as_str().unwrap())
+        .collect();
+    on_path.sort_unstable();
+    marked.sort_unstable();
+    assert_eq!(marked, on_path);
+    // A path leads from task to file to task: two lines between each two tasks.
+    assert_eq!(whole["edges"].as_array().unwrap().iter().filter(|edge| edge["critical"] == true).count(), 2 * (on_path.len() - 1));
+    // Folded and without files of the system it is a graph that can be read.
+    let usual = model(&dataset, "dag", &[]);
+    assert!(usual["nodes"].as_array().unwrap().len() <= 60, "{usual}");
+    for (more, wanted) in [
+        (&["--by", "host", "--files", "none"][..], 1),
+        (&["--by", "activity", "--files", "none"], 8),
+        (&["--by", "job", "--files", "none", "--only-activity", "p*"], 3),
+        (&["--case", "task-run:makeflow:flow.makeflow:1795329395558794", "--files", "none"], 8),
+    ] {
+        let found = model(&dataset, "dag", more);
+        let count = found["nodes"].as_array().unwrap().len();
+        assert!(more.contains(&"--case") || count == wanted, "{more:?}: {count} {found}");
+    }
+    // Processes: what they forked and what they read and wrote.
+    let processes = model(&dataset, "dag", &["--by", "process", "--fold", "never", "--system-files"]);
+    let kinds = list(&processes, "edges", "kind");
+    assert!(kinds.contains(&"fork") && kinds.contains(&"read") && kinds.contains(&"write"), "{kinds:?}");
+    for format in ["svg", "dot", "graphml", "gml", "cytoscape", "csv", "text"] {
+        let mut command = flowmine();
+        let out = expect(command.args(["discover", "--model", "dag", "--format", format, "--dataset"]).arg(&dataset), 0).stdout;
+        assert!(String::from_utf8(out).unwrap().contains("merge"), "{format}");
+    }
+    let edges =
+        expect(flowmine().args(["discover", "--model", "dag", "--format", "csv", "--table", "edges", "--dataset"]).arg(&dataset), 0).stdout;
+    assert_eq!(String::from_utf8(edges).unwrap().lines().count(), 1 + usual["edges"].as_array().unwrap().len());
+    let fails = |more: &[&str]| {
+        let mut command = flowmine();
+        String::from_utf8(expect(command.args(["discover", "--model", "dag", "--dataset"]).arg(&dataset).args(more), 2).stderr).unwrap()
+    };
+    assert!(fails(&["--job", "no"]).contains("no task of the run ran in job \"no\""));
+    assert!(fails(&["--only-activity", "no"]).contains("passes the filters"));
+    assert!(fails(&["--by", "program"]).contains("--by process"));
+    assert!(fails(&["--case", "dependency:no"]).contains("no case is called"));
+    drop(dir);
+}
+
+/// The rules of the Trace Event Format for what we write: complete events within each other on a track, metadata, counters.
+fn check_trace(bytes: &[u8]) -> Vec<Json> {
+    let trace: Json = serde_json::from_slice(bytes).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let mut tracks: BTreeMap<(i64, i64), Vec<(f64, f64)>> = BTreeMap::new();
+    for event in events {
+        let pid = event["pid"].as_i64().unwrap();
+        match event["ph"].as_str().unwrap() {
+            "M" => assert!(event["args"]["name"].is_string() || event["args"]["sort_index"].is_number(), "{event}"),
+            "C" => assert!(event["ts"].as_f64().unwrap() >= 0.0 && event["args"]["value"].is_number(), "{event}"),
+            "X" => {
+                let (ts, dur) = (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
+                assert!(ts >= 0.0 && dur >= 0.0 && event["name"].is_string(), "{event}");
+                tracks.entry((pid, event["tid"].as_i64().unwrap())).or_default().push((ts, ts + dur));
+            }
+            other => panic!("{other}"),
+        }
+    }
+    for slices in tracks.values_mut() {
+        // The longer first where two begin together.
+        slices.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        let mut open: Vec<f64> = Vec::new();
+        for &(from, to) in slices.iter() {
+            while open.last().is_some_and(|end| *end <= from + 1e-6) {
+                open.pop();
+            }
+            assert!(open.last().is_none_or(|end| to <= end + 1e-3), "slices lie across each other: {slices:?}");
+            open.push(to);
+        }
+    }
+    events.clone()
+}
+
+#[test]
+fn traces_for_perfetto() {
+    let (_dir, dataset) = recorded("makeflow-slurm");
+    let trace = |model: &str, more: &[&str]| {
+        let mut command = flowmine();
+        check_trace(
+            &expect(command.args(["discover", "--format", "perfetto", "--model", model, "--dataset"]).arg(&dataset).args(more), 0).stdout,
+        )
+    };
+    let count = |events: &[Json], kind: &str| events.iter().filter(|event| event["cat"] == kind).count();
+    let tasks = trace("gantt", &["--case-notion", "task-run"]);
+    // Nine attempts of eight tasks, with their queues, and the processes of the trace.
+    assert_eq!((count(&tasks, "run"), count(&tasks, "queue")), (9, 9));
+    assert!(count(&tasks, "process") > 20 && count(&tasks, "read") > 8 && count(&tasks, "write") > 8);
+    let processes = trace("process-tree", &[]);
+    assert_eq!(count(&processes, "process"), count(&tasks, "process"));
+    let path = trace("critical-path", &[]);
+    assert_eq!(count(&path, "path"), 6);
+    // The chart says the same: bytes of its phases are those of the processes of tasks.
+    let chart = model(&dataset, "gantt", &["--case-notion", "task-run"]);
+    let bars = chart["bars"].as_array().unwrap();
+    let phases = |write: bool| -> i64 {
+        bars.iter()
+            .flat_map(|bar| bar["io"].as_array().unwrap())
+            .filter(|of| of["write"] == write)
+            .map(|of| of["bytes"].as_i64().unwrap())
+            .sum()
+    };
+    let totals = rows::<TaskTotal<'static>, _>(&dataset, |row| (row.task.is_some(), row.read_bytes, row.written_bytes));
+    let of_tasks = totals.iter().filter(|(of_task, ..)| *of_task).fold((0, 0), |sum, (_, read, written)| (sum.0 + read, sum.1 + written));
+    assert_eq!((phases(false), phases(true)), of_tasks);
+}
+
+#[test]
+fn a_profile_counts_all_operations() {
+    let (dir, dataset) = recorded("makeflow-local");
+    let found = model(&dataset, "profile", &[]);
+    let mut counts: BTreeMap<String, (u64, i64, i64)> = BTreeMap::new();
+    rows::<IoEvent<'static>, _>(&dataset, |row| {
+        let (count, bytes, time) = counts.entry(row.op.to_string()).or_default();
+        *count += 1;
+        *bytes += row.result.filter(|bytes| *bytes > 0 && matches!(&*row.op, "read" | "write")).unwrap_or(0);
+        *time += row.end_ns.map_or(0, |end| end - row.start_ns);
+    });
+    let told: BTreeMap<String, (u64, i64)> = found["total"]["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| (of["kind"].as_str().unwrap().to_owned(), (of["count"].as_u64().unwrap(), of["time_ns"].as_i64().unwrap())))
+        .collect();
+    assert_eq!(told, counts.iter().map(|(op, (count, _, time))| (op.clone(), (*count, *time))).collect());
+    assert_eq!(found["total"]["read_bytes"].as_i64(), Some(counts["read"].1));
+    assert_eq!(found["total"]["written_bytes"].as_i64(), Some(counts["write"].1));
+    for key in ["read_bytes", "written_bytes", "processes"] {
+        assert_eq!(sum(&found["groups"], key), found["total"][key].as_i64().unwrap(), "{key}");
+    }
+    for key in ["files", "processes", "uses"] {
+        assert_eq!(sum(&found[key], "read_bytes"), counts["read"].1, "{key}");
+    }
+    let over_time: i64 = found["over_time"]["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|row| row["read_bytes"].as_array().unwrap())
+        .map(|n| n.as_i64().unwrap())
+        .sum();
+    assert_eq!(over_time, counts["read"].1);
+    // A task is chosen by its run, a process by its number; what others did is counted.
+    let run = model(&dataset, "profile", &["--run", "flow.makeflow", "--by", "task"]);
+    let of_tasks: i64 = rows::<TaskTotal<'static>, _>(&dataset, |row| if row.task.is_some() { row.read_bytes } else { 0 }).iter().sum();
+    assert_eq!(run["total"]["read_bytes"].as_i64(), Some(of_tasks));
+    assert!(run["left_out"]["not_wanted"].as_u64() > Some(0));
+    for table in ["operations", "groups", "distributions", "files", "processes", "uses", "over-time", "over-offset", "advice"] {
+        let mut command = flowmine();
+        let csv =
+            expect(command.args(["discover", "--model", "profile", "--format", "csv", "--table", table, "--dataset"]).arg(&dataset), 0)
+                .stdout;
+        assert!(String::from_utf8(csv).unwrap().lines().count() > usize::from(table != "advice"), "{table}");
+    }
+    let to = dir.path().join("profile.svg");
+    expect(flowmine().args(["discover", "--model", "profile", "--dataset"]).arg(&dataset).arg("-o").arg(&to), 0);
+    assert!(fs::read_to_string(to).unwrap().contains("Cumulative distributions"));
+    let text = expect(flowmine().args(["discover", "--model", "profile", "--dataset"]).arg(&dataset), 0).stdout;
+    assert!(String::from_utf8(text).unwrap().contains("ro: read only"));
+    let refused = expect(flowmine().args(["discover", "--model", "profile", "--table", "cases", "--dataset"]).arg(&dataset), 2).stderr;
+    assert!(String::from_utf8(refused).unwrap().contains("over-offset"));
+}
+
+/// Calls of dd are as many as it is told to make, one by one and added up by the kernel.
+#[test]
+fn a_profile_of_a_script() {
+    let (works, how) = doctor::says("ebpf");
+    if !require("bpf", &format!("eBPF ({how})"), works) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let script = "dd if=/dev/zero of=a bs=4096 count=100 2>/dev/null; dd if=a of=b bs=8192 2>/dev/null; cat a b > c; : > untouched; rm b";
+    for detail in ["events", "totals"] {
+        let dataset = dir.path().join(detail);
+        expect(
+            flowmine()
+                .args(["trace", "--detail", detail, "--dataset"])
+                .arg(&dataset)
+                .args(["--", "sh", "-c", script])
+                .current_dir(dir.path()),
+            0,
+        );
+        expect(flowmine().args(["correlate", "--dataset"]).arg(&dataset), 0);
+        let found = model(&dataset, "profile", &["--by", "program"]);
+        let group = |name: &str| found["groups"].as_array().unwrap().iter().find(|group| group["name"] == name).unwrap().clone();
+        let (dd, cat) = (group("dd"), group("cat"));
+        let writes = dd["operations"].as_array().unwrap().iter().find(|of| of["kind"] == "write").unwrap().clone();
+        assert_eq!((writes["count"].as_u64(), dd["written_bytes"].as_i64(), dd["processes"].as_u64()), (Some(150), Some(819_200), Some(2)));
+        assert_eq!((cat["written_bytes"].as_i64(), cat["files"]["write_only"].as_u64()), (Some(819_200), Some(1)));
+        let path = dir.path().join("c").display().to_string();
+        // The shell opened it for cat.
+        let uses: BTreeMap<&str, i64> = found["uses"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|of| of["path"] == path.as_str())
+            .map(|of| (of["group"].as_str().unwrap(), of["written_bytes"].as_i64().unwrap()))
+            .collect();
+        assert_eq!((uses.len(), uses.get("cat"), uses.values().sum::<i64>()), (2, Some(&819_200), 819_200));
+        assert!(found["groups"].as_array().unwrap().iter().any(|group| group["files"]["untouched"].as_u64() > Some(0)), "{found}");
+        let sizes = &dd["sizes"]["write"];
+        if detail == "events" {
+            assert_eq!((sizes["count"].as_u64(), sizes["min"].as_i64(), sizes["max"].as_i64()), (Some(150), Some(4096), Some(8192)));
+            assert_eq!((dd["files"]["write_only"].as_u64(), dd["files"]["read_write"].as_u64()), (Some(1), Some(1)));
+            // The graph of its processes: who gave what to whom.
+            let dag = model(&dataset, "dag", &["--fold", "never"]);
+            let name = |at: &Json| dag["nodes"][at.as_u64().unwrap() as usize]["name"].as_str().unwrap().to_owned();
+            let moves: BTreeSet<String> = dag["edges"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|edge| edge["kind"] == "read" || edge["kind"] == "write")
+                .map(|edge| {
+                    let word = |name: String| name.split(' ').next().unwrap().to_owned();
+                    format!("{} > {} {}", word(name(&edge["from"])), word(name(&edge["to"])), edge["bytes"])
+                })
+                .collect();
+            let wanted = ["dd > a 409600", "a > dd 409600", "dd > b 409600", "a > cat 409600", "b > cat 409600", "cat > c 819200"];
+            assert_eq!(moves, wanted.map(str::to_owned).into(), "{dag}");
+            let critical: Vec<&str> = dag["nodes"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|node| node["critical"] == 1)
+                .map(|node| node["name"].as_str().unwrap())
+                .collect();
+            assert!(
+                critical.iter().any(|name| name.starts_with("rm")) && critical.iter().any(|name| name.starts_with("dd")),
+                "{critical:?}"
+            );
+        } else {
+            assert!(sizes["count"].is_null() && writes["latencies"]["count"].is_null(), "{dd}");
+            assert!(writes["time_ns"].as_i64() > Some(0));
+            let text = expect(flowmine().args(["discover", "--model", "profile", "--dataset"]).arg(&dataset), 0).stdout;
+            assert!(String::from_utf8(text).unwrap().contains("added up by the kernel"));
+        }
+    }
 }

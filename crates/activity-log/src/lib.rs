@@ -15,6 +15,7 @@ mod builder;
 mod columns;
 pub mod filter;
 mod names;
+mod operations;
 mod processes;
 mod run_graph;
 mod traced_run;
@@ -26,7 +27,8 @@ pub use columns::{
 };
 pub use filter::{Filter, FilterError};
 pub use names::{Interner, Names};
+pub use operations::{DirectionSum, IoPhase, Operation, OperationKind, OperationSum, TracedOperation, TracedOwner};
 pub use processes::{ProcessIo, ProcessRow, Processes};
-pub use run_graph::{Declared, FileFlow, RunGraph, RunTask};
+pub use run_graph::{Declared, FileFlow, Loss, RunGraph, RunTask};
 pub use traced_run::{Curve, RunLeftOut, TracedInput, TracedOutput, TracedRun, TracedTask};
 pub use variants::{Variant, Variants, variants};

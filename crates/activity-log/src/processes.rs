@@ -104,8 +104,8 @@ impl Processes {
         (children, roots)
     }
 
-    /// The processes for which `is` holds, with all that they forked and all from which they descend. Parents that are not kept are [`NONE`].
-    pub fn around(&self, is: impl Fn(&ProcessRow) -> bool) -> Self {
+    /// Which processes `is` holds for, or for one from which they descend.
+    pub fn below(&self, is: impl Fn(&ProcessRow) -> bool) -> Vec<bool> {
         let (children, _) = self.children();
         let mut kept = vec![false; self.rows.len()];
         for at in 0..self.rows.len() {
@@ -119,17 +119,24 @@ impl Processes {
                 }
             }
         }
+        kept
+    }
+
+    /// Marked processes, and all from which they descend.
+    pub fn with_parents(&self, mut kept: Vec<bool>) -> Vec<bool> {
         let chosen: Vec<u32> = (0..self.rows.len() as u32).filter(|&at| kept[at as usize]).collect();
         for at in chosen {
             let mut above = self.rows[at as usize].parent;
-            while above != NONE && !std::mem::replace(&mut kept[above as usize], true) {
+            // A parent that is no place ends the way up, and so does one that is kept already.
+            while let Some(kept) = kept.get_mut(above as usize).filter(|kept| !**kept) {
+                *kept = true;
                 above = self.rows[above as usize].parent;
             }
         }
-        self.only(&kept)
+        kept
     }
 
-    /// The processes that are marked.
+    /// The processes that are marked. Parents that are not kept are [`NONE`].
     pub fn only(&self, kept: &[bool]) -> Self {
         let mut place = vec![NONE; self.rows.len()];
         let mut rows = Vec::new();
@@ -169,14 +176,18 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn around_keeps_what_is_above_and_below() {
+    fn what_is_above_and_below_is_kept() {
         // 0 forks 1 and 4; 1 forks 2 and 3; 5 is alone.
         let all = of(&[NONE, 0, 1, 1, 0, NONE]);
+        let around = |is: &dyn Fn(&ProcessRow) -> bool| all.only(&all.with_parents(all.below(is)));
         let pids = |kept: &Processes| kept.rows.iter().map(|row| (row.pid, row.parent)).collect::<Vec<_>>();
-        assert_eq!(pids(&all.around(|row| row.pid == 101)), [(100, NONE), (101, 0), (102, 1), (103, 1)]);
-        assert_eq!(pids(&all.around(|row| row.pid == 105)), [(105, NONE)]);
-        assert_eq!(all.around(|_| true), all);
-        assert!(all.around(|_| false).rows.is_empty());
+        assert_eq!(pids(&around(&|row| row.pid == 101)), [(100, NONE), (101, 0), (102, 1), (103, 1)]);
+        assert_eq!(pids(&around(&|row| row.pid == 105)), [(105, NONE)]);
+        assert_eq!(around(&|_| true), all);
+        assert!(around(&|_| false).rows.is_empty());
+        // A parent that is no place, and a circle.
+        let odd = of(&[9, 2, 1]);
+        assert_eq!(odd.with_parents(vec![true, true, false]), [true, true, true]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::NONE;
 pub struct RunGraph {
     /// What the run is called.
     pub name: String,
-    /// What its nodes are: `task` or `job`.
+    /// What its nodes are: `task`, `job` or `process`.
     pub noun: &'static str,
     /// Its tasks, in a fixed order.
     pub tasks: Vec<RunTask>,
@@ -25,6 +25,32 @@ pub struct RunGraph {
     pub files: Vec<String>,
     /// Who read what others wrote, as it was traced: one for each version, writer and reader.
     pub flows: Vec<FileFlow>,
+    /// Of processes: who forked whom, parent and child, ascending.
+    pub forks: Vec<(u32, u32)>,
+    /// When records of the trace were lost: what was traced meanwhile may be more than is told here.
+    pub losses: Vec<Loss>,
+}
+
+/// Records of a host's trace that were lost.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Loss {
+    /// The host.
+    pub host: String,
+    /// It happened after this, in nanoseconds since 1970.
+    pub from_ns: i64,
+    /// And before this.
+    pub to_ns: i64,
+    /// How many.
+    pub count: u64,
+}
+
+impl RunGraph {
+    /// Records that were lost while a task ran, on its host or, where that is not told, on any.
+    pub fn lost_during(&self, task: &RunTask) -> u64 {
+        let (from, to) = (task.started_ns.unwrap_or(i64::MIN), task.finished_ns.unwrap_or(i64::MAX));
+        let there = |loss: &&Loss| task.host.as_ref().is_none_or(|host| *host == loss.host) && loss.from_ns <= to && from <= loss.to_ns;
+        self.losses.iter().filter(there).map(|loss| loss.count).sum()
+    }
 }
 
 /// A task, with all attempts at it.
@@ -66,6 +92,14 @@ pub struct RunTask {
     pub traced: bool,
     /// Whether it was not run because an earlier result was taken.
     pub cached: bool,
+    /// Whether it failed.
+    pub failed: bool,
+    /// The host on which it ran, where there is one only.
+    pub host: Option<String>,
+    /// The job that it was or ran in.
+    pub job: Option<String>,
+    /// Of a process: whether it forked others, which it may have waited for all the time.
+    pub forked_others: bool,
 }
 
 /// A declared dependency.
@@ -80,7 +114,7 @@ pub struct Declared {
 }
 
 /// A version of a file on its way from who wrote it to who read it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FileFlow {
     /// The path: a place in [`RunGraph::files`].
     pub file: u32,
@@ -88,6 +122,10 @@ pub struct FileFlow {
     pub version: u64,
     /// Who wrote it; [`NONE`] for nobody of the run.
     pub writer: u32,
+    /// Which attempt at the writer it was, so that what several attempts wrote is told apart.
+    pub writer_attempt: u32,
+    /// Which attempt at the reader.
+    pub reader_attempt: u32,
     /// Whether it was there before anything was traced.
     pub was_there: bool,
     /// Who read it; [`NONE`] for nobody of the run.
@@ -98,10 +136,14 @@ pub struct FileFlow {
     pub written_bytes: i64,
     /// Bytes that the reader read.
     pub read_bytes: i64,
+    /// When the writer's first write began.
+    pub first_write_ns: Option<i64>,
     /// When the writer's last write ended.
     pub last_write_ns: Option<i64>,
     /// When the reader's first read began.
     pub first_read_ns: Option<i64>,
+    /// When the reader's last read ended.
+    pub last_read_ns: Option<i64>,
     /// Whether the order of the two is not sure, because their hosts' clocks differ.
     pub doubtful: bool,
 }

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use discover::{ColumnArgs, Discover, EventsArg, FoldArg, Model, ModelFormat, OtherArgs, ShowArg, SortArg, StatisticArg, TableArg};
+pub use discover::{
+    ByArg, ColumnArgs, Discover, EventsArg, FilesArg, FoldArg, Model, ModelFormat, OtherArgs, ShowArg, SortArg, StatisticArg, TableArg,
+};
 pub use predict::{Predict, PredictFormat, StartArg};
 pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, TasksArg, Trace, TraceFilters};
 pub use transform::{CollisionsArg, Transform};

@@ -503,7 +503,7 @@ mod tests {
             read_bytes: if reader == NONE { 0 } else { 10 },
             last_write_ns: Some(500),
             first_read_ns: Some(700),
-            doubtful: false,
+            ..FileFlow::default()
         });
     }
 

@@ -111,6 +111,8 @@ pub struct Activity {
     pub time_difference_ns: Option<i128>,
     /// What is known on both sides.
     pub quantities: Vec<Difference>,
+    /// What is known on one side only, so that it is not compared.
+    pub one_sided: Vec<Quantity>,
 }
 
 /// How many.
@@ -171,14 +173,19 @@ pub fn discover(first: (&str, &ActivityLog, &Cases), second: (&str, &ActivityLog
             let Some(others) = other.numbers.get_mut(key) else { continue };
             quantities.extend(difference(*key, numbers, others));
         }
-        activities.push(Activity { activity: name, first: one.counts, second: other.counts, time_difference_ns, quantities });
+        let keys = |a: &Numbers, b: &Numbers| a.keys().filter(|key| !b.contains_key(key)).map(|key| key.0).collect::<Vec<_>>();
+        let mut one_sided = [keys(&one.numbers, &other.numbers), keys(&other.numbers, &one.numbers)].concat();
+        one_sided.sort_unstable();
+        one_sided.dedup();
+        activities.push(Activity { activity: name, first: one.counts, second: other.counts, time_difference_ns, quantities, one_sided });
     }
     correct(&mut activities);
     activities.sort_by(|a, b| {
         let size = |of: &Activity| of.time_difference_ns.map(i128::abs);
         size(b).cmp(&size(a)).then_with(|| a.activity.cmp(&b.activity))
     });
-    let same = |of: &Activity| of.first == of.second && of.quantities.iter().all(|of| of.verdict == Verdict::Same);
+    let same =
+        |of: &Activity| of.first == of.second && of.one_sided.is_empty() && of.quantities.iter().all(|of| of.verdict == Verdict::Same);
     Comparison { equal: activities.iter().all(same), first: side(first), second: side(second), activities }
 }
 
@@ -307,6 +314,33 @@ mod tests {
         let of = log(&[("align", 0, 10), ("align", 0, 20), ("merge", 20, 25)]);
         let found = compare(&of, &of);
         assert!(found.equal && found.activities.iter().all(|of| of.time_difference_ns == Some(0)));
+    }
+
+    #[test]
+    fn what_is_known_of_one_side_only_is_not_equal() {
+        let of = |known: bool| {
+            let mut builder = LogBuilder::new(&[]);
+            let activity = builder.activity("align");
+            let measures = [(Measure::CpuTimeNs, 5)];
+            let row = InstanceRow {
+                activity,
+                ready_ns: UNKNOWN,
+                start_ns: 0,
+                end_ns: 10,
+                resource: None,
+                status: Status::Completed,
+                attempt: 0,
+                measures: if known { &measures } else { &[] },
+                bytes_from: BytesFrom::Nobody,
+                attributes: &[],
+            };
+            builder.instance(&row).expect("few");
+            builder.end_case("run").expect("one");
+            builder.finish()
+        };
+        let found = compare(&of(true), &of(false));
+        assert_eq!((found.equal, found.activities[0].one_sided.as_slice()), (false, [Quantity::CpuTime].as_slice()));
+        assert!(compare(&of(true), &of(true)).equal);
     }
 
     #[test]

@@ -160,6 +160,8 @@ pub struct LeftOut {
     pub tasks_without_times: u64,
     /// Tasks that ended before they started.
     pub tasks_backwards: u64,
+    /// Processes that forked others, for which they may have waited all the time.
+    pub forked_others: u64,
     /// Dependencies on tasks that no row tells of.
     pub unknown_parents: u64,
     /// Tasks of which nobody tells what they wait for, and of which nothing was traced.
@@ -187,6 +189,9 @@ pub enum After {
 /// A task on the critical path.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Step {
+    /// Its place among the tasks of the run.
+    #[serde(skip)]
+    pub place: u32,
     /// Its name.
     pub task: String,
     /// What it is an instance of.
@@ -267,6 +272,8 @@ pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
 /// The tasks that have times.
 struct Chosen<'r> {
     tasks: Vec<&'r RunTask>,
+    /// Which task of the run each of them is.
+    of_run: Vec<u32>,
     /// Where each task of the run is among them.
     place: Vec<Option<u32>>,
     begin_ns: Option<i64>,
@@ -274,9 +281,13 @@ struct Chosen<'r> {
 
 impl<'r> Chosen<'r> {
     fn of(run: &'r RunGraph, left_out: &mut LeftOut) -> Self {
-        let timed = run.tasks.iter().any(|task| bounds(task).is_some());
-        let mut chosen = Self { tasks: Vec::new(), place: vec![None; run.tasks.len()], begin_ns: None };
-        for (task, place) in run.tasks.iter().zip(&mut chosen.place) {
+        let timed = run.tasks.iter().any(|task| !task.forked_others && bounds(task).is_some());
+        let mut chosen = Self { tasks: Vec::new(), of_run: Vec::new(), place: vec![None; run.tasks.len()], begin_ns: None };
+        for (at, (task, place)) in (0..).zip(run.tasks.iter().zip(&mut chosen.place)) {
+            if task.forked_others {
+                left_out.forked_others += 1;
+                continue;
+            }
             let known = if timed { bounds(task).is_some() } else { run_time(task).is_some() };
             if !known {
                 left_out.tasks_without_times += 1;
@@ -289,6 +300,7 @@ impl<'r> Chosen<'r> {
             left_out.tasks_without_parents += u64::from(!task.parents_known && !task.traced);
             *place = Some(chosen.tasks.len() as u32);
             chosen.tasks.push(task);
+            chosen.of_run.push(at);
         }
         if timed {
             let first = |task: &&RunTask| {
@@ -466,7 +478,8 @@ fn steps(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
             Some(edge) if edge.declared => After::Declared,
             Some(_) => After::Traced,
         };
-        found.path.push(Step { task: task.name.clone(), activity: task.activity.clone(), after, from_ns, to_ns, parts: times });
+        let place = chosen.of_run[at as usize];
+        found.path.push(Step { place, task: task.name.clone(), activity: task.activity.clone(), after, from_ns, to_ns, parts: times });
         until = lag.map(|lag| start - lag);
         next = why.map(|edge| edge.from);
     }
@@ -611,9 +624,7 @@ mod tests {
             read_outside: false,
             written_bytes: 1,
             read_bytes: 1,
-            last_write_ns: None,
-            first_read_ns: None,
-            doubtful: false,
+            ..FileFlow::default()
         });
         let found = discover(&streaming, &Options::default());
         assert_eq!(names(&found), [("make", After::Begin), ("use", After::Beside)]);
@@ -634,6 +645,74 @@ mod tests {
         assert_eq!((found.tasks, found.left_out.tasks_without_times, found.left_out.tasks_backwards), (2, 2, 1));
         assert_eq!(found.left_out.unknown_parents, 1);
         assert_eq!(discover(&RunGraph::default(), &Options::default()).path, []);
+    }
+
+    /// What waits for what by the definition: after an end, or with a lag after a start.
+    fn waits(from: &RunTask, to: &RunTask, for_start: bool) -> Option<Option<i64>> {
+        let (begin, end, start) = (from.started_ns?, from.finished_ns?, to.started_ns?);
+        match () {
+            () if start >= end && !for_start => Some(None),
+            () if start >= begin => Some(Some(start - begin)),
+            () => None,
+        }
+    }
+
+    /// The start of a task by trying every way to it, of running times alone.
+    fn start_by_hand(at: usize, tasks: &[RunTask], edges: &[(usize, usize, bool)]) -> i64 {
+        let of = edges.iter().filter(|(_, to, _)| *to == at).filter_map(|&(from, to, for_start)| {
+            let start = start_by_hand(from, tasks, edges);
+            let run = tasks[from].finished_ns.unwrap() - tasks[from].started_ns.unwrap();
+            waits(&tasks[from], &tasks[to], for_start).map(|lag| start + lag.unwrap_or(run))
+        });
+        of.max().unwrap_or(0)
+    }
+
+    proptest! {
+        /// Random workflows with retries, pipes and tasks that overlap: the span is the longest of all ways, and each task of the path waited for the one before it.
+        #[test]
+        fn the_longest_way_is_that_of_trying_all(
+            times in prop::collection::vec((0i64..40, 1i64..25, 0i64..5, 1u32..4), 1..9),
+            declared in prop::collection::vec((0u32..9, 0u32..9, any::<bool>()), 0..10),
+            read in prop::collection::vec((0u32..9, 0u32..9), 0..10),
+        ) {
+            let count = times.len() as u32;
+            let tasks: Vec<RunTask> = times
+                .iter()
+                .enumerate()
+                .map(|(at, (start, run, queue, attempts))| {
+                    let mut of = task(&format!("t{at}"), (start - queue).max(0), *start, start + run);
+                    (of.attempts, of.first_ns) = (*attempts, Some((start - 2 * queue).max(0) * S));
+                    of
+                })
+                .collect();
+            let mut graph = run(tasks.clone(), &[]);
+            // Only forwards, so that there is no circle.
+            graph.declared = declared.iter().map(|(a, b, start)| Declared { from: a % count, to: b % count, for_start: *start }).filter(|of| of.from < of.to).collect();
+            graph.declared.sort_unstable();
+            graph.declared.dedup_by_key(|of| (of.from, of.to));
+            graph.files.push("/w/pipe".to_owned());
+            for (version, (writer, reader)) in (0..).zip(read.iter().map(|(a, b)| (a % count, b % count)).filter(|(a, b)| a < b)) {
+                graph.flows.push(FileFlow { version, writer, reader, written_bytes: 1, read_bytes: 1, ..FileFlow::default() });
+            }
+            let mut edges: Vec<(usize, usize, bool)> = graph.flows.iter().map(|flow| (flow.writer as usize, flow.reader as usize, false)).collect();
+            // Who also read of it waited for its end where it could.
+            edges.extend(
+                graph.declared.iter().map(|of| (of.from as usize, of.to as usize, of.for_start)).filter(|of| !edges.contains(&(of.0, of.1, false))).collect::<Vec<_>>(),
+            );
+            let end = |at: usize| start_by_hand(at, &tasks, &edges) + tasks[at].finished_ns.unwrap() - tasks[at].started_ns.unwrap();
+            let wanted = (0..tasks.len()).map(end).max().unwrap();
+            let found = discover(&graph, &Options::default());
+            prop_assert_eq!(found.span_ns, wanted);
+            let last = tasks.iter().filter_map(|task| task.finished_ns).max().unwrap();
+            prop_assert_eq!(found.path.last().map(|step| step.to_ns + found.begin_ns.unwrap()), Some(last));
+            for two in found.path.windows(2) {
+                let (from, to) = (two[0].place as usize, two[1].place as usize);
+                let edge = edges.iter().find(|of| (of.0, of.1) == (from, to));
+                prop_assert!(edge.is_some_and(|&(from, to, start)| waits(&tasks[from], &tasks[to], start).is_some()));
+                prop_assert_eq!(two[0].to_ns, two[1].from_ns);
+            }
+            prop_assert_eq!(found.path.iter().map(|step| step.to_ns - step.from_ns).sum::<i64>(), last - found.begin_ns.unwrap());
+        }
     }
 
     proptest! {

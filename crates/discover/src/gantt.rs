@@ -6,7 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use flowmine_activity_log::{ActivityLog, Attribute, Cases, NONE, Names, Status};
+use flowmine_activity_log::{ActivityLog, Attribute, Cases, IoPhase, NONE, Names, Status, TracedOwner};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::about::About;
@@ -31,6 +32,8 @@ pub struct Gantt {
     pub resources: Vec<Resource>,
     /// Bars by lane, then by start.
     pub bars: Vec<Bar>,
+    /// When they read and wrote, as far as that was traced: those of a bar together, in order.
+    pub phases: Vec<IoPhase>,
     /// From the first to the last known moment of a bar, UTC nanoseconds since 1970.
     pub span_ns: Option<(i64, i64)>,
     /// What ran at once.
@@ -75,6 +78,10 @@ pub struct Bar {
     pub start_ns: i64,
     /// Whether that is its start.
     pub start_is_known: bool,
+    /// When its first process started, if that was later: until then it was staged.
+    pub staged_until_ns: Option<i64>,
+    /// Its phases: the first, and one past the last of [`Gantt::phases`].
+    pub phases: (u32, u32),
     /// When it ended; of what had not ended the last moment of the log.
     pub end_ns: i64,
     /// What became of it.
@@ -132,6 +139,29 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Gantt {
     found
 }
 
+impl Gantt {
+    /// Puts in what was traced of the instances, whose names stand in an attribute of the log.
+    pub fn add_traced(&mut self, log: &ActivityLog, key: &str, traced: &FxHashMap<String, TracedOwner>, name: impl Fn(&str) -> String) {
+        let Some(attribute) = log.attributes.iter().find(|attribute| attribute.key == key) else { return };
+        for bar in &mut self.bars {
+            let Some(number) = attribute.of.get(bar.instance as usize).copied().filter(|number| *number != NONE) else { continue };
+            let Some(of) = traced.get(&name(attribute.names.get(number))) else { continue };
+            let staged = of.first_start_ns.filter(|start| bar.start_is_known && *start > bar.start_ns && *start <= bar.end_ns);
+            bar.staged_until_ns = staged;
+            let first = self.phases.len() as u32;
+            // A job that was requeued had processes in each of its attempts.
+            let within = of.phases.iter().filter(|phase| phase.from_ns <= bar.end_ns && phase.to_ns >= bar.start_ns);
+            self.phases.extend(within);
+            bar.phases = (first, self.phases.len() as u32);
+        }
+    }
+
+    /// The phases of a bar.
+    pub fn phases_of(&self, bar: &Bar) -> &[IoPhase] {
+        self.phases.get(bar.phases.0 as usize..bar.phases.1 as usize).unwrap_or_default()
+    }
+}
+
 /// What an instance runs on.
 fn resource<'l>(log: &'l ActivityLog, by: Option<&'l Attribute>, instance: u32) -> Option<&'l str> {
     let (names, number) = match by {
@@ -162,18 +192,43 @@ fn bar(log: &ActivityLog, instance: u32, case: u32, last: Option<i64>) -> Result
     }
     let ready_ns = log.ready_ns(instance).filter(|ready| *ready < start_ns);
     let activity = log.instances.activity[instance as usize];
-    Ok(Bar { instance, lane: 0, activity, case, ready_ns, start_ns, start_is_known, end_ns, status, attempt: log.attempt(instance) })
+    let attempt = log.attempt(instance);
+    Ok(Bar {
+        instance,
+        lane: 0,
+        activity,
+        case,
+        ready_ns,
+        start_ns,
+        start_is_known,
+        staged_until_ns: None,
+        phases: (0, 0),
+        end_ns,
+        status,
+        attempt,
+    })
 }
 
 /// Puts bars into lanes: each into the first that is free. Says how many there are.
 fn slots(bars: &mut [Bar], first_lane: u32) -> u32 {
     bars.sort_by_key(|bar| (bar.start_ns, bar.end_ns, bar.instance));
+    let times: Vec<(i64, i64)> = bars.iter().map(|bar| (bar.start_ns, bar.end_ns)).collect();
+    let (of, lanes) = lanes(&times);
+    for (bar, lane) in bars.iter_mut().zip(of) {
+        bar.lane = first_lane + lane;
+    }
+    lanes
+}
+
+/// Lanes for intervals, which come in the order of their starts: each has the first that is free. Says how many there are.
+pub(crate) fn lanes(intervals: &[(i64, i64)]) -> (Vec<u32>, u32) {
+    let mut of = Vec::with_capacity(intervals.len());
     let mut free: BTreeSet<u32> = BTreeSet::new();
     let mut busy: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
     let mut lanes = 0;
-    for bar in bars {
-        while let Some(&Reverse((end, lane))) = busy.peek()
-            && end <= bar.start_ns
+    for &(start, end) in intervals {
+        while let Some(&Reverse((busy_until, lane))) = busy.peek()
+            && busy_until <= start
         {
             busy.pop();
             free.insert(lane);
@@ -182,11 +237,11 @@ fn slots(bars: &mut [Bar], first_lane: u32) -> u32 {
             lanes += 1;
             lanes - 1
         });
-        bar.lane = first_lane + lane;
+        of.push(lane);
         // What took no time at all takes its place from what begins at the same moment.
-        busy.push(Reverse((bar.end_ns.max(bar.start_ns.saturating_add(1)), lane)));
+        busy.push(Reverse((end.max(start.saturating_add(1)), lane)));
     }
-    lanes
+    (of, lanes)
 }
 
 /// How many intervals there are at once.
@@ -231,6 +286,8 @@ mod tests {
             ready_ns: None,
             start_ns,
             start_is_known: true,
+            staged_until_ns: None,
+            phases: (0, 0),
             end_ns,
             status: Status::Completed,
             attempt: None,

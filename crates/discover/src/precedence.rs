@@ -177,8 +177,8 @@ impl Network {
     }
 }
 
-/// Tasks with the same number reach each other.
-fn circles(tasks: usize, edges: &[Edge]) -> Vec<u32> {
+/// A number for each task: those with the same number reach each other.
+pub fn circles(tasks: usize, edges: &[Edge]) -> Vec<u32> {
     let pairs = edges.iter().map(|edge| (NodeIndex::<u32>::from(edge.from), NodeIndex::from(edge.to)));
     let mut graph = DiGraph::<(), ()>::with_capacity(tasks, edges.len());
     for _ in 0..tasks {

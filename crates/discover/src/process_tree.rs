@@ -10,32 +10,14 @@ use flowmine_activity_log::{NONE, ProcessIo, ProcessRow, Processes};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+pub use crate::fold::Fold;
 use crate::stats::Stats;
-
-/// When processes with the same parent are one node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fold {
-    /// Never: a node for each process.
-    Never,
-    /// When they run the same program and forked the same programs equally often, all the way down.
-    #[default]
-    Equal,
-    /// When they run the same program and forked the same programs, however often.
-    Programs,
-    /// When they run the same program.
-    Program,
-}
-
-impl Fold {
-    /// From the strictest to the coarsest.
-    pub const ALL: [Self; 4] = [Self::Never, Self::Equal, Self::Programs, Self::Program];
-}
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// How processes are folded; `None`: the strictest of [`Fold::Equal`] and the coarser ones that has at most `most_nodes`.
+    /// When processes of one parent are one: they run the same program and, unless only that counts ([`Fold::Name`]), forked the same, all the way
+    /// down. `None`: the strictest of [`Fold::Equal`] and the coarser ones that has at most `most_nodes`.
     pub fold: Option<Fold>,
     /// So many nodes can be looked at.
     pub most_nodes: usize,
@@ -123,12 +105,8 @@ pub fn discover(all: &Processes, options: &Options) -> ProcessTree {
     let all = &all.only(&kept);
     let (children, roots) = all.children();
     let order = from_roots(&children, &roots);
-    let folds = match options.fold {
-        Some(fold) => vec![fold],
-        None => Fold::ALL[1..].to_vec(),
-    };
     let mut found = ProcessTree::default();
-    for fold in folds {
+    for fold in Fold::candidates(options.fold) {
         found = ProcessTree { fold, nodes: folded(all, &children, &roots, &kinds(all, &children, &order, fold)), ..ProcessTree::default() };
         if found.nodes.len() <= options.most_nodes {
             break;
@@ -171,11 +149,11 @@ fn kinds(all: &Processes, children: &[Vec<u32>], order: &[u32], fold: Fold) -> V
     let mut numbers: FxHashMap<(u32, bool, Vec<u32>), u32> = FxHashMap::default();
     for &at in order.iter().rev() {
         let mut below: Vec<u32> = match fold {
-            Fold::Program | Fold::Never => Vec::new(),
-            Fold::Equal | Fold::Programs => children[at as usize].iter().map(|&child| kinds[child as usize]).collect(),
+            Fold::Name | Fold::Never => Vec::new(),
+            Fold::Equal | Fold::Alike => children[at as usize].iter().map(|&child| kinds[child as usize]).collect(),
         };
         below.sort_unstable();
-        if fold == Fold::Programs {
+        if fold == Fold::Alike {
             below.dedup();
         }
         let row = &all.rows[at as usize];
@@ -314,10 +292,10 @@ mod tests {
     fn equal_sub_trees_are_one() {
         let tree = |fold| words(&discover(&of(&RUN), &Options { fold: Some(fold), most_nodes: 60 }));
         assert_eq!(tree(Fold::Equal), ["sh×1", " mProject×1", " sh×2", "  mDiff×2", "  mFit×2", " sh×1", "  mDiff×2"]);
-        assert_eq!(tree(Fold::Program), ["sh×1", " mProject×1", " sh×3", "  mDiff×4", "  mFit×2"]);
+        assert_eq!(tree(Fold::Name), ["sh×1", " mProject×1", " sh×3", "  mDiff×4", "  mFit×2"]);
         assert_eq!(tree(Fold::Never).len(), 11);
         let few = discover(&of(&RUN), &Options { fold: None, most_nodes: 5 });
-        assert_eq!((few.fold, few.nodes.len()), (Fold::Program, 5));
+        assert_eq!((few.fold, few.nodes.len()), (Fold::Name, 5));
         assert_eq!(discover(&of(&RUN), &Options::default()).fold, Fold::Equal);
     }
 

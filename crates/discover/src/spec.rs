@@ -229,9 +229,7 @@ mod tests {
             read_outside: false,
             written_bytes: 1,
             read_bytes: 1,
-            last_write_ns: None,
-            first_read_ns: None,
-            doubtful: false,
+            ..FileFlow::default()
         };
         RunGraph {
             tasks: vec![last, task("first", 0, 10)],

@@ -44,7 +44,10 @@ fn node(out: &mut String, node: &Node) {
     let mut lines = wrap_name(&node.name, 13.0, 172.0, 3);
     lines.extend(node.lines.iter().cloned());
     let form = match node.shape {
+        Shape::Box if node.unsure => ", style=\"rounded,filled,dashed\"".to_owned(),
         Shape::Box => String::new(),
+        Shape::File if node.unsure => ", shape=note, style=\"filled,dashed\"".to_owned(),
+        Shape::File => ", shape=note, style=filled".to_owned(),
         Shape::Start | Shape::End => ", fontcolor=\"#ffffff\"".to_owned(),
         Shape::Circle => ", shape=circle, style=filled".to_owned(),
         Shape::Bar => ", shape=box, style=filled, height=0.1, width=0.5".to_owned(),
@@ -54,7 +57,7 @@ fn node(out: &mut String, node: &Node) {
         _ if node.fill.is_empty() => "#ffffff",
         _ => &node.fill,
     };
-    if node.name.is_empty() && node.shape != Shape::Box {
+    if node.name.is_empty() && !matches!(node.shape, Shape::Box | Shape::File) {
         lines.clear();
     }
     let mark = if node.mark == Mark::Halo { ", penwidth=3, color=\"#ffd766\"" } else { "" };

@@ -65,6 +65,7 @@ fn of_node(node: &Node) -> Fields {
         Shape::End => "end",
         Shape::Circle => "circle",
         Shape::Bar => "bar",
+        Shape::File => "file",
     };
     let fixed = vec![
         ("label", Some(Datum::Text(visible(&node.name)))),
@@ -72,6 +73,7 @@ fn of_node(node: &Node) -> Fields {
         ("colour", text(&node.fill)),
         ("title", lines(&node.title)),
         ("marked", yes(node.mark == Mark::Halo)),
+        ("unsure", yes(node.unsure)),
     ];
     fields(fixed, &node.data)
 }

@@ -35,6 +35,8 @@ pub enum Shape {
     Circle,
     /// A thin bar, such as a silent transition.
     Bar,
+    /// A sheet with a turned corner: a file.
+    File,
 }
 
 /// A mark that says: look here.
@@ -62,6 +64,8 @@ pub struct Node {
     pub fill: String,
     /// A mark.
     pub mark: Mark,
+    /// Whether what is told of it is uncertain: its border is dashed.
+    pub unsure: bool,
     /// All that is known, in lines, for those who point at it.
     pub title: Vec<String>,
     /// The numbers for other programs.

@@ -59,7 +59,7 @@ impl<'a> Scene<'a> {
                 let size = layout::Node { width: (bold_width(&text, 12.0) + 28.0).ceil(), height: 26.0, inset: 13.0, position };
                 (vec![text], size)
             }
-            Shape::Box => {
+            Shape::Box | Shape::File => {
                 let lines = wrap_name(&node.name, NAME_SIZE, NAME_ROOM, NAME_LINES);
                 let widest =
                     lines.iter().map(|l| width(l, NAME_SIZE)).chain(node.lines.iter().map(|l| width(l, SMALL))).fold(0.0, f64::max);
@@ -280,12 +280,12 @@ fn node(sheet: &mut Sheet, shape: &Node, names: &[String], size: &layout::Node, 
             sheet.rect(frame, size.height / 2.0, TERMINAL, None);
             sheet.text(at.x, at.y + 4.5, 12.0, "#ffffff", "text-anchor=\"middle\" font-weight=\"bold\"", &names.concat());
         }
-        Shape::Box => {
+        Shape::Box | Shape::File => {
             if shape.mark == Mark::Halo {
                 let wide = Frame { x: frame.x - 4.0, y: frame.y - 4.0, w: frame.w + 8.0, h: frame.h + 8.0 };
                 sheet.rect(wide, 9.0, HALO, None);
             }
-            sheet.rect(frame, 6.0, &shape.fill, Some(("#5b6f82", 1.0)));
+            outline(sheet, shape, frame);
             let mut y = frame.y + 3.0;
             for line in names {
                 y += 16.0;
@@ -305,6 +305,37 @@ fn node(sheet: &mut Sheet, shape: &Node, names: &[String], size: &layout::Node, 
         Shape::Bar => sheet.rect(frame, 2.0, TERMINAL, None),
     }
     sheet.body.push_str("</g>\n");
+}
+
+/// The box, or the sheet of a file with its turned corner; dashed where what it tells is uncertain.
+fn outline(sheet: &mut Sheet, shape: &Node, frame: Frame) {
+    const BORDER: &str = "#5b6f82";
+    const CORNER: f64 = 9.0;
+    if shape.shape == Shape::Box && !shape.unsure {
+        sheet.rect(frame, 6.0, &shape.fill, Some((BORDER, 1.0)));
+        return;
+    }
+    let dash = if shape.unsure { " stroke-dasharray=\"4 3\"" } else { "" };
+    let extra = format!("stroke=\"{BORDER}\" stroke-width=\"1\"{dash}");
+    let Frame { x, y, w, h } = frame;
+    if shape.shape == Shape::Box {
+        let arc = |dx: f64, dy: f64| format!("a6 6 0 0 1 {} {}", Num(dx), Num(dy));
+        let (right, bottom) = (Num(w - 12.0), Num(h - 12.0));
+        let data = format!(
+            "M{} {}h{right}{}v{bottom}{}h-{right}{}v-{bottom}{}z",
+            Num(x + 6.0),
+            Num(y),
+            arc(6.0, 6.0),
+            arc(-6.0, 6.0),
+            arc(-6.0, -6.0),
+            arc(6.0, -6.0)
+        );
+        sheet.path(&data, &xml(&shape.fill), &extra);
+        return;
+    }
+    let sheet_of_paper = format!("M{} {}h{}l{CORNER} {CORNER}v{}h-{}z", Num(x), Num(y), Num(w - CORNER), Num(h - CORNER), Num(w));
+    sheet.path(&sheet_of_paper, &xml(&shape.fill), &extra);
+    sheet.path(&format!("M{} {}v{CORNER}h{CORNER}", Num(x + w - CORNER), Num(y)), "none", &extra);
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! SipHash with two constant keys. By chance, two of a billion ids have the same hash once in 10^20 files; a file made for it would need
 //! 2^64 tries and would gain a wrong finding about itself.
 
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A 128-bit hash of an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,6 +17,16 @@ impl IdHash {
             let mut hasher = DefaultHasher::new();
             hasher.write_u8(key);
             hasher.write(text.as_bytes());
+            hasher.finish()
+        }))
+    }
+
+    /// That of several parts of an id.
+    pub fn of_parts(parts: &impl Hash) -> Self {
+        Self([3_u8, 4].map(|key| {
+            let mut hasher = DefaultHasher::new();
+            hasher.write_u8(key);
+            parts.hash(&mut hasher);
             hasher.finish()
         }))
     }

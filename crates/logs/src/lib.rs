@@ -6,8 +6,12 @@
 
 pub mod columns;
 pub mod flat_parquet;
+pub mod io_phases;
 pub mod job_log;
 pub mod log_file;
+pub mod operations;
+pub mod process_graph;
+pub mod process_groups;
 pub mod process_rows;
 pub mod run_graph;
 pub mod summary;

@@ -4,11 +4,14 @@
 //! In go the tables `processes`, `links`, `io_events`, `io_totals` and `losses`. Of the rows of one process the latest holds. Memory holds about
 //! two hundred bytes a process.
 
-use flowmine_activity_log::{Interner, NONE, ProcessIo, ProcessRow, Processes};
-use flowmine_schema::tables::{IoEvent, IoLoss, IoTotal, Link, Process};
+use flowmine_activity_log::{Interner, NONE, OperationKind, ProcessIo, ProcessRow, Processes, TracedOperation};
+use flowmine_correlate::CorrelateError;
+use flowmine_schema::tables::{IoLoss, Link, Process};
 use flowmine_schema::{Dataset, DatasetError, Projection};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
+
+use crate::operations;
 
 const COLUMNS: &[&str] = &[
     "host",
@@ -59,13 +62,47 @@ pub(crate) struct Gathered {
     place: FxHashMap<Key, u32>,
 }
 
-/// Reads all processes that were traced.
+/// Reads all processes that were traced, with what each read and wrote.
 ///
 /// # Errors
 /// When the dataset cannot be read.
-pub fn read(dataset: &Dataset) -> Result<Processes, DatasetError> {
-    let mut gathered = Gathered::of(dataset)?;
-    gathered.read_io(dataset)?;
+pub fn read(dataset: &Dataset) -> Result<Processes, CorrelateError> {
+    let (mut processes, places) = read_places(dataset)?;
+    operations::each(dataset, &places, |operation| {
+        let (process, io) = match operation {
+            TracedOperation::One(one) => {
+                let (bytes, time_ns) = (one.bytes(), one.latency_ns().unwrap_or(0));
+                let io = match one.kind {
+                    OperationKind::Read => ProcessIo { read_calls: 1, read_bytes: bytes, time_ns, ..ProcessIo::default() },
+                    OperationKind::Write => ProcessIo { write_calls: 1, written_bytes: bytes, time_ns, ..ProcessIo::default() },
+                    _ => return,
+                };
+                (one.process, io)
+            }
+            TracedOperation::Sum(sum) => {
+                let io = ProcessIo {
+                    read_calls: sum.read.calls,
+                    read_bytes: sum.read.bytes,
+                    write_calls: sum.write.calls,
+                    written_bytes: sum.write.bytes,
+                    time_ns: sum.read.time_ns.saturating_add(sum.write.time_ns),
+                };
+                (sum.process, io)
+            }
+        };
+        if let Some(row) = processes.rows.get_mut(process as usize) {
+            row.io.add(&io);
+        }
+    })?;
+    Ok(processes)
+}
+
+/// Reads all processes that were traced, without what they read and wrote, and how they are found.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn read_places(dataset: &Dataset) -> Result<(Processes, Places), DatasetError> {
+    let gathered = Gathered::of(dataset)?;
     let mut lost = 0;
     dataset.read::<IoLoss<'static>, DatasetError>(Projection::Only(&["kind", "count"]), |row| {
         if matches!(&*row.kind, "fork" | "exec" | "exit" | "process") {
@@ -73,7 +110,36 @@ pub fn read(dataset: &Dataset) -> Result<Processes, DatasetError> {
         }
         Ok(())
     })?;
-    Ok(Processes { lost, ..gathered.finish() })
+    let (processes, places) = gathered.finish();
+    Ok((Processes { lost, ..processes }, places))
+}
+
+/// Where processes are among [`Processes::rows`].
+pub struct Places {
+    hosts: Interner,
+    place: FxHashMap<Key, u32>,
+    /// When the generations of each process number were forked, in order, for sources that tell operations by number alone.
+    forks: FxHashMap<(u32, i32), Vec<(i64, u32)>>,
+}
+
+impl Places {
+    /// The number of a host, if processes ran on it.
+    pub fn host(&self, name: &str) -> Option<u32> {
+        self.hosts.find(name)
+    }
+
+    /// The process with this number that did something at a moment, by its start after boot or, where that is not told, the last that was forked;
+    /// [`NONE`] when it is not known.
+    pub fn find(&self, host: u32, pid: i32, start: Option<i64>, at_ns: i64) -> u32 {
+        let found = match start {
+            Some(start) => self.place.get(&(host, pid, start)).copied(),
+            None => self.forks.get(&(host, pid)).and_then(|of| {
+                let last = of.partition_point(|(forked, _)| *forked <= at_ns).checked_sub(1)?;
+                Some(of[last].1)
+            }),
+        };
+        found.unwrap_or(NONE)
+    }
 }
 
 /// The last part of a path.
@@ -239,47 +305,6 @@ impl Gathered {
         Ok(())
     }
 
-    /// Adds up what each process read and wrote.
-    fn read_io(&mut self, dataset: &Dataset) -> Result<(), DatasetError> {
-        const EVENTS: &[&str] = &["host", "pid", "process_start_ns", "op", "start_ns", "end_ns", "result"];
-        let forks = self.forks();
-        let mut add = |host: &str, pid: i32, start: Option<i64>, at_ns: i64, io: &ProcessIo| {
-            let Some(host) = self.hosts.find(host) else { return };
-            let at = match start {
-                Some(start) => self.place.get(&(host, pid, start)).copied(),
-                None => forks.get(&(host, pid)).and_then(|of| {
-                    let last = of.partition_point(|(forked, _)| *forked <= at_ns).checked_sub(1)?;
-                    Some(of[last].1)
-                }),
-            };
-            if let Some(at) = at {
-                self.found[at as usize].row.io.add(io);
-            }
-        };
-        dataset.read::<IoEvent<'static>, DatasetError>(Projection::Only(EVENTS), |row| {
-            let bytes = row.result.unwrap_or(0).max(0);
-            let time_ns = row.end_ns.map_or(0, |end| end.saturating_sub(row.start_ns).max(0));
-            let io = match &*row.op {
-                "read" => ProcessIo { read_calls: 1, read_bytes: bytes, time_ns, ..ProcessIo::default() },
-                "write" => ProcessIo { write_calls: 1, written_bytes: bytes, time_ns, ..ProcessIo::default() },
-                _ => return Ok(()),
-            };
-            add(&row.host, row.pid, row.process_start_ns, row.start_ns, &io);
-            Ok(())
-        })?;
-        dataset.read::<IoTotal<'static>, DatasetError>(Projection::All, |row| {
-            let io = ProcessIo {
-                read_calls: row.read_calls,
-                read_bytes: row.read_bytes,
-                write_calls: row.write_calls,
-                written_bytes: row.write_bytes,
-                time_ns: row.read_time_ns.saturating_add(row.write_time_ns),
-            };
-            add(&row.host, row.pid, row.process_start_ns, row.first_ns, &io);
-            Ok(())
-        })
-    }
-
     /// When the generations of each process number were forked, in order, for sources that tell operations by number alone.
     fn forks(&self) -> FxHashMap<(u32, i32), Vec<(i64, u32)>> {
         let mut forks: FxHashMap<(u32, i32), Vec<(i64, u32)>> = FxHashMap::default();
@@ -291,7 +316,7 @@ impl Gathered {
         forks
     }
 
-    fn finish(mut self) -> Processes {
+    fn finish(mut self) -> (Processes, Places) {
         let mut order: Vec<u32> = (0..self.found.len() as u32).collect();
         let names = self.hosts.names();
         order.sort_by_key(|&at| {
@@ -318,6 +343,12 @@ impl Gathered {
         });
         let mut rows: Vec<ProcessRow> = rows.collect();
         self.inherit(&mut rows, &order);
-        Processes { rows, hosts: self.hosts.into_names(), programs: self.programs.into_names(), owners: self.owners.into_names(), lost: 0 }
+        let hosts = self.hosts.names().clone();
+        let renumbered = |at: u32| new[at as usize];
+        let place = self.place.into_iter().map(|(key, at)| (key, renumbered(at))).collect();
+        let mut forks = forks;
+        forks.values_mut().flatten().for_each(|(_, at)| *at = renumbered(*at));
+        let processes = Processes { rows, hosts, programs: self.programs.into_names(), owners: self.owners.into_names(), lost: 0 };
+        (processes, Places { hosts: self.hosts, place, forks })
     }
 }

@@ -9,11 +9,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flowmine_activity_log::{Declared, FileFlow, NONE, RunGraph, RunTask};
+use flowmine_activity_log::{Declared, FileFlow, Loss, NONE, RunGraph, RunTask};
 use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::{Filter, Jobs, Timestamp};
-use flowmine_schema::tables::{DataFlow, TaskRun};
+use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
 use flowmine_schema::{Dataset, DatasetError, Projection};
 use rustc_hash::FxHashMap;
 
@@ -161,8 +161,8 @@ struct Gathered {
     graph: RunGraph,
     /// Where the task with an id is.
     by_id: FxHashMap<String, u32>,
-    /// Where the task of an attempt is, by what `data_flow` calls the attempt.
-    by_key: FxHashMap<String, u32>,
+    /// Where the task of an attempt is, and which attempt at it that is, by what `data_flow` calls the attempt.
+    by_key: FxHashMap<String, (u32, u32)>,
     parents: Vec<Option<Vec<String>>>,
     /// Until when the attempt that holds was known: the last one holds.
     last: Vec<(Option<i64>, Option<i64>)>,
@@ -178,12 +178,20 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
     })?;
     gathered.declare();
     let Gathered { mut graph, by_key, .. } = gathered;
+    dataset.read::<TaskTotal<'static>, DatasetError>(Projection::Only(&["task", "job"]), |row| {
+        let row = tasks.rules.apply_task_total(row);
+        let at = row.task.as_deref().and_then(|task| by_key.get(task));
+        if let (Some(&(at, _)), Some(job)) = (at, &row.job) {
+            graph.tasks[at as usize].job = Some(job.to_string());
+        }
+        Ok(())
+    })?;
     let mut flows = Flows::default();
     each_flow::<TaskLogError>(dataset, |row| {
         let row = tasks.rules.apply_data_flow(row);
         let find = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
-            (Some("task"), Some(id)) => by_key.get(id).copied().unwrap_or(NONE),
-            _ => NONE,
+            (Some("task"), Some(id)) => by_key.get(id).copied().unwrap_or((NONE, 0)),
+            _ => (NONE, 0),
         };
         let writer = find(row.writer_type.as_deref(), row.writer.as_deref());
         let reader = find(row.reader_type.as_deref(), row.reader.as_deref());
@@ -191,7 +199,31 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
         Ok(())
     })?;
     flows.finish(&mut graph);
+    graph.losses = losses(dataset)?;
     Ok(graph)
+}
+
+/// When records of traces were lost: times of one host that touch each other are one.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub(crate) fn losses(dataset: &Dataset) -> Result<Vec<Loss>, DatasetError> {
+    let mut losses = Vec::new();
+    dataset.read::<IoLoss<'static>, DatasetError>(Projection::All, |row| {
+        let count = u64::try_from(row.count).unwrap_or(0);
+        losses.push(Loss { host: row.host.into_owned(), from_ns: row.not_before_ns, to_ns: row.observed_at_ns, count });
+        Ok(())
+    })?;
+    losses.sort_unstable();
+    losses.dedup_by(|next: &mut Loss, before: &mut Loss| {
+        let touches = next.host == before.host && next.from_ns <= before.to_ns;
+        if touches {
+            before.to_ns = before.to_ns.max(next.to_ns);
+            before.count = before.count.saturating_add(next.count);
+        }
+        touches
+    });
+    Ok(losses)
 }
 
 /// A name is not longer than this, in characters.
@@ -241,7 +273,8 @@ impl Gathered {
                 *known = paths(told.as_deref());
             }
         }
-        self.by_key.insert(attempt.key, at);
+        let number = task.attempts;
+        self.by_key.insert(attempt.key, (at, number));
     }
 
     fn new_task(&mut self, row: &TaskRun<'_>) -> u32 {
@@ -305,6 +338,9 @@ fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     task.run_time_ns = run_time_s(row).filter(|s| (0.0..9e9).contains(s)).map(|s| (s * 1e9) as i64);
     task.read_ns = traced.map(|traced| traced.read_time_ns);
     task.write_ns = traced.map(|traced| traced.write_time_ns);
+    task.failed = matches!(&*row.status, "failed" | "aborted");
+    task.host = row.host.as_deref().map(str::to_owned).or_else(|| traced.and_then(|traced| traced.host.clone()));
+    task.job = row.native_id.as_deref().filter(|_| row.native_kind.as_deref() == Some("slurm_job")).map(str::to_owned);
 }
 
 /// Rows of `data_flow` while they are gathered.
@@ -316,7 +352,7 @@ struct Flows {
 }
 
 impl Flows {
-    fn add(&mut self, row: &DataFlow<'_>, writer: u32, reader: u32) {
+    fn add(&mut self, row: &DataFlow<'_>, (writer, writer_attempt): (u32, u32), (reader, reader_attempt): (u32, u32)) {
         if writer == NONE && reader == NONE {
             return;
         }
@@ -326,20 +362,24 @@ impl Flows {
             Some(&file) => file,
             None => *self.files.entry(path.to_owned()).or_insert(next),
         };
-        let name = format!("{:?}", (&row.host, row.device, row.inode, row.generation, row.incarnation, &row.path, row.version));
+        let name = (&row.host, row.device, row.inode, row.generation, row.incarnation, &row.path, row.version);
         let next = self.versions.len() as u64;
-        let version = *self.versions.entry(flowmine_eventlog::IdHash::of(&name)).or_insert(next);
+        let version = *self.versions.entry(flowmine_eventlog::IdHash::of_parts(&name)).or_insert(next);
         self.flows.push(FileFlow {
             file,
             version,
             writer,
+            writer_attempt,
+            reader_attempt,
             was_there: row.writer_type.is_none(),
             reader,
             read_outside: reader == NONE && row.reader_type.is_some(),
             written_bytes: row.written_bytes,
             read_bytes: row.read_bytes,
+            first_write_ns: row.first_write_ns,
             last_write_ns: row.last_write_ns,
             first_read_ns: row.first_read_ns,
+            last_read_ns: row.last_read_ns,
             doubtful: row.order_doubtful,
         });
     }
@@ -375,10 +415,11 @@ fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter) -> Result<RunG
         let row = tasks.rules.apply_data_flow(row);
         let writer = find(row.writer_type.as_deref(), row.writer_scope.as_deref(), row.writer.as_deref());
         let reader = find(row.reader_type.as_deref(), row.reader_scope.as_deref(), row.reader.as_deref());
-        flows.add(&row, writer, reader);
+        flows.add(&row, (writer, 0), (reader, 0));
         Ok(())
     })?;
     flows.finish(&mut graph);
+    graph.losses = losses(dataset)?;
     Ok(graph)
 }
 
@@ -412,6 +453,11 @@ fn job_tasks(jobs: &Jobs, filter: &Filter, traced: &TracedJobs) -> (RunGraph, Ve
         task.submitted_ns = attempt.submit_ns.get();
         task.started_ns = attempt.start_ns.get();
         task.finished_ns = attempt.end_ns.get().or(attempt.ended_ns.get());
+        task.job = Some(task.name.clone());
+        // A list of several nodes says of no host that it ran there.
+        let node = attempt.node_list.map(|list| jobs.text(list)).filter(|list| !list.contains(['[', ',']));
+        task.host = node.map(str::to_owned);
+        task.failed = attempt.final_state.is_some_and(|state| jobs.text(state) != "COMPLETED");
         // Slurm tells whole seconds.
         task.precision_ns = flowmine_schema::time::SECOND_NS;
         let of_job = if traced.is_empty() { None } else { traced.of(&jobs.attempt_id(attempt)) };

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use flowmine_discover::fold::Fold;
 
 use super::{FilterArgs, SourceArgs, TimestampArg};
 
@@ -37,7 +38,8 @@ pub enum Model {
     Bottlenecks,
     /// Tables of activities and cases: times, failures, retries, memory and CPUs asked for and used.
     Summary,
-    /// Which tasks wait for which, by logical task, as workflow engines declare it: of a dataset, also without any time.
+    /// One run: who gives data to whom, with files, bytes and rates, and what the run waited for. Where nothing was traced, or of several runs: which
+    /// tasks wait for which, by logical task, as workflow engines declare it.
     Dag,
     /// What a run waited for: its critical path and what it is made of, slack, and what would be gained if a part were faster.
     CriticalPath,
@@ -51,6 +53,8 @@ pub enum Model {
     Compare,
     /// Which process forked which, with times and bytes; equal sub-trees are one.
     ProcessTree,
+    /// How files are read and written: calls and their latencies, sizes, patterns, who uses which file, bytes over time, and what is noteworthy.
+    Profile,
     /// How much of a task's time lies between its first and last access to a file, for each task and file.
     AccessShare,
     /// The reads and writes of one file (--file): offset over time, and by which task.
@@ -76,8 +80,10 @@ pub enum ModelFormat {
     Gml,
     /// Graphs for Cytoscape.
     Cytoscape,
-    /// For a terminal: of bottlenecks, summary, tree, declare, critical-path, check, compare, process-tree.
+    /// For a terminal: of bottlenecks, summary, tree, declare, critical-path, check, compare, process-tree, dag, profile.
     Text,
+    /// A trace for Perfetto's page or chrome://tracing: of gantt, process-tree, critical-path.
+    Perfetto,
     /// Petri nets (ISO/IEC 15909-2), for ProM, PM4Py and others.
     Pnml,
     /// BPMN 2.0 with its diagram.
@@ -134,17 +140,29 @@ pub enum ShowArg {
     Bytes,
 }
 
-/// When processes of one parent are one line.
+/// When parts of a structure are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FoldArg {
     /// Never.
     Never,
-    /// When they run the same program and forked the same programs equally often, all the way down.
+    /// When they have the same name and the same around them (processes: what they forked), equally often.
     Equal,
-    /// When they run the same program and forked the same programs, however often.
-    Programs,
-    /// When they run the same program.
-    Program,
+    /// When they have the same name and the same around them, however often.
+    Alike,
+    /// When they have the same name.
+    Name,
+}
+
+impl FoldArg {
+    /// As models have it.
+    pub fn fold(self) -> Fold {
+        match self {
+            Self::Never => Fold::Never,
+            Self::Equal => Fold::Equal,
+            Self::Alike => Fold::Alike,
+            Self::Name => Fold::Name,
+        }
+    }
 }
 
 /// The order of cases.
@@ -159,6 +177,34 @@ pub enum SortArg {
     Name,
 }
 
+/// What tasks, processes and jobs are put together by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ByArg {
+    /// What they are instances of.
+    Activity,
+    /// Their program: of profile.
+    Program,
+    /// Each process by itself, instead of tasks and jobs: of dag.
+    Process,
+    /// Each task (or job, where there are no tasks).
+    Task,
+    /// The job in which they ran.
+    Job,
+    /// The host on which they ran.
+    Host,
+}
+
+/// What files are put together by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FilesArg {
+    /// Each version of a file by itself.
+    Each,
+    /// The directory in which they lie.
+    Directory,
+    /// No files: lines lead from task to task.
+    None,
+}
+
 /// Of which things a table has rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
 pub enum TableArg {
@@ -167,6 +213,26 @@ pub enum TableArg {
     Activities,
     /// Cases, or deviations in them.
     Cases,
+    /// Lines of a graph: of dag, which has nodes else.
+    Edges,
+    /// Operations by kind: of profile, as all below.
+    Operations,
+    /// Bytes, and files and processes by what was done, of each group.
+    Groups,
+    /// Cumulative distributions of sizes, latencies, life times.
+    Distributions,
+    /// Files.
+    Files,
+    /// Processes.
+    Processes,
+    /// Which group used which file.
+    Uses,
+    /// Bytes of each group over time.
+    OverTime,
+    /// Bytes over time, by place in the file.
+    OverOffset,
+    /// What is noteworthy.
+    Advice,
 }
 
 /// `flowmine discover`.
@@ -187,17 +253,27 @@ pub struct Discover {
     /// models.
     #[arg(long, value_enum)]
     pub format: Option<ModelFormat>,
-    /// A run of a workflow engine: its name, its id, or both as they are listed when there are several. critical-path, check and spec are made of one
-    /// run; of others it chooses the tasks.
+    /// A run of a workflow engine: its name, its id, or both as they are listed when there are several. dag, critical-path, check and spec are made of
+    /// one run; of others it chooses the tasks.
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
-    /// How processes of one parent become one line, for process-tree. When not given the strictest that leaves few enough lines to look at.
+    /// How nodes become one, for process-tree and dag. When not given the strictest that leaves few enough to look at.
     #[arg(long, value_enum)]
     pub fold: Option<FoldArg>,
-    /// Only processes with this number, what they forked and what they descend from, for process-tree; may be given more than once.
+    /// What tasks and processes are put together by, for dag and profile. When not given: in dag each task, folded; in profile the activity.
+    #[arg(long, value_enum)]
+    pub by: Option<ByArg>,
+    /// What files are put together by, for dag. When not given: each by itself, folded.
+    #[arg(long, value_enum)]
+    pub files: Option<FilesArg>,
+    /// With files of the system (in /usr, /lib, /etc and the like) that nobody of the run wrote, for dag.
+    #[arg(long)]
+    pub system_files: bool,
+    /// Only processes with this number and what they forked, for process-tree (which also has what they descend from), dag and profile; may be given more
+    /// than once.
     #[arg(long, value_name = "PID")]
     pub pid: Vec<i32>,
-    /// Only processes of this job, likewise; may be given more than once.
+    /// Only this job, or its processes, likewise; may be given more than once.
     #[arg(long, value_name = "JOB")]
     pub job: Vec<String>,
     /// The attribute that has a lane of its own in a Gantt chart. When not given: of tasks the host, of jobs the nodes, of logs of others the resource.
@@ -243,7 +319,8 @@ pub struct Discover {
     /// Two instances are of one batch if the second starts no later than this after the first ended (900s, 15m), for batches.
     #[arg(long, value_name = "TIME", default_value = "15m", value_parser = super::duration)]
     pub batch_gap: std::time::Duration,
-    /// Which table of --model summary and temporal-profile goes into CSV: activities or cases, pairs or deviations.
+    /// Which table goes into CSV: of summary and temporal-profile activities or cases, pairs or deviations; of dag nodes (when not given) or edges; of
+    /// profile operations (when not given) or one of those that are named so.
     #[arg(long, value_enum, default_value_t)]
     pub table: TableArg,
     /// Which moment of an observed interval is an event's time.

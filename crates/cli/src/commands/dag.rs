@@ -1,30 +1,218 @@
-//! `flowmine discover --model dag`, and the picture of it in `flowmine run`.
+//! `flowmine discover --model dag`, and the picture of declared dependencies in `flowmine run`.
+//!
+//! Of one run in which data flow was traced it is the graph of tasks and files; where nothing was traced, and of several runs together, the graph of
+//! logical tasks as engines declare it; where neither an engine nor Slurm tells of anything, that of processes.
 
+use std::collections::BTreeSet;
+
+use anyhow::Context;
+use flowmine_activity_log::RunGraph;
+use flowmine_activity_log::filter::matches;
 use flowmine_correlate::Filter;
 use flowmine_correlate::row_rules::RowRules;
 use flowmine_discover::dag::{Builder, Dag, Task};
+use flowmine_discover::pictures::{dag as declared_picture, run_dag as picture};
+use flowmine_discover::run_dag::{self, By, FilesBy, Options};
+use flowmine_logs::process_graph;
+use flowmine_logs::run_graph::{self, RunGraphError};
 use flowmine_logs::task_log::notion::run_or_engine;
-use flowmine_logs::task_log::{self, TaskLogError, Tasks};
+use flowmine_logs::task_log::{self, TaskLogError, TaskNotion, Tasks};
 use flowmine_logs::task_summary::run_time_s;
-use flowmine_schema::Dataset;
+use flowmine_schema::tables::{Case, Process};
+use flowmine_schema::{Dataset, DatasetError, Projection};
 
-use super::jobs;
-use crate::args::Discover;
+use super::discover::{Made, write_graph};
+use super::{jobs, processes};
+use crate::args::{ByArg, Discover, FilesArg, FoldArg, ModelFormat, TableArg};
+use crate::messages;
 use crate::progress::Stage;
 
-/// The graph that was asked for.
-pub fn asked_for(args: &Discover) -> anyhow::Result<Dag> {
+/// Makes the graph that is asked for and a way to write it.
+pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static>> {
     let (Some(dir), None) = (&args.source.dataset, &args.source.log) else {
-        anyhow::bail!("--model dag is made of the tasks of a dataset, as workflow engines tell of them: give --dataset DIR alone");
+        anyhow::bail!(
+            "--model dag is made of a run in a dataset, with what its tasks waited for and read, which no event log tells: give --dataset DIR"
+        );
     };
-    let chooses = args.chooses_a_part() || !args.filter.account.is_empty() || !args.filter.user.is_empty();
-    anyhow::ensure!(!chooses, "--model dag is made of all tasks, or of those --from and --to a time: leave the other filters out");
+    let part = &args.part;
+    let others = !part.path.is_empty()
+        || !part.instances_where.is_empty()
+        || !part.cases_where.is_empty()
+        || part.top_variants.is_some()
+        || part.variant_coverage.is_some()
+        || args.case_notion.is_some()
+        || args.activity.is_some();
+    anyhow::ensure!(
+        !others,
+        "--model dag is made of tasks and files: choose among them with --run, --case, --job, --pid, --only-activity, --without-activity, --from and \
+         --to, and leave the other filters out"
+    );
+    anyhow::ensure!(args.by != Some(ByArg::Program), "--by program is for --model profile; --model dag has --by process");
+    anyhow::ensure!(
+        matches!(args.table, TableArg::Activities | TableArg::Edges),
+        "the tables of --model dag are nodes (when not given) and edges"
+    );
     let dataset = Dataset::open(dir)?;
-    anyhow::ensure!(task_log::has_tasks(&dataset)?, "the dataset has no tasks of workflow engines: import what one wrote first");
-    Ok(of(&dataset, &jobs::time_filter(&args.filter)?)?)
+    let stage = Stage::new("reading the dataset");
+    let run = match chosen_run(args, &dataset).with_context(|| dir.display().to_string())? {
+        Chosen::Run(run) => run,
+        Chosen::Declared => {
+            let found = of(&dataset, &jobs::time_filter(&args.filter)?)?;
+            anyhow::ensure!(
+                !matches!(format, ModelFormat::Csv | ModelFormat::Text),
+                "what engines declare of several runs is written as svg, dot, json and the like; choose one run with --run for tables"
+            );
+            return Ok(Box::new(move |out| match format {
+                ModelFormat::Json => Ok(declared_picture::json(&found, out)?),
+                _ => write_graph(&declared_picture::graph(&found), format, out),
+            }));
+        }
+    };
+    drop(stage);
+    let _stage = Stage::new("discovering");
+    let found = run_dag::discover(&run, &options(args, &run, &dataset)?);
+    drop(run);
+    let edges = args.table == TableArg::Edges;
+    Ok(Box::new(move |out| match format {
+        ModelFormat::Json => Ok(picture::json(&found, out)?),
+        ModelFormat::Csv if edges => Ok(picture::edges_csv(&found, out)?),
+        ModelFormat::Csv => Ok(picture::csv(&found, out)?),
+        ModelFormat::Text => Ok(out.write_all(picture::text(&found).as_bytes())?),
+        ModelFormat::Svg => write_graph(&picture::picture(&found), format, out),
+        _ => write_graph(&picture::graph(&found), format, out),
+    }))
 }
 
-/// The graph of a dataset's tasks.
+/// What a graph is made of.
+enum Chosen {
+    Run(RunGraph),
+    /// What engines declare, of all runs.
+    Declared,
+}
+
+fn chosen_run(args: &Discover, dataset: &Dataset) -> anyhow::Result<Chosen> {
+    if args.by == Some(ByArg::Process) || !args.pid.is_empty() {
+        return of_processes(args, dataset);
+    }
+    let prefix = format!("{}:", TaskNotion::Run.name());
+    let run = match (&args.run, args.part.case.as_slice()) {
+        (Some(run), _) => Some(run.as_str()),
+        (None, [case]) => case.strip_prefix(&prefix),
+        _ => None,
+    };
+    let asks = run.is_some()
+        || !args.part.case.is_empty()
+        || !args.job.is_empty()
+        || args.by.is_some()
+        || args.files.is_some()
+        || args.fold.is_some()
+        || !args.part.only_activity.is_empty()
+        || !args.part.without_activity.is_empty()
+        || matches!(args.table, TableArg::Edges);
+    let rules = RowRules::default();
+    let times = jobs::time_filter(&args.filter)?;
+    let filter = Filter { accounts: args.filter.account.clone(), users: args.filter.user.clone(), ..times.clone() };
+    match run_graph::read(dataset, &Tasks::new(dataset, &rules, &times), &filter, run) {
+        Ok(run) if run.noun == "task" && run.flows.is_empty() && !asks => Ok(Chosen::Declared),
+        Ok(run) => Ok(Chosen::Run(run)),
+        Err(RunGraphError::Several { count, .. }) if !asks => {
+            messages::note(&format!(
+                "flowmine: note: the dataset has {count} runs, and this is what their engines declare; files and bytes are those of one run: choose it with --run"
+            ));
+            Ok(Chosen::Declared)
+        }
+        Err(RunGraphError::Empty) if dataset.row_count::<Process<'static>>()? > 0 => of_processes(args, dataset),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn of_processes(args: &Discover, dataset: &Dataset) -> anyhow::Result<Chosen> {
+    let part = &args.part;
+    let (mut of_part, dag) = (args.clone(), "--model dag of processes");
+    (of_part.part.only_activity, of_part.part.without_activity) = (Vec::new(), Vec::new());
+    anyhow::ensure!(part.case.is_empty(), "{dag}: choose among them with --run, --job and --pid, not with --case");
+    processes::check(&of_part, dag)?;
+    let mut failed = None;
+    let name = match (&args.run, args.job.as_slice(), args.pid.as_slice()) {
+        (Some(run), ..) => format!("processes of {run}"),
+        (None, [], []) => "all processes".to_owned(),
+        _ => "processes".to_owned(),
+    };
+    let run = process_graph::read(dataset, &name, |all| match processes::chosen(args, dataset, all) {
+        Ok(chosen) => chosen.unwrap_or_else(|| vec![true; all.rows.len()]),
+        Err(error) => {
+            failed = Some(error);
+            Vec::new()
+        }
+    })?;
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(Chosen::Run(run)),
+    }
+}
+
+fn options(args: &Discover, run: &RunGraph, dataset: &Dataset) -> anyhow::Result<Options> {
+    let by = match args.by {
+        None | Some(ByArg::Task | ByArg::Process | ByArg::Program) => By::Each,
+        Some(ByArg::Activity) => By::Activity,
+        Some(ByArg::Job) => By::Job,
+        Some(ByArg::Host) => By::Host,
+    };
+    let files = match args.files {
+        None | Some(FilesArg::Each) => FilesBy::Each,
+        Some(FilesArg::Directory) => FilesBy::Directory,
+        Some(FilesArg::None) => FilesBy::None,
+    };
+    let fold = args.fold.map(FoldArg::fold);
+    Ok(Options { by, files, fold, system_files: args.system_files, chosen: chosen_tasks(args, run, dataset)?, ..Options::default() })
+}
+
+/// Which tasks are wanted, where not all are.
+fn chosen_tasks(args: &Discover, run: &RunGraph, dataset: &Dataset) -> anyhow::Result<Option<Vec<bool>>> {
+    let part = &args.part;
+    let prefix = format!("{}:", TaskNotion::Run.name());
+    let cases: Vec<&String> = part.case.iter().filter(|case| !case.starts_with(&prefix)).collect();
+    let of_processes = run.noun == "process";
+    let by_job = !of_processes && !args.job.is_empty();
+    if part.only_activity.is_empty() && part.without_activity.is_empty() && cases.is_empty() && !by_job {
+        return Ok(None);
+    }
+    let mut jobs: Option<BTreeSet<String>> = None;
+    if !cases.is_empty() {
+        let mut of_cases = BTreeSet::new();
+        dataset.read::<Case<'static>, DatasetError>(Projection::Only(&["case_id", "job"]), |row| {
+            if cases.iter().any(|case| **case == *row.case_id) {
+                of_cases.insert(row.job.into_owned());
+            }
+            Ok(())
+        })?;
+        anyhow::ensure!(!of_cases.is_empty(), "no case is called {:?} in the table cases", cases.first().map_or("", |case| case.as_str()));
+        jobs = Some(of_cases);
+    }
+    for job in &args.job {
+        anyhow::ensure!(
+            !by_job || run.tasks.iter().any(|task| task.job.as_ref() == Some(job)),
+            "no {} of the run ran in job {job:?}",
+            run.noun
+        );
+    }
+    let fits = |list: &[String], activity: &str| list.iter().any(|pattern| matches(pattern, activity));
+    let chosen: Vec<bool> = run
+        .tasks
+        .iter()
+        .map(|task| {
+            let job = |wanted: &dyn Fn(&String) -> bool| task.job.as_ref().is_some_and(wanted);
+            (part.only_activity.is_empty() || fits(&part.only_activity, &task.activity))
+                && !fits(&part.without_activity, &task.activity)
+                && jobs.as_ref().is_none_or(|jobs| job(&|job| jobs.contains(job)))
+                && (!by_job || job(&|job| args.job.contains(job)))
+        })
+        .collect();
+    anyhow::ensure!(chosen.contains(&true), "no {} of {} passes the filters", run.noun, run.name);
+    Ok(Some(chosen))
+}
+
+/// The graph of a dataset's tasks, as their engines declare it.
 pub fn of(dataset: &Dataset, filter: &Filter) -> Result<Dag, TaskLogError> {
     let _stage = Stage::new("reading the dataset");
     let mut builder = Builder::default();

@@ -7,13 +7,13 @@ use anyhow::Context;
 use flowmine_activity_log::{ActivityLog, Cases};
 use flowmine_discover::pictures::{self as pictures, dfg as dfg_picture, ocdfg as ocdfg_picture, process_model as process_picture};
 use flowmine_discover::{
-    batches, bottlenecks, dfg::dfg, dotted_chart, gantt, lifecycle, ocdfg::ocdfg, performance_spectrum, process_model, summary,
-    temporal_profile, variants,
+    batches, bottlenecks, dfg::dfg, dotted_chart, lifecycle, ocdfg::ocdfg, performance_spectrum, process_model, summary, temporal_profile,
+    variants,
 };
 use flowmine_draw::{Graph, dot, exchange, svg};
 use flowmine_process_models::declare;
 
-use super::{compare, dag, file_access, log, one_run, process_tree};
+use super::{compare, dag, file_access, gantt, log, one_run, process_tree, profile};
 use crate::args::{Discover, Model, ModelFormat, OtherArgs, ShowArg, SortArg, StatisticArg, TableArg};
 use crate::progress::Stage;
 use crate::{Outcome, output};
@@ -23,7 +23,7 @@ use ModelFormat::{Bpmn, Csv, Json, Png, Pnml, Svg, Text};
 /// Discovers a model and writes it.
 pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     anyhow::ensure!(
-        args.run.is_none() || !matches!(args.model, Model::Dag | Model::Ocdfg | Model::AccessShare | Model::Accesses),
+        args.run.is_none() || !matches!(args.model, Model::Ocdfg | Model::AccessShare | Model::Accesses),
         "this model is not made of one run: leave --run out"
     );
     if matches!(args.model, Model::AccessShare | Model::Accesses) {
@@ -33,24 +33,33 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     anyhow::ensure!(args.other == OtherArgs::default() || args.model == Model::Compare, "--with and the like are for --model compare");
     anyhow::ensure!(args.object_types.is_empty() || args.model == Model::Ocdfg, "--object-types is for --model ocdfg");
     anyhow::ensure!(args.lanes.is_none() || args.model == Model::Gantt, "--lanes is for --model gantt");
-    let of_tree = args.fold.is_some() || !args.pid.is_empty() || !args.job.is_empty();
-    anyhow::ensure!(!of_tree || args.model == Model::ProcessTree, "--fold, --pid and --job are for --model process-tree");
+    let (of_processes, of_dag) = (args.model == Model::ProcessTree, args.model == Model::Dag);
+    anyhow::ensure!(args.fold.is_none() || of_processes || of_dag, "--fold is for --model process-tree and dag");
+    let chooses = !args.pid.is_empty() || !args.job.is_empty();
+    anyhow::ensure!(
+        !chooses || of_processes || of_dag || args.model == Model::Profile,
+        "--pid and --job are for --model process-tree, dag and profile"
+    );
+    anyhow::ensure!(args.by.is_none() || of_dag || args.model == Model::Profile, "--by is for --model dag and profile");
+    anyhow::ensure!((args.files.is_none() && !args.system_files) || of_dag, "--files and --system-files are for --model dag");
     let format = format(args)?;
     // A PNG is the SVG, drawn.
     let (png, format) = (format == Png, if format == Png { Svg } else { format });
     let log;
     let (made, lossy): (Made<'_>, bool) = if args.model == Model::Dag {
-        let found = dag::asked_for(args)?;
-        let write = move |out: &mut dyn Write| match format {
-            Json => Ok(pictures::dag::json(&found, out)?),
-            _ => write_graph(&pictures::dag::graph(&found), format, out),
-        };
-        (Box::new(write), false)
+        (dag::make(args, format)?, false)
+    } else if args.model == Model::Profile {
+        profile::make(args, format)?
     } else if matches!(args.model, Model::CriticalPath | Model::Check | Model::Spec) {
         (one_run::make(args, format)?, false)
     } else if args.model == Model::Compare {
         compare::make(args, format)?
     } else if args.model == Model::ProcessTree {
+        if format == ModelFormat::Perfetto {
+            let (processes, phases) = process_tree::with_phases(args)?;
+            let write = move |out: &mut dyn Write| Ok(pictures::perfetto::processes((&processes, &phases), out)?);
+            return written(args, png, Box::new(write), false);
+        }
         let found = process_tree::make(args)?;
         let write = move |out: &mut dyn Write| match format {
             Json => Ok(pictures::process_tree::json(&found, out)?),
@@ -64,8 +73,14 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         let loaded = log::load(args)?;
         log = loaded.log;
         let _stage = Stage::new("discovering");
-        (make(args, format, &log)?, loaded.lossy)
+        let made = if args.model == Model::Gantt { gantt::make(args, format, &log)? } else { make(args, format, &log)? };
+        (made, loaded.lossy)
     };
+    written(args, png, made, lossy)
+}
+
+/// Writes what was made; a PNG is a picture that is drawn.
+fn written(args: &Discover, png: bool, made: Made<'_>, lossy: bool) -> anyhow::Result<Outcome> {
     output::write(args.output.as_deref(), |out| {
         if !png {
             return made(out);
@@ -84,16 +99,27 @@ fn formats(model: Model) -> &'static [ModelFormat] {
     const CHART: &[ModelFormat] = &[Svg, Png, Json, Csv];
     match model {
         Model::Dfg | Model::Ocdfg => GRAPH,
-        Model::Dag => &[Svg, Png, ModelFormat::Dot, Json, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
+        Model::Dag => &[Svg, Png, Text, ModelFormat::Dot, Json, Csv, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
+        Model::Profile => &[Text, Svg, Png, Csv, Json],
+        Model::Gantt => &[Svg, Png, Json, Csv, ModelFormat::Perfetto],
         Model::Tree => &[Svg, Png, Text, Json, Pnml, Bpmn],
         Model::Petri => &[Pnml, Svg, Png, ModelFormat::Dot, Json, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
         Model::Bpmn => &[Bpmn, Svg, Png, Json],
         Model::Declare | Model::Bottlenecks | Model::Summary | Model::Check | Model::Compare => &[Text, Csv, Json],
         Model::Spec => &[ModelFormat::Makeflow, ModelFormat::Snakemake, ModelFormat::Slurm],
-        Model::CriticalPath => &[Text, Svg, Png, Csv, Json],
-        Model::ProcessTree => {
-            &[Svg, Png, Text, Csv, Json, ModelFormat::Dot, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape]
-        }
+        Model::CriticalPath => &[Text, Svg, Png, Csv, Json, ModelFormat::Perfetto],
+        Model::ProcessTree => &[
+            Svg,
+            Png,
+            Text,
+            Csv,
+            Json,
+            ModelFormat::Dot,
+            ModelFormat::Graphml,
+            ModelFormat::Gml,
+            ModelFormat::Cytoscape,
+            ModelFormat::Perfetto,
+        ],
         _ => CHART,
     }
 }
@@ -206,10 +232,6 @@ fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> an
             }
             chart!(found, format, temporal_profile)
         }
-        Model::Gantt => {
-            let by = args.lanes.clone().or_else(|| log.attributes.iter().find(|of| of.key == log::NODES).map(|of| of.key.clone()));
-            chart!(gantt::discover(log, cases, &gantt::Options { by }), format, gantt)
-        }
         Model::Summary => {
             let cases_by = match args.sort {
                 SortArg::Start => summary::CasesBy::Start,
@@ -272,6 +294,8 @@ fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> an
         | Model::Check
         | Model::Spec
         | Model::ProcessTree
+        | Model::Profile
+        | Model::Gantt
         | Model::Compare
         | Model::AccessShare
         | Model::Accesses => {
@@ -280,7 +304,7 @@ fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> an
     })
 }
 
-fn cases(log: &ActivityLog) -> anyhow::Result<&Cases> {
+pub fn cases(log: &ActivityLog) -> anyhow::Result<&Cases> {
     log.cases().context("the log has no cases")
 }
 
@@ -310,7 +334,7 @@ fn options(args: &Discover) -> dfg_picture::Options {
 }
 
 /// Writes a graph as a picture or for other programs.
-fn write_graph(graph: &Graph, format: ModelFormat, out: &mut dyn Write) -> anyhow::Result<()> {
+pub fn write_graph(graph: &Graph, format: ModelFormat, out: &mut dyn Write) -> anyhow::Result<()> {
     match format {
         ModelFormat::Dot => out.write_all(dot::dot(graph)?.as_bytes())?,
         ModelFormat::Graphml => out.write_all(exchange::graphml(graph)?.as_bytes())?,

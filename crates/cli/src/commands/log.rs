@@ -80,6 +80,8 @@ fn case_of_run(args: &Discover, run: &str) -> anyhow::Result<String> {
 
 /// The attribute that tells on which nodes a job ran.
 pub const NODES: &str = "node_list";
+/// The attribute that tells which job it is.
+pub const JOB: &str = "job";
 
 /// The attributes by which is filtered, and those that a picture shows.
 fn kept(args: &Discover, [account, user]: [&str; 2]) -> Vec<String> {
@@ -139,6 +141,12 @@ fn filter_words(args: &Discover) -> Vec<String> {
     words
 }
 
+fn keep_once(keep: &mut Vec<String>, key: &str) {
+    if !keep.iter().any(|known| known == key) {
+        keep.push(key.to_owned());
+    }
+}
+
 /// What `--activity` says, as keys.
 fn keys(activity: &str) -> Vec<String> {
     match activity {
@@ -184,8 +192,9 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
     }
     let log = match source::notion(name, &dataset)? {
         Notion::Jobs(notion) => {
-            if args.model == Model::Gantt && args.lanes.is_none() {
-                options.keep.push(NODES.to_owned());
+            if args.model == Model::Gantt {
+                options.keep.extend(args.lanes.is_none().then(|| NODES.to_owned()));
+                keep_once(&mut options.keep, JOB);
             }
             if args.activity.as_deref() == Some("command-state") {
                 options.activity = vec!["activity".to_owned(), "state".to_owned()];
@@ -208,6 +217,9 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
             log
         }
         Notion::Tasks(notion) => {
+            if args.model == Model::Gantt {
+                keep_once(&mut options.keep, columns::TASK_KEY);
+            }
             let unknown = [&options.activity, &options.keep].into_iter().find_map(|keys| columns::unknown_attribute(keys));
             if let Some(key) = unknown.filter(|key| !OF_JOBS.contains(key)) {
                 anyhow::bail!("tasks have no attribute {key:?}: docs/tables.md lists the columns of task_runs");

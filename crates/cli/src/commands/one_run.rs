@@ -3,7 +3,7 @@
 use anyhow::Context;
 use flowmine_correlate::Filter;
 use flowmine_correlate::row_rules::RowRules;
-use flowmine_discover::pictures::{check as check_picture, critical_path as path_picture, spec as language};
+use flowmine_discover::pictures::{check as check_picture, critical_path as path_picture, perfetto, spec as language};
 use flowmine_discover::{check, critical_path, spec};
 use flowmine_logs::run_graph;
 use flowmine_logs::task_log::Tasks;
@@ -62,6 +62,7 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
         ModelFormat::Json => Ok(path_picture::json(&found, out)?),
         ModelFormat::Csv => Ok(path_picture::csv(&found, out)?),
         ModelFormat::Svg => Ok(out.write_all(path_picture::svg(&found).as_bytes())?),
+        ModelFormat::Perfetto => Ok(perfetto::critical_path(&found, out)?),
         _ => Ok(out.write_all(path_picture::text(&found).as_bytes())?),
     }))
 }

@@ -346,6 +346,12 @@ impl Files {
         }
     }
 
+    /// The path of the file that has these numbers now, if one is known.
+    pub fn path_of(&self, numbers: (i64, i64, i64)) -> Option<&str> {
+        let at = self.known.get(&numbers)?;
+        self.peek(*at)?.path.as_deref()
+    }
+
     /// A file was deleted, or renamed, by a path.
     pub fn moved(&mut self, event: &IoEvent<'_>) {
         let numbers = (event.device.unwrap_or(UNTOLD), event.inode.unwrap_or(UNTOLD), event.generation.unwrap_or(UNTOLD));

@@ -55,6 +55,7 @@ fn facts(found: &CriticalPath) -> (Vec<String>, Vec<String>) {
     let left_out = [
         (left.tasks_without_times, format!("{} whose times are not known", counted_of(left.tasks_without_times))),
         (left.tasks_backwards, format!("{} that ended before the start", counted_of(left.tasks_backwards))),
+        (left.forked_others, format!("{} that forked others, for which they may have waited", counted_of(left.forked_others))),
         (left.unknown_parents, dependencies(left.unknown_parents, &format!("on {nouns} that no row tells of"))),
         (left.tasks_without_parents, format!("what {} waited for, which nobody tells", counted_of(left.tasks_without_parents))),
         (left.circular, dependencies(left.circular, "that go in a circle")),

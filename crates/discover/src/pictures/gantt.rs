@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use flowmine_activity_log::{NONE, Status};
+use flowmine_activity_log::{IoPhase, NONE, Status};
 use flowmine_draw::axis::{self, Axis, SMALL};
 use flowmine_draw::legend::{Entry, Sample};
 use flowmine_draw::sheet::{Frame, Num, Sheet, TEXT, WEAK_TEXT};
@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::calendar;
 use super::colours::{OTHER, PALETTE, ink};
-use super::csv::Csv;
+use super::csv::{Csv, seconds};
 use super::page::{INNER, MARGIN, Page, RULE, name_in, nothing};
 use crate::about::About;
 use crate::gantt::{Bar, Gantt, Level, Resource};
@@ -42,6 +42,12 @@ const HEIGHT: f64 = 620.0;
 /// The field of how many ran at once.
 const USE: f64 = 96.0;
 const WAITED: &str = "#d9dee5";
+/// Below bars, where lanes are so high at least, lie strips of this share of them that say when they read and wrote.
+const LANE_WITH_PHASES: f64 = 11.0;
+const STRIPS: f64 = 0.3;
+const HIGHEST_WITH_PHASES: f64 = 26.0;
+const READ: &str = "#0f8f7a";
+const WROTE: &str = "#c2334d";
 const FAILED: &str = "#a5122e";
 const WAITING_LINE: &str = "#7a6a00";
 /// Columns of the field.
@@ -60,12 +66,16 @@ pub fn svg(chart: &Gantt, drawing: &Drawing) -> String {
     };
     let colours = Colours::of(chart);
     let lanes: u32 = chart.resources.iter().map(|resource| resource.lanes).sum();
-    let lane = (HEIGHT / f64::from(lanes.max(1))).min(HIGHEST_LANE);
+    let lane = (HEIGHT / f64::from(lanes.max(1))).min(if chart.phases.is_empty() { HIGHEST_LANE } else { HIGHEST_WITH_PHASES });
     let with_lanes = lane >= LOWEST_LANE;
     if !with_lanes {
         page.left_out.push(format!("{}, for which there is no room (--format csv has all)", counted(lanes.into(), "lane", "lanes")));
     }
-    legend(&mut page, chart, &colours, with_lanes);
+    let with_phases = with_lanes && !chart.phases.is_empty() && lane >= LANE_WITH_PHASES;
+    if !chart.phases.is_empty() && !with_phases {
+        page.left_out.push("when they read and wrote, for which lanes are too low (--format csv and perfetto have it)".to_owned());
+    }
+    legend(&mut page, chart, &colours, (with_lanes, with_phases));
     let axis = Axis { low: 0.0, high: (last.saturating_sub(first)).max(1) as f64, from: MARGIN + NAMES, to: MARGIN + INNER - 10.0 };
     page.draw(|sheet, top| {
         let (ticks, words) = calendar::ticks(&axis, first, 8.0);
@@ -107,7 +117,7 @@ fn facts(chart: &Gantt) -> Vec<String> {
     facts
 }
 
-fn legend(page: &mut Page, chart: &Gantt, colours: &Colours, with_lanes: bool) {
+fn legend(page: &mut Page, chart: &Gantt, colours: &Colours, (with_lanes, with_phases): (bool, bool)) {
     for (heading, entries) in colours.legend(chart) {
         page.legend.push(Entry::new(heading, Sample::Swatches(entries), ""));
     }
@@ -122,6 +132,17 @@ fn legend(page: &mut Page, chart: &Gantt, colours: &Colours, with_lanes: bool) {
         let hidden = marks.iter().any(|(colour, _)| colour == WAITED);
         let note = if hidden { "Waiting is drawn where its lane was free." } else { "" };
         page.legend.push(Entry::new("Marks", Sample::Swatches(marks), note));
+    }
+    if with_lanes && chart.bars.iter().any(|bar| bar.staged_until_ns.is_some()) {
+        let note = "It had started, as it is told, and had no process yet that was traced.";
+        page.legend.push(Entry::new("Pale begin of a bar", Sample::Words, note));
+    }
+    if with_phases {
+        let mut samples = vec![(READ.to_owned(), "it read".to_owned()), (WROTE.to_owned(), "it wrote".to_owned())];
+        samples.retain(|(colour, _)| chart.phases.iter().any(|phase| phase.write == (colour == WROTE)));
+        let added_up = chart.phases.iter().any(|phase| phase.added_up);
+        let note = if added_up { "Operations were added up: from the first to the last one on an open file." } else { "" };
+        page.legend.push(Entry::new("Below a bar", Sample::Swatches(samples), note));
     }
     if with_lanes && chart.bars.iter().any(|bar| !bar.start_is_known) {
         let note = "Its start is not known: the bar begins when it was ready.";
@@ -267,13 +288,15 @@ fn draw_lanes(sheet: &mut Sheet, chart: &Gantt, (colours, named): (&Colours, boo
             free = middle + 3.0;
         }
     }
-    let high = (lane - if lane > 5.0 { 2.0 } else { 0.3 }).max(1.0);
+    let strips = if !chart.phases.is_empty() && lane >= LANE_WITH_PHASES { (lane * STRIPS).floor() } else { 0.0 };
+    let full = (lane - if lane > 5.0 { 2.0 } else { 0.3 }).max(1.0);
+    let high = full - strips;
     let waited: String = chart
         .bars
         .iter()
         .filter_map(|bar| {
             let from = x(bar.ready_ns?);
-            let y = top + lane * f64::from(bar.lane) + (lane - high * 0.4) / 2.0;
+            let y = top + lane * f64::from(bar.lane) + (lane - full) / 2.0 + high * 0.3;
             let to = x(bar.start_ns);
             (to - from >= 0.3).then(|| format!("M{} {}H{}v{}H{}z", Num(from), Num(y), Num(to), Num(high * 0.4), Num(from)))
         })
@@ -284,7 +307,7 @@ fn draw_lanes(sheet: &mut Sheet, chart: &Gantt, (colours, named): (&Colours, boo
     let mut paths: BTreeMap<(usize, bool), String> = BTreeMap::new();
     for bar in &chart.bars {
         let (from, to) = (x(bar.start_ns), x(bar.end_ns));
-        let y = top + lane * f64::from(bar.lane) + (lane - high) / 2.0;
+        let y = top + lane * f64::from(bar.lane) + (lane - full) / 2.0;
         let frame = Frame { x: from, y, w: (to - from).max(0.8), h: high };
         let place = colours.place(bar.activity);
         if named {
@@ -297,13 +320,48 @@ fn draw_lanes(sheet: &mut Sheet, chart: &Gantt, (colours, named): (&Colours, boo
     for ((place, known), data) in paths {
         sheet.path(&data, Colours::colour(place), if known { "" } else { "fill-opacity=\"0.45\"" });
     }
+    let pale: String = chart
+        .bars
+        .iter()
+        .filter_map(|bar| {
+            let (from, to) = (x(bar.start_ns), x(bar.staged_until_ns?));
+            let y = top + lane * f64::from(bar.lane) + (lane - full) / 2.0;
+            (to - from >= 0.3).then(|| format!("M{} {}H{}v{}H{}z", Num(from), Num(y), Num(to), Num(high), Num(from)))
+        })
+        .collect();
+    if !pale.is_empty() {
+        sheet.path(&pale, "#ffffff", "fill-opacity=\"0.6\"");
+    }
+    if strips > 0.0 {
+        for (write, colour) in [(false, READ), (true, WROTE)] {
+            let mut data = String::new();
+            for bar in &chart.bars {
+                let y = top + lane * f64::from(bar.lane) + (lane - full) / 2.0 + high + if write { strips / 2.0 } else { 0.0 };
+                for phase in chart.phases_of(bar).iter().filter(|phase| phase.write == write) {
+                    let (from, to) = (x(phase.from_ns.max(bar.start_ns)), x(phase.to_ns.min(bar.end_ns)));
+                    let _ = write!(
+                        data,
+                        "M{} {}h{}v{}h{}z",
+                        Num(from),
+                        Num(y),
+                        Num((to - from).max(0.5)),
+                        Num(strips / 2.0),
+                        Num(-(to - from).max(0.5))
+                    );
+                }
+            }
+            if !data.is_empty() {
+                sheet.path(&data, colour, "");
+            }
+        }
+    }
     let failed: String = chart
         .bars
         .iter()
         .filter(|bar| bar.status == Status::Failed)
         .map(|bar| {
             let (from, to) = (x(bar.start_ns), x(bar.end_ns));
-            let y = top + lane * f64::from(bar.lane) + (lane + high) / 2.0;
+            let y = top + lane * f64::from(bar.lane) + (lane - full) / 2.0 + high;
             let thick = (high / 4.0).clamp(0.8, 3.0);
             format!("M{} {}h{}v{}h{}z", Num(from), Num(y - thick), Num((to - from).max(1.5)), Num(thick), Num(-(to - from).max(1.5)))
         })
@@ -340,6 +398,12 @@ fn told(chart: &Gantt, bar: &Bar) -> Vec<String> {
     let ran = duration(bar.end_ns.saturating_sub(bar.start_ns) as f64);
     let what = if bar.start_is_known { "ran" } else { "waited and ran" };
     lines.push(format!("{what} {ran}, from {} UTC", calendar::moment(bar.start_ns)));
+    lines.extend(bar.staged_until_ns.map(|until| format!("staged {}", duration(until.saturating_sub(bar.start_ns) as f64))));
+    for (write, what) in [(false, "read"), (true, "wrote")] {
+        let of = || chart.phases_of(bar).iter().filter(|phase| phase.write == write);
+        let bytes = of().fold(0i64, |sum, phase| sum.saturating_add(phase.bytes));
+        lines.extend((bytes > 0).then(|| format!("{what} {} in {}", axis::bytes(bytes), counted(of().count() as u64, "phase", "phases"))));
+    }
     lines.extend(bar.attempt.filter(|attempt| *attempt > 1).map(|attempt| format!("attempt {attempt}")));
     lines.push(status(bar.status).to_owned());
     lines
@@ -378,9 +442,26 @@ struct JsonBar<'a> {
     case: Option<&'a str>,
     ready_ns: Option<i64>,
     start_ns: Option<i64>,
+    staged_until_ns: Option<i64>,
     end_ns: Option<i64>,
     status: &'static str,
     attempt: Option<u32>,
+    io: Vec<JsonPhase>,
+}
+
+#[derive(Serialize)]
+struct JsonPhase {
+    from_ns: i64,
+    to_ns: i64,
+    write: bool,
+    bytes: i64,
+    operations: u64,
+    added_up: bool,
+}
+
+fn json_phase(of: &IoPhase) -> JsonPhase {
+    let &IoPhase { from_ns, to_ns, write, bytes, operations, added_up } = of;
+    JsonPhase { from_ns, to_ns, write, bytes, operations, added_up }
 }
 
 /// What is known of a bar: its moment of being ready, its start, its end.
@@ -398,9 +479,11 @@ fn list<S: serde::Serializer>(chart: &&Gantt, out: S) -> Result<S::Ok, S::Error>
             case: (bar.case != NONE).then(|| chart.cases.get(bar.case)),
             ready_ns,
             start_ns,
+            staged_until_ns: bar.staged_until_ns,
             end_ns,
             status: status(bar.status),
             attempt: bar.attempt,
+            io: chart.phases_of(bar).iter().map(json_phase).collect(),
         }
     }))
 }
@@ -424,12 +507,29 @@ pub fn json(chart: &Gantt, out: impl Write) -> io::Result<()> {
     super::document("flowmine-gantt", &whole, out)
 }
 
+const COLUMNS_OF_BARS: [&str; 14] = [
+    "resource",
+    "slot",
+    "activity",
+    "case",
+    "ready",
+    "start",
+    "staged_until",
+    "end",
+    "status",
+    "attempt",
+    "read_phases_s",
+    "read_phases_bytes",
+    "write_phases_s",
+    "write_phases_bytes",
+];
+
 /// Writes all bars as a table.
 ///
 /// # Errors
 /// What the writer says.
 pub fn csv(chart: &Gantt, out: impl Write) -> io::Result<()> {
-    let mut csv = Csv::new(out, &["resource", "slot", "activity", "case", "ready", "start", "end", "status", "attempt"])?;
+    let mut csv = Csv::new(out, &COLUMNS_OF_BARS)?;
     let mut resources = chart.resources.iter().peekable();
     let mut resource = resources.next();
     for bar in &chart.bars {
@@ -440,8 +540,16 @@ pub fn csv(chart: &Gantt, out: impl Write) -> io::Result<()> {
         let (ready, start, end) = moments(bar);
         csv.text(name.unwrap_or_default()).count(slot.into()).text(chart.activities.get(bar.activity));
         csv.text(if bar.case == NONE { "" } else { chart.cases.get(bar.case) });
-        csv.number(ready.map(calendar::iso)).number(start.map(calendar::iso)).number(end.map(calendar::iso));
-        csv.text(status(bar.status)).number(bar.attempt).end()?;
+        csv.number(ready.map(calendar::iso)).number(start.map(calendar::iso)).number(bar.staged_until_ns.map(calendar::iso));
+        csv.number(end.map(calendar::iso)).text(status(bar.status)).number(bar.attempt);
+        for write in [false, true] {
+            let phases = || chart.phases_of(bar).iter().filter(|phase| phase.write == write);
+            let known = phases().next().is_some();
+            let time: i128 = phases().map(|phase| i128::from(phase.to_ns) - i128::from(phase.from_ns)).sum();
+            let bytes: i128 = phases().map(|phase| i128::from(phase.bytes)).sum();
+            csv.number(known.then(|| seconds(time))).number(known.then_some(bytes));
+        }
+        csv.end()?;
     }
     csv.finish()
 }

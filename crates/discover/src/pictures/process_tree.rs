@@ -26,8 +26,8 @@ fn facts(found: &ProcessTree) -> (Vec<String>, Vec<String>) {
     let folded = match found.fold {
         Fold::Never => "each with a line of its own",
         Fold::Equal => "those of one parent that run the same and forked the same are one",
-        Fold::Programs => "those of one parent that run the same and forked the same programs, however often, are one",
-        Fold::Program => "those of one parent that run the same program are one",
+        Fold::Alike => "those of one parent that run the same and forked the same programs, however often, are one",
+        Fold::Name => "those of one parent that run the same program are one",
     };
     let took = found.time_ns.map_or(String::new(), |ns| format!(", {} from the first start to the last end", duration(ns as f64)));
     let on = if found.hosts > 1 { format!(" on {} hosts", count(found.hosts)) } else { String::new() };
@@ -165,6 +165,10 @@ pub fn svg(found: &ProcessTree) -> String {
     }
     let note = if any_failed { "Red under a bar: some of them failed." } else { "" };
     page.legend.push(Entry::new("Bar", Sample::Swatches(samples), note));
+    if lines.iter().any(|&at| found.nodes[at].without_end == found.nodes[at].processes) {
+        let note = "No end is known: it ran on, or records were lost. The bar leads to the last moment of all.";
+        page.legend.push(Entry::new("Pale bar", Sample::Words, note));
+    }
     page.legend.push(Entry::new("Grey name", Sample::Words, "Ran no program of its own: it went on with that of what forked it."));
     let first = found.nodes.iter().filter_map(|node| node.started_ns).min().unwrap_or(0);
     let last = found.nodes.iter().filter_map(|node| node.ended_ns.or(node.started_ns)).max().unwrap_or(first);
@@ -227,7 +231,9 @@ fn draw_row(sheet: &mut Sheet, node: &Node, (axis, first): (&Axis, i64), y: f64)
             drawn_to = to;
         }
     }
-    sheet.path(&ran, if all_failed { FAILED } else { RAN }, "");
+    // Of what is not known to have ended the bar leads to the last moment of all.
+    let pale = if node.without_end == node.processes { "fill-opacity=\"0.4\"" } else { "" };
+    sheet.path(&ran, if all_failed { FAILED } else { RAN }, pale);
     if node.failed > 0 && !all_failed {
         let ends = node.started_ns.zip(node.running_ns.last()).map(|(start, (_, end))| (x(start), x(*end)));
         let (from, to) = ends.unwrap_or_default();

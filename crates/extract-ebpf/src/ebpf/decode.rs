@@ -14,8 +14,8 @@ use crate::TraceError;
 use crate::cgroups::Cgroups;
 use crate::proc::facts::{arguments, chosen};
 use crate::record::{
-    Counters, CpuTime, DirectoryCalls, FileKey, FileKind, Op, OpenFile, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record, Sum,
-    Totals, Via,
+    Counters, CpuTime, DirectoryCalls, FileKey, FileKind, Op, OpenFile, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews,
+    Record, Sum, Totals, Via,
 };
 
 /// Takes records as they come out.

@@ -686,13 +686,9 @@ impl Call {
             Call::Allocate => "allocate",
             Call::Sync | Call::SyncRange => "sync",
             Call::Map => "mmap",
-            Call::Count(_)
-            | Call::Duplicate
-            | Call::RingSetup
-            | Call::RingEnter
-            | Call::Submit
-            | Call::Unshare
-            | Call::ChangeRoot => return None,
+            Call::Count(_) | Call::Duplicate | Call::RingSetup | Call::RingEnter | Call::Submit | Call::Unshare | Call::ChangeRoot => {
+                return None;
+            }
         })
     }
 }

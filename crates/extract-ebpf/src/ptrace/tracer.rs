@@ -282,7 +282,8 @@ impl Tracer<'_> {
             return;
         };
         let facts = ProcessFacts { parent, ..self.reader.of_fork(pid) };
-        self.processes.insert(key, Process { uid: facts.uid, gid: facts.gid, counters: Counters::default(), directories: DirectoryCalls::default() });
+        self.processes
+            .insert(key, Process { uid: facts.uid, gid: facts.gid, counters: Counters::default(), directories: DirectoryCalls::default() });
         self.tasks.insert(pid, Task { process: key, table, pending: None, interrupted: None, view: None, exiting: false });
         self.tell_process(key, ProcessChange::Fork, facts, Counters::default());
     }

@@ -200,22 +200,69 @@ impl InstanceOfAttempt {
 /// What a row of `data_flow` tells of: one version of a file, and one who read it.
 fn reading(row: &DataFlow<'_>) -> IdHash {
     let version = (&row.host, row.device, row.inode, row.generation, row.incarnation, &row.path, row.version);
-    IdHash::of(&format!("{version:?} {:?}", (&row.reader_type, &row.reader_scope, &row.reader)))
+    IdHash::of_parts(&(version, &row.reader_type, &row.reader_scope, &row.reader))
 }
 
+const READING: &[&str] = &[
+    "host",
+    "device",
+    "inode",
+    "generation",
+    "incarnation",
+    "path",
+    "version",
+    "writer_type",
+    "written_bytes",
+    "reader_type",
+    "reader_scope",
+    "reader",
+];
+
+/// What [`each_flow`] reads: all but phases and origins.
+const FLOW: &[&str] = &[
+    "host",
+    "device",
+    "inode",
+    "generation",
+    "incarnation",
+    "path",
+    "version",
+    "writer_type",
+    "writer_scope",
+    "writer",
+    "written_bytes",
+    "first_write_ns",
+    "last_write_ns",
+    "reader_type",
+    "reader_scope",
+    "reader",
+    "read_bytes",
+    "first_read_ns",
+    "last_read_ns",
+    "order_doubtful",
+];
+
 /// Calls `each` with the rows of `data_flow`, but for those whose writer made or emptied the file and wrote nothing, where another wrote what was read: a shell opens what its commands write to.
-/// Holds 16 bytes for each row.
+/// Where there is such a row, 16 bytes are held for each row.
 ///
 /// # Errors
 /// When the dataset cannot be read, or what `each` returns.
 pub(crate) fn each_flow<E: From<DatasetError>>(dataset: &Dataset, mut each: impl FnMut(DataFlow<'_>) -> Result<(), E>) -> Result<(), E> {
-    let mut written: FxHashSet<IdHash> = FxHashSet::default();
-    dataset.read::<DataFlow<'static>, E>(Projection::All, |row| {
-        written.extend((row.written_bytes > 0).then(|| reading(&row)));
+    let wrote_nothing = |row: &DataFlow<'_>| row.writer_type.is_some() && row.written_bytes == 0;
+    let mut any = false;
+    dataset.read::<DataFlow<'static>, E>(Projection::Only(&["writer_type", "written_bytes"]), |row| {
+        any |= wrote_nothing(&row);
         Ok(())
     })?;
-    dataset.read::<DataFlow<'static>, E>(Projection::All, |row| {
-        let gave_nothing = row.writer_type.is_some() && row.written_bytes == 0 && written.contains(&reading(&row));
+    let mut written: FxHashSet<IdHash> = FxHashSet::default();
+    if any {
+        dataset.read::<DataFlow<'static>, E>(Projection::Only(READING), |row| {
+            written.extend((row.written_bytes > 0).then(|| reading(&row)));
+            Ok(())
+        })?;
+    }
+    dataset.read::<DataFlow<'static>, E>(Projection::Only(FLOW), |row| {
+        let gave_nothing = wrote_nothing(&row) && written.contains(&reading(&row));
         if gave_nothing { Ok(()) } else { each(row) }
     })
 }

@@ -11,7 +11,7 @@ mod tasks;
 pub(crate) use jobs::each_flow;
 pub use jobs::{InstanceOfAttempt, jobs, suffices};
 pub use records::{Columns, classifier, read_file, walk_cases, walk_objects};
-pub use tasks::{tasks, unknown_attribute};
+pub use tasks::{TASK_KEY, tasks, unknown_attribute};
 
 use flowmine_activity_log::Transition;
 

@@ -17,6 +17,9 @@ use crate::task_log::attributes::TASK;
 use crate::task_log::moments::{Moment, moments};
 use crate::task_log::{TaskLogError, TaskNotion, Tasks};
 
+/// The attribute that is what `task_io` and `links` call an attempt.
+pub const TASK_KEY: &str = "task:key";
+
 /// What is kept of an attempt until all are known.
 struct Attempt {
     case: u32,
@@ -90,7 +93,8 @@ fn text_of(row: &TaskRun<'static>, key: &str) -> Option<String> {
 pub fn unknown_attribute(keys: &[String]) -> Option<&str> {
     let known = |key: &str| {
         let key = key.strip_prefix("task:").or_else(|| key.strip_prefix("case:task:")).unwrap_or(key);
-        matches!(key, "concept:name" | "activity" | "org:resource" | "lifecycle:transition") || TASK.iter().any(|(name, ..)| *name == key)
+        matches!(key, "key" | "concept:name" | "activity" | "org:resource" | "lifecycle:transition")
+            || TASK.iter().any(|(name, ..)| *name == key)
     };
     keys.iter().map(String::as_str).find(|key| !known(key))
 }
@@ -151,7 +155,11 @@ pub fn tasks(from: &Tasks<'_>, notion: TaskNotion, options: &ReadOptions) -> Res
         let traced_host = || attempt.traced.as_ref().and_then(|traced| traced.host.clone());
         let host = row.host.as_deref().map(str::to_owned).or_else(traced_host);
         let kept = (0..options.keep.len())
-            .filter_map(|at| text_of(row, &options.keep[at]).map(|value| (at, value)))
+            .filter_map(|at| {
+                let key = options.keep[at].as_str();
+                let value = if key == TASK_KEY { Some(attempt.key.clone()) } else { text_of(row, key) };
+                value.map(|value| (at, value))
+            })
             .map(|(at, value)| (at, builder.value(at, &value)))
             .collect();
         let files = |told: &Option<std::borrow::Cow<'_, str>>| if has_flow { Vec::new() } else { files(told.as_deref()) };

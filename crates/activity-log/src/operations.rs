@@ -1,0 +1,185 @@
+//! Operations of processes on files as they were traced, one by one or added up: what models of input and output take.
+
+/// What a process did to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OperationKind {
+    /// Opened it.
+    Open,
+    /// Read.
+    Read,
+    /// Wrote.
+    Write,
+    /// Closed it.
+    Close,
+    /// Deleted it.
+    Delete,
+    /// Renamed it.
+    Rename,
+    /// Gave it another name.
+    Link,
+    /// Cut it, or made it longer.
+    Truncate,
+    /// Reserved room for it.
+    Allocate,
+    /// Waited until it was on disk.
+    Sync,
+    /// Mapped it into memory.
+    Map,
+    /// Brought in a page of a mapping.
+    Fault,
+    /// Anything else.
+    Other,
+}
+
+impl OperationKind {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Open,
+        Self::Read,
+        Self::Write,
+        Self::Close,
+        Self::Delete,
+        Self::Rename,
+        Self::Link,
+        Self::Truncate,
+        Self::Allocate,
+        Self::Sync,
+        Self::Map,
+        Self::Fault,
+        Self::Other,
+    ];
+
+    /// As the table `io_events` calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Close => "close",
+            Self::Delete => "delete",
+            Self::Rename => "rename",
+            Self::Link => "link",
+            Self::Truncate => "truncate",
+            Self::Allocate => "allocate",
+            Self::Sync => "sync",
+            Self::Map => "mmap",
+            Self::Fault => "fault",
+            Self::Other => "other",
+        }
+    }
+
+    /// What is called so.
+    pub fn of(name: &str) -> Self {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).unwrap_or(Self::Other)
+    }
+}
+
+/// An operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operation {
+    /// Whose: a place in [`Processes::rows`](crate::Processes::rows), or [`NONE`](crate::NONE).
+    pub process: u32,
+    /// On which file: its number.
+    pub file: u32,
+    /// What.
+    pub kind: OperationKind,
+    /// When it began, in nanoseconds since 1970.
+    pub start_ns: i64,
+    /// When it ended.
+    pub end_ns: Option<i64>,
+    /// Where in the file.
+    pub offset: Option<i64>,
+    /// How many bytes were asked for.
+    pub size: Option<i64>,
+    /// Bytes that it moved, or a negative error number.
+    pub result: Option<i64>,
+}
+
+impl Operation {
+    /// How long it took, in nanoseconds.
+    pub fn latency_ns(&self) -> Option<i64> {
+        self.end_ns.map(|end| end.saturating_sub(self.start_ns).max(0))
+    }
+
+    /// Bytes that it moved.
+    pub fn bytes(&self) -> i64 {
+        match self.kind {
+            OperationKind::Read | OperationKind::Write => self.result.unwrap_or(0).max(0),
+            _ => 0,
+        }
+    }
+
+    /// Whether it failed.
+    pub fn failed(&self) -> bool {
+        self.result.is_some_and(|result| result < 0)
+    }
+}
+
+/// Reads and writes of a process on an open file, added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OperationSum {
+    /// Whose: a place in [`Processes::rows`](crate::Processes::rows), or [`NONE`](crate::NONE).
+    pub process: u32,
+    /// On which file.
+    pub file: u32,
+    /// When the first began.
+    pub first_ns: i64,
+    /// When the last ended.
+    pub last_ns: i64,
+    /// Reads.
+    pub read: DirectionSum,
+    /// Writes.
+    pub write: DirectionSum,
+    /// Page faults.
+    pub faults: i64,
+}
+
+/// Operations in one direction, added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DirectionSum {
+    /// Calls, failed ones included.
+    pub calls: i64,
+    /// Bytes.
+    pub bytes: i64,
+    /// Failed calls.
+    pub errors: i64,
+    /// Time in them, in nanoseconds.
+    pub time_ns: i64,
+    /// Lowest offset and end of the highest range.
+    pub extent: Option<(i64, i64)>,
+}
+
+/// An operation, or many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TracedOperation {
+    /// One.
+    One(Operation),
+    /// Many.
+    Sum(OperationSum),
+}
+
+/// A time in which a process read or wrote, with small gaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IoPhase {
+    /// When it began, in nanoseconds since 1970.
+    pub from_ns: i64,
+    /// When it ended.
+    pub to_ns: i64,
+    /// Whether it wrote.
+    pub write: bool,
+    /// Bytes.
+    pub bytes: i64,
+    /// Operations.
+    pub operations: u64,
+    /// Whether the operations were added up when they were traced: then only the first and the last moment are known.
+    pub added_up: bool,
+}
+
+/// What was traced of a task or a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TracedOwner {
+    /// When its first process that was forked in the trace started.
+    pub first_start_ns: Option<i64>,
+    /// When its processes read and wrote, in order.
+    pub phases: Vec<IoPhase>,
+}

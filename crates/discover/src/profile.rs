@@ -1,0 +1,890 @@
+//! How a run reads and writes: ParaTrac's statistics (§5.1, Tables 4 and 5, Figures 5 to 10 and 12), over operations that pass by.
+//!
+//! In go processes, the group of each (an activity, a program, a job, …), and their operations, one by one or added up; out come numbers. Memory
+//! grows with processes, files, and pairs of them, not with operations.
+
+use flowmine_activity_log::{NONE, Names, Operation, OperationKind, OperationSum, Processes, TracedOperation};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+
+use crate::advice::{self, Advice};
+use crate::distribution::{Distribution, Step, Summary};
+use crate::over_time::OverTime;
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Options {
+    /// So many groups are told apart; further ones are one.
+    pub most_groups: usize,
+    /// What counts as noteworthy.
+    pub thresholds: advice::Thresholds,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { most_groups: 500, thresholds: advice::Thresholds::default() }
+    }
+}
+
+/// To which groups processes belong.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Groups {
+    /// What groups are: `activity`, `program`, `task`, `job`, `host`.
+    pub by: &'static str,
+    /// Their names.
+    pub names: Names,
+    /// The group of each process; [`NONE`] for one that is not wanted.
+    pub of: Vec<u32>,
+    /// Whether everything is wanted, also what processes did of which nothing else is known.
+    pub whole: bool,
+}
+
+/// A profile.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Profile {
+    /// What groups are.
+    pub by: &'static str,
+    /// Which tables it is made of: `events`, `sums` or `both`.
+    pub made_of: MadeOf,
+    /// From the first to the last operation, in nanoseconds since 1970.
+    pub span_ns: Option<(i64, i64)>,
+    /// All together.
+    pub total: Group,
+    /// Groups, those with most time in operations first.
+    pub groups: Vec<Group>,
+    /// Bytes of each group over time, in the order of `groups`.
+    pub over_time: OverTime,
+    /// Bytes by place in the file over time: row `n` is of offsets from 2ⁿ⁻¹ to 2ⁿ − 1, the first of offset 0.
+    pub over_offset: OverTime,
+    /// Files, those with most bytes first.
+    pub files: Vec<FileUse>,
+    /// Processes that had to do with files, those with most bytes first.
+    pub processes: Vec<ProcessUse>,
+    /// Who used which file.
+    pub uses: Vec<Use>,
+    /// What is noteworthy, what costs most first.
+    pub advice: Vec<Advice>,
+    /// What was asked.
+    pub options: Option<Options>,
+    /// What is not in it.
+    pub left_out: LeftOut,
+}
+
+/// Which tables a profile is made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct MadeOf {
+    /// Operations that were traced one by one.
+    pub events: u64,
+    /// Rows of operations that were added up by the kernel: of these there are no sizes, latencies, orders, opens.
+    pub sums: u64,
+}
+
+/// What is not in a profile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Operations that were not wanted.
+    pub not_wanted: u64,
+    /// Groups that are one with others.
+    pub groups: u64,
+    /// Records of the trace that were lost.
+    pub lost: u64,
+    /// Operations whose end is not told, so that they have no latency.
+    pub without_latency: u64,
+}
+
+/// How many of what had which access.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Kinds {
+    /// Read only.
+    pub read_only: u64,
+    /// Written only.
+    pub write_only: u64,
+    /// Both.
+    pub read_write: u64,
+    /// Opened only; null where opens were not traced.
+    pub untouched: Option<u64>,
+}
+
+impl Kinds {
+    fn add(&mut self, read: bool, written: bool) {
+        match (read, written) {
+            (true, true) => self.read_write += 1,
+            (true, false) => self.read_only += 1,
+            (false, true) => self.write_only += 1,
+            (false, false) => *self.untouched.get_or_insert(0) += 1,
+        }
+    }
+}
+
+/// A group of processes: an activity, a program, a task, …
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Tasks and jobs to which its processes belong.
+    pub tasks: u64,
+    /// Processes.
+    pub processes: u64,
+    /// Of these, processes without any operation on a file.
+    pub without_files: u64,
+    /// Operations, by kind.
+    pub operations: Vec<KindOf>,
+    /// Bytes read.
+    pub read_bytes: i64,
+    /// Bytes written.
+    pub written_bytes: i64,
+    /// Files by what the group did to them.
+    pub files: Kinds,
+    /// Processes by what they did to files.
+    pub processes_by_access: Kinds,
+    /// Reads and writes that began where the one before of the same process in the same direction on the same file ended; as far from it as that from
+    /// its predecessor; elsewhere. The first of each is in none.
+    pub sequential: [u64; 2],
+    /// Strided reads and writes.
+    pub strided: [u64; 2],
+    /// Random reads and writes.
+    pub random: [u64; 2],
+    /// Reads and writes whose offset or size is no multiple of 4,096.
+    pub unaligned: [u64; 2],
+    /// Bytes that were read beyond the extent of what a process read of a file: read again at least once.
+    pub read_again_bytes: i64,
+    /// Bytes asked for by reads, and by writes.
+    #[serde(serialize_with = "summaries")]
+    pub sizes: [Distribution; 2],
+    /// Life times of its processes, in nanoseconds.
+    #[serde(serialize_with = "summary")]
+    pub life_times: Distribution,
+    /// Bytes moved by each process that moved any: how evenly the work lies.
+    #[serde(serialize_with = "summary")]
+    pub process_bytes: Distribution,
+}
+
+fn summary<S: serde::Serializer>(of: &Distribution, out: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Told {
+        #[serde(flatten)]
+        summary: Option<Summary>,
+        cumulative: Vec<Step>,
+    }
+    Told { summary: of.summary(), cumulative: of.steps() }.serialize(out)
+}
+
+fn summaries<S: serde::Serializer>(of: &[Distribution; 2], out: S) -> Result<S::Ok, S::Error> {
+    struct One<'d>(&'d Distribution);
+    impl Serialize for One<'_> {
+        fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+            summary(self.0, out)
+        }
+    }
+    #[derive(Serialize)]
+    struct Both<'d> {
+        read: One<'d>,
+        write: One<'d>,
+    }
+    Both { read: One(&of[0]), write: One(&of[1]) }.serialize(out)
+}
+
+/// Operations of one kind.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct KindOf {
+    /// What: as `io_events.op` calls it.
+    pub kind: &'static str,
+    /// How many.
+    pub count: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// Time in them, in nanoseconds, of those of which it is known.
+    pub time_ns: i128,
+    /// Their latencies, one by one; of what was added up there are none.
+    #[serde(serialize_with = "summary")]
+    pub latencies: Distribution,
+}
+
+/// A file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FileUse {
+    /// Its path.
+    pub path: String,
+    /// Processes that had to do with it.
+    pub processes: u64,
+    /// Groups of these.
+    pub groups: u64,
+    /// What was done to it.
+    #[serde(flatten)]
+    pub sums: Sums,
+}
+
+/// A process.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProcessUse {
+    /// Its number.
+    pub pid: i32,
+    /// Its program.
+    pub program: Option<String>,
+    /// Its group.
+    pub group: String,
+    /// How long it ran, in nanoseconds.
+    pub life_time_ns: Option<i64>,
+    /// Files that it had to do with.
+    pub files: u64,
+    /// What it did.
+    #[serde(flatten)]
+    pub sums: Sums,
+}
+
+/// What a group did to a file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Use {
+    /// The group.
+    pub group: String,
+    /// The file.
+    pub path: String,
+    /// Processes of the group that had to do with it.
+    pub processes: u64,
+    /// What they did.
+    #[serde(flatten)]
+    pub sums: Sums,
+}
+
+/// Sums of operations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Sums {
+    /// Successful opens; zero where they were not traced.
+    pub opens: u64,
+    /// Calls that read.
+    pub read_calls: u64,
+    /// Bytes read.
+    pub read_bytes: i64,
+    /// Calls that wrote.
+    pub write_calls: u64,
+    /// Bytes written.
+    pub written_bytes: i64,
+    /// Time in reads and writes, in nanoseconds.
+    pub time_ns: i64,
+    /// When the first operation began.
+    pub first_ns: Option<i64>,
+    /// When the last ended.
+    pub last_ns: Option<i64>,
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self) {
+        self.opens += other.opens;
+        self.read_calls += other.read_calls;
+        self.write_calls += other.write_calls;
+        self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
+        self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
+        self.time_ns = self.time_ns.saturating_add(other.time_ns);
+        self.first_ns = [self.first_ns, other.first_ns].into_iter().flatten().min();
+        self.last_ns = self.last_ns.max(other.last_ns);
+    }
+
+    fn bytes(&self) -> i64 {
+        self.read_bytes.saturating_add(self.written_bytes)
+    }
+
+    fn seen(&mut self, first_ns: i64, last_ns: i64) {
+        self.first_ns = Some(self.first_ns.map_or(first_ns, |known| known.min(first_ns)));
+        self.last_ns = self.last_ns.max(Some(last_ns));
+    }
+}
+
+/// What is known of a process and a file.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pair {
+    sums: Sums,
+    /// Whether calls read, and wrote: also of nothing.
+    read: bool,
+    wrote: bool,
+    /// Where the last read, and the last write, began and ended, and how far from its predecessor it began.
+    last: [Option<(i64, i64)>; 2],
+    stride: [Option<i64>; 2],
+    /// What was read lies in this.
+    extent: Option<(i64, i64)>,
+}
+
+/// Of a group what is added up while operations pass by.
+#[derive(Debug, Clone, Default)]
+struct Sum {
+    operations: Vec<Kind>,
+    bytes: [i64; 2],
+    sizes: [Distribution; 2],
+    sequential: [u64; 2],
+    strided: [u64; 2],
+    random: [u64; 2],
+    unaligned: [u64; 2],
+}
+
+#[derive(Debug, Clone, Default)]
+struct Kind {
+    count: u64,
+    failed: u64,
+    time_ns: i128,
+    latencies: Distribution,
+}
+
+/// Takes operations.
+#[derive(Debug, Default)]
+pub struct Builder<'p> {
+    processes: Option<&'p Processes>,
+    groups: Groups,
+    options: Options,
+    /// A group for what processes did of which nothing is known.
+    sums: Vec<Sum>,
+    pairs: FxHashMap<(u32, u32), Pair>,
+    over_time: OverTime,
+    over_offset: OverTime,
+    span: Option<(i64, i64)>,
+    made_of: MadeOf,
+    left_out: LeftOut,
+}
+
+/// A multiple of this begins a page.
+const PAGE: i64 = 4096;
+
+/// What is called so did what nothing else is known of.
+pub const NO_PROCESS: &str = "(process not known)";
+/// Groups that are not told apart.
+pub const OTHERS: &str = "(others)";
+
+impl<'p> Builder<'p> {
+    /// For the operations of these processes.
+    pub fn new(processes: &'p Processes, mut groups: Groups, options: Options) -> Self {
+        let mut left_out = LeftOut::default();
+        if groups.names.len() > options.most_groups {
+            // Those with most processes are told apart.
+            let mut sizes = vec![0u64; groups.names.len()];
+            groups.of.iter().filter(|of| **of != NONE).for_each(|of| sizes[*of as usize] += 1);
+            let mut order = groups.names.sorted();
+            order.sort_by_key(|&at| std::cmp::Reverse(sizes[at as usize]));
+            let mut new = vec![options.most_groups as u32; groups.names.len()];
+            let mut names = Names::default();
+            for &at in order.iter().take(options.most_groups) {
+                new[at as usize] = names.push(groups.names.get(at));
+            }
+            names.push(OTHERS);
+            left_out.groups = (groups.names.len() - options.most_groups) as u64;
+            groups.of.iter_mut().filter(|of| **of != NONE).for_each(|of| *of = new[*of as usize]);
+            groups.names = names;
+        }
+        groups.names.push(NO_PROCESS);
+        let sums = vec![Sum { operations: vec![Kind::default(); OperationKind::ALL.len()], ..Sum::default() }; groups.names.len()];
+        Self { processes: Some(processes), groups, options, sums, left_out, ..Self::default() }
+    }
+
+    fn group(&self, process: u32) -> Option<usize> {
+        if process == NONE {
+            return self.groups.whole.then(|| self.groups.names.len() - 1);
+        }
+        self.groups.of.get(process as usize).filter(|group| **group != NONE).map(|group| *group as usize)
+    }
+
+    /// Takes an operation, or many.
+    pub fn add(&mut self, operation: &TracedOperation) {
+        let process = match operation {
+            TracedOperation::One(one) => one.process,
+            TracedOperation::Sum(sum) => sum.process,
+        };
+        let Some(group) = self.group(process) else {
+            self.left_out.not_wanted += 1;
+            return;
+        };
+        match operation {
+            TracedOperation::One(one) => self.one(group, one),
+            TracedOperation::Sum(sum) => self.many(group, sum),
+        }
+    }
+
+    fn seen(&mut self, first_ns: i64, last_ns: i64) {
+        let (first, last) = self.span.unwrap_or((first_ns, last_ns));
+        self.span = Some((first.min(first_ns), last.max(last_ns)));
+    }
+
+    fn one(&mut self, group: usize, one: &Operation) {
+        self.made_of.events += 1;
+        let end_ns = one.end_ns.unwrap_or(one.start_ns).max(one.start_ns);
+        self.seen(one.start_ns, end_ns);
+        let sum = &mut self.sums[group];
+        let kind = &mut sum.operations[one.kind as usize];
+        kind.count += 1;
+        kind.failed += u64::from(one.failed());
+        match one.latency_ns() {
+            Some(ns) => {
+                kind.time_ns += i128::from(ns);
+                kind.latencies.add(ns);
+            }
+            None => self.left_out.without_latency += 1,
+        }
+        let direction = match one.kind {
+            OperationKind::Read => Some(0),
+            OperationKind::Write => Some(1),
+            _ => None,
+        };
+        let bytes = one.bytes();
+        if let Some(direction) = direction {
+            sum.bytes[direction] = sum.bytes[direction].saturating_add(bytes);
+        }
+        if let (Some(direction), Some(size)) = (direction, one.size.or(one.result).filter(|size| *size >= 0)) {
+            sum.sizes[direction].add(size);
+            if let Some(offset) = one.offset {
+                sum.unaligned[direction] += u64::from(offset % PAGE != 0 || size % PAGE != 0);
+            }
+        }
+        if one.file == NONE {
+            return;
+        }
+        let pair = self.pairs.entry((one.process, one.file)).or_default();
+        pair.sums.seen(one.start_ns, end_ns);
+        if one.kind == OperationKind::Open {
+            pair.sums.opens += u64::from(!one.failed());
+        }
+        let Some(direction) = direction else { return };
+        let time = one.latency_ns().unwrap_or(0);
+        pair.sums.time_ns = pair.sums.time_ns.saturating_add(time);
+        if direction == 0 {
+            pair.sums.read_calls += 1;
+            pair.sums.read_bytes = pair.sums.read_bytes.saturating_add(bytes);
+            pair.read |= !one.failed();
+        } else {
+            pair.sums.write_calls += 1;
+            pair.sums.written_bytes = pair.sums.written_bytes.saturating_add(bytes);
+            pair.wrote |= !one.failed();
+        }
+        if let Some(offset) = one.offset.filter(|_| !one.failed()) {
+            let end = offset.saturating_add(bytes);
+            if let Some((began, ended)) = pair.last[direction] {
+                let stride = offset.wrapping_sub(began);
+                let count = match () {
+                    () if offset == ended => &mut sum.sequential,
+                    () if pair.stride[direction] == Some(stride) => &mut sum.strided,
+                    () => &mut sum.random,
+                };
+                count[direction] += 1;
+                pair.stride[direction] = Some(stride);
+            }
+            pair.last[direction] = Some((offset, end));
+            if direction == 0 && bytes > 0 {
+                let (low, high) = pair.extent.unwrap_or((offset, end));
+                pair.extent = Some((low.min(offset), high.max(end)));
+            }
+            let row = (64 - offset.max(0).leading_zeros()) as usize;
+            self.over_offset.add(row, direction == 1, (one.start_ns, end_ns), bytes);
+        }
+        self.over_time.add(group, direction == 1, (one.start_ns, end_ns), bytes);
+    }
+
+    fn many(&mut self, group: usize, many: &OperationSum) {
+        self.made_of.sums += 1;
+        self.seen(many.first_ns, many.last_ns);
+        let sum = &mut self.sums[group];
+        let pair = self.pairs.entry((many.process, many.file)).or_default();
+        pair.sums.seen(many.first_ns, many.last_ns);
+        for (direction, of) in [(0, &many.read), (1, &many.write)] {
+            let calls = u64::try_from(of.calls).unwrap_or(0);
+            if calls == 0 {
+                continue;
+            }
+            let kind = &mut sum.operations[if direction == 0 { OperationKind::Read } else { OperationKind::Write } as usize];
+            kind.count += calls;
+            kind.failed += u64::try_from(of.errors).unwrap_or(0);
+            kind.time_ns += i128::from(of.time_ns);
+            sum.bytes[direction] = sum.bytes[direction].saturating_add(of.bytes);
+            pair.sums.time_ns = pair.sums.time_ns.saturating_add(of.time_ns);
+            let worked = of.calls > of.errors;
+            if direction == 0 {
+                pair.sums.read_calls += calls;
+                pair.sums.read_bytes = pair.sums.read_bytes.saturating_add(of.bytes);
+                pair.read |= worked;
+                if let Some((low, high)) = of.extent {
+                    let known = pair.extent.unwrap_or((low, high));
+                    pair.extent = Some((known.0.min(low), known.1.max(high)));
+                }
+            } else {
+                pair.sums.write_calls += calls;
+                pair.sums.written_bytes = pair.sums.written_bytes.saturating_add(of.bytes);
+                pair.wrote |= worked;
+            }
+            self.over_time.add(group, direction == 1, (many.first_ns, many.last_ns), of.bytes);
+        }
+        if let Ok(faults) = u64::try_from(many.faults) {
+            sum.operations[OperationKind::Fault as usize].count += faults;
+        }
+    }
+
+    /// The profile. `paths` are those of files by number, `lost` the records of the trace that were lost.
+    pub fn finish(self, paths: &Names, lost: u64) -> Profile {
+        let empty = Processes::default();
+        let processes = self.processes.unwrap_or(&empty);
+        let count = self.groups.names.len();
+        let mut groups: Vec<Group> = self.groups.names.iter().map(|name| Group { name: name.to_owned(), ..Group::default() }).collect();
+        let mut total = Group { name: "all".to_owned(), ..Group::default() };
+        let only_sums = self.made_of.events == 0;
+        for group in groups.iter_mut().chain([&mut total]) {
+            let untouched = (!only_sums).then_some(0);
+            group.files.untouched = untouched;
+            group.processes_by_access.untouched = untouched;
+        }
+        let mut pairs: Vec<((u32, u32), Pair)> = self.pairs.into_iter().collect();
+        pairs.sort_unstable_by_key(|(key, _)| *key);
+        let group_of = |process: u32| {
+            if process == NONE { count - 1 } else { self.groups.of.get(process as usize).map_or(count - 1, |of| *of as usize) }
+        };
+        put_processes(processes, &self.groups, &mut groups, &mut total);
+        let (used, of_processes) = by_process(&pairs, processes, group_of, &mut groups, &mut total);
+        for (at, &group) in (0u32..).zip(&self.groups.of) {
+            if group != NONE && !used.contains(&at) {
+                groups[group as usize].without_files += 1;
+                total.without_files += 1;
+            }
+        }
+        let (files, uses) = by_file(pairs, paths, group_of, &mut groups, &mut total, &self.groups.names);
+        for (group, sum) in groups.iter_mut().zip(self.sums) {
+            put_sum(group, sum);
+            add_group(&mut total, group);
+        }
+        total.operations.sort_by(|a, b| (b.time_ns, b.count).cmp(&(a.time_ns, a.count)));
+        let mut order: Vec<usize> =
+            (0..count).filter(|&at| groups[at].processes > 0 || groups[at].operations.iter().any(|of| of.count > 0)).collect();
+        let weight = |group: &Group| {
+            (
+                group.operations.iter().map(|of| of.time_ns).sum::<i128>(),
+                group.read_bytes.saturating_add(group.written_bytes),
+                group.processes,
+            )
+        };
+        order.sort_by(|&a, &b| weight(&groups[b]).cmp(&weight(&groups[a])).then_with(|| groups[a].name.cmp(&groups[b].name)));
+        let mut over_time = self.over_time;
+        over_time.rows.resize_with(count, Default::default);
+        over_time.rows = order.iter().map(|&at| std::mem::take(&mut over_time.rows[at])).collect();
+        let groups: Vec<Group> = order.iter().map(|&at| std::mem::take(&mut groups[at])).collect();
+        let mut profile = Profile {
+            by: self.groups.by,
+            made_of: self.made_of,
+            span_ns: self.span,
+            total,
+            groups,
+            over_time,
+            over_offset: self.over_offset,
+            files,
+            processes: of_processes,
+            uses,
+            advice: Vec::new(),
+            options: Some(self.options),
+            left_out: LeftOut { lost, ..self.left_out },
+        };
+        profile.advice = advice::of(&profile, &self.options.thresholds);
+        profile
+    }
+}
+
+/// Counts processes and their life times.
+fn put_processes(processes: &Processes, of: &Groups, groups: &mut [Group], total: &mut Group) {
+    let mut owners: FxHashSet<(u32, u32)> = FxHashSet::default();
+    for (at, row) in processes.rows.iter().enumerate() {
+        let group = of.of.get(at).copied().unwrap_or(NONE);
+        let Some(known) = groups.get_mut(group as usize) else { continue };
+        let new = row.owner != NONE && owners.insert((group, row.owner));
+        let new_at_all = row.owner != NONE && owners.insert((NONE, row.owner));
+        total.tasks += u64::from(new_at_all);
+        known.tasks += u64::from(new);
+        for group in [known, &mut *total] {
+            group.processes += 1;
+            // Of what ran before the trace the start may be days ago.
+            if let Some(time) = row.time_ns().filter(|_| !row.was_running) {
+                group.life_times.add(time);
+            }
+        }
+    }
+}
+
+/// Sums of each process: which had to do with files, and what they did.
+fn by_process(
+    pairs: &[((u32, u32), Pair)],
+    processes: &Processes,
+    group_of: impl Fn(u32) -> usize,
+    groups: &mut [Group],
+    total: &mut Group,
+) -> (FxHashSet<u32>, Vec<ProcessUse>) {
+    let mut used = FxHashSet::default();
+    let mut found = Vec::new();
+    for same in pairs.chunk_by(|(a, _), (b, _)| a.0 == b.0) {
+        let Some(((process, _), _)) = same.first() else { continue };
+        used.insert(*process);
+        let mut sums = Sums::default();
+        let (mut read, mut wrote) = (false, false);
+        let group = group_of(*process);
+        for (_, pair) in same {
+            sums.add(&pair.sums);
+            read |= pair.read;
+            wrote |= pair.wrote;
+            if let Some((low, high)) = pair.extent {
+                let again = pair.sums.read_bytes.saturating_sub(high.saturating_sub(low)).max(0);
+                groups[group].read_again_bytes = groups[group].read_again_bytes.saturating_add(again);
+            }
+        }
+        let Some(row) = processes.rows.get(*process as usize) else { continue };
+        for group in [&mut groups[group], &mut *total] {
+            group.processes_by_access.add(read, wrote);
+            if sums.bytes() > 0 {
+                group.process_bytes.add(sums.bytes());
+            }
+        }
+        found.push(ProcessUse {
+            pid: row.pid,
+            program: (row.program != NONE).then(|| processes.programs.get(row.program).to_owned()),
+            group: groups[group].name.clone(),
+            life_time_ns: row.time_ns(),
+            files: same.len() as u64,
+            sums,
+        });
+    }
+    found.sort_by_key(|of| std::cmp::Reverse(of.sums.bytes()));
+    (used, found)
+}
+
+/// Sums of each file, and of each group and file.
+fn by_file(
+    mut pairs: Vec<((u32, u32), Pair)>,
+    paths: &Names,
+    group_of: impl Fn(u32) -> usize,
+    groups: &mut [Group],
+    total: &mut Group,
+    names: &Names,
+) -> (Vec<FileUse>, Vec<Use>) {
+    pairs.sort_by_key(|((process, file), _)| (*file, group_of(*process), *process));
+    let (mut files, mut uses) = (Vec::new(), Vec::new());
+    for of_file in pairs.chunk_by(|(a, _), (b, _)| a.1 == b.1) {
+        let Some(((_, file), _)) = of_file.first() else { continue };
+        let path = paths.get(*file);
+        let mut whole = FileUse { path: path.to_owned(), processes: of_file.len() as u64, groups: 0, sums: Sums::default() };
+        let (mut read, mut wrote) = (false, false);
+        for of_group in of_file.chunk_by(|(a, _), (b, _)| group_of(a.0) == group_of(b.0)) {
+            let Some(((process, _), _)) = of_group.first() else { continue };
+            let group = group_of(*process);
+            let mut sums = Sums::default();
+            let (mut group_read, mut group_wrote) = (false, false);
+            for (_, pair) in of_group {
+                sums.add(&pair.sums);
+                group_read |= pair.read;
+                group_wrote |= pair.wrote;
+            }
+            groups[group].files.add(group_read, group_wrote);
+            whole.groups += 1;
+            whole.sums.add(&sums);
+            (read, wrote) = (read | group_read, wrote | group_wrote);
+            uses.push(Use { group: names.get(group as u32).to_owned(), path: path.to_owned(), processes: of_group.len() as u64, sums });
+        }
+        total.files.add(read, wrote);
+        files.push(whole);
+    }
+    files.sort_by_key(|of| std::cmp::Reverse(of.sums.bytes()));
+    uses.sort_by_key(|of| std::cmp::Reverse(of.sums.bytes()));
+    (files, uses)
+}
+
+fn put_sum(group: &mut Group, sum: Sum) {
+    [group.read_bytes, group.written_bytes] = sum.bytes;
+    group.sizes = sum.sizes;
+    group.sequential = sum.sequential;
+    group.strided = sum.strided;
+    group.random = sum.random;
+    group.unaligned = sum.unaligned;
+    for (kind, of) in OperationKind::ALL.into_iter().zip(sum.operations).filter(|(_, of)| of.count > 0) {
+        let Kind { count, failed, time_ns, latencies } = of;
+        group.operations.push(KindOf { kind: kind.name(), count, failed, time_ns, latencies });
+    }
+    group.operations.sort_by(|a, b| (b.time_ns, b.count).cmp(&(a.time_ns, a.count)));
+}
+
+/// Adds what was counted of a group's operations.
+fn add_group(total: &mut Group, group: &mut Group) {
+    for of in &group.operations {
+        let at = match total.operations.iter().position(|known| known.kind == of.kind) {
+            Some(at) => at,
+            None => {
+                total.operations.push(KindOf { kind: of.kind, ..KindOf::default() });
+                total.operations.len() - 1
+            }
+        };
+        let known = &mut total.operations[at];
+        known.count += of.count;
+        known.failed += of.failed;
+        known.time_ns += of.time_ns;
+        known.latencies.merge(&of.latencies);
+    }
+    for direction in 0..2 {
+        total.sizes[direction].merge(&group.sizes[direction]);
+        total.sequential[direction] += group.sequential[direction];
+        total.strided[direction] += group.strided[direction];
+        total.random[direction] += group.random[direction];
+        total.unaligned[direction] += group.unaligned[direction];
+    }
+    total.read_bytes = total.read_bytes.saturating_add(group.read_bytes);
+    total.written_bytes = total.written_bytes.saturating_add(group.written_bytes);
+    total.read_again_bytes = total.read_again_bytes.saturating_add(group.read_again_bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use flowmine_activity_log::{DirectionSum, ProcessIo, ProcessRow};
+
+    use super::*;
+
+    /// Processes of two programs: 0 and 1 of `project`, 2 of `add`, and one that does nothing.
+    fn processes() -> Processes {
+        let row = |(at, program): (usize, u32)| ProcessRow {
+            host: 0,
+            pid: 100 + at as i32,
+            parent: NONE,
+            program,
+            forked_only: false,
+            was_running: false,
+            owner: NONE,
+            started_ns: Some(0),
+            ended_ns: Some(1000 * (at as i64 + 1)),
+            exit_code: Some(0),
+            exit_signal: None,
+            cpu_ns: None,
+            io: ProcessIo::default(),
+        };
+        let rows = [0, 0, 1, 1].into_iter().enumerate().map(row).collect();
+        Processes { programs: ["project", "add"].iter().collect(), rows, ..Processes::default() }
+    }
+
+    fn groups(of: Vec<u32>) -> Groups {
+        Groups { by: "program", names: ["project", "add"].iter().collect(), of, whole: true }
+    }
+
+    fn one(process: u32, file: u32, kind: OperationKind, at: i64, time: i64, offset: i64, size: i64) -> TracedOperation {
+        TracedOperation::One(Operation {
+            process,
+            file,
+            kind,
+            start_ns: at,
+            end_ns: Some(at + time),
+            offset: Some(offset),
+            size: Some(size),
+            result: Some(size),
+        })
+    }
+
+    /// Each project reads a file and writes and reads another; add reads what both wrote, opens a third, and reads a part again.
+    fn operations() -> Vec<TracedOperation> {
+        use OperationKind::{Open, Read, Write};
+        let mut all = Vec::new();
+        for process in 0..2u32 {
+            let out = 10 + process;
+            all.extend([
+                one(process, process, Read, 0, 10, 0, 4096),
+                one(process, process, Read, 20, 30, 4096, 4096),
+                one(process, out, Write, 60, 5, 0, 100),
+                one(process, out, Read, 70, 5, 0, 100),
+            ]);
+            all.extend([one(2, out, Read, 200, 10, 0, 100), one(2, out, Read, 220, 10, 0, 100)]);
+        }
+        all.push(TracedOperation::One(Operation {
+            process: 2,
+            file: 20,
+            kind: Open,
+            start_ns: 300,
+            end_ns: None,
+            offset: None,
+            size: None,
+            result: Some(0),
+        }));
+        all
+    }
+
+    fn profile(of: &[TracedOperation], groups: Groups) -> Profile {
+        let processes = processes();
+        let mut builder = Builder::new(&processes, groups, Options::default());
+        of.iter().for_each(|operation| builder.add(operation));
+        let paths: Names = (0..30).map(|at| format!("/w/f{at}")).collect();
+        builder.finish(&paths, 0)
+    }
+
+    #[test]
+    fn table_five_by_hand() {
+        let found = profile(&operations(), groups(vec![0, 0, 1, 1]));
+        let of = |name: &str| found.groups.iter().find(|group| group.name == name).expect("it is there");
+        let kinds = |of: &Kinds| (of.read_only, of.write_only, of.read_write, of.untouched);
+        let project = of("project");
+        assert_eq!((project.read_bytes, project.written_bytes), (2 * (8192 + 100), 200));
+        assert_eq!(kinds(&project.files), (2, 0, 2, Some(0)));
+        assert_eq!(kinds(&project.processes_by_access), (0, 0, 2, Some(0)));
+        let add = of("add");
+        assert_eq!(kinds(&add.files), (2, 0, 0, Some(1)));
+        assert_eq!((kinds(&add.processes_by_access), add.processes, add.without_files), ((1, 0, 0, Some(0)), 2, 1));
+        assert_eq!((add.read_bytes, add.read_again_bytes), (400, 200));
+        // All together the files in between were both read and written.
+        assert_eq!(kinds(&found.total.files), (2, 0, 2, Some(1)));
+        assert_eq!((found.total.read_bytes, found.files.len(), found.uses.len(), found.processes.len()), (16_984, 5, 7, 3));
+        assert_eq!((project.sequential, project.random), ([2, 0], [0, 0]));
+        assert_eq!((add.sequential, add.random), ([0, 0], [2, 0]));
+        assert_eq!(found.left_out.without_latency, 1);
+        let read = found.total.operations.iter().find(|of| of.kind == "read").expect("reads");
+        assert_eq!((read.count, read.time_ns, read.latencies.summary().map(|of| (of.min, of.max))), (10, 130, Some((5, 30))));
+        assert_eq!(project.life_times.summary().map(|of| (of.count, of.mean)), Some((2, 1500.0)));
+        let over: i64 = found.over_time.rows.iter().flat_map(|row| &row.read_bytes).sum();
+        assert_eq!(over, 16_984);
+    }
+
+    #[test]
+    fn what_was_added_up_says_what_it_cannot_tell() {
+        let sum = TracedOperation::Sum(OperationSum {
+            process: 0,
+            file: 1,
+            first_ns: 0,
+            last_ns: 100,
+            read: DirectionSum { calls: 10, bytes: 1000, errors: 1, time_ns: 50, extent: Some((0, 400)) },
+            ..OperationSum::default()
+        });
+        let found = profile(&[sum], groups(vec![0, 0, 1, 1]));
+        let read = &found.total.operations[0];
+        assert_eq!((read.kind, read.count, read.failed, read.time_ns, read.latencies.count()), ("read", 10, 1, 50, 0));
+        assert_eq!((found.total.files.untouched, found.total.files.read_only, found.total.read_again_bytes), (None, 1, 600));
+        assert_eq!(found.made_of, MadeOf { events: 0, sums: 1 });
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_counted() {
+        let mut wanted = groups(vec![NONE, NONE, 1, 1]);
+        wanted.whole = false;
+        let mut all = operations();
+        all.push(one(NONE, 5, OperationKind::Read, 0, 1, 0, 7));
+        let found = profile(&all, wanted.clone());
+        assert_eq!((found.left_out.not_wanted, found.total.read_bytes, found.total.processes), (9, 400, 2));
+        wanted.whole = true;
+        let found = profile(&all, wanted);
+        assert_eq!(found.groups.iter().find(|group| group.name == NO_PROCESS).map(|group| group.read_bytes), Some(7));
+    }
+
+    #[test]
+    fn many_groups_are_one() {
+        let processes = processes();
+        let names: Names = (0..4).map(|at| format!("g{at}")).collect();
+        let groups = Groups { by: "task", names, of: vec![0, 1, 2, 3], whole: true };
+        let mut builder = Builder::new(&processes, groups, Options { most_groups: 2, ..Options::default() });
+        operations().iter().for_each(|operation| builder.add(operation));
+        let found = builder.finish(&(0..30).map(|at| at.to_string()).collect(), 3);
+        let names: Vec<&str> = found.groups.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!((names, found.left_out.groups, found.left_out.lost), (vec!["g0", "g1", OTHERS], 2, 3));
+        assert_eq!(found.total.read_bytes, 16_984);
+    }
+
+    #[test]
+    fn advice_names_its_threshold() {
+        let mut all = Vec::new();
+        for at in 0..2000 {
+            all.push(one(0, 1, OperationKind::Read, at * 10, 5, (at * 7919 % 100) * 4096, 512));
+        }
+        let found = profile(&all, groups(vec![0, 0, 1, 1]));
+        let of = |what: &str| {
+            found.advice.iter().find(|advice| advice.what == what).map(|advice| (advice.threshold, advice.value > advice.limit))
+        };
+        assert_eq!(of("small_reads"), Some(("small_share", true)));
+        assert_eq!(of("random_reads"), Some(("random_share", true)));
+        assert_eq!(of("metadata"), None);
+        assert!(profile(&operations(), groups(vec![0, 0, 1, 1])).advice.is_empty());
+    }
+}

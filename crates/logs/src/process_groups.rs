@@ -1,0 +1,114 @@
+//! To what the processes of a dataset belong: activities, programs, tasks, jobs, hosts.
+//!
+//! In go processes ([`crate::process_rows`]) with the tables `task_totals`, which tells what tasks are instances of, and `job_states`.
+
+use flowmine_activity_log::{Interner, NONE, Names, Processes};
+use flowmine_correlate::row_rules::RowRules;
+use flowmine_correlate::{CorrelateError, Jobs, Timestamp};
+use flowmine_schema::tables::{JobState, TaskTotal};
+use flowmine_schema::{Dataset, Projection};
+use rustc_hash::FxHashMap;
+
+/// By what processes are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupBy {
+    /// What their task or job is an instance of; where a dataset has neither, their program.
+    Activity,
+    /// Their program.
+    Program,
+    /// Their task.
+    Task,
+    /// Their job.
+    Job,
+    /// Their host.
+    Host,
+}
+
+impl GroupBy {
+    /// What a group is.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Activity => "activity",
+            Self::Program => "program",
+            Self::Task => "task",
+            Self::Job => "job",
+            Self::Host => "host",
+        }
+    }
+}
+
+/// What is known of what processes belong to.
+#[derive(Debug, Clone, Default)]
+struct Owner {
+    activity: Option<String>,
+    job: Option<String>,
+}
+
+/// The prefix by which [`Processes::owners`] names jobs.
+const JOB: &str = "job ";
+
+fn owners(dataset: &Dataset) -> Result<FxHashMap<String, Owner>, CorrelateError> {
+    let mut owners: FxHashMap<String, Owner> = FxHashMap::default();
+    dataset.read::<TaskTotal<'static>, CorrelateError>(Projection::Only(&["task", "logical_task", "job"]), |row| {
+        let Some(task) = &row.task else { return Ok(()) };
+        let owner = owners.entry(task.to_string()).or_default();
+        owner.activity = row.logical_task.as_deref().map(str::to_owned);
+        owner.job = owner.job.take().or_else(|| row.job.as_deref().map(str::to_owned));
+        Ok(())
+    })?;
+    if dataset.row_count::<JobState<'static>>()? > 0 {
+        let jobs = Jobs::read_with(dataset, Timestamp::default(), &RowRules::default())?;
+        for attempt in &jobs.attempts {
+            let job = jobs.text(attempt.job);
+            let activity = Some(jobs.text(attempt.activity).to_owned());
+            owners.insert(format!("{JOB}{job}"), Owner { activity, job: Some(job.to_owned()) });
+        }
+    }
+    Ok(owners)
+}
+
+/// The groups of processes and the group of each.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn groups(dataset: &Dataset, processes: &Processes, by: GroupBy) -> Result<(Names, Vec<u32>), CorrelateError> {
+    let mut names = Interner::default();
+    let program = |row: u32| if row == NONE { "(program not known)" } else { processes.programs.get(row) };
+    if by == GroupBy::Host {
+        let of = processes.rows.iter().map(|row| names.intern(processes.hosts.get(row.host))).collect();
+        return Ok((names.into_names(), of));
+    }
+    let any = processes.rows.iter().any(|row| row.owner != NONE);
+    if by == GroupBy::Program || by == GroupBy::Activity && !any {
+        let of = processes.rows.iter().map(|row| names.intern(program(row.program))).collect();
+        return Ok((names.into_names(), of));
+    }
+    let known = owners(dataset)?;
+    let of_owner: Vec<u32> = processes
+        .owners
+        .iter()
+        .map(|name| {
+            let owner = known.get(name);
+            let job = || owner.and_then(|owner| owner.job.as_deref()).or_else(|| name.strip_prefix(JOB));
+            match by {
+                GroupBy::Activity => names.intern(owner.and_then(|owner| owner.activity.as_deref()).unwrap_or(name)),
+                GroupBy::Job => names.intern(job().unwrap_or("(no job)")),
+                _ => names.intern(name),
+            }
+        })
+        .collect();
+    let nothing = match by {
+        GroupBy::Job => "(no job)",
+        GroupBy::Task => "(no task)",
+        _ => "(no task or job)",
+    };
+    let of = processes
+        .rows
+        .iter()
+        .map(|row| match of_owner.get(row.owner as usize) {
+            Some(&group) if row.owner != NONE => group,
+            _ => names.intern(nothing),
+        })
+        .collect();
+    Ok((names.into_names(), of))
+}
