@@ -239,6 +239,28 @@ fn traced_data_flow_stands_in_for_parents_that_are_not_told() {
     assert!(run.instance().unwrap_err().contains("goes in a circle through"));
 }
 
+/// Outputs of Nextflow are where its inputs are, also those that it tells as patterns; sizes are those of traced files.
+#[test]
+fn traced_files_are_named_with_sizes() {
+    let mut rows = vec![row("1", 1, "completed", Some("[]")), row("2", 1, "completed", Some(r#"["1"]"#))];
+    for (row, dir) in rows.iter_mut().zip(["/w/aa/1", "/w/bb/2"]) {
+        (row.engine, row.work_dir) = ("nextflow".into(), Some(dir.into()));
+    }
+    (rows[0].inputs, rows[0].outputs) = (Some("[]".into()), Some(r#"[{"path":"*.part"},{"path":"all.log"}]"#.into()));
+    rows[1].inputs = Some(r#"[{"path":"/w/aa/1/x.part"},{"path":"/data/in"}]"#.into());
+    let mut run = run(rows);
+    let read = ["/w/aa/1/x.part", "/w/aa/1/.command.sh", "/tmp/cache"].map(str::to_owned);
+    run.gave.insert("1".to_owned(), read.into());
+    run.written_to = [("/w/aa/1/x.part".to_owned(), 12), ("/w/aa/1/all.log".to_owned(), 7), ("/tmp/cache".to_owned(), 5)].into();
+    let instance = run.instance().unwrap();
+    let of = &instance.json["workflow"]["specification"];
+    assert_eq!(of["tasks"][0]["outputFiles"], json!(["/w/aa/1/all.log", "/w/aa/1/x.part"]));
+    assert_eq!(of["tasks"][1]["inputFiles"], json!(["/w/aa/1/x.part", "/data/in"]));
+    let sizes = json!([{ "id": "/w/aa/1/all.log", "sizeInBytes": 7 }, { "id": "/w/aa/1/x.part", "sizeInBytes": 12 }]);
+    assert_eq!(of["files"], sizes);
+    assert_eq!(instance.left.iter().filter(|(what, count)| what.starts_with("outputs are patterns") && **count == 1).count(), 1);
+}
+
 #[test]
 fn nothing_is_made_up() {
     let refused = |rows: Vec<Row>| run(rows).instance().unwrap_err();
