@@ -54,8 +54,8 @@ fn which_layer_failed() {
     assert_eq!((&*row.name, row.exit_code, row.error.as_deref()), ("rule 2", Some(4), Some("task failed in cmd with status 4")));
     assert_eq!((row.native_kind.as_deref(), row.native_id.as_deref(), row.host.as_deref()), (Some("pid"), Some("5149"), Some("vm")));
     assert_eq!((row.cpus, row.memory_bytes, row.disk_bytes), (Some(2), Some(100 << 20), None));
-    assert_eq!(row.started_ns.map(rfc3339).as_deref(), Some("2026-11-24T12:25:52.65Z"));
-    assert_eq!(row.finished_ns.map(rfc3339).as_deref(), Some("2026-11-24T12:25:52.67Z"));
+    assert_eq!(row.started_ns.map(rfc3339).as_deref(), Some("2026-11-24T12:25:52.650Z"));
+    assert_eq!(row.finished_ns.map(rfc3339).as_deref(), Some("2026-11-24T12:25:52.670Z"));
     assert_eq!(row.parents.as_deref(), Some(r#"["d39b03810c0718a6"]"#));
     assert_eq!((row.inputs.as_deref(), row.outputs.as_deref()), (Some(r#"[{"path":"a"}]"#), Some(r#"[{"path":"b"}]"#)));
     let layers: serde_json::Value = serde_json::from_str(row.layers.as_deref().unwrap()).unwrap();

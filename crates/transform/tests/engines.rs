@@ -185,7 +185,7 @@ fn arguments_of_a_workflow_in_jx() {
     assert_eq!(told(&flow), ["rule 1 - [] ./a 0", "rule 2 - [] ./a 1"]);
     assert_eq!(flow.tasks[0].task.parts.inputs[1].outer, "in");
     let without = Workflow::read("flow.jx", text, &files()).err().unwrap().to_string();
-    assert!(without.starts_with("flow.jx:1:64: "), "{without}");
+    assert!(without.starts_with("flow.jx:1:65: "), "{without}");
     let odd = Workflow::read_with("flow.jx", text, &files(), &[("args.jx".to_owned(), b"[1]".to_vec())]).err().unwrap().to_string();
     assert!(odd.starts_with("args.jx:1:1: arguments are an object"), "{odd}");
 }

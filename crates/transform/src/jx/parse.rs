@@ -257,20 +257,35 @@ impl Parser {
         Ok(Expr { at, kind })
     }
 
+    /// Each element may be one of many, `x for x in list`: then the list is the sum of its parts.
     fn list(&mut self) -> Result<Kind, Fault> {
-        let mut elements = Vec::new();
+        let mut parts: Vec<(Place, Kind)> = Vec::new();
+        let mut single = Vec::new();
         while !self.eat("]") {
-            elements.push(self.expression()?);
-            if elements.len() == 1 && self.is("for") {
-                let loops = self.loops()?;
-                self.need("]")?;
-                return Ok(Kind::Comprehension(Box::new(elements.remove(0)), loops));
+            let at = self.at();
+            let element = self.expression()?;
+            if self.is("for") {
+                if !single.is_empty() {
+                    parts.push((at, Kind::List(std::mem::take(&mut single))));
+                }
+                parts.push((at, Kind::Comprehension(Box::new(element), self.loops()?)));
+            } else {
+                single.push(element);
             }
             if !self.is("]") {
                 self.need(",")?;
             }
         }
-        Ok(Kind::List(elements))
+        if parts.is_empty() {
+            return Ok(Kind::List(single));
+        }
+        if !single.is_empty() {
+            parts.push((self.at(), Kind::List(single)));
+        }
+        let mut parts = parts.into_iter();
+        let Some((first_at, first)) = parts.next() else { return Ok(Kind::List(Vec::new())) };
+        let rest: Vec<_> = parts.map(|(at, kind)| (Binary::Add, at, Expr { at, kind })).collect();
+        Ok(if rest.is_empty() { first } else { Kind::Chain(Box::new(Expr { at: first_at, kind: first }), rest) })
     }
 
     fn loops(&mut self) -> Result<Vec<Loop>, Fault> {

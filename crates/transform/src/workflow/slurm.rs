@@ -100,7 +100,7 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
     if is_job(text) {
         let name = std::path::Path::new(file).file_name().map_or_else(|| file.into(), |name| name.to_string_lossy());
         let mut script = JobScript::read(&name, text)?;
-        let task = script.task("job".to_owned(), Place { line: 1, column: 1 }, &Arguments::AtRun, Resources::new())?;
+        let task = script.task("job".to_owned(), Place { line: 1, column: 1 }, &Arguments::AtRun);
         let job =
             Job { replaced: (0, 0), put_at: 0, head: script.head(None), resources: task.task.parts.resources.clone(), arguments: true };
         let slurm = Slurm { text: text.to_owned(), jobs: vec![job], alone: true };
@@ -148,7 +148,7 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
         notes.append(&mut script.notes);
         script.take_options(&call.options);
         script.resources.retain(|kind, _| !call.unknown.contains(&kind.as_str()));
-        let mut task = script.task(name, at, &call.arguments, Resources::new())?;
+        let mut task = script.task(name, at, &call.arguments);
         if let Some(command) = text_of {
             task.task.parts.command.cmd = command;
             task.task.parts.inputs.clear();
@@ -522,7 +522,7 @@ impl JobScript {
         }
     }
 
-    fn task(&self, name: String, at: Place, arguments: &Arguments, _: Resources) -> Result<Entry, Fault> {
+    fn task(&self, name: String, at: Place, arguments: &Arguments) -> Entry {
         let program: Vec<String> = self.interpreter.iter().chain([&self.run_as()]).map(|word| quote(word)).collect();
         let program = program.join(" ");
         let cmd = match arguments {
@@ -543,7 +543,7 @@ impl JobScript {
         let parts =
             Parts { command, inputs, outputs: self.outputs.clone(), environment: Default::default(), resources: self.resources.clone() };
         let task = Task::plain(name, at, parts);
-        Ok(Entry { task, category: self.name.clone().or(stem), after: Vec::new(), files: self.declares })
+        Entry { task, category: self.name.clone().or(stem), after: Vec::new(), files: self.declares }
     }
 
     fn run_as(&self) -> String {
