@@ -193,16 +193,18 @@ fn run_times_alone_give_a_coarse_model() {
     let text = said(flowmine().args(["predict", "--dataset"]).arg(&dataset), 0);
     assert!(text.contains("note: coarse: of all tasks only run times") && text.contains("flowmine trace"), "{text}");
     assert!(text.contains("the workflow finishes: 31.000 s") && text.contains("observed:              40.000 s"), "{text}");
-    let nextflow = dir.path().join("n");
-    expect(
-        flowmine()
-            .args(["import", "nextflow"])
-            .arg(repository("fixtures/workflows/nextflow-layout/nextflow.log"))
-            .arg("--dataset")
-            .arg(&nextflow),
-        0,
-    );
-    assert!(said(flowmine().args(["predict", "--dataset"]).arg(&nextflow), 0).contains("note: coarse"));
+    let nextflow = |name: &str, log: &str| {
+        let to = dir.path().join(name);
+        expect(flowmine().args(["import", "nextflow", "--year", "2025"]).arg(repository(log)).arg("--dataset").arg(&to), 0);
+        to
+    };
+    let told = nextflow("n", "crates/extract-workflow/tests/fixtures/nextflow/slurm_retried_ignored_array.log");
+    let text = said(flowmine().args(["predict", "--dataset"]).arg(&told), 0);
+    assert!(text.contains("note: coarse") && text.contains("note: left out: "), "{text}");
+    // A local executor's log tells no starts.
+    let untold = nextflow("u", "fixtures/workflows/nextflow-layout/nextflow.log");
+    let text = said(flowmine().args(["predict", "--dataset"]).arg(&untold), 2);
+    assert!(text.contains("nothing to fit: of its tasks 8 have neither start and end nor a run time"), "{text}");
     // Nothing at all.
     let empty = dir.path().join("e");
     Dataset::open_or_create(&empty).unwrap();
