@@ -146,6 +146,11 @@ fn what_was_learnt_alone_predicts_what_runs_together() {
     let again = json_of(flowmine().arg("predict").arg(&written).args(sweep).args(["--format", "json"]));
     assert_eq!(again["sweep"], swept["sweep"]);
     assert_eq!(again["finish_s"], swept["finish_s"]);
+    // A larger share of the first download is never worse: no change of an output is missed by its readers at any share.
+    let fine = ["--sweep", "shared[link].part[download-1]=0.5..0.95/451"];
+    let fine = json_of(flowmine().arg("predict").arg(&written).args(fine).args(["--format", "json"]));
+    let finishes: Vec<f64> = fine["sweep"]["points"].as_array().unwrap().iter().map(|p| p["finish_s"].as_f64().unwrap()).collect();
+    assert!(finishes.windows(2).all(|pair| pair[1] <= pair[0] + 1e-6), "{finishes:?}");
     // A run is predicted as it was.
     let text = said(flowmine().args(["predict", "--dataset"]).arg(&datasets[0]).args(["--run", &first]), 0);
     assert!(text.contains("burst, between") && text.contains("observed:"), "{text}");
