@@ -146,6 +146,11 @@ fn what_was_learnt_alone_predicts_what_runs_together() {
     let again = json_of(flowmine().arg("predict").arg(&written).args(sweep).args(["--format", "json"]));
     assert_eq!(again["sweep"], swept["sweep"]);
     assert_eq!(again["finish_s"], swept["finish_s"]);
+    // A larger share of the first download is never worse: no change of an output is missed by its readers at any share.
+    let fine = ["--sweep", "shared[link].part[download-1]=0.5..0.95/451"];
+    let fine = json_of(flowmine().arg("predict").arg(&written).args(fine).args(["--format", "json"]));
+    let finishes: Vec<f64> = fine["sweep"]["points"].as_array().unwrap().iter().map(|p| p["finish_s"].as_f64().unwrap()).collect();
+    assert!(finishes.windows(2).all(|pair| pair[1] <= pair[0] + 1e-6), "{finishes:?}");
     // A run is predicted as it was.
     let text = said(flowmine().args(["predict", "--dataset"]).arg(&datasets[0]).args(["--run", &first]), 0);
     assert!(text.contains("burst, between") && text.contains("observed:"), "{text}");
@@ -193,16 +198,18 @@ fn run_times_alone_give_a_coarse_model() {
     let text = said(flowmine().args(["predict", "--dataset"]).arg(&dataset), 0);
     assert!(text.contains("note: coarse: of all tasks only run times") && text.contains("flowmine trace"), "{text}");
     assert!(text.contains("the workflow finishes: 31.000 s") && text.contains("observed:              40.000 s"), "{text}");
-    let nextflow = dir.path().join("n");
-    expect(
-        flowmine()
-            .args(["import", "nextflow"])
-            .arg(repository("fixtures/workflows/nextflow-layout/nextflow.log"))
-            .arg("--dataset")
-            .arg(&nextflow),
-        0,
-    );
-    assert!(said(flowmine().args(["predict", "--dataset"]).arg(&nextflow), 0).contains("note: coarse"));
+    let nextflow = |name: &str, log: &str| {
+        let to = dir.path().join(name);
+        expect(flowmine().args(["import", "nextflow", "--year", "2025"]).arg(repository(log)).arg("--dataset").arg(&to), 0);
+        to
+    };
+    let told = nextflow("n", "crates/extract-workflow/tests/fixtures/nextflow/slurm_retried_ignored_array.log");
+    let text = said(flowmine().args(["predict", "--dataset"]).arg(&told), 0);
+    assert!(text.contains("note: coarse") && text.contains("note: left out: "), "{text}");
+    // A local executor's log tells no starts.
+    let untold = nextflow("u", "fixtures/workflows/nextflow-layout/nextflow.log");
+    let text = said(flowmine().args(["predict", "--dataset"]).arg(&untold), 2);
+    assert!(text.contains("nothing to fit: of its tasks 8 have neither start and end nor a run time"), "{text}");
     // Nothing at all.
     let empty = dir.path().join("e");
     Dataset::open_or_create(&empty).unwrap();

@@ -147,5 +147,5 @@ fn what_cannot_be_fitted_is_refused() {
     assert!(no(&Options { stream: vec!["nobody".to_owned()], ..Options::default() }).starts_with("stream:"));
     assert!(no(&Options { inputs_times: 0.0, ..Options::default() }).contains("above zero"));
     let empty = TracedRun { name: "empty".to_owned(), ..TracedRun::default() };
-    assert!(fit::fit(&[], &empty, &Options::default()).unwrap_err().to_string().contains("no task of it ran to its end"));
+    assert!(fit::fit(&[], &empty, &Options::default()).unwrap_err().to_string().contains("there is nothing to fit"));
 }

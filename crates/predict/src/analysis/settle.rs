@@ -92,7 +92,9 @@ impl Engine<'_> {
             let jumped = (p - expected).abs() > near;
             let state = &mut self.states[at];
             (state.next, state.reaches) = next;
-            return Ok(self.close(at, now, progress, limit, jumped) || first || reached.is_some());
+            // Where an output changes its readers have to know, also when another event than that place led here.
+            let at_break = process.breaks.binary_search_by(|b| b.total_cmp(&p)).is_ok();
+            return Ok(self.close(at, now, progress, limit, jumped) || first || reached.is_some() || at_break);
         }
     }
 

@@ -124,7 +124,13 @@ pub struct Fitted {
 /// [`PredictError::Field`] when the run has no task, or a name of the options is none of a task.
 pub fn fit(runs: &[&TracedRun], target: &TracedRun, options: &Options) -> Result<Fitted, PredictError> {
     if target.tasks.is_empty() {
-        return Err(PredictError::field("run", format!("{}: no task of it ran to its end, so there is nothing to fit", target.name)));
+        let of = &target.left_out;
+        let problem = format!(
+            "{}: there is nothing to fit: of its tasks {} have neither start and end nor a run time, {} had not ended, failed or were aborted, \
+             {} were not run because an earlier result was taken",
+            target.name, of.without_times, of.not_completed, of.cached
+        );
+        return Err(PredictError::field("run", problem));
     }
     if !(options.inputs_times.is_finite() && options.inputs_times > 0.0) {
         return Err(PredictError::field("inputs-times", "a factor is above zero and finite"));
