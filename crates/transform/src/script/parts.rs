@@ -79,6 +79,8 @@ pub(super) const PASS_TO_LAYER: &str = r#"fm_pass() {
   fm_left=$(fm_tree "$fm_child") fm_p=$fm_signal
   case $fm_layer$fm_signal in layerINT) fm_p=VTALRM ;; layerQUIT) fm_p=PROF ;; esac
   kill -s "$fm_p" "$fm_child" 2>/dev/null
+  # A shell that waits for its command takes INT as meant for that: it goes to all, as from a terminal.
+  [ "$fm_signal" != INT ] || for fm_p in $fm_left; do kill -s INT "$fm_p" 2>/dev/null; done
   fm_watch
 }
 "#;
