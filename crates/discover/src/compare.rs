@@ -239,10 +239,9 @@ fn time_difference(first: &Numbers, second: &Numbers) -> Option<i128> {
     let sum = |numbers: &Numbers, of: Quantity| numbers.get(&(of, None)).map(|list| list.iter().map(|&ns| i128::from(ns)).sum::<i128>());
     for of in [Quantity::RunTime, Quantity::Turnaround] {
         let (one, other) = (sum(first, of), sum(second, of));
-        if one.is_some() && other.is_some() || first.is_empty() || second.is_empty() {
-            if let Some(time) = one.or(other).map(|_| other.unwrap_or(0) - one.unwrap_or(0)) {
-                return Some(time);
-            }
+        let comparable = one.is_some() && other.is_some() || first.is_empty() || second.is_empty();
+        if comparable && let Some(time) = one.or(other).map(|_| other.unwrap_or(0) - one.unwrap_or(0)) {
+            return Some(time);
         }
     }
     None
