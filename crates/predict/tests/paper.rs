@@ -170,8 +170,8 @@ fn figure_3_has_the_papers_pieces() {
         Piecewise::new([(0.0, Poly::new(&[0.0, 0.0, 0.025]).unwrap())]).unwrap(),
     ];
     let minimum = Piecewise::minimum(&data.each_ref()).unwrap();
-    // Data 2 until it allows as much as data 1, at the root of 800; data 1 until it jumps; then data 0.
-    let expected = [(0.0, 2), (800f64.sqrt(), 1), (50.0, 0)];
+    // Data 2 until it allows as much as data 1, at the root of 800; data 1 until it jumps; then data 0, until all is there at 100.
+    let expected = [(0.0, 2), (800f64.sqrt(), 1), (50.0, 0), (100.0, 1)];
     assert_eq!(minimum.least.len(), expected.len(), "{:?}", minimum.least);
     for ((at, least), (from, number)) in minimum.least.iter().zip(expected) {
         assert!(near(*at, from) && *least == number, "{:?}", minimum.least);

@@ -203,7 +203,11 @@ impl Engine<'_> {
             return Some(Poly::constant(written.at(source.end)));
         }
         let progress = state.progress.shifted(now - state.since);
-        let (base, piece, _) = written.piece(written.index(progress.at(0.0)));
+        // What was reached may be a rounding short of the place at which the output changes, as in `snap`.
+        let p = progress.at(0.0);
+        let index = written.index(p);
+        let index = written.piece(index).2.filter(|next| next - p <= NEAR * source.end).map_or(index, |_| index + 1);
+        let (base, piece, _) = written.piece(index);
         piece.compose(&progress, base)
     }
 
