@@ -542,7 +542,7 @@ impl<'p> Builder<'p> {
             put_sum(group, sum);
             add_group(&mut total, group);
         }
-        total.operations.sort_by(|a, b| (b.time_ns, b.count).cmp(&(a.time_ns, a.count)));
+        total.operations.sort_by_key(|of| std::cmp::Reverse((of.time_ns, of.count)));
         let mut order: Vec<usize> =
             (0..count).filter(|&at| groups[at].processes > 0 || groups[at].operations.iter().any(|of| of.count > 0)).collect();
         let weight = |group: &Group| {
@@ -693,7 +693,7 @@ fn put_sum(group: &mut Group, sum: Sum) {
         let Kind { count, failed, time_ns, latencies } = of;
         group.operations.push(KindOf { kind: kind.name(), count, failed, time_ns, latencies });
     }
-    group.operations.sort_by(|a, b| (b.time_ns, b.count).cmp(&(a.time_ns, a.count)));
+    group.operations.sort_by_key(|of| std::cmp::Reverse((of.time_ns, of.count)));
 }
 
 /// Adds what was counted of a group's operations.

@@ -17,6 +17,9 @@ use crate::graph_measures::{self, Adjacency};
 use crate::precedence::circles;
 use crate::stats::Stats;
 
+/// When a version was last written, and which of the accesses wrote it and which read it.
+type LastWritten = (i64, u32, u32);
+
 /// What tasks are put together by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -512,7 +515,7 @@ impl Fine {
                 *critical = true;
             }
         }
-        let mut wanted: FxHashMap<(u32, u32), Option<(i64, u32, u32)>> = FxHashMap::default();
+        let mut wanted: FxHashMap<(u32, u32), Option<LastWritten>> = FxHashMap::default();
         for two in path.path.windows(2) {
             let (from, to) = (place[two[0].place as usize], place[two[1].place as usize]);
             if from != NONE && to != NONE && two[1].after != After::Begin {
@@ -1016,15 +1019,14 @@ impl Gathered {
 
     fn finish(mut self) -> Node {
         let mut node = self.node;
-        if node.kind == NodeKind::File && node.members > 1 && !self.same_name {
-            if let Some((front, back)) = &self.common {
-                // They must not overlap in the shortest name.
-                let room = node.name.len().saturating_sub(front.len());
-                let back = if back.len() > room { "" } else { back };
-                // A letter or two that names happen to share say nothing.
-                let says = front.chars().count() > 2 || back.contains('.');
-                node.name = if says { format!("{front}*{back}") } else { format!("{} and {} more", node.name, node.members - 1) };
-            }
+        let many_names = node.kind == NodeKind::File && node.members > 1 && !self.same_name;
+        if many_names && let Some((front, back)) = &self.common {
+            // They must not overlap in the shortest name.
+            let room = node.name.len().saturating_sub(front.len());
+            let back = if back.len() > room { "" } else { back };
+            // A letter or two that names happen to share say nothing.
+            let says = front.chars().count() > 2 || back.contains('.');
+            node.name = if says { format!("{front}*{back}") } else { format!("{} and {} more", node.name, node.members - 1) };
         }
         node.host = match self.hosts.len() {
             1 => self.hosts.pop(),
