@@ -159,17 +159,26 @@ fn montage_by_makeflow() {
     // Who waits for whom is what its rules say.
     let pairs = std::fs::read_to_string(dir.join("montage.makeflow")).unwrap().matches("CATEGORY mDiff\n").count() as u64;
     let dag = model(&dataset, "dag", &[]);
-    let names: Vec<&str> = dag["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
-    let edge = |from: &str, to: &str| {
-        let is =
-            |edge: &&Json| names[edge["from"].as_u64().unwrap() as usize] == from && names[edge["to"].as_u64().unwrap() as usize] == to;
-        dag["edges"].as_array().unwrap().iter().find(is).map(|edge| edge["dependencies"].as_u64().unwrap())
+    let nodes = dag["nodes"].as_array().unwrap();
+    let task = |start: &str| nodes.iter().position(|node| node["kind"] == "task" && node["name"].as_str().unwrap().starts_with(start));
+    let edges: Vec<(u64, u64, u64, bool)> = dag["edges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edge| {
+            let number = |key: &str| edge[key].as_u64().unwrap();
+            (number("from"), number("to"), number("count"), edge["kind"] == "read")
+        })
+        .collect();
+    // How many files of those that the first wrote the second read, as often as it did.
+    let passed = |from: &str, to: &str| -> u64 {
+        let (from, to) = (task(from).unwrap() as u64, task(to).unwrap() as u64);
+        let written = |file: u64| edges.iter().any(|edge| !edge.3 && (edge.0, edge.1) == (from, file));
+        edges.iter().filter(|edge| edge.3 && edge.1 == to && written(edge.0)).map(|edge| edge.2).sum()
     };
-    assert_eq!(
-        (edge("mProjectPP", "mDiff"), edge("mDiff", "mFitExec"), edge("mBackground", "mAdd")),
-        (Some(2 * pairs), Some(pairs), Some(IMAGES as u64)),
-        "{dag}"
-    );
+    // An image and its area of each of the two; the difference of a pair; an image and its area of each.
+    let between = (passed("mProjectPP", "mDiff"), passed("mDiff", "mFitExec"), passed("mBackground", "mAdd"));
+    assert_eq!(between, (4 * pairs, pairs, 2 * IMAGES as u64), "{dag}");
     // Slurm makes the same files of it.
     let again = made(&place, "again");
     write_spec(&dataset, "slurm", &again.join("submit.sh"));

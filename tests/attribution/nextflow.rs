@@ -99,7 +99,7 @@ pub fn killed_and_resumed(dataset: &Path, hold: (&str, Option<i64>)) {
     let mut sessions = BTreeSet::new();
     super::each::<TaskRun<'static>>(dataset, |row| {
         sessions.insert(row.run_id.unwrap().into_owned());
-        let told = (row.logical_task.into_owned(), row.attempt.map_or(0, i64::from), row.status.into_owned(), row.exit_code.map(i64::from));
+        let told = (row.logical_task.into_owned(), row.attempt.map_or(0, i64::from), row.status.into_owned(), row.exit_code);
         runs.entry(row.run_name.unwrap().into_owned()).or_default().push(told);
     });
     let (killed, resumed): (Vec<_>, Vec<_>) = runs.into_values().partition(|run| run.iter().all(|(.., status, _)| status != "cached"));

@@ -342,6 +342,9 @@ impl Moves {
     }
 }
 
+/// Of a process its task, its host, its start, its end and its CPU time, in nanoseconds.
+type OfProcess = (u32, u32, Option<i64>, Option<i64>, Option<i64>);
+
 /// Reads and writes of tasks.
 #[derive(Default)]
 struct Access {
@@ -350,8 +353,7 @@ struct Access {
     written: BTreeMap<(u32, FileKey), Moves>,
     /// Time in calls, by task.
     io: FxHashMap<u32, Vec<(i64, f64)>>,
-    /// Start, end and CPU time of processes, by task.
-    processes: Vec<(u32, u32, Option<i64>, Option<i64>, Option<i64>)>,
+    processes: Vec<OfProcess>,
     any: bool,
     any_of_task: bool,
     only_totals: bool,

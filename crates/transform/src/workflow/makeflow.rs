@@ -55,7 +55,7 @@ fn rule_of_make(text: &str) -> Option<u32> {
     }
     let lines: Vec<&str> = text.lines().collect();
     let is_rule = |pair: &[&str]| pair[0].contains(':') && !pair[0].starts_with(['\t', '#']) && pair[1].starts_with(['\t', '@']);
-    lines.windows(2).position(|pair| is_rule(pair)).and_then(|n| u32::try_from(n + 1).ok())
+    lines.windows(2).position(is_rule).and_then(|n| u32::try_from(n + 1).ok())
 }
 
 /// The definitions that a file of arguments makes: an object of JX.

@@ -11,7 +11,7 @@ use flowmine_predict::model::Model;
 use flowmine_predict::study::{self, Sweep};
 use serde_json::json;
 
-const EVALUATION: &str = include_str!("../crates/predict/examples/evaluation.json");
+const EVALUATION: &str = include_str!("../examples/evaluation.json");
 const SWEEP: &str = "shared[link].part[download 1]=0.5..0.99/600";
 
 fn main() -> Result<(), Box<dyn Error>> {
