@@ -207,7 +207,7 @@ fn run_times_alone_give_a_coarse_model() {
     let text = said(flowmine().args(["predict", "--dataset"]).arg(&told), 0);
     assert!(text.contains("note: coarse") && text.contains("note: left out: "), "{text}");
     // A local executor's log tells no starts.
-    let untold = nextflow("u", "fixtures/workflows/nextflow-layout/nextflow.log");
+    let untold = nextflow("u", "fixtures/workflows/nextflow-local/nextflow.log");
     let text = said(flowmine().args(["predict", "--dataset"]).arg(&untold), 2);
     assert!(text.contains("nothing to fit: of its tasks 8 have neither start and end nor a run time"), "{text}");
     // Nothing at all.
