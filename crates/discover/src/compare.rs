@@ -1,7 +1,7 @@
 //! Two runs, datasets or periods beside each other: what appeared, vanished, took longer, moved more bytes, and which differences chance explains.
 //!
 //! Two logs in; numbers by activity out. Executions are put side by side by what they are instances of, not by their ids. A difference has an
-//! effect size ([`Cliff's delta`](crate::two_samples)) and a corrected p-value; where there are too few numbers for any, that is said.
+//! effect size (Cliff's delta) and a corrected p-value; where there are too few numbers for any, that is said.
 
 use std::collections::BTreeMap;
 
