@@ -37,6 +37,8 @@ pub struct Groups {
     pub of: Vec<u32>,
     /// Whether everything is wanted, also what processes did of which nothing else is known.
     pub whole: bool,
+    /// Whether operations on a file are wanted, by its number; `None`: all.
+    pub files: Option<Vec<bool>>,
 }
 
 /// A profile.
@@ -381,11 +383,12 @@ impl<'p> Builder<'p> {
 
     /// Takes an operation, or many.
     pub fn add(&mut self, operation: &TracedOperation) {
-        let process = match operation {
-            TracedOperation::One(one) => one.process,
-            TracedOperation::Sum(sum) => sum.process,
+        let (process, file) = match operation {
+            TracedOperation::One(one) => (one.process, one.file),
+            TracedOperation::Sum(sum) => (sum.process, sum.file),
         };
-        let Some(group) = self.group(process) else {
+        let wanted = |files: &Vec<bool>| files.get(file as usize).copied().unwrap_or(false);
+        let Some(group) = self.group(process).filter(|_| self.groups.files.as_ref().is_none_or(wanted)) else {
             self.left_out.not_wanted += 1;
             return;
         };
@@ -752,7 +755,7 @@ mod tests {
     }
 
     fn groups(of: Vec<u32>) -> Groups {
-        Groups { by: "program", names: ["project", "add"].iter().collect(), of, whole: true }
+        Groups { by: "program", names: ["project", "add"].iter().collect(), of, whole: true, files: None }
     }
 
     fn one(process: u32, file: u32, kind: OperationKind, at: i64, time: i64, offset: i64, size: i64) -> TracedOperation {
@@ -855,6 +858,11 @@ mod tests {
         let found = profile(&all, wanted.clone());
         assert_eq!((found.left_out.not_wanted, found.total.read_bytes, found.total.processes), (9, 400, 2));
         wanted.whole = true;
+        wanted.files = Some((0..30).map(|file| file == 10).collect());
+        let one = profile(&all, wanted.clone());
+        assert_eq!((one.files[0].path.as_str(), one.files.len(), one.total.read_bytes), ("/w/f10", 1, 200));
+        assert_eq!(one.left_out.not_wanted, all.len() as u64 - 2);
+        wanted.files = None;
         let found = profile(&all, wanted);
         assert_eq!(found.groups.iter().find(|group| group.name == NO_PROCESS).map(|group| group.read_bytes), Some(7));
     }
@@ -863,7 +871,7 @@ mod tests {
     fn many_groups_are_one() {
         let processes = processes();
         let names: Names = (0..4).map(|at| format!("g{at}")).collect();
-        let groups = Groups { by: "task", names, of: vec![0, 1, 2, 3], whole: true };
+        let groups = Groups { by: "task", names, of: vec![0, 1, 2, 3], whole: true, files: None };
         let mut builder = Builder::new(&processes, groups, Options { most_groups: 2, ..Options::default() });
         operations().iter().for_each(|operation| builder.add(operation));
         let found = builder.finish(&(0..30).map(|at| at.to_string()).collect(), 3);
