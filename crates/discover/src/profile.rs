@@ -518,8 +518,9 @@ impl<'p> Builder<'p> {
     pub fn finish(self, paths: &Names, lost: u64) -> Profile {
         let empty = Processes::default();
         let processes = self.processes.unwrap_or(&empty);
-        let count = self.groups.names.len();
-        let mut groups: Vec<Group> = self.groups.names.iter().map(|name| Group { name: name.to_owned(), ..Group::default() }).collect();
+        let mut members = self.groups;
+        let count = members.names.len();
+        let mut groups: Vec<Group> = members.names.iter().map(|name| Group { name: name.to_owned(), ..Group::default() }).collect();
         let mut total = Group { name: "all".to_owned(), ..Group::default() };
         let only_sums = self.made_of.events == 0;
         for group in groups.iter_mut().chain([&mut total]) {
@@ -529,18 +530,24 @@ impl<'p> Builder<'p> {
         }
         let mut pairs: Vec<((u32, u32), Pair)> = self.pairs.into_iter().collect();
         pairs.sort_unstable_by_key(|(key, _)| *key);
+        if members.files.is_some() {
+            // Of some files it is the profile of the processes that had to do with them.
+            let used: std::collections::HashSet<u32> = pairs.iter().map(|((process, _), _)| *process).collect();
+            let others = (0u32..).zip(&mut members.of).filter(|(at, _)| !used.contains(at));
+            others.for_each(|(_, of)| *of = NONE);
+        }
         let group_of = |process: u32| {
-            if process == NONE { count - 1 } else { self.groups.of.get(process as usize).map_or(count - 1, |of| *of as usize) }
+            if process == NONE { count - 1 } else { members.of.get(process as usize).map_or(count - 1, |of| *of as usize) }
         };
-        put_processes(processes, &self.groups, &mut groups, &mut total);
+        put_processes(processes, &members, &mut groups, &mut total);
         let (used, of_processes) = by_process(&pairs, processes, group_of, &mut groups, &mut total);
-        for (at, &group) in (0u32..).zip(&self.groups.of) {
+        for (at, &group) in (0u32..).zip(&members.of) {
             if group != NONE && !used.contains(&at) {
                 groups[group as usize].without_files += 1;
                 total.without_files += 1;
             }
         }
-        let (files, uses) = by_file(pairs, paths, group_of, &mut groups, &mut total, &self.groups.names);
+        let (files, uses) = by_file(pairs, paths, group_of, &mut groups, &mut total, &members.names);
         for (group, sum) in groups.iter_mut().zip(self.sums) {
             put_sum(group, sum);
             add_group(&mut total, group);
@@ -561,7 +568,7 @@ impl<'p> Builder<'p> {
         over_time.rows = order.iter().map(|&at| std::mem::take(&mut over_time.rows[at])).collect();
         let groups: Vec<Group> = order.iter().map(|&at| std::mem::take(&mut groups[at])).collect();
         let mut profile = Profile {
-            by: self.groups.by,
+            by: members.by,
             made_of: self.made_of,
             span_ns: self.span,
             total,
@@ -861,6 +868,7 @@ mod tests {
         wanted.files = Some((0..30).map(|file| file == 10).collect());
         let one = profile(&all, wanted.clone());
         assert_eq!((one.files[0].path.as_str(), one.files.len(), one.total.read_bytes), ("/w/f10", 1, 200));
+        assert_eq!(one.total.processes, 1);
         assert_eq!(one.left_out.not_wanted, all.len() as u64 - 2);
         wanted.files = None;
         let found = profile(&all, wanted);
