@@ -5,7 +5,7 @@ crate::table! {
     pub struct DiagnosticRow in "diagnostics" {
         /// `warning`: read, but not as it should be. `error`: rejected.
         severity: text,
-        /// A short fixed name of what is wrong, such as `squeue_field_count`.
+        /// A short fixed name of what is wrong, such as `squeue_value`; `docs/diagnostics.md` says what each means.
         code: text,
         /// One sentence.
         message: text,

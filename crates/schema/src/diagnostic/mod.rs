@@ -1,5 +1,7 @@
 //! Diagnostics: a bad line never stops a run and never vanishes; it becomes one of these.
 
+pub mod codes;
+
 use crate::row::Builder;
 use crate::tables::DiagnosticRow;
 
@@ -27,7 +29,7 @@ impl Severity {
 pub struct Diagnostic {
     /// How bad.
     pub severity: Severity,
-    /// A short fixed name.
+    /// A short fixed name, one of [`codes::CODES`].
     pub code: &'static str,
     /// One sentence, made safe for terminals by who prints it.
     pub message: String,

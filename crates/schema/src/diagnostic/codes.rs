@@ -1,0 +1,507 @@
+//! The codes of all diagnostics: what each means, and what to do. `docs/diagnostics.md` is made of them.
+
+use std::fmt::Write;
+
+use super::Severity;
+
+/// What a diagnostic's code means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Code {
+    /// As in the column `code`.
+    pub name: &'static str,
+    /// How bad it is: one, or both where that depends on the place.
+    pub severities: &'static [Severity],
+    /// Which commands tell it, as Markdown.
+    pub told_by: &'static str,
+    /// What was odd and what became of it, as Markdown.
+    pub means: &'static str,
+    /// What to do, as Markdown; empty when nothing needs to be done.
+    pub advice: &'static str,
+}
+
+macro_rules! codes {
+    ($($name:literal [$($severity:ident),+] $told_by:literal, $means:literal, $advice:literal;)*) => {
+        /// All codes, sorted by name.
+        pub static CODES: &[Code] = &[
+            $(Code { name: $name, severities: &[$(Severity::$severity),+], told_by: $told_by, means: $means, advice: $advice }),*
+        ];
+    };
+}
+
+codes! {
+    "accounting_failed" [Warning] "`observe --accounting`",
+        "sacct could not be asked, or its answer could not be read; what squeue said in this poll is kept",
+        "Nothing: the next poll asks for the same time again.";
+    "array_cut" [Warning] "`import squeue`",
+        "squeue shortened the list of an array's waiting tasks, so that not all of them are known; the list is kept as it is",
+        "Run squeue with `SLURM_BITSTR_LEN=0` in the environment for whole lists.";
+    "attempt_without_end" [Warning] "`import transform`",
+        "The record of a wrapped task does not tell how its outermost layer ended: the task still runs, or was ended by a signal that nobody can handle; what the record tells is kept",
+        "Import the record again if the task still runs.";
+    "bad_number" [Error] "`import io-csv`",
+        "A number in a line of the trace cannot be read or cannot be one of its column; the line is left out",
+        "";
+    "bad_time" [Error] "`import io-csv`",
+        "A time in a line of the trace is no time since 1970; the line is left out",
+        "";
+    "benchmark_bad" [Error] "`import snakemake`",
+        "A benchmark file has no line with numbers in it; nothing of it is used",
+        "";
+    "benchmark_without_run" [Warning] "`import snakemake`",
+        "No log that was given has an attempt that wrote this benchmark file; its numbers are not used",
+        "Give the log of its run as well.";
+    "bytes_missing" [Error] "`import nextflow`",
+        "Zeros stand in the log in the place of bytes that are missing; they are passed over and the rest of the line is read",
+        "";
+    "child_ambiguous" [Warning] "`import wfformat`",
+        "A task names a child, several tasks have that name, and nothing tells which is meant; that child is left out",
+        "";
+    "child_unknown" [Warning] "`import argo`, `import wfformat`",
+        "A task names a child that is not in the file; that child is passed over",
+        "";
+    "clock_skew" [Warning] "`observe`",
+        "The clock of the machine where squeue runs differs by more than two seconds from this machine's; times in the dataset are by the clock there",
+        "";
+    "columns_cut" [Warning] "`import squeue`",
+        "A column of the table has a fixed width and is filled to it, so that longer values were cut short; they are used as they are",
+        "Record with a separator and no widths, as in `squeue -o '%i|%j|%T'`, or with `flowmine observe`.";
+    "counts_differ" [Warning] "`import nextflow`",
+        "Nextflow's own count of tasks differs from what its log tells of each of them; the rows are what it tells of each",
+        "";
+    "cpu_fraction" [Warning] "`import kubernetes`",
+        "Parts of a CPU are asked for, which the column `cpus` cannot hold; it is null",
+        "";
+    "database_unreadable" [Error] "`import airflow`",
+        "Airflow's SQLite database cannot be read; nothing of it is used",
+        "If it was in use when it was copied, copy its files `-wal` and `-shm` with it, or end Airflow first.";
+    "dependency_cut" [Warning] "`import squeue`",
+        "A dependency was cut short by its column; it is read up to its last whole term",
+        "Record with a separator and no widths, as in `squeue -o '%i|%j|%T'`, or with `flowmine observe`.";
+    "dependency_not_understood" [Warning, Error] "`observe`, `import squeue`",
+        "A job's dependency cannot be read, as squeue shows it (error) or as it stands in the submit line (warning); the job is kept without it",
+        "";
+    "dependency_of_unknown_job" [Warning] "commands that read a dataset's jobs",
+        "The dataset has a dependency of a job and no row of that job with that submit time; the dependency is not used",
+        "Import the squeue or sacct output that lists the job into the same dataset.";
+    "directory_empty" [Error] "`import squeue`, `import io-csv`",
+        "The directory has no file to read (for `io-csv`: neither file-bpf.csv nor cgroups.csv, nor has one below it); nothing is imported from it",
+        "Give the directory in which the files lie.";
+    "dry_run" [Warning] "`import snakemake`",
+        "The log is of a dry run, which runs no job; what it shows is left out",
+        "";
+    "ends_before_start" [Warning] "`import io-csv`",
+        "An operation ended before it began; its end is null and the rest of the line is used",
+        "";
+    "file_changed" [Error] "`import squeue`",
+        "The file changed while it was imported; nothing of it is used",
+        "Import it again.";
+    "file_damaged" [Error] "`import io-csv`",
+        "The packed file is damaged or ends early; what came before that place is used",
+        "";
+    "file_missing" [Warning] "`import io-csv`",
+        "One of a trace's two files is not in its directory: without file-bpf.csv no operations are known, without cgroups.csv neither parents nor control groups",
+        "Copy it into the directory and import again.";
+    "file_not_read" [Error] "`import squeue`",
+        "The file looks like output of squeue, sacct or SLURMminer and cannot be read as such, or no row of it can be used; nothing of it is used",
+        "";
+    "file_not_recognised" [Error] "`import squeue`, imports of workflow engines",
+        "The file is nothing that this import reads; it is left out",
+        "`flowmine import --help` lists what each import reads.";
+    "file_time" [Error] "`import squeue`",
+        "Nothing tells when the file was recorded, not even its modification time; nothing of it is used",
+        "Give `--observed-at TIME`.";
+    "file_unreadable" [Error] "`import squeue`, imports of workflow engines",
+        "A file or directory cannot be read, or holds more than is read of one; nothing of it is used",
+        "";
+    "hash_shared" [Warning] "`import nextflow`",
+        "Two tasks have the same hash as Nextflow's log shows it; they are kept as two tasks",
+        "";
+    "header_unknown" [Error] "`import io-csv`",
+        "The header lacks a column that is needed, has one twice or too many, or its last column is not the path; it is not used, and lines are read by the published tool's columns",
+        "";
+    "history_line_bad" [Warning] "`import nextflow`",
+        "A line of `.nextflow/history` is no launch of a run; it is passed over",
+        "";
+    "job_ambiguous" [Warning] "`correlate`",
+        "Two clusters had a job of this number when the process ran, and nothing tells whose the process is; it is given the number without the job as Slurm knew it",
+        "Trace with `--environ SLURM_CLUSTER_NAME`.";
+    "job_rejected" [Error] "`import squeue`",
+        "A job in the JSON has no id, has no state, or is no object; it is left out",
+        "";
+    "json_bad" [Error] "`import argo`, `import kubernetes`, `import transform`, `import wfformat`",
+        "An object cannot be read as JSON; it is left out, in WfFormat the whole file",
+        "";
+    "json_syntax" [Error] "`import squeue`",
+        "The JSON ends early or is damaged after some jobs; those before that place are used, what follows is missing",
+        "";
+    "json_value" [Warning] "`import squeue`",
+        "A value of a job in the JSON is not what it should be, such as a number; it is taken as unknown",
+        "";
+    "kind_not_read" [Warning] "`import argo`, `import kubernetes`",
+        "The file has an object of another kind than this import reads (workflows, or pods and events); it is passed over",
+        "";
+    "last_line_cut" [Warning] "`import nextflow`",
+        "The file ends within its last message or row: it was cut, or is being written; of a trace file's row the last value is left out",
+        "Import it again when it is whole.";
+    "line_bad" [Error] "`import airflow`, `import makeflow`",
+        "A line is not one that such a file has, or does not tell of which task it is; it is left out",
+        "";
+    "line_cut" [Error] "`import nextflow`",
+        "A line of the log is cut and another begins within it; the second is read, what stood before it is left out",
+        "";
+    "line_too_long" [Error] "`import io-csv`",
+        "A line is longer than is read; it is left out",
+        "";
+    "links_contradict" [Warning] "`correlate`",
+        "What was found of a traced process or container says that it belongs to two different tasks or jobs; the message says whether the first holds or neither",
+        "";
+    "links_refuted" [Warning] "`correlate`",
+        "What a process shows says that it belongs to something to which it cannot belong, such as another user's job or one on other nodes; it is not believed",
+        "";
+    "mark_unknown" [Warning] "`import makeflow`",
+        "A mark (a line that begins with `#`) in the log is not known; it is passed over, as Makeflow does",
+        "";
+    "metadata_bad" [Error] "`import snakemake`",
+        "A record in `.snakemake/metadata` cannot be read or names no rule; it is left out",
+        "";
+    "month_unknown" [Warning] "`import nextflow`",
+        "The date of a line in the log has no month that is known, or a day that the month does not have; the times of such lines are left out",
+        "";
+    "name_too_long" [Error] "`import argo`",
+        "The workflow's name is too long to stand in a row for each of its nodes; the workflow is left out",
+        "";
+    "no_last_newline" [Warning] "`import squeue`",
+        "The last line has no newline, so that its last value may be cut short; it is used as it is",
+        "";
+    "no_submit_lines" [Warning] "`import squeue`",
+        "No job says how it was submitted, so that jobs that wait for each other are not joined and scripts are not known",
+        "Add SubmitLine to `sacct --format` (`sacct --json` has it in Slurm 23.11 and later), or import what squeue said of the same jobs.";
+    "no_times" [Error] "`import snakemake`",
+        "The log tells of jobs without a time; they are left out",
+        "Snakemake writes times since version 5; nothing can be ordered without them.";
+    "no_year" [Warning] "`import nextflow`",
+        "The log does not tell its year, and the file's modification time does not fit; its local times are left out",
+        "Say the year of the first line with `--year`.";
+    "no_zone" [Warning] "`import squeue`, `import nextflow`, `import snakemake`, `import airflow`, `import wfformat`",
+        "Times do not tell their zone; they are taken as UTC and can be wrong by up to 14 hours, all by the same",
+        "Say the zone with `--zone`, as in `--zone=+01:00`, or give the run's `.nextflow.log` or `.snakemake/metadata` as well.";
+    "node_type_unknown" [Warning] "`import argo`",
+        "A node of the workflow is of a type that is not known; it has no row",
+        "";
+    "nodes_bad" [Error] "`import argo`",
+        "The workflow's nodes are packed and cannot be unpacked; the workflow is left out",
+        "";
+    "nodes_elsewhere" [Error] "`import argo`",
+        "Argo keeps the nodes of this workflow in its database, and not in the object; the workflow is left out",
+        "Ask Argo's server for it: `argo get NAME -o json`.";
+    "nothing_usable" [Error] "`import io-csv`",
+        "Not one line of the file can be used; it does not count as imported",
+        "Check that it is the file that the published tool wrote.";
+    "ocel_host_list" [Warning] "OCEL logs of a dataset's jobs",
+        "A list of nodes cannot be taken apart into names; it is one object of type node",
+        "";
+    "parent_ambiguous" [Warning] "`import wfformat`",
+        "A task names a parent, several tasks have that name, and neither files nor lists of children tell which is meant; the task's `parents` are null",
+        "";
+    "parent_is_itself" [Warning] "`import wfformat`",
+        "A task names itself as its parent or child; that is left out",
+        "";
+    "parent_unknown" [Warning] "`import wfformat`",
+        "A task names a parent that is not in the file; it stays in `parents` as it is told",
+        "";
+    "parents_and_children_differ" [Warning] "`import wfformat`",
+        "Only the child or only the parent says that one waits for the other; the dependency counts all the same",
+        "";
+    "parents_too_many" [Warning] "`import argo`",
+        "A task waits for so many that all pairs are too many; its `parents` are null",
+        "";
+    "path_cut" [Warning] "`import io-csv`",
+        "A path was cut where its column ends; it is null and the rest of the line is used",
+        "";
+    "path_doubtful" [Warning] "`import io-csv`",
+        "Paths are as long as the published tool keeps them, so that more may have been there; they are used as they are, and counted",
+        "";
+    "pod_without_uid" [Error] "`import kubernetes`",
+        "A pod has no `metadata.uid`; it is left out",
+        "";
+    "queue_duplicate" [Warning] "`observe`, `import squeue`",
+        "A job is listed twice in one poll; the first is used",
+        "";
+    "queue_not_whole" [Warning] "`import squeue`",
+        "Rows of this queue were rejected, so that it is not known which jobs have left it; none is taken to have left",
+        "";
+    "queue_too_old" [Error] "`import squeue`",
+        "The queue is not younger than the last one in the dataset, so that what changed between cannot be told any more; nothing of it is used",
+        "Import files in the order of their times, or into a dataset of their own.";
+    "record_bad" [Error] "`import transform`",
+        "A line of a task's record lacks what begins an attempt, or tells of a layer that no attempt above it has; it is left out",
+        "";
+    "report_without_tasks" [Warning] "`import nextflow`",
+        "The report holds no table of tasks, which Nextflow leaves out when there are too many; it tells of no task",
+        "Import the run's trace file or log.";
+    "row_ambiguous" [Error] "`import squeue`",
+        "A row fits its header in several ways, because values hold blanks; it is left out",
+        "Record with a separator and no widths, as in `squeue -o '%i|%j|%T'`, or with `flowmine observe`.";
+    "row_bad" [Error] "`import airflow`",
+        "A row of Airflow's database lacks what is needed to use it, or is not what Airflow writes; it is left out",
+        "";
+    "row_rejected" [Error] "`import squeue`",
+        "A row does not fit its header, or has a value that its column cannot have; it is left out",
+        "A name with the separator or a newline in it looks like this; `squeue --json` and `flowmine observe` have no such trouble.";
+    "run_incomplete" [Warning] "`import makeflow`",
+        "The log says COMPLETED although rules failed, were aborted or never ran; the message counts them",
+        "";
+    "run_twice" [Warning] "`import snakemake`",
+        "The file is the output of a run whose own log was given as well; that log is read, and this one left out",
+        "";
+    "run_without_end" [Warning] "`import nextflow`, `import snakemake`",
+        "The log does not tell the end of the run: it goes on, was killed, or the file was cut; the message says how many tasks have no end",
+        "Import the log again when it has grown: its tasks are then replaced.";
+    "sacct_job_id" [Error] "`observe --accounting`, `import squeue`",
+        "A row of sacct has no job id that can be read; it is left out",
+        "";
+    "sacct_state" [Error] "`observe --accounting`, `import squeue`",
+        "A row of sacct has no state; it is left out",
+        "";
+    "sacct_step" [Warning] "`observe --accounting`, `import squeue`",
+        "A step stands there and not the row of its job before it; the step's I/O and memory are not counted",
+        "";
+    "sacct_too_old" [Warning] "`observe --accounting`",
+        "This sacct does not know the submit line, which came with Slurm 21.08; it is asked again without it",
+        "Nothing: dependencies are known from squeue only.";
+    "sacct_value" [Warning] "`observe --accounting`, `import squeue`",
+        "A value of sacct is not what its column holds, such as a number, a time or a size; it is taken as unknown, or not counted",
+        "";
+    "series_without_run" [Warning] "`import makeflow`",
+        "Not exactly one run of the logs that were given has a rule with the number of this time series; the series is not used",
+        "Give the log of its run alone with it.";
+    "singleton_without_name" [Warning] "commands that read a dataset's jobs",
+        "Singleton jobs have no known user or name, so that what they wait for is not known; they are counted",
+        "";
+    "slurm_said" [Warning] "`import squeue`",
+        "Slurm put an error or a warning of its own into its JSON; the message repeats it",
+        "";
+    "slurmminer_array" [Warning] "`import squeue`",
+        "SLURMminer's log does not say which task of an array a job is; tasks are jobs of their own",
+        "";
+    "source_missing" [Error] "imports of workflow engines",
+        "A file has grown since it was imported together with another that tells of the same tasks and is not given now; it is not imported",
+        "Import both again, or into another dataset.";
+    "sources_contradict" [Warning] "`import nextflow`, `import makeflow`, `import airflow`",
+        "Two files tell different things of one task, or a workflow file is not of the run beside it; what was read first is kept",
+        "";
+    "squeue_job_id" [Error] "`observe`, `import squeue`",
+        "A row of squeue has no job id that can be read; it is left out",
+        "";
+    "squeue_state" [Error] "`observe`, `import squeue`",
+        "A row of squeue has no state; it is left out",
+        "";
+    "squeue_value" [Warning] "`observe`, `import squeue`",
+        "A value of squeue is not what its column holds, such as a number or a time; it is taken as unknown",
+        "";
+    "submit_line_doubtful" [Warning] "`observe --accounting`, `import squeue`",
+        "The quotes of a submit line are lost, so that the dependency in it may be part of another option's value; it is used",
+        "";
+    "summary_bad" [Error] "`import makeflow`",
+        "The file is no summary of Makeflow's resource monitor; nothing of it is used",
+        "";
+    "summary_without_run" [Warning] "`import makeflow`",
+        "No run of the logs that were given has the rule of this summary of the resource monitor; it is a row of its own",
+        "Give the log of its run as well.";
+    "task_did_not_run" [Warning] "`import argo`, `import wfformat`",
+        "A task was skipped, or is specified and did not run; it has no row",
+        "";
+    "task_id_twice" [Warning] "`import wfformat`",
+        "Several tasks have one id; each that ran has a row, and where several that are specified have it nobody knows which ran, so that files and parents are null",
+        "";
+    "task_line_bad" [Error] "`import nextflow`",
+        "A line of the log about a task cannot be read; what it tells of the task is missing",
+        "";
+    "task_not_specified" [Warning] "`import wfformat`",
+        "A task ran and is not specified; its files and parents are null",
+        "";
+    "task_unknown" [Error] "`import airflow`",
+        "Neither the path nor the lines of a task's log tell of which attempt it is; nothing of it is used",
+        "Give it in its folders: `dag_id=…/run_id=…/task_id=…/attempt=1.log`.";
+    "task_without_id" [Warning] "`import wfformat`",
+        "Tasks without an id share a name; each is called NAME_N, N from 0, as WfCommons' own migration calls it",
+        "";
+    "task_without_name" [Error] "`import nextflow`, `import wfformat`",
+        "A task has no name (in WfFormat neither id nor name), and nothing else that was given tells it; it is left out",
+        "For Nextflow, give the run's `.nextflow.log` as well.";
+    "tasks_never_ran" [Warning] "`import airflow`",
+        "Task instances never ran (skipped, upstream_failed, scheduled, …); they have no rows, and are counted",
+        "";
+    "tasks_not_submitted" [Warning] "`import nextflow`",
+        "Tasks waited and were not submitted before the log ended; they have no rows, and are counted",
+        "";
+    "texts_left_out" [Warning] "`import argo`",
+        "The texts of templates, such as commands, are repeated so often that they would fill the memory; those beyond the limit are null",
+        "";
+    "time_goes_back" [Warning] "`import io-csv`",
+        "A line ended long before one that stands above it, as where traces were put into one file; it is used",
+        "Split the file into its traces, because handles are numbered anew in each.";
+    "time_of_file" [Warning] "`import squeue`",
+        "The file does not tell when it was recorded; its modification time is taken",
+        "Give `--observed-at TIME` when that is wrong.";
+    "too_few_columns" [Error] "`import io-csv`",
+        "A line of the trace has too few columns; it is left out",
+        "";
+    "too_many_columns" [Error] "`import io-csv`",
+        "A line of cgroups.csv has more than four columns; it is left out",
+        "";
+    "too_many_tasks" [Error] "`import argo`, `import transform`",
+        "The files tell of more tasks than are read at once; the workflow that is too much is left out, of wrapped tasks' records all from there on",
+        "Import them in parts.";
+    "too_much_repeated" [Error] "`import wfformat`",
+        "The texts of the run and of its machines are too long to stand in a row for each of so many tasks; nothing of the file is used",
+        "";
+    "trace_row_bad" [Error] "`import nextflow`",
+        "A row of the trace file has another number of fields than there are columns, or a task of the report is no object; it is left out",
+        "";
+    "trace_value_bad" [Warning] "`import nextflow`",
+        "A value of the trace file or report is not one of its column; it is left out",
+        "";
+    "truncated_last_line" [Error] "`import io-csv`",
+        "The file ends within its last line; that line is left out",
+        "";
+    "unknown_type" [Error] "`import io-csv`",
+        "The type of an operation is none of O, C, R, W, U and M; the line is left out",
+        "";
+    "values_left_out" [Warning] "`import wfformat`",
+        "The file has values for which the table has no column, such as energy; they are left out, and counted",
+        "";
+    "version_unknown" [Error] "`import wfformat`",
+        "The file's version is none of 1.4, 1.5 and 1.6; nothing of it is used",
+        "WfCommons has a tool that migrates older ones.";
+    "watch_ended" [Warning] "`import kubernetes`",
+        "The watch ended with an error, so that changes may be missing; what came before is used",
+        "";
+    "work_dir_exit_bad" [Warning] "`import nextflow`",
+        "The file `.exitcode` of a work directory holds no number; it tells no exit code",
+        "";
+    "work_dir_odd" [Warning] "`import nextflow`",
+        "The work directory in a line of the log does not end in a hash; the line is passed over",
+        "";
+    "work_dir_trace_bad" [Warning] "`import nextflow`",
+        "The file `.command.trace` of a work directory has neither of the two known forms; it is left out",
+        "";
+    "work_dir_twice" [Warning] "`import nextflow`",
+        "Several attempts have the hash of this work directory; what it tells is added to the first",
+        "";
+    "workflow_bad" [Error] "`import makeflow`",
+        "The workflow cannot be read as Makeflow's JSON; nothing of it is used",
+        "JX becomes JSON with `jx2json FILE > FILE.json`.";
+    "workflow_without_run" [Warning] "`import argo`, `import makeflow`, `import wfformat`",
+        "The file describes a workflow and no run of it was given; it makes no rows",
+        "For Makeflow, give `WORKFLOW.makeflowlog` as well.";
+    "yaml_not_read" [Error] "`import argo`",
+        "This is an Argo workflow in YAML, of which only JSON is read; nothing of it is used",
+        "Print it with `-o json` in the place of `-o yaml`.";
+    "year_of_file" [Warning] "`import nextflow`",
+        "The log does not tell its year; that of the file's modification time is taken",
+        "Say the year of the first line with `--year` when that is wrong.";
+    "zone_contradicted" [Warning] "`import nextflow`, `import snakemake`",
+        "The log's own times, or the metadata of its run, say that its zone is another than what `--zone` gives; they are believed",
+        "";
+    "zone_of_build" [Warning] "`import nextflow`",
+        "The log does not tell its zone; that of the day on which Nextflow was built is taken, which daylight saving time can make wrong by an hour",
+        "Say the zone with `--zone`, as in `--zone=+01:00`.";
+}
+
+/// The page about them as Markdown.
+pub fn markdown() -> String {
+    let mut out = String::from(
+        "# Diagnostics\n\n\
+         Generated from `crates/schema/src/diagnostic/codes.rs` by `cargo test --release -p flowmine-schema`, which fails when this\n\
+         page is stale (`FLOWMINE_UPDATE=1` writes it anew).\n\n\
+         `flowmine` prints what was wrong with an input as a sentence with its place, and the table\n\
+         [`diagnostics`](tables.md#diagnostics) keeps it with its code, by which this page lists it. A warning was read, though\n\
+         something about it is odd or not known; an error was rejected, so that rows are missing. What commands say that read a\n\
+         dataset's jobs, or make OCEL logs of them, is printed each time and not kept.\n\n\
+         | code | severity | told by | means | what to do |\n|---|---|---|---|---|\n",
+    );
+    for code in CODES {
+        let severities: Vec<&str> = code.severities.iter().map(|severity| severity.name()).collect();
+        let cells = [code.told_by, code.means, code.advice].map(|cell| cell.replace('|', "\\|"));
+        let _ = writeln!(out, "| `{}` | {} | {} | {} | {} |", code.name, severities.join(" or "), cells[0], cells[1], cells[2]);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// The sources of all crates but this file.
+    fn sources() -> String {
+        let mut text = String::new();
+        for folder in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).unwrap() {
+            add(&folder.unwrap().path().join("src"), &mut text);
+        }
+        text
+    }
+
+    fn add(folder: &Path, text: &mut String) {
+        for entry in fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                add(&path, text);
+            } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("diagnostic/codes.rs") {
+                text.push_str(&fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+
+    /// The literals that stand behind a beginning.
+    fn behind<'t>(text: &'t str, beginning: &str) -> Vec<&'t str> {
+        let rests = text.split(beginning).skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"'));
+        rests.filter_map(|rest| rest.split('"').next()).collect()
+    }
+
+    #[test]
+    fn every_code_that_is_used_is_listed() {
+        let text = sources();
+        for (beginning, severity, at_least) in [
+            ("Diagnostic::warning(", Severity::Warning, 70),
+            ("Diagnostic::error(", Severity::Error, 40),
+            // Helpers that take the code.
+            (".warn(", Severity::Warning, 1),
+            ("Problem { code:", Severity::Error, 1),
+        ] {
+            let used = behind(&text, beginning);
+            assert!(used.len() >= at_least, "{beginning} {}", used.len());
+            for name in used {
+                let listed = CODES.iter().find(|code| code.name == name).map(|code| code.severities.contains(&severity));
+                assert_eq!(listed, Some(true), "{name}, {}: add it to codes.rs", severity.name());
+            }
+        }
+    }
+
+    #[test]
+    fn every_code_that_is_listed_is_used() {
+        let text = sources();
+        let unused: Vec<&str> = CODES.iter().map(|code| code.name).filter(|name| !text.contains(&format!("\"{name}\""))).collect();
+        assert!(unused.is_empty(), "{unused:?}");
+    }
+
+    #[test]
+    fn codes_are_sorted_and_unique() {
+        assert!(CODES.windows(2).all(|two| two[0].name < two[1].name));
+        assert!(CODES.iter().all(|code| code.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')));
+    }
+
+    #[test]
+    fn docs_diagnostics_md_is_up_to_date() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/diagnostics.md");
+        let now = markdown();
+        if std::env::var_os("FLOWMINE_UPDATE").is_some() {
+            fs::write(path, &now).unwrap();
+        }
+        let then = fs::read_to_string(path).unwrap_or_default();
+        assert!(then == now, "docs/diagnostics.md is stale: run FLOWMINE_UPDATE=1 cargo test --release -p flowmine-schema");
+    }
+}
