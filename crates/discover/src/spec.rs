@@ -285,8 +285,9 @@ mod tests {
         let made = discover(&run()).unwrap();
         let told: Vec<_> =
             made.tasks.iter().map(|task| (task.name.as_str(), task.inputs.len(), task.outputs.clone(), task.after.clone())).collect();
-        // The declared x is the traced /w/x; that first writes it only the trace tells.
-        assert_eq!(told, [("first", 0, vec!["/w/x".to_owned()], vec![]), ("last", 1, vec![], vec![0])]);
+        // The declared x is the traced /w/x; that first writes it only the trace tells. Where nobody knows that
+        // they are one file, the order is kept by naming it both ways.
+        assert_eq!(told, [("first", 0, vec!["/w/x".to_owned()], vec![]), ("last", 2, vec![], vec![0])]);
     }
 
     #[test]
