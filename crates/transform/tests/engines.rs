@@ -190,6 +190,14 @@ fn arguments_of_a_workflow_in_jx() {
     assert!(odd.starts_with("args.jx:1:1: arguments are an object"), "{odd}");
 }
 
+/// A published workflow has it so; Makeflow says nothing.
+#[test]
+fn output_for_outputs_is_said() {
+    let flow = Workflow::read("f.jx", b"{\"rules\": [{\"command\": \"x\",\n\"inputs\": [], \"output\": [\"a\"]}]}", &files()).unwrap();
+    let notes: Vec<String> = flow.notes.iter().map(|note| format!("{}: {}", note.at, note.message)).collect();
+    assert!(notes.len() == 1 && notes[0].starts_with("2:25: a rule has no “output” but “outputs”"), "{notes:?}");
+}
+
 /// A file that a layer adds has one name, and the jobs of an array, a loop or a rule are many.
 #[test]
 fn one_added_file_for_many_jobs_is_refused_or_remapped() {

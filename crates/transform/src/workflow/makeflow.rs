@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Entry, Form, Workflow, outermost, tasks};
+use super::{Entry, Form, Note, Workflow, outermost, tasks};
 use crate::algebra::{Command, Environment, Layer, Parts, Resources, Task, environment_of, files_of, resources_of};
 use crate::error::Fault;
 use crate::jx::syntax::{Definition, Expr, Kind};
@@ -79,9 +79,15 @@ fn take_definitions(workflow: &mut Expr, definitions: &mut Vec<Definition>) -> R
 
 fn from_value(file: &str, value: &Value) -> Result<Workflow, Fault> {
     let rules = value.get("rules").ok_or_else(|| value.fault("the workflow has no “rules”"))?;
-    let (mut entries, mut kept) = (Vec::new(), Vec::new());
+    let (mut entries, mut kept, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for (n, rule) in rules.as_list("rules")?.iter().enumerate() {
         let members = rule.as_object("a rule")?;
+        for (name, value) in members.iter().filter(|(name, _)| matches!(&**name, "input" | "output")) {
+            let message = format!(
+                "a rule has no “{name}” but “{name}s”: Makeflow does not look at it, and a sandbox neither brings nor keeps these files"
+            );
+            notes.push(Note { at: value.at, message });
+        }
         let rest = members.iter().map(|(name, value)| Ok((name.to_string(), json_of(value)?))).collect::<Result<_, Fault>>()?;
         if rule.get("command").is_none() {
             if rule.get("makeflow").is_none() && rule.get("workflow").is_none() {
@@ -95,7 +101,7 @@ fn from_value(file: &str, value: &Value) -> Result<Workflow, Fault> {
     }
     let others = value.as_object("a workflow")?.iter().filter(|(name, _)| &**name != "rules");
     let top = others.map(|(name, value)| Ok((name.clone(), json_of(value)?))).collect::<Result<_, Fault>>()?;
-    Ok(Workflow { file: file.to_owned(), tasks: entries, form: Form::Makeflow(Makeflow::new(top, kept)), notes: Vec::new() })
+    Ok(Workflow { file: file.to_owned(), tasks: entries, form: Form::Makeflow(Makeflow::new(top, kept)), notes })
 }
 
 /// A rule as a task. What its category and the workflow say of resources and environment holds where the rule says nothing.
