@@ -212,7 +212,7 @@ fn what_is_told_of_chains_and_snakefiles() {
     for (flow, task, layer, new) in [("submit.sh", "line 3", "more.jx", "new.sh"), ("Snakefile", "make", "retry", "new.smk")] {
         let explained = done(path, &[flow, "--apply", layer, "--explain", task]);
         let name = layer.trim_end_matches(".jx");
-        assert!(explained.contains(&format!(" layer 0 task: t_")) && explained.contains(&format!(" layer 1 {name}: t_")), "{explained}");
+        assert!(explained.contains(" layer 0 task: t_") && explained.contains(&format!(" layer 1 {name}: t_")), "{explained}");
         assert_eq!(flow == "submit.sh", explained.contains("  memory: 1536 MB\n"), "{explained}");
         assert_eq!(explained.matches(" layer 1 ").count(), 1, "of the one task: {explained}");
         assert_eq!(done(path, &[flow, "--apply", layer, "--check"]), "");
@@ -225,6 +225,9 @@ fn what_is_told_of_chains_and_snakefiles() {
             std::fs::read_dir(path).unwrap().flatten().map(|entry| entry.path()).filter(|path| path.to_string_lossy().contains("/t_"));
         layers.for_each(|of| if of.is_dir() { std::fs::remove_dir_all(of).unwrap() } else { std::fs::remove_file(of).unwrap() });
     }
+    let out = flowmine(path, &["submit.sh", "--apply", "podman", "--apply", "retry", "--let", "img=debian", "--check"]);
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(said.contains("no layer binds “img” with let; they bind image, options, pause, program, times"), "{said}");
     let out = flowmine(path, &["submit.sh", "--apply", "more.jx", "--explain", "line 9"]);
     assert!(String::from_utf8_lossy(&out.stderr).contains("no task, category or output is called “line 9”"), "{out:?}");
 }

@@ -41,12 +41,12 @@ const LAYER_EVENT_ATTRIBUTES: &[(&str, ValueType)] = &[
 
 const FLOW_COLUMNS: &[&str] = &["writer_type", "writer", "reader_type", "reader"];
 
-/// What happened to which logical task, as the type of an event: `BWA submitted`. What would be called as an event of a job or a process has `task` before it.
+/// What happened to which logical task, as the type of an event: `BWA submitted`. What would be called as an event of a job, a process or a layer has `task` before it.
 fn event_type(logical_task: &str, moment: &Moment) -> String {
     let happened = moment.kind.strip_prefix("task ").unwrap_or(moment.kind);
     match logical_task {
         "" => moment.kind.to_owned(),
-        "job" | "process" | "task" => format!("task {logical_task} {happened}"),
+        of if matches!(of, "job" | "process" | "task") || of.starts_with("layer ") => format!("task {logical_task} {happened}"),
         _ => format!("{logical_task} {happened}"),
     }
 }

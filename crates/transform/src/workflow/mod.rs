@@ -250,7 +250,7 @@ pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str> {
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         let at = Place { line: u32::try_from(line).unwrap_or(u32::MAX), column: u32::try_from(column).unwrap_or(u32::MAX) };
-        Error::Text { file: file.to_owned(), at, message: "the text is not UTF-8 here, and JSON is".to_owned() }
+        Error::Text { file: file.to_owned(), at, message: "the text is not UTF-8 here".to_owned() }
     })
 }
 
