@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
+#[path = "support/docker.rs"]
+mod docker;
 #[path = "support/doctor.rs"]
 mod doctor;
 #[path = "support/operations.rs"]
@@ -15,9 +17,12 @@ mod require;
 mod traced;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
+use docker::Docker;
 use flowmine_schema::tables::TaskIo;
 use podman::{IMAGE, Podman};
 use require::require;
@@ -154,6 +159,67 @@ fn an_image_that_is_not_there_is_no_failed_task() {
             assert_eq!((&*first.0, first.1.as_deref()), ("podman", Some("pre")), "{told:?}");
             assert!(first.2 != 0);
         }
+    }
+}
+
+/// The same with Docker, whose daemon is asked for by DOCKER_HOST or at its usual place.
+#[test]
+fn a_container_of_docker() {
+    if !makeflow_is_there() {
+        return;
+    }
+    let store = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let Some(docker) = Docker::new(store.path()) else { return };
+    let transform = |dir: &Path, flow: &str, image: &str, out: &str| {
+        std::fs::write(dir.join("flow.jx"), flow).unwrap();
+        let (image, options) = (format!("image={image}"), format!("options={}", Docker::OPTIONS));
+        let args = ["transform", "flow.jx", "--apply", "docker", "--apply", "sandbox", "--let", &image, "--let", &options, "-o", out];
+        let done = flowmine(dir, &args);
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = dir.path();
+    std::fs::write(path.join("in.txt"), "line\n".repeat(1000)).unwrap();
+    let flow = FLOW.replace(">sum", ">sum; test -e /.dockerenv || exit 9");
+    transform(path, &flow, docker.image(), "new.json");
+    let ran = makeflow(path);
+    let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(std::fs::read_to_string(path.join("sum")).ok().as_deref(), Some("1000\n"), "{said}");
+    let ended: Vec<_> = ["task", "docker", "sandbox"].map(|layer| (layer.to_owned(), None, 0)).to_vec();
+    let all = told(path);
+    assert_eq!((all.len(), all.values().all(|layers| *layers == ended)), (4, true), "{all:?}");
+
+    for (image, command, expected) in
+        [("flowmine-missing", "true >sum", ("docker", "pre", None)), (docker.image(), "exit 3", ("task", "cmd", Some(3)))]
+    {
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let flow = serde_json::json!({ "rules": [{ "command": command, "inputs": [], "outputs": ["sum"] }] });
+        transform(dir.path(), &flow.to_string(), image, "new.json");
+        makeflow(dir.path());
+        let all = told(dir.path());
+        let (layer, place, status) = &all["rule 1"][0];
+        assert_eq!((&**layer, place.as_deref()), (expected.0, Some(expected.1)), "{all:?}");
+        assert!(expected.2.is_none_or(|expected| expected == *status) && *status != 0, "{all:?}");
+    }
+
+    // TERM goes through to the container.
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    transform(dir.path(), r#"[{"command": "echo >started; sleep 60", "outputs": ["started"]}]"#, docker.image(), "new.json");
+    let new: serde_json::Value = serde_json::from_slice(&std::fs::read(dir.path().join("new.json")).unwrap()).unwrap();
+    let mut child = Command::new(new[0]["command"]["cmd"].as_str().unwrap()).current_dir(dir.path()).spawn().unwrap();
+    let begun = Instant::now();
+    let running = || docker.containers();
+    while running() == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "no container began");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // SAFETY: the process is our child and has not been waited for.
+    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGTERM));
+    let begun = Instant::now();
+    while running() != 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the container is left");
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

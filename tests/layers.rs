@@ -80,7 +80,10 @@ fn begin(lab: &SlurmLab, by: By, dir: &Path, layers: &[&str], values: &[String])
     let (from, to) = if by == By::Makeflow { ("flow.json", "new.json") } else { ("flow.sh", "new.sh") };
     let mut args = vec!["transform", from, "-o", to];
     args.extend(layers.iter().flat_map(|layer| ["--apply", layer]));
-    args.extend(values.iter().flat_map(|value| ["--let", value]));
+    // What no layer binds is refused.
+    let of_monitor = |value: &&String| value.starts_with("dataset=") || value.starts_with("flowmine=");
+    let values = values.iter().filter(|value| layers.contains(&"monitor") || !of_monitor(value));
+    args.extend(values.flat_map(|value| ["--let", value]));
     flowmine(dir, &args);
     let mut command = match by {
         By::Makeflow => {

@@ -9,12 +9,13 @@ use super::require::require;
 pub const IMAGE: &str = "flowmine-test";
 
 /// Dropping it removes its containers.
-pub struct Podman(PathBuf);
+/// Its state is not below the store: podman wants a path of 50 characters at most there.
+pub struct Podman(PathBuf, tempfile::TempDir);
 
 impl Podman {
     /// The words of the program.
     pub fn program(&self) -> String {
-        format!("podman --root {0}/store --runroot {0}/run --runtime runc", self.0.display())
+        format!("podman --root {}/store --runroot {} --runtime runc", self.0.display(), self.1.path().display())
     }
 
     /// What a container needs here: no network, limits that runc can set, and the host's programs.
@@ -31,7 +32,7 @@ impl Podman {
         for name in ["bin", "lib", "lib64"] {
             std::os::unix::fs::symlink(format!("usr/{name}"), root.join(name)).expect("a directory of ours");
         }
-        let podman = Self(dir.to_owned());
+        let podman = Self(dir.to_owned(), tempfile::tempdir().expect("a directory of ours"));
         let program = podman.program();
         let tried =
             format!("tar -C {} -c . | {program} import - {IMAGE} && {program} run --rm {} {IMAGE} true", root.display(), Self::options());

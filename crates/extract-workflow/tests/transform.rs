@@ -135,3 +135,46 @@ proptest! {
         let _ = text(&format!("{{\"task\":\"a\",\"layers\":[]}}\n{}", lines.join("\n")));
     }
 }
+
+/// A file that says it has very many layers is no record, and what does not look like one is not read as one.
+#[test]
+fn hostile_records() {
+    let begin = |layers: usize| {
+        let layers: Vec<_> = (0..layers).map(|n| serde_json::json!({"name": "a", "id": n.to_string()})).collect();
+        // The fields in the order in which the scripts write them, by which a record is known.
+        format!("{{\"task\":\"t\",\"layers\":{},\"begin\":5.0}}\n", serde_json::Value::from(layers))
+    };
+    assert_eq!(text(&begin(1000)).0.len(), 1);
+    assert_eq!(text(&begin(1001)), (vec![], vec!["record_bad:1".to_owned()]));
+    let odd = [
+        r#"{"task":5,"layers":[{"name":"task","id":"q"}],"begin":1}"#,
+        r#"{"task":"a","layers":[],"begin":1}"#,
+        r#"{"task":"a","layers":[{"name":"task"}],"begin":1}"#,
+        r#"{"task":"a","layers":[{"name":"task","id":"q"}],"begin":-5}"#,
+        r#"{"task":"a","layers":[{"name":"task","id":"q"}],"begin":1e300}"#,
+        r#"{"task":"a","layers":[{"name":"task","id":"q"}]}"#,
+    ];
+    let (rows, said) = text(&odd.join("\n"));
+    assert_eq!((rows.len(), said.len()), (0, odd.len()), "{said:?}");
+    // Wrong kinds of what may be absent are absent.
+    let (rows, _) = text(
+        r#"{"task":"a","layers":[{"name":"task","id":"q"}],"begin":1.5,"cores":"4","memory":9223372036854775807,"parents":[1,null],"inputs":{"a":1},"pid":"x","job":"12; rm","host":7}"#,
+    );
+    let row = &rows[0];
+    assert_eq!(
+        (row.cpus, row.memory_bytes, row.inputs.as_deref(), row.native_id.as_deref(), row.host.as_deref()),
+        (None, None, None, None, None)
+    );
+    assert_eq!(row.parents.as_deref(), Some("[]"));
+    let deep = format!("{{\"task\":\"a\",\"layers\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    assert_eq!(text(&deep).0, vec![]);
+
+    // Refused by its head, and so told of, but not read.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t_1.record");
+    std::fs::write(&path, begin(1)).unwrap();
+    let diagnostics = Diagnostics::default();
+    let mut sources =
+        vec![Source { path, name: "t_1.record".to_owned(), kind: "", sha256: String::new(), rows: 0, joined: 0, diagnostics }];
+    assert_eq!(Transform.read(&mut sources, &Options::default()), vec![]);
+}

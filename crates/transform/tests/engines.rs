@@ -190,10 +190,60 @@ fn arguments_of_a_workflow_in_jx() {
     assert!(odd.starts_with("args.jx:1:1: arguments are an object"), "{odd}");
 }
 
+/// A published workflow has it so; Makeflow says nothing.
 #[test]
-fn makeflows_own_language_is_known() {
-    let error = Workflow::read("flow.makeflow", b"A=1\nout: in\n\tcp in out\n", &files()).err().unwrap().to_string();
-    assert!(error.starts_with("flow.makeflow:2:1: this is Makeflow's own language"), "{error}");
+fn output_for_outputs_is_said() {
+    let flow = Workflow::read("f.jx", b"{\"rules\": [{\"command\": \"x\",\n\"inputs\": [], \"output\": [\"a\"]}]}", &files()).unwrap();
+    let notes: Vec<String> = flow.notes.iter().map(|note| format!("{}: {}", note.at, note.message)).collect();
+    assert!(notes.len() == 1 && notes[0].starts_with("2:25: a rule has no “output” but “outputs”"), "{notes:?}");
+}
+
+/// A file that a layer adds has one name, and the jobs of an array, a loop or a rule are many.
+#[test]
+fn one_added_file_for_many_jobs_is_refused_or_remapped() {
+    let adds = layer(r#"define log(T) {"command": {"cmd": "./" + T.script + " 2>log"}, "outputs": T.outputs + ["log"]}"#);
+    let array = ALIGN.replace("#SBATCH -c 4", "#SBATCH --array=1-3 -c 4");
+    let files = InMemory(BTreeMap::from([("align.sh", ALIGN), ("array.sh", &*array.clone().leak()), ("jobs/sort.sh", SORT)]));
+    let text = |name: &str, text: &str| Workflow::read(name, text.as_bytes(), &files).unwrap();
+    for (flow, why) in [
+        (
+            text("a.sh", &array),
+            "1:1: static name collision: an array has a job for each index, and all jobs of job would make the output “log”",
+        ),
+        (text("s.sh", "#!/bin/sh\nsbatch array.sh\n"), "2:1: static name collision: an array has"),
+        (text("s.sh", "#!/bin/sh\nsbatch -a 1-3 align.sh\n"), "2:1: static name collision: an array has"),
+        (text("s.sh", "#!/bin/sh\nsbatch --array=\"1-$N\" align.sh\n"), "2:1: static name collision: an array has"),
+        (
+            text("s.sh", "#!/bin/sh\nfor n in 1 2; do\n  sbatch align.sh $n\ndone\n"),
+            "3:3: static name collision: its sbatch stands in a loop",
+        ),
+        (
+            text("s.sh", "#!/bin/sh\nf() {\n  if x; then sbatch align.sh; fi\n}\nf\n"),
+            "3:14: static name collision: its sbatch stands in a loop or a function",
+        ),
+        (
+            text("Snakefile", "rule a:\n    output: '{x}'\n    shell: 'y'\n"),
+            "1:1: static name collision: a rule of Snakemake has a job for each",
+        ),
+    ] {
+        let error = flow.transform(&adds, &[], Collisions::Refuse, &NoContents).err().unwrap().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    // What runs once is not refused: after a loop, in a group, in a condition.
+    for once in
+        ["for n in 1 2; do :; done; { sbatch align.sh; }", "if x; then sbatch align.sh; fi", "while x; do y; done\nid=$(sbatch align.sh)"]
+    {
+        let flow = text("s.sh", &format!("#!/bin/sh\n{once}\n"));
+        assert!(flow.transform(&adds, &[], Collisions::Refuse, &NoContents).is_ok(), "{once}");
+    }
+    let flow = text("s.sh", "#!/bin/sh\nsbatch array.sh\n");
+    let plan = flow.transform(&adds, &[], Collisions::Remap, &NoContents).unwrap();
+    let id = &plan.tasks[0].1[0].id;
+    let outermost = &plan.scripts(0)[1].text;
+    assert!(outermost.contains(&format!("fm_give log log.{id}\"${{FLOWMINE_TASK:+.$FLOWMINE_TASK}}\"\n")), "{outermost}");
+    let undeclared = text("Snakefile", "rule a:\n    output: '{x}'\n    shell: 'y'\n");
+    let error = undeclared.transform(&adds, &[], Collisions::Remap, &NoContents).err().unwrap().to_string();
+    assert!(error.contains("its files are not declared"), "{error}");
 }
 
 proptest! {

@@ -107,7 +107,10 @@ fn faults_have_their_places() {
         ("define f(x) = f(x)\neval f(1)", "1:16: the definition of “f” needs itself"),
         ("1 / 0", "1:3: division by zero"),
         ("[1][4]", "1:4: the list has 1 elements, and none at 4"),
-        ("fetch(\"http://x\")", "1:6: fetch() is not evaluated: a workflow is transformed without the network and without looking around"),
+        (
+            "fetch(\"http://x\")",
+            "1:6: fetch() is not evaluated: a workflow is transformed without the network and without looking around (jx2json does both, and writes JSON)",
+        ),
         ("\"a\\u0000\"", "1:3: a NUL byte cannot stand in a command or a name"),
         ("{\"a\": 1, \"a\": 2}", "1:15: “a” is given twice in one object"),
         ("9223372036854775807 + 1", "1:21: the result does not fit 64 bits"),

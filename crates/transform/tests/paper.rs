@@ -78,7 +78,7 @@ fn singularity_of_t1_is_what_the_paper_shows() {
 fn rmonitor_renames_its_summary() {
     let id = task_id(&t1(), &NoContents);
     let task = composition(RMONITOR).apply(t1(), &NoContents).unwrap();
-    assert_eq!(task.parts.outputs[1], FileName { inner: "summary".to_owned(), outer: format!("summary.{id}") });
+    assert_eq!(task.parts.outputs[1], FileName { inner: "summary".to_owned(), outer: format!("summary.{id}"), each_run: false });
 }
 
 #[test]

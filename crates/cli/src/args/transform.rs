@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
     A file of yours is JSON or JX; of several functions in it FILE#NAME is one. docs/transform.md defines it all. Nothing of a \
     workflow or a layer is run by this command.")]
 pub struct Transform {
-    /// Makeflow's JSON or JX (.json, .jx, .makeflow), tasks of the algebra paper's form in the same, a Slurm job script or a script that submits such, a Snakefile, or a list of commands, one a line.
+    /// Makeflow's JSON or JX (.json, .jx), its own language (.makeflow, .mf), tasks of the algebra paper's form in the same, a Slurm job script or a script that submits such, a Snakefile, or a list of commands, one a line.
     #[arg(value_name = "WORKFLOW")]
     pub workflow: PathBuf,
     /// A layer around the tasks: a file, FILE#NAME, or the name of a built-in. Given more than once the first is the innermost.

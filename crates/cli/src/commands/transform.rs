@@ -1,7 +1,7 @@
 //! `flowmine transform`.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -12,7 +12,7 @@ use anyhow::Context;
 use flowmine_transform::algebra::{Collisions, Composition, Contents, Layer, Setting, Task};
 use flowmine_transform::script::{Script, quote};
 use flowmine_transform::workflow::{Files, Plan, Workflow, utf8};
-use flowmine_transform::{Error, builtin, digest};
+use flowmine_transform::{Error, builtin, digest, jx};
 
 use flowmine_schema::text::visible;
 
@@ -32,9 +32,15 @@ pub fn run(args: &Transform) -> anyhow::Result<Outcome> {
     for note in &workflow.notes {
         messages::warning(&format!("{}:{}: {}", visible(&name), note.at, visible(&note.message)));
     }
-    let mut layers = Composition::default();
+    let (mut layers, mut bound) = (Composition::default(), HashSet::new());
     for layer in &args.apply {
-        layers = layers.then(composition(layer, &args.values)?);
+        layers = layers.then(composition(layer, &args.values, &mut bound)?);
+    }
+    if let Some((name, _)) = args.values.iter().find(|(name, _)| !bound.contains(name)) {
+        let mut known: Vec<&str> = bound.iter().map(String::as_str).collect();
+        known.sort_unstable();
+        let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
+        anyhow::bail!("no layer binds “{}” with let; they bind {}", visible(name), visible(&known));
     }
     let how = match args.collisions {
         CollisionsArg::Refuse => Collisions::Refuse,
@@ -80,9 +86,15 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// A built-in, where no file has that name.
-fn composition(layer: &str, values: &[(String, String)]) -> Result<Composition, Error> {
+/// A built-in, where no file has that name. `bound` gets the names that its text binds.
+fn composition(layer: &str, values: &[(String, String)], bound: &mut HashSet<String>) -> Result<Composition, Error> {
+    let mut bind = |file: &str, text: &str| -> Result<(), Error> {
+        let program = jx::parse(text).map_err(|fault| fault.in_file(file))?;
+        bound.extend(program.definitions.iter().filter(|known| known.arguments.is_none()).map(|known| known.name.to_string()));
+        Ok(())
+    };
     if let Some(text) = builtin::text(layer).filter(|_| !Path::new(layer).exists()) {
+        bind(layer, text)?;
         return Composition::read(layer, text, None, values);
     }
     let (file, choice) = match layer.rsplit_once('#') {
@@ -90,7 +102,9 @@ fn composition(layer: &str, values: &[(String, String)]) -> Result<Composition, 
         _ => (layer, None),
     };
     let bytes = bytes(Path::new(file))?;
-    Composition::read(file, utf8(file, &bytes)?, choice, values)
+    let text = utf8(file, &bytes)?;
+    bind(file, text)?;
+    Composition::read(file, text, choice, values)
 }
 
 /// Writes the scripts, as many at once as there are processors, and then the workflow. How many scripts there are.

@@ -10,7 +10,8 @@
 //! | `native_id` | stays when it holds no letter, else a code |
 //! | `error` | one code |
 //! | `uid`, `gid` | null, as a user's name in another form |
-//! | `environment`, `earlier_programs`, `cgroup_v1`, `layers`, `machines`, `parents`, `inputs`, `outputs`, `evidence`, histograms | null or empty: no log has them |
+//! | `environment`, `earlier_programs`, `cgroup_v1`, `machines`, `parents`, `inputs`, `outputs`, `evidence`, histograms | null or empty: no log has them |
+//! | `layers` | null: the events of layers are left out |
 //!
 //! A column that is new in a table does not slip through: a test fills every column of text.
 

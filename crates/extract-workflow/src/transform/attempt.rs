@@ -42,7 +42,45 @@ pub(super) struct Attempt {
     name: String,
     activity: String,
     layers: Vec<Layer>,
-    described: Value,
+    told: Told,
+}
+
+/// More layers than these are no attempt: whoever made the file would have each line looked for among them.
+pub(super) const MOST_LAYERS: usize = 1000;
+
+/// What the first line says beside.
+#[derive(Debug)]
+struct Told {
+    parents: Option<Vec<String>>,
+    inputs: Option<String>,
+    outputs: Option<String>,
+    cores: Option<i64>,
+    memory: Option<i64>,
+    disk: Option<i64>,
+    pid: Option<i64>,
+    host: Option<String>,
+    job: Option<String>,
+}
+
+impl Told {
+    fn of(object: &Value) -> Self {
+        let text = |name: &str| object[name].as_str().map(str::to_owned);
+        let files = |name: &str| {
+            let paths = object[name].as_array()?;
+            Some(Value::Array(paths.iter().filter_map(Value::as_str).map(|path| json!({ "path": path })).collect()).to_string())
+        };
+        Self {
+            parents: object["parents"].as_array().map(|list| list.iter().filter_map(|id| Some(id.as_str()?.to_owned())).collect()),
+            inputs: files("inputs"),
+            outputs: files("outputs"),
+            cores: object["cores"].as_i64(),
+            memory: object["memory"].as_i64(),
+            disk: object["disk"].as_i64(),
+            pid: object["pid"].as_i64(),
+            host: text("host"),
+            job: text("job").filter(|job| job.bytes().all(|byte| byte.is_ascii_digit())),
+        }
+    }
 }
 
 impl Attempt {
@@ -51,6 +89,9 @@ impl Attempt {
             let text = |name: &str| Some(layer[name].as_str()?.to_owned());
             Some(Layer { name: text("name")?, id: text("id")?, runs: 0, ended: None })
         };
+        if object["layers"].as_array()?.len() > MOST_LAYERS {
+            return None;
+        }
         let layers: Vec<Layer> = object["layers"].as_array()?.iter().map(layer).collect::<Option<_>>()?;
         let name = object["task"].as_str()?.to_owned();
         Some(Self {
@@ -62,7 +103,7 @@ impl Attempt {
             activity: object["activity"].as_str().filter(|activity| !activity.is_empty()).unwrap_or(&name).to_owned(),
             name,
             layers: Some(layers).filter(|layers| !layers.is_empty())?,
-            described: object.clone(),
+            told: Told::of(object),
         })
     }
 
@@ -81,7 +122,7 @@ impl Attempt {
 
     /// The identifiers of the plain tasks that come before it; none where that is not told.
     pub(super) fn parents(&self) -> Option<Vec<&str>> {
-        Some(self.described["parents"].as_array()?.iter().filter_map(Value::as_str).collect())
+        Some(self.told.parents.as_ref()?.iter().map(String::as_str).collect())
     }
 
     /// Takes a line of a layer. Whether it is one of this attempt.
@@ -126,7 +167,7 @@ impl Attempt {
 
     /// The row; `parents` are ids of tasks, where it is known which.
     pub(super) fn row(&self, attempt: i64, parents: Option<Vec<String>>) -> Row {
-        let told = &self.described;
+        let told = &self.told;
         let outermost = self.outermost();
         let failed = self.failed().filter(|_| outermost.is_some_and(|how| how.status != 0));
         let status = match outermost {
@@ -135,14 +176,9 @@ impl Attempt {
             Some(how) if how.signal.is_some() => "aborted",
             Some(_) => "failed",
         };
-        let text = |name: &str| told[name].as_str().map(str::to_owned);
-        let job = text("job").filter(|job| job.bytes().all(|byte| byte.is_ascii_digit()));
-        let pid = told["pid"].as_i64().map(|pid| pid.to_string());
-        let files = |name: &str| {
-            let paths = told[name].as_array()?;
-            Some(Value::Array(paths.iter().filter_map(Value::as_str).map(|path| json!({ "path": path })).collect()).to_string().into())
-        };
-        let megabytes = |name: &str| told[name].as_i64().and_then(|mb| mb.checked_mul(1 << 20));
+        let job = told.job.clone();
+        let pid = told.pid.map(|pid| pid.to_string());
+        let megabytes = |amount: Option<i64>| amount.and_then(|mb| mb.checked_mul(1 << 20));
         let finished_ns = outermost.and_then(|how| how.end_ns);
         let precision = |time: Option<i64>| time.map(|_| PRECISION_NS);
         Row {
@@ -155,7 +191,7 @@ impl Attempt {
             executor: job.as_ref().map(|_| "slurm".into()),
             native_kind: job.as_ref().map(|_| "slurm_job").or(pid.as_ref().map(|_| "pid")).map(Into::into),
             native_id: job.or(pid).map(Into::into),
-            host: text("host").map(Into::into),
+            host: told.host.clone().map(Into::into),
             started_ns: Some(self.begin_ns),
             started_precision_ns: Some(PRECISION_NS),
             finished_ns,
@@ -166,12 +202,12 @@ impl Attempt {
             layers: Some(self.layers_json().into()),
             failed_layer: failed.map(|(layer, _)| layer.name.clone().into()),
             failed_in: failed.and_then(|(_, how)| how.failed_in.clone()).map(Into::into),
-            cpus: told["cores"].as_i64(),
-            memory_bytes: megabytes("memory"),
-            disk_bytes: megabytes("disk"),
+            cpus: told.cores,
+            memory_bytes: megabytes(told.memory),
+            disk_bytes: megabytes(told.disk),
             parents: parents.map(|parents| json!(parents).to_string().into()),
-            inputs: files("inputs"),
-            outputs: files("outputs"),
+            inputs: told.inputs.clone().map(Into::into),
+            outputs: told.outputs.clone().map(Into::into),
             line: Some(self.line as i64),
             ..Row::default()
         }

@@ -47,7 +47,8 @@ impl Engine for Transform {
         // By task, so that attempts of one task are numbered whatever files they are in.
         let mut attempts: BTreeMap<(String, String), Vec<(usize, Attempt)>> = BTreeMap::new();
         let mut count = 0;
-        for (at, source) in sources.iter_mut().enumerate() {
+        // Others are those that were refused: what is no record is not read as one.
+        for (at, source) in sources.iter_mut().enumerate().filter(|(_, source)| source.kind == RECORD) {
             let told = match input::whole(&source.path) {
                 Ok(text) => attempts_of(&text, source),
                 Err(e) => {
@@ -105,7 +106,9 @@ fn attempts_of(text: &str, source: &mut Source) -> Vec<Attempt> {
         Err(diagnostic) => source.diagnostics.push(diagnostic),
         Ok(object) if object["layers"].is_array() => match Attempt::begin(&object, line) {
             Some(attempt) => attempts.push(attempt),
-            None => source.diagnostics.push(bad(line, "a line that begins an attempt has no task, layers with ids, or begin")),
+            None => {
+                source.diagnostics.push(bad(line, "a line that begins an attempt has no task, begin, or layers with ids (1000 at most)"))
+            }
         },
         Ok(object) => match attempts.last_mut() {
             Some(attempt) => {

@@ -47,6 +47,7 @@ pub const TASK: &[Pick<TaskRun<'static>>] = &[
     ("cached", Boolean, |t| Some(Value::Boolean(t.cached))),
     ("command", String, |t| text(t.command.as_deref())),
     ("error", String, |t| text(t.error.as_deref())),
+    ("layers", String, |t| text(t.layers.as_deref())),
     ("failed_layer", String, |t| text(t.failed_layer.as_deref())),
     ("failed_in", String, |t| text(t.failed_in.as_deref())),
     ("cpus", Integer, |t| integer(t.cpus)),

@@ -40,7 +40,7 @@ const KEYS: &[(&str, &str, u8)] = keys!(
     0: "engine", "run_id", "run_name", "task_id", "attempt", "name", "tag", "cache_key", "work_dir", "executor", "queue", "user", "container_image", "command", "cpus", "memory_bytes", "disk_bytes", "time_s", "queued";
     1: "native_id", "native_kind", "submitted";
     2: "host", "container_id", "started";
-    3: "exit_code", "cached", "error", "failed_layer", "failed_in", "duration_s", "realtime_s", "cpu_percent", "peak_rss_bytes", "peak_vmem_bytes", "rchar_bytes", "wchar_bytes", "read_bytes", "write_bytes", "finished";
+    3: "exit_code", "cached", "error", "layers", "failed_layer", "failed_in", "duration_s", "realtime_s", "cpu_percent", "peak_rss_bytes", "peak_vmem_bytes", "rchar_bytes", "wchar_bytes", "read_bytes", "write_bytes", "finished";
 );
 
 /// The tasks of a dataset in cases.

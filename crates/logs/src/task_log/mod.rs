@@ -10,6 +10,7 @@ mod assemble;
 pub(crate) mod attributes;
 pub mod cases;
 mod files;
+mod layers;
 pub(crate) mod moments;
 pub mod notion;
 pub mod objects;

@@ -10,6 +10,7 @@ use flowmine_schema::tables::{DataFlow, Link, TaskRun};
 use super::TaskLogError;
 use super::assemble::place;
 use super::attributes::{self, TASK, TRACED};
+use super::layers;
 use super::moments::{Moment, moments};
 use super::notion::{run_name, session_name};
 use super::objects::{JOB, Making, Order, RUN, TAG, TASK_RANK, job_id, relation, task_id};
@@ -28,14 +29,24 @@ const EVENT_ATTRIBUTES: &[(&str, ValueType)] = &[
     ("precision_ns", ValueType::Integer),
 ];
 
+const LAYER_EVENT_ATTRIBUTES: &[(&str, ValueType)] = &[
+    ("layer", ValueType::String),
+    ("level", ValueType::Integer),
+    ("lifecycle", ValueType::String),
+    ("exit_code", ValueType::Integer),
+    ("failed_in", ValueType::String),
+    ("signal", ValueType::String),
+    ("precision_ns", ValueType::Integer),
+];
+
 const FLOW_COLUMNS: &[&str] = &["writer_type", "writer", "reader_type", "reader"];
 
-/// What happened to which logical task, as the type of an event: `BWA submitted`. What would be called as an event of a job or a process has `task` before it.
+/// What happened to which logical task, as the type of an event: `BWA submitted`. What would be called as an event of a job, a process or a layer has `task` before it.
 fn event_type(logical_task: &str, moment: &Moment) -> String {
     let happened = moment.kind.strip_prefix("task ").unwrap_or(moment.kind);
     match logical_task {
         "" => moment.kind.to_owned(),
-        "job" | "process" | "task" => format!("task {logical_task} {happened}"),
+        of if matches!(of, "job" | "process" | "task") || of.starts_with("layer ") => format!("task {logical_task} {happened}"),
         _ => format!("{logical_task} {happened}"),
     }
 }
@@ -68,7 +79,33 @@ pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
             relations.extend(tag.as_deref().map(|tag| relation(tag, "tagged")));
             let activity = if from.rules.drop.leaves_out("logical_task") { "" } else { &*row.logical_task };
             let kind = event_type(activity, &moment);
-            making.event(&Order::Task(&id, moment.number), &kind, EVENT_ATTRIBUTES, moment.time_ns, attributes, relations)?;
+            // Of the same time: what happened to the task encloses what happened to its layers.
+            let number = if moment.number == 3 { u8::MAX } else { moment.number };
+            making.event(&Order::Task(&id, number), &kind, EVENT_ATTRIBUTES, moment.time_ns, attributes, relations)?;
+        }
+        for moment in layers::moments(row).into_iter().filter(|moment| from.wants(moment.time_ns)) {
+            let mut attributes = vec![
+                Attribute::text("layer", moment.layer.clone()),
+                Attribute::integer("level", i64::from(moment.level)),
+                Attribute::text("lifecycle", moment.lifecycle),
+            ];
+            attributes.extend(moment.status.map(|status| Attribute::integer("exit_code", status)));
+            attributes.extend(moment.failed_in.as_deref().map(|place| Attribute::text("failed_in", place)));
+            attributes.extend(moment.signal.as_deref().map(|signal| Attribute::text("signal", signal)));
+            attributes.extend(row.started_precision_ns.map(|precision| Attribute::integer("precision_ns", precision)));
+            attributes.retain(|attribute| !from.rules.drop.leaves_out(&attribute.key));
+            let mut relations = vec![relation(&id, "task")];
+            relations.extend(run.as_deref().map(|run| relation(run, "part of")));
+            if !from.rules.drop.leaves_out("layers") {
+                making.event(
+                    &Order::Task(&id, moment.number),
+                    &moment.kind,
+                    LAYER_EVENT_ATTRIBUTES,
+                    moment.time_ns,
+                    attributes,
+                    relations,
+                )?;
+            }
         }
         let drop = &from.rules.drop;
         let mut attributes: Vec<_> = attributes::of(TASK, row, drop).collect();

@@ -49,8 +49,9 @@ pub(super) fn within(at: Place, before: &Parts, after: &Parts, script: &str) -> 
 }
 
 /// Looks for outputs of one name among the tasks of a workflow, and for added outputs that are other tasks' inputs.
-/// `plain` are the tasks as they were, `tasks` the same transformed. `repeats` says that tasks of the workflow itself may make one file, as jobs one after the other do.
-pub fn across(file: &str, plain: &[Task], tasks: &mut [Task], how: Collisions, repeats: bool) -> Result<()> {
+/// `plain` are the tasks as they were, `tasks` the same transformed. `shared` says that tasks of the workflow itself may make one file, as jobs one after the other do; `repeats` why a task may run more than
+/// once: then all its runs would make the file that a layer adds.
+pub fn across(file: &str, plain: &[Task], tasks: &mut [Task], how: Collisions, shared: bool, repeats: &[Option<&str>]) -> Result<()> {
     let own = |task: &Task, output: &FileName| task.parts.outputs.iter().any(|o| o.outer == output.outer);
     let mut users: HashMap<String, usize> = HashMap::new();
     for (n, task) in plain.iter().enumerate() {
@@ -65,20 +66,29 @@ pub fn across(file: &str, plain: &[Task], tasks: &mut [Task], how: Collisions, r
             *makers.entry(output.outer.clone()).or_default() += 1;
         }
     }
-    for (task, before) in tasks.iter_mut().zip(plain) {
+    for ((task, before), repeats) in tasks.iter_mut().zip(plain).zip(repeats) {
         let id = task.under.last().map_or_else(String::new, |layer| layer.id.clone());
         let (name, at) = (task.name.clone(), task.at);
         for output in &mut task.parts.outputs {
             let added = !own(before, output);
             let taken = makers.get(&output.outer).is_some_and(|n| *n > 1) || (added && users.contains_key(&output.outer));
-            if !taken || repeats && !added {
+            let again = repeats.filter(|_| added && !output.outer.starts_with("/dev/"));
+            if again.is_none() && (!taken || shared && !added) {
                 continue;
             }
             if added && how == Collisions::Remap && !output.outer.starts_with('/') {
                 output.outer = format!("{}.{id}", output.outer);
+                output.each_run = again.is_some();
                 continue;
             }
             let hint = if added { "; --collisions remap gives each task's its identifier" } else { "" };
+            if let Some(why) = again {
+                let message = format!(
+                    "static name collision: {why}, and all jobs of {name} would make the output “{}”: where files are declared --collisions remap gives each its own, else the layer's command names it after $FLOWMINE_TASK and its outputs leave it out",
+                    output.outer
+                );
+                return Err(Error::Collision { file: file.to_owned(), at, message });
+            }
             let message = format!("static name collision: the output “{}” of {name} is another task's file too{hint}", output.outer);
             return Err(Error::Collision { file: file.to_owned(), at, message });
         }

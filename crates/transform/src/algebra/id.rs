@@ -38,7 +38,7 @@ pub fn task_id(task: &Task, contents: &dyn Contents) -> String {
     }
     for (kind, files) in [("in", &parts.inputs), ("out", &parts.outputs)] {
         put(&format!("{kind}{}", files.len()));
-        for FileName { inner, outer } in files {
+        for FileName { inner, outer, .. } in files {
             put(inner);
             put(outer);
         }

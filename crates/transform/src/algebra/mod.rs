@@ -12,5 +12,5 @@ mod transformation;
 pub use collisions::{Collisions, across};
 pub use id::{Contents, NoContents, digest, task_id};
 pub use task::{Command, Environment, FileName, Layer, Parts, Resources, Setting, Task};
-pub(crate) use task::{environment_of, files_of, resources_of};
+pub(crate) use task::{amount_of, environment_of, files_of, is_variable, resources_of};
 pub use transformation::{Composition, Transformation};

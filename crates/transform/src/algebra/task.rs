@@ -24,12 +24,14 @@ pub struct FileName {
     pub inner: String,
     /// Its name in the workflow.
     pub outer: String,
+    /// Whether each run of the task adds its number to that name, because the runs would make one file else.
+    pub each_run: bool,
 }
 
 impl FileName {
     /// A file that has one name.
     pub fn plain(name: &str) -> Self {
-        Self { inner: name.to_owned(), outer: name.to_owned() }
+        Self { inner: name.to_owned(), outer: name.to_owned(), each_run: false }
     }
 
     /// Whether it has another name where the task runs.
@@ -238,7 +240,7 @@ fn file_of(value: &Value) -> Result<FileName, Fault> {
             }
         }
         match (inner, outer) {
-            (Some(inner), Some(outer)) => FileName { inner, outer },
+            (Some(inner), Some(outer)) => FileName { inner, outer, each_run: false },
             (Some(name), None) | (None, Some(name)) => FileName::plain(&name),
             (None, None) => return Err(value.fault("the file has no name")),
         }
@@ -259,9 +261,7 @@ fn file_of(value: &Value) -> Result<FileName, Fault> {
 pub(crate) fn environment_of(value: &Value) -> Result<Environment, Fault> {
     let mut out = Environment::new();
     for (name, setting) in value.as_object("environment")? {
-        let mut letters = name.chars();
-        let begins = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-        if !begins || !letters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        if !is_variable(name) {
             return Err(setting.fault("the name of a variable has letters, digits and underscores, and begins with no digit"));
         }
         let extension = |text: &Value| Ok::<_, Fault>(text.as_text("what extends a variable")?.to_owned());
@@ -281,6 +281,13 @@ pub(crate) fn environment_of(value: &Value) -> Result<Environment, Fault> {
     Ok(out)
 }
 
+/// Whether the environment can have a variable of this name.
+pub(crate) fn is_variable(name: &str) -> bool {
+    let mut letters = name.chars();
+    let begins = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    begins && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
 /// Resources: whole numbers (memory and disk in MB, or with M, G, T).
 pub(crate) fn resources_of(value: &Value) -> Result<Resources, Fault> {
     let mut out = Resources::new();
@@ -291,7 +298,7 @@ pub(crate) fn resources_of(value: &Value) -> Result<Resources, Fault> {
 }
 
 /// An amount of a resource: a number from 0, or a text as `10G`.
-pub(super) fn amount_of(value: &Value) -> Result<i64, Fault> {
+pub(crate) fn amount_of(value: &Value) -> Result<i64, Fault> {
     let amount = match &value.data {
         Data::Int(number) => Some(*number),
         Data::Float(number) => Some(number.ceil() as i64),

@@ -49,7 +49,9 @@ pub fn call(evaluator: &Evaluator, at: Place, name: &str, arguments: &[Value]) -
         ("join", _) => wrong("join(list) or join(list, between)"),
         ("fetch" | "listdir" | "project" | "select" | "like" | "schema", _) => Err(Fault::new(
             at,
-            format!("{name}() is not evaluated: a workflow is transformed without the network and without looking around"),
+            format!(
+                "{name}() is not evaluated: a workflow is transformed without the network and without looking around (jx2json does both, and writes JSON)"
+            ),
         )),
         _ if NAMES.contains(&name) => wrong(&format!("{name}(value)")),
         _ => Err(Fault::new(at, format!("there is no function “{name}”; there are {}, and what `define` names", NAMES.join(", ")))),

@@ -247,7 +247,8 @@ fn sandbox(out: &mut String, layer: &Layer, record: &str, marks: bool) {
     let _ = writeln!(out, "}}\nfm_sandbox_out() {{\n  [ -n \"$fm_box\" ] || return 0\n  cd \"$fm_box\" || return");
     for file in here(&layer.parts.outputs) {
         if file.outer != record {
-            let _ = writeln!(out, "  fm_give {} {}", quote(&file.inner), quote(&file.outer));
+            let run = if file.each_run { "\"${FLOWMINE_TASK:+.$FLOWMINE_TASK}\"" } else { "" };
+            let _ = writeln!(out, "  fm_give {} {}{run}", quote(&file.inner), quote(&file.outer));
         }
     }
     out.push_str("  [ ! -e \"$fm_record\" ] || cat \"$fm_record\" >>\"$fm_home/$fm_record\"\n");

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
-use super::{Entry, Form, Workflow, outermost, tasks};
+use super::{Entry, Form, Note, Workflow, outermost, tasks};
 use crate::algebra::{Command, Environment, Layer, Parts, Resources, Task, environment_of, files_of, resources_of};
 use crate::error::Fault;
 use crate::jx::syntax::{Definition, Expr, Kind};
@@ -23,10 +23,6 @@ pub(super) struct Makeflow {
 /// `arguments` are definitions that hold in place of the file's own, as of `makeflow --jx-args`.
 pub(super) fn read(file: &str, text: &str, arguments: &[Definition]) -> Result<Workflow, Fault> {
     let start = crate::Place { line: 1, column: 1 };
-    if let Some(line) = rule_of_make(text) {
-        let message = "this is Makeflow's own language; its program makes JSON of it: makeflow_viz -D json FILE >FILE.json";
-        return Err(Fault::new(crate::Place { line, column: 1 }, message));
-    }
     let mut program = parse(text)?;
     let mut result =
         program.result.take().ok_or_else(|| Fault::new(start, "the file holds no workflow: an object with “rules”, or a list of tasks"))?;
@@ -42,20 +38,15 @@ pub(super) fn read(file: &str, text: &str, arguments: &[Definition]) -> Result<W
     }
 }
 
-/// Whether a file without a telling name is in Makeflow's own language.
-pub(super) fn is_makes_language(name: &str, text: &str) -> bool {
-    name.starts_with("Makeflow") && rule_of_make(text).is_some()
-}
-
-/// The line of the first rule `outputs: inputs` that has a command below it, after a tab.
-fn rule_of_make(text: &str) -> Option<u32> {
-    let first = text.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with('#'))?;
-    if first.starts_with(['{', '[']) {
-        return None;
+/// Whether a file is in Makeflow's own language: by its name, or by a rule `outputs: inputs` that has a command below it, after a tab.
+pub(super) fn is_makes_language(name: &str, ending: &str, text: &str) -> bool {
+    let Some(first) = text.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with('#')) else { return false };
+    if first.starts_with(['{', '[', '"']) || ["define", "let"].contains(&first.split_whitespace().next().unwrap_or_default()) {
+        return false;
     }
-    let lines: Vec<&str> = text.lines().collect();
-    let is_rule = |pair: &[&str]| pair[0].contains(':') && !pair[0].starts_with(['\t', '#']) && pair[1].starts_with(['\t', '@']);
-    lines.windows(2).position(is_rule).and_then(|n| u32::try_from(n + 1).ok())
+    let is_rule = |(one, next): (&str, &str)| one.contains(':') && !one.starts_with(['\t', ' ', '#']) && next.starts_with(['\t', '@']);
+    let telling = matches!(ending, "makeflow" | "mf") || name.starts_with("Makeflow");
+    telling || matches!(ending, "json" | "jx") && text.lines().zip(text.lines().skip(1)).any(is_rule)
 }
 
 /// The definitions that a file of arguments makes: an object of JX.
@@ -88,9 +79,15 @@ fn take_definitions(workflow: &mut Expr, definitions: &mut Vec<Definition>) -> R
 
 fn from_value(file: &str, value: &Value) -> Result<Workflow, Fault> {
     let rules = value.get("rules").ok_or_else(|| value.fault("the workflow has no “rules”"))?;
-    let (mut entries, mut kept) = (Vec::new(), Vec::new());
+    let (mut entries, mut kept, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for (n, rule) in rules.as_list("rules")?.iter().enumerate() {
         let members = rule.as_object("a rule")?;
+        for (name, value) in members.iter().filter(|(name, _)| matches!(&**name, "input" | "output")) {
+            let message = format!(
+                "a rule has no “{name}” but “{name}s”: Makeflow does not look at it, and a sandbox neither brings nor keeps these files"
+            );
+            notes.push(Note { at: value.at, message });
+        }
         let rest = members.iter().map(|(name, value)| Ok((name.to_string(), json_of(value)?))).collect::<Result<_, Fault>>()?;
         if rule.get("command").is_none() {
             if rule.get("makeflow").is_none() && rule.get("workflow").is_none() {
@@ -104,7 +101,7 @@ fn from_value(file: &str, value: &Value) -> Result<Workflow, Fault> {
     }
     let others = value.as_object("a workflow")?.iter().filter(|(name, _)| &**name != "rules");
     let top = others.map(|(name, value)| Ok((name.clone(), json_of(value)?))).collect::<Result<_, Fault>>()?;
-    Ok(Workflow { file: file.to_owned(), tasks: entries, form: Form::Makeflow(Makeflow { top, rules: kept }), notes: Vec::new() })
+    Ok(Workflow { file: file.to_owned(), tasks: entries, form: Form::Makeflow(Makeflow::new(top, kept)), notes })
 }
 
 /// A rule as a task. What its category and the workflow say of resources and environment holds where the rule says nothing.
@@ -132,7 +129,7 @@ fn entry(workflow: &Value, rule: &Value, number: usize) -> Result<Entry, Fault> 
         environment,
         resources,
     };
-    Ok(Entry { task: Task::plain(format!("rule {number}"), rule.at, parts), category, after: Vec::new(), files: true })
+    Ok(Entry { task: Task::plain(format!("rule {number}"), rule.at, parts), category, after: Vec::new(), files: true, repeats: None })
 }
 
 fn json_of(value: &Value) -> Result<Json, Fault> {
@@ -140,6 +137,11 @@ fn json_of(value: &Value) -> Result<Json, Fault> {
 }
 
 impl Makeflow {
+    /// Fields of the workflow, and its rules with the numbers of those that are tasks.
+    pub(super) fn new(top: Vec<(Arc<str>, Json)>, rules: Vec<(Option<usize>, Map<String, Json>)>) -> Self {
+        Self { top, rules }
+    }
+
     /// The workflow with the transformed rules.
     pub(super) fn write(&self, tasks: &[(Task, Vec<Layer>)]) -> String {
         let rules: Vec<Json> = self.rules.iter().map(|(task, rule)| rule_json(task.and_then(|n| tasks.get(n)), rule)).collect();
@@ -158,8 +160,9 @@ fn rule_json(task: Option<&(Task, Vec<Layer>)>, rule: &Map<String, Json>) -> Jso
         rule.insert("command".to_owned(), Json::from(outer.command));
         rule.insert("inputs".to_owned(), Json::from(outer.inputs));
         rule.insert("outputs".to_owned(), Json::from(outer.outputs));
-        // The scripts set the environment, each layer its own.
-        rule.remove("environment");
+        // The scripts set the environment, each layer its own; what the batch system is told is no variable of a task.
+        let options = rule.remove("environment").and_then(|mut all| all.get_mut("BATCH_OPTIONS").map(Json::take));
+        rule.extend(options.map(|options| ("environment".to_owned(), json!({"BATCH_OPTIONS": options}))));
         if !task.parts.resources.is_empty() {
             let amounts: Map<String, Json> = task.parts.resources.iter().map(|(kind, n)| (kind.clone(), Json::from(*n))).collect();
             rule.insert("resources".to_owned(), Json::from(amounts));

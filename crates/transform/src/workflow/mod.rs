@@ -1,5 +1,6 @@
-//! Workflows in and out: Makeflow's JSON and JX, Slurm's job scripts and the scripts that submit them, Snakefiles, lists of tasks in the paper's form, and lists of commands, one a line.
+//! Workflows in and out: Makeflow's JSON, JX and own language, Slurm's job scripts and the scripts that submit them, Snakefiles, lists of tasks in the paper's form, and lists of commands, one a line.
 
+mod make_language;
 mod makeflow;
 mod shell;
 mod slurm;
@@ -55,6 +56,8 @@ pub struct Entry {
     pub after: Vec<usize>,
     /// Whether its inputs and outputs are declared.
     pub files: bool,
+    /// Why its scripts may run more than once in a run of the workflow, where they may.
+    pub repeats: Option<&'static str>,
 }
 
 impl Entry {
@@ -114,7 +117,7 @@ impl Plan {
 }
 
 impl Workflow {
-    /// Reads a workflow. A name that ends in `.json`, `.jx` or `.makeflow` is Makeflow's or a list of tasks; one that ends in `.smk`, or is `Snakefile`, is Snakemake's; a script with lines or calls of
+    /// Reads a workflow. A name that ends in `.json`, `.jx`, `.makeflow` or `.mf` is Makeflow's or a list of tasks; one that ends in `.smk`, or is `Snakefile`, is Snakemake's; a script with lines or calls of
     /// sbatch is Slurm's; another is a list of commands.
     pub fn read(file: &str, bytes: &[u8], files: &dyn Files) -> Result<Self> {
         Self::read_with(file, bytes, files, &[])
@@ -133,11 +136,12 @@ impl Workflow {
         let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let read = match ending {
-            "json" | "jx" | "makeflow" => makeflow::read(file, text, &definitions),
+            _ if makeflow::is_makes_language(name, ending, text) => make_language::read(file, text, &definitions),
+            "json" | "jx" | "makeflow" | "mf" => makeflow::read(file, text, &definitions),
             "smk" | "snakefile" => snakemake::read(file, text, files),
             _ if name.starts_with("Snakefile") => snakemake::read(file, text, files),
             _ if slurm::is_slurm(text) => slurm::read(file, text, files),
-            _ if makeflow::is_makes_language(name, text) => makeflow::read(file, text, &definitions),
+            _ if name.starts_with("Makeflow") => makeflow::read(file, text, &definitions),
             _ => tasks::lines(file, text),
         };
         read.map_err(|fault| fault.in_file(file))
@@ -157,7 +161,8 @@ impl Workflow {
         for (task, chosen) in plain.iter().zip(&chosen) {
             after.push(if *chosen { what.apply(task.clone(), contents)? } else { task.clone() });
         }
-        across(&self.file, &plain, &mut after, how, self.instances())?;
+        let repeats: Vec<Option<&str>> = self.tasks.iter().map(|entry| entry.repeats).collect();
+        across(&self.file, &plain, &mut after, how, self.instances(), &repeats)?;
         self.need_files(&after)?;
         let (mut tasks, mut names) = (Vec::with_capacity(plain.len()), HashSet::new());
         for (task, chosen) in after.into_iter().zip(chosen) {
@@ -245,7 +250,7 @@ pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str> {
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         let at = Place { line: u32::try_from(line).unwrap_or(u32::MAX), column: u32::try_from(column).unwrap_or(u32::MAX) };
-        Error::Text { file: file.to_owned(), at, message: "the text is not UTF-8 here, and JSON is".to_owned() }
+        Error::Text { file: file.to_owned(), at, message: "the text is not UTF-8 here".to_owned() }
     })
 }
 

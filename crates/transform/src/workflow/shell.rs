@@ -23,13 +23,15 @@ pub(super) struct Simple {
     pub words: Vec<Word>,
     /// The variable that gets its output, `jid` of `jid=$(…)`.
     pub into: Option<String>,
+    /// Whether it stands in a loop or a function, and so may run more than once.
+    pub repeated: bool,
 }
 
 const KEYWORDS: [&str; 14] = ["if", "then", "else", "elif", "while", "until", "do", "time", "!", "{", "}", "fi", "done", "exec"];
 
 /// All simple commands of a script, in the order in which they begin; an unclosed quote ends where the text does.
 pub(super) fn commands(text: &str) -> Vec<Simple> {
-    let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new(), backquoted: false };
+    let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new(), backquoted: false, open: Vec::new() };
     while reader.at < reader.text.len() {
         reader.list(None, None, 0);
         // A closing bracket that nobody opened.
@@ -42,7 +44,7 @@ pub(super) fn commands(text: &str) -> Vec<Simple> {
 
 /// The word that a text is, with nothing but a comment behind it.
 pub(super) fn alone(text: &str) -> Option<Word> {
-    let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new(), backquoted: false };
+    let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new(), backquoted: false, open: Vec::new() };
     let word = reader.word(0, false);
     let rest = text.get(word.end..)?.trim_start_matches([' ', '\t', ';']);
     (word.end > word.start && (rest.is_empty() || rest.starts_with('#'))).then_some(word)
@@ -56,6 +58,8 @@ struct Reader<'t> {
     documents: Vec<(Vec<u8>, bool)>,
     /// Whether what is read stands between backquotes, the next of which ends it.
     backquoted: bool,
+    /// Loops, functions and groups that are open; of each whether it may run more than once.
+    open: Vec<bool>,
 }
 
 impl Reader<'_> {
@@ -112,6 +116,16 @@ impl Reader<'_> {
         let raw = &self.text[word.start..word.end];
         let digits_before_redirection = raw.iter().all(u8::is_ascii_digit) && matches!(self.peek(0), Some(b'<' | b'>'));
         let is_first = command.words.is_empty();
+        if is_first && !is_target {
+            match raw {
+                b"do" => self.open.push(true),
+                // A group, or the body of a function.
+                b"{" => self.open.push(self.text[..word.start].trim_ascii_end().ends_with(b")")),
+                b"done" | b"}" => drop(self.open.pop()),
+                _ => {}
+            }
+            command.repeated = self.open.contains(&true);
+        }
         if digits_before_redirection
             || is_first && !is_target && (assigned(raw).is_some() || word.literal.as_deref().is_some_and(|text| KEYWORDS.contains(&text)))
         {

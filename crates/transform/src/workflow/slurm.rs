@@ -160,6 +160,15 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
         parents.sort_unstable();
         parents.dedup();
         task.after = parents;
+        let is_array = |word: &Word| {
+            let raw = text.get(word.start..word.end).unwrap_or_default().trim_start_matches('"');
+            word.start < call.put_at && (raw.starts_with("--array") || raw.starts_with("-a"))
+        };
+        if command.repeated {
+            task.repeats = Some("its sbatch stands in a loop or a function");
+        } else if words.iter().any(is_array) {
+            task.repeats = Some("an array has a job for each index");
+        }
         if let Some(variable) = &command.into {
             makers.insert(variable.clone(), tasks.len());
         }
@@ -430,6 +439,7 @@ struct JobScript {
     inputs: Vec<FileName>,
     outputs: Vec<FileName>,
     declares: bool,
+    array: bool,
     notes: Vec<Note>,
 }
 
@@ -508,6 +518,10 @@ impl JobScript {
                     self.name = Some(value).filter(|name| !name.is_empty());
                     continue;
                 }
+                "array" | "a" => {
+                    self.array = true;
+                    continue;
+                }
                 "cpus-per-task" | "c" => ("cores", value.parse().ok()),
                 "mem" => ("memory", megabytes(&value)),
                 "tmp" => ("disk", megabytes(&value)),
@@ -543,7 +557,13 @@ impl JobScript {
         let parts =
             Parts { command, inputs, outputs: self.outputs.clone(), environment: Default::default(), resources: self.resources.clone() };
         let task = Task::plain(name, at, parts);
-        Entry { task, category: self.name.clone().or(stem), after: Vec::new(), files: self.declares }
+        Entry {
+            task,
+            category: self.name.clone().or(stem),
+            after: Vec::new(),
+            files: self.declares,
+            repeats: self.array.then_some("an array has a job for each index"),
+        }
     }
 
     fn run_as(&self) -> String {

@@ -101,7 +101,13 @@ impl Found {
             None => {
                 let command = Command { cmd: COMMAND.to_owned(), ..Command::default() };
                 let task = Task::plain(format!("rule {}", open.name), open.at, Parts { command, ..Parts::default() });
-                self.tasks.push(Entry { task, category: Some(open.name.clone()), after: Vec::new(), files: false });
+                self.tasks.push(Entry {
+                    task,
+                    category: Some(open.name.clone()),
+                    after: Vec::new(),
+                    files: false,
+                    repeats: Some("a rule of Snakemake has a job for each value of its wildcards"),
+                });
                 self.rules.push(open.name);
                 return;
             }

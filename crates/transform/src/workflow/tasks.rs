@@ -11,7 +11,13 @@ use crate::jx::Value;
 pub(super) fn read(file: &str, list: &[Value]) -> Result<Workflow, Fault> {
     let mut tasks = Vec::with_capacity(list.len());
     for (n, value) in list.iter().enumerate() {
-        tasks.push(Entry { task: Task::from_value(value, format!("task {}", n + 1))?, category: None, after: Vec::new(), files: true });
+        tasks.push(Entry {
+            task: Task::from_value(value, format!("task {}", n + 1))?,
+            category: None,
+            after: Vec::new(),
+            files: true,
+            repeats: None,
+        });
     }
     Ok(Workflow { file: file.to_owned(), tasks, form: Form::Tasks, notes: Vec::new() })
 }
@@ -36,6 +42,7 @@ pub(super) fn lines(file: &str, text: &str) -> Result<Workflow, Fault> {
             category: None,
             after: Vec::new(),
             files: false,
+            repeats: None,
         });
     }
     Ok(Workflow { file: file.to_owned(), tasks, form: Form::Lines(order, lines), notes: Vec::new() })
