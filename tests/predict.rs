@@ -160,22 +160,26 @@ fn what_was_learnt_alone_predicts_what_runs_together() {
     assert!(said(flowmine().args(["predict", "--dataset"]).arg(&datasets[0]).args(alone), 2).contains("no task \"nobody\""));
 }
 
-/// Montage on 9 and 25 pictures predicts that on 16.
+/// Montage on 9 and 25 pictures predicts that on 16, in each of three recordings.
 #[test]
 fn two_sizes_predict_a_third() {
-    let (_dir, datasets) = recorded(&["montage-9", "montage-16", "montage-25"]);
-    let mut command = flowmine();
-    command.args(["predict", "--format", "json", "--held-out", "--run"]).arg(&datasets[1]);
-    datasets.iter().for_each(|dataset| {
-        command.arg("--dataset").arg(dataset);
-    });
-    let predicted = json_of(&mut command);
-    let (finish, observed) = (predicted["finish_s"].as_f64().unwrap(), predicted["observed_s"].as_f64().unwrap());
-    assert!((finish / observed - 1.0).abs() < 0.10, "{finish} {observed}");
-    assert!(
-        predicted["learnt"].as_array().unwrap().iter().all(|of| of["work_s"]["one_size"] == false || of["name"] == "mViewer"),
-        "{predicted}"
-    );
+    let (mut sum, mut worst) = (0.0, 0.0f64);
+    for recording in 1..=3 {
+        let names = [9, 16, 25].map(|pictures| format!("montage-{pictures}-{recording}"));
+        let (_dir, datasets) = recorded(&[&names[0], &names[1], &names[2]]);
+        let mut command = flowmine();
+        command.args(["predict", "--format", "json", "--held-out", "--run"]).arg(&datasets[1]);
+        datasets.iter().for_each(|dataset| {
+            command.arg("--dataset").arg(dataset);
+        });
+        let predicted = json_of(&mut command);
+        let (finish, observed) = (predicted["finish_s"].as_f64().unwrap(), predicted["observed_s"].as_f64().unwrap());
+        let off = (finish / observed - 1.0).abs();
+        (sum, worst) = (sum + off, worst.max(off));
+        let learnt = predicted["learnt"].as_array().unwrap();
+        assert!(learnt.iter().all(|of| of["work_s"]["one_size"] == false || of["name"] == "mViewer"), "{predicted}");
+    }
+    assert!(sum / 3.0 < 0.05 && worst < 0.10, "mean {} worst {worst}", sum / 3.0);
 }
 
 /// What an engine or an archive tells without traces gives a coarse model, which says so.
