@@ -64,9 +64,25 @@ fn a_model_is_predicted_in_each_format() {
     let dir = tempfile::tempdir().unwrap();
     let picture = dir.path().join("p.svg");
     expect(flowmine().arg("predict").arg(model("figure-4.json")).arg("-o").arg(&picture), 0);
-    assert!(fs::read_to_string(&picture).unwrap().contains("data 2"));
+    let drawn = fs::read_to_string(&picture).unwrap();
+    assert!(drawn.contains("data data 2: up to 150 wait to be used") && drawn.contains("0 to 100 % of what is given is used"), "{drawn}");
+    let evaluation = |more: &[&str]| {
+        expect(flowmine().arg("predict").arg(model("evaluation.json")).args(more).arg("-o").arg(&picture), 0);
+        fs::read_to_string(&picture).unwrap()
+    };
+    assert!(
+        !evaluation(&[]).contains("wait to be used") && evaluation(&["--details"]).contains("data video: up to 1.137e9 wait to be used")
+    );
     let csv = expect(flowmine().arg("predict").arg(model("figure-4.json")).args(["--format", "csv"]), 0).stdout;
     assert_eq!(String::from_utf8(csv).unwrap().lines().count(), 7);
+    // Six segments with three resources and three inputs each; from 16 to 33 resource 2 is used whole.
+    let csv = expect(flowmine().arg("predict").arg(model("figure-4.json")).args(["--format", "csv", "--details"]), 0).stdout;
+    let csv = String::from_utf8(csv).unwrap();
+    assert_eq!(csv.lines().count(), 37);
+    let whole: Vec<&str> = csv.lines().filter(|line| line.contains(",24.5,resource,resource 2,")).collect();
+    let numbers: Vec<f64> = whole[0].split(',').skip(6).take(3).map(|number| number.parse().unwrap()).collect();
+    assert!(whole.len() == 1 && numbers.iter().all(|number| (number - 1.0).abs() < 1e-9), "{whole:?}");
+    assert!(said(flowmine().arg("predict").arg(model("figure-4.json")).arg("--details"), 2).contains("--details are told as"));
 }
 
 #[test]
