@@ -218,6 +218,11 @@ fn run_times_alone_give_a_coarse_model() {
     let text = said(flowmine().args(["predict", "--dataset"]).arg(&dataset), 0);
     assert!(text.contains("note: coarse: of all tasks only run times") && text.contains("flowmine trace"), "{text}");
     assert!(text.contains("the workflow finishes: 31.000 s") && text.contains("observed:              40.000 s"), "{text}");
+    // Nothing says when they started, so that the time in which they waited for workers is not in the prediction, which is said.
+    assert!(
+        text.contains("note: of 4 of 4 tasks no start is known") && text.contains("together are 36.0 s; the run took 40.0 s"),
+        "{text}"
+    );
     let nextflow = |name: &str, log: &str| {
         let to = dir.path().join(name);
         expect(flowmine().args(["import", "nextflow", "--year", "2025"]).arg(repository(log)).arg("--dataset").arg(&to), 0);

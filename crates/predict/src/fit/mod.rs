@@ -196,6 +196,16 @@ fn missing(runs: &[&TracedRun], target: &TracedRun, learnt: &[Learnt], options: 
              to work at one pace. Streaming, and how far a shared processor or link slows them, cannot be told. Record them with `flowmine trace`"
         ));
     }
+    let no_start = target.tasks.iter().filter(|task| task.start_s.is_none()).count();
+    if no_start > 0 {
+        let work: f64 = target.tasks.iter().map(|task| task.run_s).sum();
+        let took = target.makespan_s.map_or_else(String::new, |took| format!("; the run took {took:.1} s"));
+        notes.push(format!(
+            "of {no_start} of {} tasks no start is known: each is taken to start when what it depends on has ended, and to wait for no worker, queue or transfer. \
+             All run times together are {work:.1} s{took}",
+            target.tasks.len()
+        ));
+    }
     if any(&|of| of.only_totals) {
         notes.push(
             "operations were added up while they were traced, so that reads and writes are taken to go on evenly between first and last: \
