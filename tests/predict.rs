@@ -223,6 +223,20 @@ fn run_times_alone_give_a_coarse_model() {
         text.contains("note: of 4 of 4 tasks no start is known") && text.contains("together are 36.0 s; the run took 40.0 s"),
         "{text}"
     );
+    // Tasks that wait for each other are not lost in silence.
+    let circle = |name: &str, with: &[Json]| {
+        let mut circular = instance.clone();
+        let tasks = [task("left", json!(["right"]), json!([]), json!([])), task("right", json!(["left"]), json!([]), json!([]))];
+        circular["workflow"]["specification"]["tasks"] = json!(tasks.iter().chain(with).collect::<Vec<_>>());
+        let (file, dataset) = (dir.path().join(format!("{name}.json")), dir.path().join(name));
+        fs::write(&file, circular.to_string()).unwrap();
+        expect(flowmine().args(["import", "wfformat"]).arg(&file).arg("--dataset").arg(&dataset), 0);
+        dataset
+    };
+    let text = said(flowmine().args(["predict", "--dataset"]).arg(circle("all", &[])), 2);
+    assert!(text.contains("all its 2 tasks wait for each other in a circle"), "{text}");
+    let text = said(flowmine().args(["predict", "--dataset"]).arg(circle("some", &[task("join", json!([]), json!([]), json!([]))])), 0);
+    assert!(text.contains("left out: 2 tasks that wait for each other in a circle") && text.contains("finishes: 1.000 s"), "{text}");
     let nextflow = |name: &str, log: &str| {
         let to = dir.path().join(name);
         expect(flowmine().args(["import", "nextflow", "--year", "2025"]).arg(repository(log)).arg("--dataset").arg(&to), 0);

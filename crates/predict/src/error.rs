@@ -40,15 +40,15 @@ pub enum PredictError {
         /// The bound.
         limit: u64,
     },
-    /// So many share one resource at the same time that each one's end changes too many others.
+    /// So many share one resource that each one's end changes too many others.
     #[error(
-        "{path}: {users} processes share it at the same time, and whenever one ends all others go on at another rate: more than {limit} pieces. \
+        "{path}: {users} processes share it, and whenever one ends all that run go on at another rate: more than {limit} pieces. \
          Let fewer run at a time (`after`, `start_s`), or put those that are alike into one process"
     )]
     Crowded {
         /// The shared resource.
         path: String,
-        /// How many use it at that time.
+        /// How many use it, at any time.
         users: usize,
         /// The bound.
         limit: u64,

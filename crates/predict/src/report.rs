@@ -142,7 +142,12 @@ fn text_of_fit(fitted: &Fitted, out: &mut String) {
     let _ = writeln!(out, "learnt of {} logical tasks:", fitted.learnt.len());
     for of in &fitted.learnt {
         let cpu = of.cpu.map_or_else(|| "CPU not known".to_owned(), |cpu| format!("{cpu:.2} processors"));
-        let work = format!("work {:.3} s + {:.3} s a GB read ± {:.1} %", of.work.fixed, of.work.per_byte * 1e9, of.work.error * 100.0);
+        let error = of.work.error * 100.0;
+        // What a byte of a single size takes tells nothing of itself.
+        let work = match of.work.one_size {
+            true => format!("work {} at the one size seen ± {error:.1} %", seconds(Some(of.work.mean))),
+            false => format!("work {:.3} s + {:.3} s a GB read ± {error:.1} %", of.work.fixed, of.work.per_byte * 1e9),
+        };
         let _ = writeln!(out, "  {} ({} instances, {} traced): {work}; {cpu}", visible(&of.name), of.instances, of.traced);
         for (way, end) in of.inputs.iter().map(|end| ("reads", end)).chain(of.outputs.iter().map(|end| ("writes", end))) {
             let other = match (&end.other, way) {

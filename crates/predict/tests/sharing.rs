@@ -100,7 +100,7 @@ fn a_crowd_whose_rates_change_at_every_end_is_refused() {
         let model = pool(10.0, 40_000, |n| 1.0 + n as f64, None, |_| None);
         Model::from_json(&model).unwrap().check().unwrap().predict().unwrap_err().to_string()
     });
-    assert!(said.starts_with("shared[0]: ") && said.contains("processes share it at the same time"), "{said}");
+    assert!(said.starts_with("shared[0]: ") && said.contains("40000 processes share it, and whenever one ends"), "{said}");
     // A thousand of them are predicted: they end in order, and all that there is is used until the end.
     let end = within_a_minute(|| finish_of(&pool(10.0, 1000, |n| 1.0 + n as f64, None, |_| None)));
     assert!((end - 50_050.0).abs() < 1e-6, "{end}");

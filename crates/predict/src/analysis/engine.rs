@@ -11,11 +11,8 @@ use crate::functions::Poly;
 
 /// More settlings of a process are refused.
 pub(super) const MAX_SETTLINGS: u64 = 20_000_000;
-/// More pieces of progress and of shares are not kept, about 700 MB.
+/// More pieces of progress and of shares are not kept, about a gigabyte.
 pub(super) const MAX_KEPT: u64 = 8_000_000;
-
-/// A shared resource with more users at one time is named as what makes too many pieces.
-const MANY_USERS: usize = 1000;
 
 /// What a process has of one resource.
 #[derive(Debug, Clone, Copy)]
@@ -86,6 +83,8 @@ pub(super) struct Pool {
     pub spare: Option<(f64, Poly)>,
     /// How often that was carried on since it was added up.
     pub carried: usize,
+    /// How many shares of it were given.
+    pub shares: u64,
 }
 
 impl<'a> Engine<'a> {
@@ -230,12 +229,12 @@ impl<'a> Engine<'a> {
         self.settlings += settlings;
     }
 
-    /// Where one shared resource has most of the processes that run, it is that which makes so many pieces.
+    /// Where shares of one resource are a good part of the pieces it is that which makes so many.
     fn too_many_kept(&self, at: usize) -> PredictError {
-        let most = (0..self.pools.len()).max_by_key(|pool| self.pools[*pool].running.len());
-        let crowded = most.filter(|pool| self.pools[*pool].running.len() > MANY_USERS);
-        match crowded {
-            Some(pool) => PredictError::Crowded { path: format!("shared[{pool}]"), users: self.pools[pool].running.len(), limit: MAX_KEPT },
+        match (0..self.pools.len()).find(|pool| self.pools[*pool].shares > MAX_KEPT / 4) {
+            Some(pool) => {
+                PredictError::Crowded { path: format!("shared[{pool}]"), users: self.flow.shared[pool].users.len(), limit: MAX_KEPT }
+            }
             None => PredictError::TooManyPieces { path: format!("processes[{at}]"), limit: MAX_KEPT },
         }
     }

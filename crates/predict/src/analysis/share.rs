@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::engine::{Demand, Engine, Share};
-use crate::check::User;
+use crate::check::{Allocation, User};
 use crate::functions::Poly;
 
 impl Engine<'_> {
@@ -154,6 +154,9 @@ impl Engine<'_> {
             _ => {
                 state.given.push((user.resource, now, given));
                 self.kept += 1;
+                if let Allocation::Shared(pool) = self.flow.processes[user.process].resources[user.resource].allocation {
+                    self.pools[pool].shares += 1;
+                }
             }
         }
         self.touch(user.process);

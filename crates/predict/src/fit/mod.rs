@@ -142,8 +142,15 @@ pub fn fit(runs: &[&TracedRun], target: &TracedRun, options: &Options) -> Result
             return Err(PredictError::field(option, format!("there is no task {name:?}; there are {}", known.join(", "))));
         }
     }
+    let circular = target.tasks.len() - workflow::order(target).len();
+    if circular == target.tasks.len() {
+        return Err(PredictError::field("run", format!("{}: all its {circular} tasks wait for each other in a circle", target.name)));
+    }
     let names: BTreeSet<&str> = target.tasks.iter().map(|task| task.activity.as_str()).collect();
     let mut notes = Vec::new();
+    if circular > 0 {
+        notes.push(format!("left out: {circular} tasks that wait for each other in a circle, or for such tasks"));
+    }
     let mut learnt: BTreeMap<&str, Activity> = BTreeMap::new();
     let mut strangers = Vec::new();
     for name in names {

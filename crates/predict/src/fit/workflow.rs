@@ -39,7 +39,7 @@ pub(super) fn model(run: &TracedRun, learnt: &BTreeMap<&str, Activity>, options:
 }
 
 /// Tasks, each after those whose output it reads.
-fn order(run: &TracedRun) -> Vec<usize> {
+pub(super) fn order(run: &TracedRun) -> Vec<usize> {
     let mut readers = vec![Vec::new(); run.tasks.len()];
     let mut missing = vec![0usize; run.tasks.len()];
     for (at, task) in run.tasks.iter().enumerate() {
