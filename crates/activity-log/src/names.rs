@@ -78,6 +78,12 @@ fn hash(text: &str) -> u64 {
 }
 
 impl Interner {
+    /// Makes room for so many more texts.
+    pub fn reserve(&mut self, more: usize) {
+        let names = &self.names;
+        self.table.reserve(more, |&number| hash(names.get(number)));
+    }
+
     /// The number of a text, a new one if it has none yet.
     pub fn intern(&mut self, text: &str) -> u32 {
         let names = &mut self.names;

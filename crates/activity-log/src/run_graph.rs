@@ -3,7 +3,7 @@
 //! It is the other view that models take, beside the log in columns: a model of one run follows
 //! dependencies, which a log does not have. What is not known is `None`, or [`NONE`] for a task.
 
-use crate::NONE;
+use crate::{NONE, Names};
 
 /// A run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,7 +22,7 @@ pub struct RunGraph {
     /// which a script or an engine can hold back without telling the scheduler why.
     pub submission_orders: bool,
     /// Paths of the files in [`RunGraph::flows`].
-    pub files: Vec<String>,
+    pub files: Names,
     /// Who read what others wrote, as it was traced: one for each version, writer and reader.
     pub flows: Vec<FileFlow>,
     /// Of processes: who forked whom, parent and child, ascending.

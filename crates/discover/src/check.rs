@@ -252,7 +252,7 @@ fn finding(run: &RunGraph, kind: Kind, first: u32, second: u32) -> Finding {
 }
 
 fn path(run: &RunGraph, file: u32) -> Option<String> {
-    run.files.get(file as usize).cloned()
+    Some(run.files.get(file)).filter(|path| !path.is_empty()).map(str::to_owned)
 }
 
 /// Data that passed between tasks of which the one is not declared to wait for the other.
@@ -374,7 +374,7 @@ fn undeclared(run: &RunGraph, findings: &mut Vec<Finding>) {
     let mut outputs: BTreeMap<(u32, u32), (u32, i64)> = BTreeMap::new();
     for flow in &run.flows {
         let Some((writer, reader)) = flow.pair() else { continue };
-        let path = &run.files[flow.file as usize];
+        let path = run.files.get(flow.file);
         if run.tasks[reader as usize].inputs.as_deref().is_some_and(|declared| !declares(declared, path)) {
             let (_, bytes) = inputs.entry((reader, flow.file)).or_insert((writer, 0));
             *bytes = bytes.saturating_add(flow.read_bytes);
@@ -399,7 +399,7 @@ fn never_read(run: &RunGraph, findings: &mut Vec<Finding>) {
     let mut unread: BTreeMap<(u32, u32), i64> = BTreeMap::new();
     for flow in &run.flows {
         let Some(task) = run.tasks.get(flow.writer as usize) else { continue };
-        let path = &run.files[flow.file as usize];
+        let path = run.files.get(flow.file);
         let declared = task.outputs.as_deref().is_none_or(|declared| declares(declared, path));
         if !declared && flow.written_bytes > 0 && !read.contains(&flow.version) {
             let bytes = unread.entry((flow.writer, flow.file)).or_default();
@@ -488,12 +488,9 @@ mod tests {
     }
 
     fn flow(run: &mut RunGraph, path: &str, writer: u32, reader: u32) {
-        let file = run.files.iter().position(|known| known == path).unwrap_or_else(|| {
-            run.files.push(path.to_owned());
-            run.files.len() - 1
-        });
+        let file = run.files.find(path).unwrap_or_else(|| run.files.push(path));
         run.flows.push(FileFlow {
-            file: file as u32,
+            file,
             version: run.flows.len() as u64,
             writer,
             was_there: writer == NONE,

@@ -513,17 +513,20 @@ fn gains(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
         }
         network.schedule(&times).end_ns
     };
-    let mut gains: Vec<Gain> = candidates
-        .into_iter()
-        .map(|((activity, part), on_path_ns)| Gain {
-            activity: activity.map(str::to_owned),
-            part,
-            on_path_ns,
-            gain_ns: schedule.end_ns - end_with(activity, part, options.faster),
-            factor: options.faster,
-            most_ns: schedule.end_ns - end_with(activity, part, f64::INFINITY),
-        })
-        .collect();
+    let gain = |&((activity, part), on_path_ns): &((Option<&str>, Part), i64)| Gain {
+        activity: activity.map(str::to_owned),
+        part,
+        on_path_ns,
+        gain_ns: schedule.end_ns - end_with(activity, part, options.faster),
+        factor: options.faster,
+        most_ns: schedule.end_ns - end_with(activity, part, f64::INFINITY),
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut gains: Vec<Gain> = std::thread::scope(|scope| {
+        let share = candidates.len().div_ceil(threads).max(1);
+        let works: Vec<_> = candidates.chunks(share).map(|some| scope.spawn(|| some.iter().map(gain).collect::<Vec<_>>())).collect();
+        works.into_iter().flat_map(|work| work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
     gains.sort_by(|a, b| {
         (b.gain_ns, b.most_ns).cmp(&(a.gain_ns, a.most_ns)).then_with(|| (&a.activity, a.part).cmp(&(&b.activity, b.part)))
     });
@@ -614,7 +617,7 @@ mod tests {
     #[test]
     fn who_ran_beside_another_waited_for_its_start() {
         let mut streaming = run(vec![task("make", 0, 2, 10), task("use", 3, 3, 12)], &[]);
-        streaming.files.push("/w/pipe".to_owned());
+        streaming.files.push("/w/pipe");
         streaming.flows.push(FileFlow {
             file: 0,
             version: 0,
@@ -690,7 +693,7 @@ mod tests {
             graph.declared = declared.iter().map(|(a, b, start)| Declared { from: a % count, to: b % count, for_start: *start }).filter(|of| of.from < of.to).collect();
             graph.declared.sort_unstable();
             graph.declared.dedup_by_key(|of| (of.from, of.to));
-            graph.files.push("/w/pipe".to_owned());
+            graph.files.push("/w/pipe");
             for (version, (writer, reader)) in (0..).zip(read.iter().map(|(a, b)| (a % count, b % count)).filter(|(a, b)| a < b)) {
                 graph.flows.push(FileFlow { version, writer, reader, written_bytes: 1, read_bytes: 1, ..FileFlow::default() });
             }

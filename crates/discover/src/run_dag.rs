@@ -53,8 +53,11 @@ pub enum FilesBy {
 pub struct Options {
     /// What tasks are put together by.
     pub by: By,
-    /// What files are put together by.
-    pub files: FilesBy,
+    /// What files are put together by; `None`: by nothing or, where there would be more nodes than
+    /// `most_with_files`, they are no nodes.
+    pub files: Option<FilesBy>,
+    /// So many nodes can be drawn.
+    pub most_with_files: usize,
     /// How nodes are folded; `None`: the strictest of [`Fold::Equal`] and the coarser ones that has at most `most_nodes`.
     pub fold: Option<Fold>,
     /// So many nodes can be looked at.
@@ -67,7 +70,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { by: By::Each, files: FilesBy::Each, fold: None, most_nodes: 60, system_files: false, chosen: None }
+        Self { by: By::Each, files: None, most_with_files: 120, fold: None, most_nodes: 60, system_files: false, chosen: None }
     }
 }
 
@@ -90,6 +93,9 @@ pub struct RunDag {
     pub by: By,
     /// What files are put together by.
     pub files_by: FilesBy,
+    /// Nodes of files that are left out because there would be too many; 0 where they were not
+    /// wanted.
+    pub hidden_files: u64,
     /// How nodes are folded.
     pub fold: Fold,
     /// Tasks in it.
@@ -272,7 +278,6 @@ pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
         run: run.name.clone(),
         noun: run.noun,
         by: options.by,
-        files_by: options.files,
         fold: Fold::Never,
         tasks: fine.tasks.len() as u64,
         versions: fine.versions.len() as u64,
@@ -289,9 +294,13 @@ pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
     found.time_ns = first.zip(last).map(|(first, last)| last.saturating_sub(first)).filter(|time| *time >= 0);
     let grouped = Grouped::of(run, &fine, options);
     found.fold = grouped.fold;
+    found.files_by = grouped.files;
+    if options.files.is_none() && grouped.files == FilesBy::None {
+        found.hidden_files = u64::from(grouped.file_nodes);
+    }
     found.nodes = grouped.nodes(run, &fine);
     found.edges = grouped.edges(run, &fine);
-    if options.files == FilesBy::None {
+    if grouped.files == FilesBy::None {
         found.nodes.retain(|node| node.kind == NodeKind::Task);
     }
     measure(&mut found);
@@ -616,17 +625,19 @@ fn extension(path: &str) -> &str {
 impl Grouped {
     fn of(run: &RunGraph, fine: &Fine, options: &Options) -> Self {
         let task = |at: &u32| &run.tasks[*at as usize];
-        let path = |version: &Version| run.files.get(version.path as usize).map_or("", String::as_str);
+        let path = |version: &Version| run.files.get(version.path);
         let mut grouped = match options.by {
             By::Each => Self::folded(run, fine, options),
             By::Job => Self::by(fine, numbered(fine.tasks.iter().map(|at| task(at).job.as_deref()))),
             By::Host => Self::by(fine, numbered(fine.tasks.iter().map(|at| task(at).host.as_deref()))),
             By::Activity => Self::by(fine, numbered(fine.tasks.iter().map(|at| task(at).activity.as_str()))),
         };
-        if options.files == FilesBy::Directory {
+        if options.files == Some(FilesBy::Directory) {
             (grouped.of_version, grouped.file_nodes) = numbered(fine.versions.iter().map(|version| directory(path(version))));
         }
-        (grouped.by, grouped.files) = (options.by, options.files);
+        let too_many = (grouped.task_nodes + grouped.file_nodes) as usize > options.most_with_files;
+        grouped.by = options.by;
+        grouped.files = options.files.unwrap_or(if too_many { FilesBy::None } else { FilesBy::Each });
         grouped
     }
 
@@ -667,7 +678,7 @@ impl Grouped {
                 }
                 Fold::Equal | Fold::Alike => Self::by_structure(run, fine, fold),
             };
-            let files = if options.files == FilesBy::None { 0 } else { grouped.file_nodes };
+            let files = if options.files == Some(FilesBy::None) { 0 } else { grouped.file_nodes };
             let fits = (grouped.task_nodes + files) as usize <= options.most_nodes;
             made = Some(grouped);
             if fits {
@@ -683,7 +694,7 @@ impl Grouped {
         let count = tasks + fine.versions.len();
         let mut names: Vec<u64> = fine.tasks.iter().map(|at| hash(&(0, &run.tasks[*at as usize].activity))).collect();
         names.extend(fine.versions.iter().map(|version| {
-            let path = run.files.get(version.path as usize).map_or("", String::as_str);
+            let path = run.files.get(version.path);
             hash(&(1, extension(path), version.read))
         }));
         let (up, down) = {
@@ -728,7 +739,7 @@ impl Grouped {
         }
         let critical = |at: usize| fine.critical_versions.binary_search(&(at as u32)).is_ok();
         for (at, version) in fine.versions.iter().enumerate() {
-            let path = run.files.get(version.path as usize).map_or("", String::as_str);
+            let path = run.files.get(version.path);
             let node = &mut nodes[self.node_of_version(at as u32) as usize];
             node.add_version(path, version, critical(at), self.files);
             node.add_fans(fans.version(at));
@@ -1063,16 +1074,10 @@ mod tests {
     }
 
     fn add(run: &mut RunGraph, path: &str, version: u64, writer: u32, reader: u32) {
-        let file = match run.files.iter().position(|known| known == path) {
-            Some(at) => at,
-            None => {
-                run.files.push(path.to_owned());
-                run.files.len() - 1
-            }
-        };
+        let file = run.files.find(path).unwrap_or_else(|| run.files.push(path));
         let moment = |task: u32, after: i64| run.tasks.get(task as usize).and_then(|task| task.started_ns).map(|ns| ns + after);
         run.flows.push(FileFlow {
-            file: file as u32,
+            file,
             version,
             writer,
             reader,
@@ -1155,7 +1160,7 @@ mod tests {
     #[test]
     fn other_ways_to_put_together() {
         let run = samples(10);
-        let by = |by, files, fold| discover(&run, &Options { by, files, fold, ..Options::default() });
+        let by = |by, files, fold| discover(&run, &Options { by, files: Some(files), fold, ..Options::default() });
         let hosts = by(By::Host, FilesBy::Directory, None);
         assert_eq!(names(&hosts), [("n0", 11), ("n1", 10), ("/in/", 10), ("/w/", 21)]);
         let tasks = by(By::Each, FilesBy::None, Some(Fold::Name));
@@ -1163,6 +1168,8 @@ mod tests {
         assert!(tasks.edges.iter().all(|edge| edge.kind == EdgeKind::Data && edge.critical));
         let each = by(By::Each, FilesBy::Each, Some(Fold::Never));
         assert_eq!((each.nodes.len(), each.edges.len()), (21 + 31, 10 * 5 + 1));
+        let few = discover(&run, &Options { most_with_files: 4, fold: Some(Fold::Name), ..Options::default() });
+        assert_eq!((names(&few), few.files_by, few.hidden_files), (names(&tasks), FilesBy::None, 3));
         let jobs = by(By::Job, FilesBy::None, None);
         assert_eq!(jobs.nodes.len(), 10);
         let chosen = run.tasks.iter().map(|task| task.activity == "sort").collect();
@@ -1266,7 +1273,7 @@ mod tests {
                 }
                 before = Some(now);
                 for files in [FilesBy::Directory, FilesBy::None] {
-                    let found = discover(&run, &Options { fold: Some(fold), files, ..Options::default() });
+                    let found = discover(&run, &Options { fold: Some(fold), files: Some(files), ..Options::default() });
                     prop_assert!(found.edges.iter().all(|edge| (edge.from as usize) < found.nodes.len() && (edge.to as usize) < found.nodes.len()));
                 }
             }

@@ -117,13 +117,13 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
     }
     for flow in &run.flows {
         let Some((writer, reader)) = flow.pair() else { continue };
-        let path = &run.files[flow.file as usize];
+        let path = run.files.get(flow.file);
         put(&mut made.tasks[place[writer as usize]].outputs, path, base);
         put(&mut made.tasks[place[reader as usize]].inputs, path, base);
     }
     let without: Vec<bool> = made.tasks.iter().map(|task| task.outputs.is_empty()).collect();
     for flow in run.flows.iter().filter(|flow| flow.writer != NONE && flow.reader == NONE && !flow.read_outside) {
-        let (at, path) = (place[flow.writer as usize], &run.files[flow.file as usize]);
+        let (at, path) = (place[flow.writer as usize], run.files.get(flow.file));
         if without[at] && base.is_some_and(|base| inside(base, path).is_some()) {
             put(&mut made.tasks[at].outputs, path, base);
         }
@@ -169,7 +169,7 @@ fn base(run: &RunGraph) -> Result<Option<&str>, SpecError> {
     let mut bases = BTreeSet::new();
     for flow in &run.flows {
         let Some((writer, _)) = flow.pair() else { continue };
-        let path = run.files[flow.file as usize].as_str();
+        let path = run.files.get(flow.file);
         let declared = run.tasks[writer as usize].outputs.iter().flatten().map(|file| file.trim_start_matches("./"));
         bases.extend(declared.filter(|file| !file.starts_with('/') && is_at_end(path, file)).map(|file| &path[..path.len() - file.len()]));
     }
@@ -234,7 +234,7 @@ mod tests {
         RunGraph {
             tasks: vec![last, task("first", 0, 10)],
             declared: vec![Declared { from: 1, to: 0, for_start: false }],
-            files: vec!["/w/x".to_owned()],
+            files: ["/w/x"].into_iter().collect(),
             flows: vec![flow],
             ..RunGraph::default()
         }
@@ -292,7 +292,7 @@ mod tests {
         below.tasks[0].work_dir = Some("/w/in side".to_owned());
         below.tasks[1].work_dir = Some("/w".to_owned());
         // What nobody read is an output of a task that has no other, and only where the workflow runs.
-        below.files.extend(["/w/in side/y".to_owned(), "/tmp/z".to_owned()]);
+        ["/w/in side/y", "/tmp/z"].iter().for_each(|path| drop(below.files.push(path)));
         for file in [1, 2] {
             below.flows.push(FileFlow { file, writer: 0, reader: NONE, ..below.flows[0] });
         }
@@ -307,7 +307,7 @@ mod tests {
         // Where nobody tells directories a declared file does.
         let mut declared = run();
         declared.tasks[1].outputs = Some(vec!["./x".to_owned()]);
-        declared.files.push("/w/sub/u".to_owned());
+        declared.files.push("/w/sub/u");
         declared.flows.push(FileFlow { file: 1, ..declared.flows[0] });
         assert_eq!(discover(&declared).unwrap().tasks[1].inputs, ["x", "sub/u"]);
     }

@@ -96,7 +96,7 @@ pub fn read(dataset: &Dataset, name: &str, wanted: impl FnOnce(&Processes) -> Ve
     let place = tasks(&processes, &times, &wanted, &mut graph);
     order(&processes, &place, &mut graph);
     flows(accesses, &place, &mut graph);
-    graph.files = files.paths.iter().map(str::to_owned).collect();
+    graph.files = files.paths.iter().collect();
     graph.losses = losses(dataset)?;
     Ok(graph)
 }

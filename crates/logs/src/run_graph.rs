@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flowmine_activity_log::{Declared, FileFlow, Loss, NONE, RunGraph, RunTask};
+use flowmine_activity_log::{Declared, FileFlow, Interner, Loss, NONE, RunGraph, RunTask};
 use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::{Filter, Jobs, Timestamp};
@@ -186,7 +186,7 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
         }
         Ok(())
     })?;
-    let mut flows = Flows::default();
+    let mut flows = Flows::of(dataset)?;
     each_flow::<TaskLogError>(dataset, |row| {
         let row = tasks.rules.apply_data_flow(row);
         let find = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
@@ -346,25 +346,62 @@ fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
 /// Rows of `data_flow` while they are gathered.
 #[derive(Default)]
 struct Flows {
-    files: FxHashMap<String, u32>,
-    versions: FxHashMap<flowmine_eventlog::IdHash, u64>,
+    files: Interner,
+    hosts: Interner,
+    /// Of each path the first file that was seen there.
+    first_file: Vec<FileNumbers>,
+    /// Other files that were seen at a path, by a number from 1.
+    other_files: FxHashMap<(u32, FileNumbers), u32>,
+    /// By path, number of the file there (0 is the first), and version of it.
+    versions: FxHashMap<(u32, u32, i64), u64>,
     flows: Vec<FileFlow>,
 }
 
+/// What tells files at one path apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct FileNumbers {
+    host: Option<u32>,
+    device: Option<i64>,
+    inode: Option<i64>,
+    generation: Option<i64>,
+    incarnation: i64,
+}
+
+/// For so many different files and versions there is room before there are any: more than that is
+/// made room for when they come.
+const ROOM: usize = 1 << 20;
+
 impl Flows {
+    /// With room for the rows of a dataset.
+    fn of(dataset: &Dataset) -> Result<Self, DatasetError> {
+        let rows = usize::try_from(dataset.row_count::<DataFlow<'static>>()?).unwrap_or(0).min(ROOM);
+        let mut flows = Self::default();
+        flows.files.reserve(rows);
+        flows.first_file.reserve(rows);
+        flows.versions.reserve(rows);
+        Ok(flows)
+    }
+
     fn add(&mut self, row: &DataFlow<'_>, (writer, writer_attempt): (u32, u32), (reader, reader_attempt): (u32, u32)) {
         if writer == NONE && reader == NONE {
             return;
         }
-        let path = row.path.as_deref().unwrap_or("(path not known)");
-        let next = self.files.len() as u32;
-        let file = match self.files.get(path) {
-            Some(&file) => file,
-            None => *self.files.entry(path.to_owned()).or_insert(next),
+        let file = self.files.intern(row.path.as_deref().unwrap_or("(path not known)"));
+        let host = row.host.as_deref().map(|host| self.hosts.intern(host));
+        let numbers = FileNumbers { host, device: row.device, inode: row.inode, generation: row.generation, incarnation: row.incarnation };
+        let which = match self.first_file.get(file as usize) {
+            None => {
+                self.first_file.push(numbers);
+                0
+            }
+            Some(first) if *first == numbers => 0,
+            Some(_) => {
+                let next = self.other_files.len() as u32 + 1;
+                *self.other_files.entry((file, numbers)).or_insert(next)
+            }
         };
-        let name = (&row.host, row.device, row.inode, row.generation, row.incarnation, &row.path, row.version);
         let next = self.versions.len() as u64;
-        let version = *self.versions.entry(flowmine_eventlog::IdHash::of_parts(&name)).or_insert(next);
+        let version = *self.versions.entry((file, which, row.version)).or_insert(next);
         self.flows.push(FileFlow {
             file,
             version,
@@ -385,9 +422,7 @@ impl Flows {
     }
 
     fn finish(self, graph: &mut RunGraph) {
-        let mut files: Vec<(u32, String)> = self.files.into_iter().map(|(path, at)| (at, path)).collect();
-        files.sort_unstable();
-        graph.files = files.into_iter().map(|(_, path)| path).collect();
+        graph.files = self.files.into_names();
         graph.flows = self.flows;
     }
 }
@@ -410,7 +445,7 @@ fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter) -> Result<RunG
         Some("job") => by_name.get(&(scope.unwrap_or_default(), id.unwrap_or_default())).copied().unwrap_or(NONE),
         _ => NONE,
     };
-    let mut flows = Flows::default();
+    let mut flows = Flows::of(dataset)?;
     each_flow::<DatasetError>(dataset, |row| {
         let row = tasks.rules.apply_data_flow(row);
         let writer = find(row.writer_type.as_deref(), row.writer_scope.as_deref(), row.writer.as_deref());

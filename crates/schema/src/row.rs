@@ -264,7 +264,7 @@ impl<'a> Value<'a> for Cow<'a, str> {
 }
 
 /// A row of a table; made by the [`table!`](crate::table) macro.
-pub trait Row: Sized {
+pub trait Row: Sized + Send {
     /// The row with its text borrowed for `'a`.
     type Of<'a>: Sized;
     /// The table's folder in the dataset.

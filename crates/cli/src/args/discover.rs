@@ -263,7 +263,7 @@ pub struct Discover {
     /// What tasks and processes are put together by, for dag and profile. When not given: in dag each task, folded; in profile the activity.
     #[arg(long, value_enum)]
     pub by: Option<ByArg>,
-    /// What files are put together by, for dag. When not given: each by itself, folded.
+    /// What files are put together by, for dag. When not given: each by itself, folded; in pictures and text without files where there is no room for them.
     #[arg(long, value_enum)]
     pub files: Option<FilesArg>,
     /// With files of the system (in /usr, /lib, /etc and the like) that nobody of the run wrote, for dag.

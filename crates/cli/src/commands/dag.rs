@@ -70,7 +70,7 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
     };
     drop(stage);
     let _stage = Stage::new("discovering");
-    let found = run_dag::discover(&run, &options(args, &run, &dataset)?);
+    let found = run_dag::discover(&run, &options(args, format, &run, &dataset)?);
     drop(run);
     let edges = args.table == TableArg::Edges;
     Ok(Box::new(move |out| match format {
@@ -151,7 +151,12 @@ fn of_processes(args: &Discover, dataset: &Dataset) -> anyhow::Result<Chosen> {
     }
 }
 
-fn options(args: &Discover, run: &RunGraph, dataset: &Dataset) -> anyhow::Result<Options> {
+/// Whether a person looks at it: other programs get everything.
+fn is_seen(format: ModelFormat) -> bool {
+    matches!(format, ModelFormat::Svg | ModelFormat::Dot | ModelFormat::Text)
+}
+
+fn options(args: &Discover, format: ModelFormat, run: &RunGraph, dataset: &Dataset) -> anyhow::Result<Options> {
     let by = match args.by {
         None | Some(ByArg::Task | ByArg::Process | ByArg::Program) => By::Each,
         Some(ByArg::Activity) => By::Activity,
@@ -159,9 +164,10 @@ fn options(args: &Discover, run: &RunGraph, dataset: &Dataset) -> anyhow::Result
         Some(ByArg::Host) => By::Host,
     };
     let files = match args.files {
-        None | Some(FilesArg::Each) => FilesBy::Each,
-        Some(FilesArg::Directory) => FilesBy::Directory,
-        Some(FilesArg::None) => FilesBy::None,
+        None if is_seen(format) => None,
+        None | Some(FilesArg::Each) => Some(FilesBy::Each),
+        Some(FilesArg::Directory) => Some(FilesBy::Directory),
+        Some(FilesArg::None) => Some(FilesBy::None),
     };
     let fold = args.fold.map(FoldArg::fold);
     Ok(Options { by, files, fold, system_files: args.system_files, chosen: chosen_tasks(args, run, dataset)?, ..Options::default() })

@@ -65,6 +65,13 @@ fn facts(found: &RunDag) -> (Vec<String>, Vec<String>) {
     }
     let left = &found.left_out;
     let mut words = Vec::new();
+    if found.hidden_files > 0 {
+        let files = counted(found.hidden_files, "box of files", "boxes of files");
+        words.push(format!(
+            "{files}, for which there is no room: lines lead from {} to {} (--files each shows files)",
+            found.noun, found.noun
+        ));
+    }
     if left.system_files > 0 {
         words.push(format!(
             "{} of the system, of which {} were read",

@@ -43,6 +43,7 @@ mod part;
 mod place;
 mod prune;
 mod role;
+mod row_groups;
 #[cfg(test)]
 mod tests;
 mod transaction;
@@ -53,6 +54,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 
 use flowmine_files::{FileError, Folder};
 
@@ -60,6 +62,7 @@ use commit::Commit;
 use disk::{read_small, write_synced};
 use error::{file_error, io_error, parquet_error};
 use place::PartName;
+use row_groups::RowGroups;
 
 pub use access::Access;
 pub use error::DatasetError;
@@ -341,7 +344,8 @@ impl Dataset {
         }
     }
 
-    /// Reads a whole table, file after file; memory holds one row group at a time besides what `each` keeps.
+    /// Reads a whole table, file after file. The next row group is read while `each` has the rows of
+    /// one: memory holds two of them at a time, besides what `each` keeps.
     ///
     /// # Errors
     /// When a file cannot be read, or what `each` returns.
@@ -350,21 +354,30 @@ impl Dataset {
         projection: Projection<'_>,
         mut each: impl FnMut(R::Of<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        for leaf in self.leaves::<R>()? {
-            for part in self.leaf_parts(&leaf)? {
-                let mut first = 0;
-                for count in part.group_sizes()? {
-                    let rows = part.read_rows::<R>(projection, first, count)?;
-                    first += count;
-                    let rows = rows.iter().map_err(|e| parquet_error(&part.path)(e.into()));
-                    // The iterator borrows the rows, so the error is taken out first.
-                    for row in rows? {
-                        each(row)?;
-                    }
-                }
+        let mut all = |group: Result<(PathBuf, Rows<R>), DatasetError>| -> Result<(), E> {
+            let (path, rows) = group?;
+            let rows = rows.iter().map_err(|e| parquet_error(&path)(e.into()));
+            // The iterator borrows the rows, so the error is taken out first.
+            for row in rows? {
+                each(row)?;
             }
+            Ok(())
+        };
+        let mut groups = RowGroups::new::<R>(self, projection)?;
+        // A thread for what is read at once would cost more than it gains.
+        for _ in 0..2 {
+            let Some(group) = groups.next() else { return Ok(()) };
+            all(group)?;
         }
-        Ok(())
+        std::thread::scope(|scope| {
+            let (to, groups_read) = sync_channel(0);
+            scope.spawn(move || {
+                while let Some(group) = groups.next::<R>()
+                    && to.send(group).is_ok()
+                {}
+            });
+            groups_read.into_iter().try_for_each(all)
+        })
     }
 
     /// How many rows a table has.
