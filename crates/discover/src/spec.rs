@@ -292,7 +292,9 @@ mod tests {
         below.tasks[0].work_dir = Some("/w/in side".to_owned());
         below.tasks[1].work_dir = Some("/w".to_owned());
         // What nobody read is an output of a task that has no other, and only where the workflow runs.
-        ["/w/in side/y", "/tmp/z"].iter().for_each(|path| drop(below.files.push(path)));
+        for path in ["/w/in side/y", "/tmp/z"] {
+            below.files.push(path);
+        }
         for file in [1, 2] {
             below.flows.push(FileFlow { file, writer: 0, reader: NONE, ..below.flows[0] });
         }

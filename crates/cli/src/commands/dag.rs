@@ -55,7 +55,7 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
     let dataset = Dataset::open(dir)?;
     let stage = Stage::new("reading the dataset");
     let run = match chosen_run(args, &dataset).with_context(|| dir.display().to_string())? {
-        Chosen::Run(run) => run,
+        Chosen::Run(run) => *run,
         Chosen::Declared => {
             let found = of(&dataset, &jobs::time_filter(&args.filter)?)?;
             anyhow::ensure!(
@@ -85,7 +85,7 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
 
 /// What a graph is made of.
 enum Chosen {
-    Run(RunGraph),
+    Run(Box<RunGraph>),
     /// What engines declare, of all runs.
     Declared,
 }
@@ -114,7 +114,7 @@ fn chosen_run(args: &Discover, dataset: &Dataset) -> anyhow::Result<Chosen> {
     let filter = Filter { accounts: args.filter.account.clone(), users: args.filter.user.clone(), ..times.clone() };
     match run_graph::read(dataset, &Tasks::new(dataset, &rules, &times), &filter, run) {
         Ok(run) if run.noun == "task" && run.flows.is_empty() && !asks => Ok(Chosen::Declared),
-        Ok(run) => Ok(Chosen::Run(run)),
+        Ok(run) => Ok(Chosen::Run(Box::new(run))),
         Err(RunGraphError::Several { count, .. }) if !asks => {
             messages::note(&format!(
                 "flowmine: note: the dataset has {count} runs, and this is what their engines declare; files and bytes are those of one run: choose it with --run"
@@ -147,7 +147,7 @@ fn of_processes(args: &Discover, dataset: &Dataset) -> anyhow::Result<Chosen> {
     })?;
     match failed {
         Some(error) => Err(error),
-        None => Ok(Chosen::Run(run)),
+        None => Ok(Chosen::Run(Box::new(run))),
     }
 }
 
