@@ -227,7 +227,10 @@ fn run_times_alone_give_a_coarse_model() {
     let circle = |name: &str, with: &[Json]| {
         let mut circular = instance.clone();
         let tasks = [task("left", json!(["right"]), json!([]), json!([])), task("right", json!(["left"]), json!([]), json!([]))];
-        circular["workflow"]["specification"]["tasks"] = json!(tasks.iter().chain(with).collect::<Vec<_>>());
+        let tasks: Vec<&Json> = tasks.iter().chain(with).collect();
+        circular["workflow"]["specification"]["tasks"] = json!(tasks);
+        let ran = tasks.iter().map(|task| json!({"id": task["id"], "runtimeInSeconds": 1}));
+        circular["workflow"]["execution"]["tasks"] = ran.collect();
         let (file, dataset) = (dir.path().join(format!("{name}.json")), dir.path().join(name));
         fs::write(&file, circular.to_string()).unwrap();
         expect(flowmine().args(["import", "wfformat"]).arg(&file).arg("--dataset").arg(&dataset), 0);
