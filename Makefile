@@ -41,6 +41,8 @@ demo: build
 	$(BIN) import makeflow fixtures/demonstration/rnaseq.makeflow.makeflowlog --dataset $(OUT)/demonstration
 	$(BIN) correlate --dataset $(OUT)/demonstration
 	$(BIN) discover --dataset $(OUT)/demonstration -o $(OUT)/dfg-demonstration.svg
+	$(BIN) discover --dataset $(OUT)/demonstration --model dag -o $(OUT)/dag.svg
+	$(BIN) discover --dataset $(OUT)/demonstration --model profile -o $(OUT)/profile.svg
 	$(BIN) discover --dataset $(OUT)/demonstration --model access-share -o $(OUT)/access-share.svg
 	$(BIN) discover --dataset $(OUT)/demonstration --model accesses --file /var/tmp/flow/demo/WT_REP1_2_val_2.fq.gz -o $(OUT)/accesses.svg
 
@@ -105,7 +107,7 @@ bench: build $(VENV)/ready $(PEER)
 # The README's pictures, from the demo's datasets, and the manual pages.
 docs: demo
 	$(BIN) discover --dataset $(OUT)/dataset --account thesis -o docs/pictures/dfg-thesis.svg
-	cp $(OUT)/dfg-demonstration.svg $(OUT)/access-share.svg $(OUT)/accesses.svg docs/pictures/
+	cp $(OUT)/dfg-demonstration.svg $(OUT)/dag.svg $(OUT)/profile.svg $(OUT)/access-share.svg $(OUT)/accesses.svg docs/pictures/
 	$(BIN) man --dir $(OUT)/man
 
 # For login nodes: a binary that needs glibc 2.17 and no other library, as a tarball and a .deb in dist/. Zig's linker knows which symbols a

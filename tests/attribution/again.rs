@@ -7,7 +7,7 @@ use std::process::Command;
 use flowmine_schema::tables::JobState;
 
 use super::place::{Place, flowmine, run, until};
-use super::{Expected, Lab, Shows, alone, makeflow, slurm, snakemake};
+use super::{Expected, Lab, Shows, alone, ebpf, makeflow, nextflow, slurm, snakemake};
 
 /// Quotes, braces, a failure that a shell passes over, and two outputs of one rule.
 const FLOW: &str = r#".MAKEFLOW CATEGORY split
@@ -65,6 +65,10 @@ fn a_run_that_is_written_down_runs_again() {
     run(Command::new("makeflow").args(["--json", "flow.json"]).current_dir(&dir));
     assert_eq!(contents(&dir), wanted);
 
+    let dir = written(&place, "make", "flow.makeflow");
+    run(Command::new("makeflow").args(["-T", "local", "flow.makeflow"]).current_dir(&dir));
+    assert_eq!(contents(&dir), wanted);
+
     let dir = written(&place, "snakemake", "Snakefile");
     run(Command::new(snakemake).args(["--cores", "1"]).current_dir(&dir));
     assert_eq!(contents(&dir), wanted);
@@ -109,6 +113,56 @@ fn jobs_again(place: &Place, lab: &Lab) {
     run(Command::new("sh").arg("submit.sh").env("SLURM_CONF", lab.conf()).current_dir(&again));
     until("the jobs end", || queue().is_empty());
     assert_eq!(std::fs::read_to_string(again.join("y")).unwrap(), of_these);
+}
+
+/// Two samples, each in a directory of its own, and a task that has both.
+const PIPELINE: &str = r#"
+process part { input: path 'in put.txt'; val n; output: path "part.${n}"; script: "sed -n ${n}p 'in put.txt' > part.${n}" }
+process count { input: path x; output: path '*.n'; script: "wc -c < $x > ${x}.n; echo said" }
+process merge { input: path all; output: path 'sum.txt'; script: "cat $all | sort > sum.txt" }
+workflow { merge(count(part(file('in put.txt'), channel.of(1, 2))).collect()) }
+"#;
+
+/// What the tasks made in their directories, by path below the work directory.
+fn made(work: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = run(Command::new("find").arg(work).args(["-type", "f", "-not", "-name", ".*", "-printf", "%P\\n"])).stdout;
+    let files = String::from_utf8(files).unwrap();
+    files.lines().map(|file| (file.to_owned(), std::fs::read(work.join(file)).unwrap())).collect()
+}
+
+/// Tasks of Nextflow ran in directories of their own, where each is run again.
+#[test]
+fn a_run_of_nextflow_runs_again_without_it() {
+    let _alone = alone();
+    if !ebpf() || !nextflow::present() || !makeflow::present() {
+        return;
+    }
+    let place = Place::new(&Expected::of(Vec::new(), Shows::PLAIN));
+    std::fs::write(place.run().join("in put.txt"), INPUT).unwrap();
+    std::fs::write(place.run().join("flow.nf"), PIPELINE).unwrap();
+    let mut nextflow = nextflow::command(&place.dir);
+    nextflow.args(["run", "flow.nf", "-with-trace", "trace.txt"]);
+    let variables = nextflow.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    run(place.trace().arg("--").arg(nextflow.get_program()).args(nextflow.get_args()).envs(variables));
+    place.import("nextflow", &[".nextflow.log", "trace.txt", "work"]);
+    run(flowmine().args(["correlate", "--dataset"]).arg(place.dataset()));
+    let work = place.run().join("work");
+    let wanted = made(&work);
+    assert_eq!(wanted.len(), 5, "{wanted:?}");
+    assert_eq!(wanted.iter().find(|(path, _)| path.ends_with("sum.txt")).unwrap().1, b"4\n4\n");
+    for (format, file, options) in [("makeflow", "flow.json", &["--json"][..]), ("make", "flow.makeflow", &[])] {
+        let to = work.join(file);
+        let said =
+            run(flowmine().args(["discover", "--model", "spec", "--format", format, "--dataset"]).arg(place.dataset()).arg("-o").arg(&to));
+        let said = String::from_utf8(said.stderr).unwrap();
+        assert!(said.contains(&format!("the workflow is to be run in {:?}", work.to_str().unwrap())), "{said}");
+        wanted.keys().for_each(|path| std::fs::remove_file(work.join(path)).unwrap());
+        run(Command::new("makeflow").args(["-T", "local"]).args(options).arg(file).current_dir(&work));
+        for name in [file.to_owned(), format!("{file}.makeflowlog")] {
+            std::fs::remove_file(work.join(name)).unwrap();
+        }
+        assert_eq!(made(&work), wanted, "{format}");
+    }
 }
 
 /// When the first job that is called after a script was submitted: jobs of the test before are still in the queue.

@@ -37,6 +37,8 @@ pub struct Groups {
     pub of: Vec<u32>,
     /// Whether everything is wanted, also what processes did of which nothing else is known.
     pub whole: bool,
+    /// Whether operations on a file are wanted, by its number; `None`: all.
+    pub files: Option<Vec<bool>>,
 }
 
 /// A profile.
@@ -381,11 +383,12 @@ impl<'p> Builder<'p> {
 
     /// Takes an operation, or many.
     pub fn add(&mut self, operation: &TracedOperation) {
-        let process = match operation {
-            TracedOperation::One(one) => one.process,
-            TracedOperation::Sum(sum) => sum.process,
+        let (process, file) = match operation {
+            TracedOperation::One(one) => (one.process, one.file),
+            TracedOperation::Sum(sum) => (sum.process, sum.file),
         };
-        let Some(group) = self.group(process) else {
+        let wanted = |files: &Vec<bool>| files.get(file as usize).copied().unwrap_or(false);
+        let Some(group) = self.group(process).filter(|_| self.groups.files.as_ref().is_none_or(wanted)) else {
             self.left_out.not_wanted += 1;
             return;
         };
@@ -515,8 +518,9 @@ impl<'p> Builder<'p> {
     pub fn finish(self, paths: &Names, lost: u64) -> Profile {
         let empty = Processes::default();
         let processes = self.processes.unwrap_or(&empty);
-        let count = self.groups.names.len();
-        let mut groups: Vec<Group> = self.groups.names.iter().map(|name| Group { name: name.to_owned(), ..Group::default() }).collect();
+        let mut members = self.groups;
+        let count = members.names.len();
+        let mut groups: Vec<Group> = members.names.iter().map(|name| Group { name: name.to_owned(), ..Group::default() }).collect();
         let mut total = Group { name: "all".to_owned(), ..Group::default() };
         let only_sums = self.made_of.events == 0;
         for group in groups.iter_mut().chain([&mut total]) {
@@ -526,18 +530,24 @@ impl<'p> Builder<'p> {
         }
         let mut pairs: Vec<((u32, u32), Pair)> = self.pairs.into_iter().collect();
         pairs.sort_unstable_by_key(|(key, _)| *key);
+        if members.files.is_some() {
+            // Of some files it is the profile of the processes that had to do with them.
+            let used: std::collections::HashSet<u32> = pairs.iter().map(|((process, _), _)| *process).collect();
+            let others = (0u32..).zip(&mut members.of).filter(|(at, _)| !used.contains(at));
+            others.for_each(|(_, of)| *of = NONE);
+        }
         let group_of = |process: u32| {
-            if process == NONE { count - 1 } else { self.groups.of.get(process as usize).map_or(count - 1, |of| *of as usize) }
+            if process == NONE { count - 1 } else { members.of.get(process as usize).map_or(count - 1, |of| *of as usize) }
         };
-        put_processes(processes, &self.groups, &mut groups, &mut total);
+        put_processes(processes, &members, &mut groups, &mut total);
         let (used, of_processes) = by_process(&pairs, processes, group_of, &mut groups, &mut total);
-        for (at, &group) in (0u32..).zip(&self.groups.of) {
+        for (at, &group) in (0u32..).zip(&members.of) {
             if group != NONE && !used.contains(&at) {
                 groups[group as usize].without_files += 1;
                 total.without_files += 1;
             }
         }
-        let (files, uses) = by_file(pairs, paths, group_of, &mut groups, &mut total, &self.groups.names);
+        let (files, uses) = by_file(pairs, paths, group_of, &mut groups, &mut total, &members.names);
         for (group, sum) in groups.iter_mut().zip(self.sums) {
             put_sum(group, sum);
             add_group(&mut total, group);
@@ -558,7 +568,7 @@ impl<'p> Builder<'p> {
         over_time.rows = order.iter().map(|&at| std::mem::take(&mut over_time.rows[at])).collect();
         let groups: Vec<Group> = order.iter().map(|&at| std::mem::take(&mut groups[at])).collect();
         let mut profile = Profile {
-            by: self.groups.by,
+            by: members.by,
             made_of: self.made_of,
             span_ns: self.span,
             total,
@@ -752,7 +762,7 @@ mod tests {
     }
 
     fn groups(of: Vec<u32>) -> Groups {
-        Groups { by: "program", names: ["project", "add"].iter().collect(), of, whole: true }
+        Groups { by: "program", names: ["project", "add"].iter().collect(), of, whole: true, files: None }
     }
 
     fn one(process: u32, file: u32, kind: OperationKind, at: i64, time: i64, offset: i64, size: i64) -> TracedOperation {
@@ -855,6 +865,12 @@ mod tests {
         let found = profile(&all, wanted.clone());
         assert_eq!((found.left_out.not_wanted, found.total.read_bytes, found.total.processes), (9, 400, 2));
         wanted.whole = true;
+        wanted.files = Some((0..30).map(|file| file == 10).collect());
+        let one = profile(&all, wanted.clone());
+        assert_eq!((one.files[0].path.as_str(), one.files.len(), one.total.read_bytes), ("/w/f10", 1, 200));
+        assert_eq!(one.total.processes, 1);
+        assert_eq!(one.left_out.not_wanted, all.len() as u64 - 2);
+        wanted.files = None;
         let found = profile(&all, wanted);
         assert_eq!(found.groups.iter().find(|group| group.name == NO_PROCESS).map(|group| group.read_bytes), Some(7));
     }
@@ -863,7 +879,7 @@ mod tests {
     fn many_groups_are_one() {
         let processes = processes();
         let names: Names = (0..4).map(|at| format!("g{at}")).collect();
-        let groups = Groups { by: "task", names, of: vec![0, 1, 2, 3], whole: true };
+        let groups = Groups { by: "task", names, of: vec![0, 1, 2, 3], whole: true, files: None };
         let mut builder = Builder::new(&processes, groups, Options { most_groups: 2, ..Options::default() });
         operations().iter().for_each(|operation| builder.add(operation));
         let found = builder.finish(&(0..30).map(|at| at.to_string()).collect(), 3);

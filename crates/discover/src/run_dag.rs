@@ -1169,7 +1169,7 @@ mod tests {
         let each = by(By::Each, FilesBy::Each, Some(Fold::Never));
         assert_eq!((each.nodes.len(), each.edges.len()), (21 + 31, 10 * 5 + 1));
         let few = discover(&run, &Options { most_with_files: 4, fold: Some(Fold::Name), ..Options::default() });
-        assert_eq!((names(&few), few.files_by, few.hidden_files), (names(&tasks), FilesBy::None, 3));
+        assert_eq!((names(&few), few.files_by, few.hidden_files), (names(&tasks), FilesBy::None, 4));
         let jobs = by(By::Job, FilesBy::None, None);
         assert_eq!(jobs.nodes.len(), 10);
         let chosen = run.tasks.iter().map(|task| task.activity == "sort").collect();

@@ -3,16 +3,19 @@
 //!
 //! In goes a run as a graph; out come tasks in an order in which they can run. A task waits for
 //! what it was declared to wait for and for those whose files it read; to the declared files come
-//! those that were traced on their way from task to task.
+//! those that were traced on their way from task to task. Where it waits for another and read
+//! nothing of it, the other's first output is named as an input too.
 //!
 //! The workflow runs in one directory, in which all its tasks ran or below which: paths in it are
-//! written from there, and a task that ran below goes there first. A task of which nobody declares
-//! an output has as such the files in it that it wrote and nobody read. A task that executes and
-//! makes nothing, and only names files (Snakemake's `all`), is not in it.
+//! written from there, and a task that ran below goes there first. Where tasks ran beside each other
+//! in directories of their own (Nextflow's), it is the one that has them all, and only files that
+//! were traced are known, as the names that are declared hold in those directories. A task of which
+//! nobody declares an output has as such the files in it that it wrote and nobody read. A task that
+//! executes and makes nothing, and only names files (Snakemake's `all`), is not in it.
 //!
 //! What is refused, because the written workflow would do something else: tasks without a command,
 //! tasks that ran beside those whose files they read (a pipe), dependencies in a circle, and tasks
-//! that ran in directories of their own.
+//! that ran in directories with nothing in common.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +51,7 @@ pub enum SpecError {
     #[error("{0} dependencies go in a circle: no order of the tasks keeps them")]
     Circular(u64),
     /// There is more than one work directory.
-    #[error("its tasks ran in directories of their own, such as {0:?} and {1:?}: the commands would not find their files in one")]
+    #[error("its tasks ran in directories with nothing in common, such as {0:?} and {1:?}: the commands would not find their files in one")]
     Directories(String, String),
     /// Somebody waits for a task that is not known.
     #[error("{0} dependencies are on tasks that no row tells of")]
@@ -60,6 +63,8 @@ pub enum SpecError {
 pub struct Workflow {
     /// The run of which it is made.
     pub run: String,
+    /// The directory from which its paths and commands are written; `None` where it is not known.
+    pub directory: Option<String>,
     /// Its tasks, each after those that it waits for.
     pub tasks: Vec<SpecTask>,
     /// Tasks that were not run because an earlier result was taken; they are in it.
@@ -110,8 +115,9 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
     }
     let mut made = Workflow { run: run.name.clone(), ..Workflow::default() };
     made.cached = run.tasks.iter().filter(|task| task.cached).count() as u64;
-    let base = base(run)?;
-    made.tasks = order.iter().map(|&at| of_task(&run.tasks[at as usize], base)).collect();
+    let Base { directory: base, own } = base(run)?;
+    made.directory = base.map(str::to_owned);
+    made.tasks = order.iter().map(|&at| of_task(&run.tasks[at as usize], base, own)).collect();
     for &(from, to) in &pairs {
         made.tasks[place[to as usize]].after.push(place[from as usize]);
     }
@@ -129,7 +135,22 @@ pub fn discover(run: &RunGraph) -> Result<Workflow, SpecError> {
         }
     }
     made.tasks.iter_mut().for_each(|task| task.after.sort_unstable());
+    wait_by_files(&mut made.tasks);
     Ok(made)
+}
+
+/// Who waits for another without reading a file of it names one: engines of files know it by that.
+fn wait_by_files(tasks: &mut [SpecTask]) {
+    for at in 0..tasks.len() {
+        for before in tasks[at].after.clone() {
+            let outputs = &tasks[before].outputs;
+            if outputs.iter().any(|path| tasks[at].inputs.contains(path)) {
+                continue;
+            }
+            let one = outputs.first().cloned();
+            tasks[at].inputs.extend(one);
+        }
+    }
 }
 
 fn refuse(run: &RunGraph) -> Result<(), SpecError> {
@@ -158,13 +179,31 @@ fn names_files(task: &RunTask) -> bool {
     task.command.is_none() && !task.traced && makes_none && task.inputs.as_ref().is_some_and(|inputs| !inputs.is_empty())
 }
 
+/// Where a workflow runs.
+#[derive(Clone, Copy)]
+struct Base<'r> {
+    directory: Option<&'r str>,
+    /// Whether its tasks ran beside each other, each in a directory of its own.
+    own: bool,
+}
+
 /// The directory in which all tasks ran or below which, as far as that is known: where nobody tells,
 /// the one from which a declared file is the file of this name that was traced.
-fn base(run: &RunGraph) -> Result<Option<&str>, SpecError> {
+fn base(run: &RunGraph) -> Result<Base<'_>, SpecError> {
     let told = || run.tasks.iter().filter_map(|task| task.work_dir.as_deref());
     if let Some(shortest) = told().min_by_key(|dir| dir.len()) {
-        let other = told().find(|dir| *dir != shortest && inside(shortest, dir).is_none());
-        return other.map_or(Ok(Some(shortest)), |other| Err(SpecError::Directories(shortest.to_owned(), other.to_owned())));
+        let is_in = |dir: &str, other: &str| dir == other || inside(dir, other).is_some();
+        let Some(other) = told().find(|dir| !is_in(shortest, dir)) else {
+            return Ok(Base { directory: Some(shortest), own: false });
+        };
+        let mut above = shortest.rfind('/').map_or("", |end| &shortest[..end]);
+        while !above.is_empty() && !told().all(|dir| is_in(above, dir)) {
+            above = above.rfind('/').map_or("", |end| &above[..end]);
+        }
+        return match above {
+            "" => Err(SpecError::Directories(shortest.to_owned(), other.to_owned())),
+            above => Ok(Base { directory: Some(above), own: true }),
+        };
     }
     let mut bases = BTreeSet::new();
     for flow in &run.flows {
@@ -174,7 +213,7 @@ fn base(run: &RunGraph) -> Result<Option<&str>, SpecError> {
         bases.extend(declared.filter(|file| !file.starts_with('/') && is_at_end(path, file)).map(|file| &path[..path.len() - file.len()]));
     }
     let only = bases.first().filter(|_| bases.len() == 1).map(|base| base.trim_end_matches('/'));
-    Ok(only.filter(|base| !base.is_empty()))
+    Ok(Base { directory: only.filter(|base| !base.is_empty()), own: false })
 }
 
 /// The path as it is written in a directory above it.
@@ -182,15 +221,16 @@ fn inside<'p>(directory: &str, path: &'p str) -> Option<&'p str> {
     path.strip_prefix(directory.trim_end_matches('/'))?.strip_prefix('/').filter(|rest| !rest.is_empty())
 }
 
-fn of_task(task: &RunTask, base: Option<&str>) -> SpecTask {
+fn of_task(task: &RunTask, base: Option<&str>, own: bool) -> SpecTask {
+    let declared = |files: &Option<Vec<String>>| files.clone().filter(|_| !own).unwrap_or_default();
     let directory = base.zip(task.work_dir.as_deref()).and_then(|(base, dir)| inside(base, dir));
     SpecTask {
         name: task.name.clone(),
         activity: task.activity.clone(),
         command: task.command.clone().unwrap_or_default(),
         directory: directory.map(str::to_owned),
-        inputs: task.inputs.clone().unwrap_or_default(),
-        outputs: task.outputs.clone().unwrap_or_default(),
+        inputs: declared(&task.inputs),
+        outputs: declared(&task.outputs),
         after: Vec::new(),
     }
 }
@@ -306,6 +346,20 @@ mod tests {
             (&["x".to_owned()][..], &["x".to_owned()][..], &["in side/y".to_owned()][..])
         );
         assert_eq!((last.directory.as_deref(), made.tasks[0].directory.as_deref()), (Some("in side"), None));
+        // A dependency without data.
+        let mut order = run();
+        order.flows.clear();
+        order.tasks[1].outputs = Some(vec!["told".to_owned()]);
+        order.declared = vec![Declared { from: 1, to: 0, for_start: false }];
+        assert_eq!(discover(&order).unwrap().tasks[1].inputs, ["x", "told"]);
+        // Directories beside each other: what is declared holds in them.
+        let mut beside = run();
+        beside.tasks[0].work_dir = Some("/w/ab/1".to_owned());
+        beside.tasks[1].work_dir = Some("/w/ab/23".to_owned());
+        beside.files = ["/w/ab/23/x"].into_iter().collect();
+        let made = discover(&beside).unwrap();
+        assert_eq!((made.directory.as_deref(), made.tasks[1].directory.as_deref()), (Some("/w/ab"), Some("1")));
+        assert_eq!((&made.tasks[0].outputs[..], &made.tasks[1].inputs[..]), (&["23/x".to_owned()][..], &["23/x".to_owned()][..]));
         // Where nobody tells directories a declared file does.
         let mut declared = run();
         declared.tasks[1].outputs = Some(vec!["./x".to_owned()]);

@@ -135,6 +135,7 @@ fn all(run: &RunGraph, processes: &Processes, operations: &[TracedOperation]) ->
         names: processes.programs.clone(),
         of: processes.rows.iter().map(|row| row.program).collect(),
         whole: true,
+        files: None,
     };
     let mut builder = Builder::new(processes, groups, Default::default());
     operations.iter().for_each(|operation| builder.add(operation));

@@ -321,12 +321,19 @@ impl Gathered {
     }
 }
 
+/// What a Nextflow task is in its work directory: links to its inputs, its container, its script.
+const NEXTFLOW_WRAPPER: &str = "bash .command.run";
+
 /// What the last attempt tells.
 fn put_last(task: &mut RunTask, attempt: &TaskAttempt) {
     let row = &attempt.row;
     let traced = attempt.traced.as_ref();
-    task.command = row.command.as_deref().map(str::to_owned);
     task.work_dir = row.work_dir.as_deref().map(str::to_owned);
+    task.command = match &task.work_dir {
+        // Its script finds its inputs only through what Nextflow puts beside it, which links them.
+        Some(_) if row.engine == "nextflow" => Some(NEXTFLOW_WRAPPER.to_owned()),
+        _ => row.command.as_deref().map(str::to_owned),
+    };
     task.cached = row.cached;
     task.submitted_ns = row.submitted_ns.or(row.queued_ns);
     (task.started_ns, task.finished_ns) = match row.cached_ns.filter(|_| row.cached) {

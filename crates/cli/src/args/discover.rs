@@ -90,6 +90,8 @@ pub enum ModelFormat {
     Bpmn,
     /// Makeflow's workflows in JSON: of spec.
     Makeflow,
+    /// Makeflow's own language, after make's: of spec.
+    Make,
     /// A Snakefile: of spec.
     Snakemake,
     /// A script that submits jobs to Slurm: of spec.
@@ -282,7 +284,8 @@ pub struct Discover {
     /// By what each part of a run is divided to say what would be gained, for critical-path.
     #[arg(long, value_name = "FACTOR", default_value_t = 2.0)]
     pub faster: f64,
-    /// The file of --model accesses: its path as task_io.path has it, or an id from the list that is shown when several files had that path.
+    /// The file of --model accesses: its path as task_io.path has it, or an id from the list that is shown when several files had that path. Of --model profile: only
+    /// operations on files with this path, in which * stands for any text.
     #[arg(long, value_name = "PATH")]
     pub file: Option<String>,
     /// What a case is: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), task-session (of a run and of

@@ -29,7 +29,7 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
     if matches!(args.model, Model::AccessShare | Model::Accesses) {
         return file_access::run(args);
     }
-    anyhow::ensure!(args.file.is_none(), "--file chooses the file of --model accesses");
+    anyhow::ensure!(args.file.is_none() || args.model == Model::Profile, "--file is for --model accesses and profile");
     anyhow::ensure!(args.other == OtherArgs::default() || args.model == Model::Compare, "--with and the like are for --model compare");
     anyhow::ensure!(args.object_types.is_empty() || args.model == Model::Ocdfg, "--object-types is for --model ocdfg");
     anyhow::ensure!(args.lanes.is_none() || args.model == Model::Gantt, "--lanes is for --model gantt");
@@ -106,7 +106,7 @@ fn formats(model: Model) -> &'static [ModelFormat] {
         Model::Petri => &[Pnml, Svg, Png, ModelFormat::Dot, Json, ModelFormat::Graphml, ModelFormat::Gml, ModelFormat::Cytoscape],
         Model::Bpmn => &[Bpmn, Svg, Png, Json],
         Model::Declare | Model::Bottlenecks | Model::Summary | Model::Check | Model::Compare => &[Text, Csv, Json],
-        Model::Spec => &[ModelFormat::Makeflow, ModelFormat::Snakemake, ModelFormat::Slurm],
+        Model::Spec => &[ModelFormat::Makeflow, ModelFormat::Make, ModelFormat::Snakemake, ModelFormat::Slurm],
         Model::CriticalPath => &[Text, Svg, Png, Csv, Json, ModelFormat::Perfetto],
         Model::ProcessTree => &[
             Svg,

@@ -42,7 +42,11 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
             let words = "tasks were not run because earlier results were taken; they are in the workflow";
             messages::warning(&format!("{} {words}", made.cached));
         }
+        if let Some(directory) = &made.directory {
+            messages::note(&format!("flowmine: note: the workflow is to be run in {directory:?}"));
+        }
         let text = match format {
+            ModelFormat::Make => language::make(&made)?,
             ModelFormat::Snakemake => language::snakemake(&made)?,
             ModelFormat::Slurm => language::slurm(&made)?,
             _ => language::makeflow(&made)?,

@@ -2,10 +2,12 @@
 
 use anyhow::Context;
 use flowmine_activity_log::NONE;
+use flowmine_activity_log::filter::matches;
 use flowmine_discover::pictures::profile as picture;
 use flowmine_discover::pictures::profile::Table;
 use flowmine_discover::profile::{Builder, Groups, Options};
 use flowmine_logs::process_groups::{self, GroupBy};
+use flowmine_logs::process_rows::Places;
 use flowmine_logs::{operations, process_rows};
 use flowmine_schema::tables::IoLoss;
 use flowmine_schema::{Dataset, DatasetError, Projection};
@@ -41,7 +43,8 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'stati
     let owned = all.rows.iter().any(|row| row.owner != NONE);
     // What processes belong to where nothing is known of tasks.
     let word = if by == GroupBy::Activity && !owned { GroupBy::Program.word() } else { by.word() };
-    let groups = Groups { by: word, names, of, whole: chosen.is_none() };
+    let files = args.file.as_deref().map(|pattern| files(&dataset, &places, pattern)).transpose()?;
+    let groups = Groups { by: word, names, of, whole: chosen.is_none(), files };
     let mut builder = Builder::new(&all, groups, Options::default());
     let files = operations::each(&dataset, &places, |operation| builder.add(operation))?;
     anyhow::ensure!(
@@ -65,6 +68,18 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'stati
         _ => Ok(out.write_all(picture::text(&found).as_bytes())?),
     });
     Ok((made, lost > 0))
+}
+
+/// Which files are called so. Their paths are known when all operations have been read: then they
+/// are read once more.
+fn files(dataset: &Dataset, places: &Places, pattern: &str) -> anyhow::Result<Vec<bool>> {
+    let all = operations::each(dataset, places, |_| {})?;
+    let wanted: Vec<bool> = all.paths.iter().map(|path| matches(pattern, path)).collect();
+    anyhow::ensure!(
+        wanted.contains(&true),
+        "no operation on a file called {pattern:?} was traced; --table files has the files, and * stands for any text"
+    );
+    Ok(wanted)
 }
 
 fn table(table: TableArg) -> anyhow::Result<Table> {

@@ -96,14 +96,7 @@ fn shown(found: &CriticalPath, most: usize) -> (Vec<&Step>, usize) {
 
 /// The answer for a terminal.
 pub fn text(found: &CriticalPath) -> String {
-    let mut out = String::new();
-    let (facts, left_out) = facts(found);
-    for fact in facts {
-        let _ = writeln!(out, "{fact}");
-    }
-    for words in left_out {
-        let _ = writeln!(out, "Not in it: {words}.");
-    }
+    let mut out = super::text_head(facts(found));
     if found.path.is_empty() {
         return out;
     }

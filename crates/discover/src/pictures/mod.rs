@@ -49,3 +49,9 @@ fn document(format: &'static str, model: &impl Serialize, out: impl Write) -> io
     flowmine_draw::json::write(&Document { format, version: 1, model }, &mut out)?;
     out.flush()
 }
+
+/// What every text about a model begins with: its facts, and what is not in it.
+fn text_head((facts, left_out): (Vec<String>, Vec<String>)) -> String {
+    let lines = facts.into_iter().chain(left_out.into_iter().map(|words| format!("Not in it: {words}.")));
+    lines.map(|line| line + "\n").collect()
+}

@@ -106,14 +106,7 @@ fn shown(found: &ProcessTree) -> (Vec<usize>, usize) {
 
 /// For a terminal: a line for each node.
 pub fn text(found: &ProcessTree) -> String {
-    let mut out = String::new();
-    let (facts, left_out) = facts(found);
-    for fact in facts {
-        let _ = writeln!(out, "{fact}");
-    }
-    for words in left_out {
-        let _ = writeln!(out, "Not in it: {words}.");
-    }
+    let mut out = super::text_head(facts(found));
     if found.nodes.is_empty() {
         return out;
     }

@@ -160,14 +160,7 @@ fn text_columns<'a, T: 'a>(rows: &[&'a T], columns: Vec<(&'static str, Cell<T>)>
 
 /// For a terminal.
 pub fn text(found: &Profile) -> String {
-    let mut out = String::new();
-    let (facts, left_out) = facts(found);
-    for fact in facts {
-        let _ = writeln!(out, "{fact}");
-    }
-    for words in left_out {
-        let _ = writeln!(out, "Not in it: {words}.");
-    }
+    let mut out = super::text_head(facts(found));
     if found.total.operations.is_empty() {
         return out;
     }

@@ -375,14 +375,7 @@ fn kind_name(kind: EdgeKind) -> &'static str {
 
 /// For a terminal: the nodes with most to see, and their numbers.
 pub fn text(found: &RunDag) -> String {
-    let mut out = String::new();
-    let (facts, left_out) = facts(found);
-    for fact in facts {
-        let _ = writeln!(out, "{fact}");
-    }
-    for words in left_out {
-        let _ = writeln!(out, "Not in it: {words}.");
-    }
+    let mut out = super::text_head(facts(found));
     if found.nodes.is_empty() {
         return out;
     }

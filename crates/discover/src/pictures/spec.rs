@@ -1,5 +1,5 @@
-//! A workflow in the languages of those that run workflows: Makeflow's JSON, Snakemake, and a
-//! script that submits jobs to Slurm.
+//! A workflow in the languages of those that run workflows: Makeflow's JSON, its own language,
+//! Snakemake, and a script that submits jobs to Slurm.
 //!
 //! Commands are executed by `sh`, as they were. Names and paths stand in quotes; what no quotes of
 //! a language can hold is refused.
@@ -15,18 +15,6 @@ use crate::spec::{SpecTask, Workflow};
 /// Why a workflow cannot be written in a language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LanguageError {
-    /// A dependency without a file.
-    #[error(
-        "{language} knows who waits for whom by files alone, and no file is known that goes from {first:?} to {second:?}: write it for Slurm"
-    )]
-    NoFile {
-        /// The language.
-        language: &'static str,
-        /// Who is waited for.
-        first: String,
-        /// Who waits.
-        second: String,
-    },
     /// A task without an output.
     #[error("{language} runs a task for its outputs, and none is known of {task:?}: write it for Slurm")]
     NoOutput {
@@ -54,6 +42,14 @@ pub enum LanguageError {
         first: String,
         /// Who wrote it too.
         second: String,
+    },
+    /// A line's end where the language has none.
+    #[error(
+        "Makeflow's own language has a command, a name and a category on one line, and there is a line's end in one of {task:?}: write it as Makeflow's JSON"
+    )]
+    Lines {
+        /// The task.
+        task: String,
     },
     /// A character that cannot be written.
     #[error("the command or a file of {task:?} has a NUL, which no program can be given")]
@@ -92,6 +88,52 @@ pub fn makeflow(workflow: &Workflow) -> Result<String, LanguageError> {
     let mut out = serde_json::to_string_pretty(&rules).unwrap_or_default();
     out.push('\n');
     Ok(out)
+}
+
+/// Makeflow's own language, after make's.
+///
+/// # Errors
+/// When Makeflow would not run the same.
+pub fn make(workflow: &Workflow) -> Result<String, LanguageError> {
+    by_files(workflow, "Makeflow")?;
+    let mut out = String::from("# Written by flowmine from a run.\n");
+    for task in &workflow.tasks {
+        let command = command(task);
+        let texts = task.inputs.iter().chain(&task.outputs).map(String::as_str).chain([&*command, &task.activity]);
+        if texts.into_iter().any(|text| text.contains(['\n', '\r'])) {
+            return Err(LanguageError::Lines { task: task.name.clone() });
+        }
+        let list = |paths: &[String]| paths.iter().map(|path| word(path)).collect::<Vec<_>>().join(" ");
+        let category = if task.activity.is_empty() { "default" } else { &task.activity };
+        let _ = write!(
+            out,
+            "\n.MAKEFLOW CATEGORY {}\n{}: {}\n\t{}\n",
+            word(category),
+            list(&task.outputs),
+            list(&task.inputs),
+            one_command(&command)
+        );
+    }
+    Ok(out)
+}
+
+/// A name in Makeflow's own language, where a backslash takes any meaning from what comes after it.
+fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_./".contains(c);
+    text.chars().flat_map(|c| [Some('\\').filter(|_| !is_plain(c)), Some(c)]).flatten().collect()
+}
+
+/// A command in it. Blanks after blanks would be lost, and two words at its beginning mean something.
+fn one_command(text: &str) -> String {
+    let mut out = String::new();
+    let mut before = ' ';
+    for (at, c) in text.chars().enumerate() {
+        let means = "\\\"'$#\t".contains(c) || (c == ' ' && before == ' ') || (at == 0 && c.is_alphabetic());
+        out.extend(Some('\\').filter(|_| means));
+        out.push(c);
+        before = c;
+    }
+    out
 }
 
 /// A Snakefile.
@@ -165,12 +207,6 @@ fn by_files(workflow: &Workflow, language: &'static str) -> Result<(), LanguageE
         if task.outputs.is_empty() {
             return Err(LanguageError::NoOutput { language, task: task.name.clone() });
         }
-        for &before in &task.after {
-            let before = &workflow.tasks[before];
-            if !before.outputs.iter().any(|path| task.inputs.contains(path)) {
-                return Err(LanguageError::NoFile { language, first: before.name.clone(), second: task.name.clone() });
-            }
-        }
     }
     Ok(())
 }
@@ -229,15 +265,21 @@ mod tests {
         );
         let snakefile = snakemake(&made).unwrap();
         assert!(snakefile.contains("output: \"y z\"") && snakefile.contains("{{}}"), "{snakefile}");
+        assert!(matches!(make(&made), Err(LanguageError::Lines { task }) if task == "b\n$(id)"));
+        let one = Workflow { tasks: vec![task("a  b", &["x y:z"], &["o"], &[])], ..Workflow::default() };
+        assert_eq!(
+            make(&one).unwrap(),
+            "# Written by flowmine from a run.\n\n.MAKEFLOW CATEGORY a\\ \\ b\no: x\\ y\\:z\n\t\\echo \\'a \\ b\\' {} > \\\"\\$HOME\\\"\n"
+        );
         let rules: serde_json::Value = serde_json::from_str(&makeflow(&made).unwrap()).unwrap();
         assert_eq!(rules["rules"][1]["outputs"][0], "y z");
     }
 
     #[test]
     fn what_a_language_cannot_say_is_refused() {
-        let without_file = Workflow { tasks: vec![task("a", &[], &["x"], &[]), task("b", &[], &["y"], &[0])], ..Workflow::default() };
-        assert!(matches!(makeflow(&without_file), Err(LanguageError::NoFile { .. })));
-        assert!(slurm(&without_file).is_ok());
+        let without_output = Workflow { tasks: vec![task("a", &[], &[], &[])], ..Workflow::default() };
+        assert!(matches!(makeflow(&without_output), Err(LanguageError::NoOutput { .. })));
+        assert!(slurm(&without_output).is_ok());
         let twice = Workflow { tasks: vec![task("a", &[], &["x", "x"], &[]), task("b", &["x"], &["y", "x"], &[0])], ..Workflow::default() };
         assert!(matches!(snakemake(&twice), Err(LanguageError::TwoMakers { path, .. }) if path == "x"));
         let mut below = Workflow { tasks: vec![task("a", &[], &["x"], &[])], ..Workflow::default() };
