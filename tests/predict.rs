@@ -64,9 +64,25 @@ fn a_model_is_predicted_in_each_format() {
     let dir = tempfile::tempdir().unwrap();
     let picture = dir.path().join("p.svg");
     expect(flowmine().arg("predict").arg(model("figure-4.json")).arg("-o").arg(&picture), 0);
-    assert!(fs::read_to_string(&picture).unwrap().contains("data 2"));
+    let drawn = fs::read_to_string(&picture).unwrap();
+    assert!(drawn.contains("data data 2: up to 150 wait to be used") && drawn.contains("0 to 100 % of what is given is used"), "{drawn}");
+    let evaluation = |more: &[&str]| {
+        expect(flowmine().arg("predict").arg(model("evaluation.json")).args(more).arg("-o").arg(&picture), 0);
+        fs::read_to_string(&picture).unwrap()
+    };
+    assert!(
+        !evaluation(&[]).contains("wait to be used") && evaluation(&["--details"]).contains("data video: up to 1.137e9 wait to be used")
+    );
     let csv = expect(flowmine().arg("predict").arg(model("figure-4.json")).args(["--format", "csv"]), 0).stdout;
     assert_eq!(String::from_utf8(csv).unwrap().lines().count(), 7);
+    // Six segments with three resources and three inputs each; from 16 to 33 resource 2 is used whole.
+    let csv = expect(flowmine().arg("predict").arg(model("figure-4.json")).args(["--format", "csv", "--details"]), 0).stdout;
+    let csv = String::from_utf8(csv).unwrap();
+    assert_eq!(csv.lines().count(), 37);
+    let whole: Vec<&str> = csv.lines().filter(|line| line.contains(",24.5,resource,resource 2,")).collect();
+    let numbers: Vec<f64> = whole[0].split(',').skip(6).take(3).map(|number| number.parse().unwrap()).collect();
+    assert!(whole.len() == 1 && numbers.iter().all(|number| (number - 1.0).abs() < 1e-9), "{whole:?}");
+    assert!(said(flowmine().arg("predict").arg(model("figure-4.json")).arg("--details"), 2).contains("--details are told as"));
 }
 
 #[test]
@@ -160,22 +176,26 @@ fn what_was_learnt_alone_predicts_what_runs_together() {
     assert!(said(flowmine().args(["predict", "--dataset"]).arg(&datasets[0]).args(alone), 2).contains("no task \"nobody\""));
 }
 
-/// Montage on 9 and 25 pictures predicts that on 16.
+/// Montage on 9 and 25 pictures predicts that on 16, in each of three recordings.
 #[test]
 fn two_sizes_predict_a_third() {
-    let (_dir, datasets) = recorded(&["montage-9", "montage-16", "montage-25"]);
-    let mut command = flowmine();
-    command.args(["predict", "--format", "json", "--held-out", "--run"]).arg(&datasets[1]);
-    datasets.iter().for_each(|dataset| {
-        command.arg("--dataset").arg(dataset);
-    });
-    let predicted = json_of(&mut command);
-    let (finish, observed) = (predicted["finish_s"].as_f64().unwrap(), predicted["observed_s"].as_f64().unwrap());
-    assert!((finish / observed - 1.0).abs() < 0.10, "{finish} {observed}");
-    assert!(
-        predicted["learnt"].as_array().unwrap().iter().all(|of| of["work_s"]["one_size"] == false || of["name"] == "mViewer"),
-        "{predicted}"
-    );
+    let (mut sum, mut worst) = (0.0, 0.0f64);
+    for recording in 1..=3 {
+        let names = [9, 16, 25].map(|pictures| format!("montage-{pictures}-{recording}"));
+        let (_dir, datasets) = recorded(&[&names[0], &names[1], &names[2]]);
+        let mut command = flowmine();
+        command.args(["predict", "--format", "json", "--held-out", "--run"]).arg(&datasets[1]);
+        datasets.iter().for_each(|dataset| {
+            command.arg("--dataset").arg(dataset);
+        });
+        let predicted = json_of(&mut command);
+        let (finish, observed) = (predicted["finish_s"].as_f64().unwrap(), predicted["observed_s"].as_f64().unwrap());
+        let off = (finish / observed - 1.0).abs();
+        (sum, worst) = (sum + off, worst.max(off));
+        let learnt = predicted["learnt"].as_array().unwrap();
+        assert!(learnt.iter().all(|of| of["work_s"]["one_size"] == false || of["name"] == "mViewer"), "{predicted}");
+    }
+    assert!(sum / 3.0 < 0.05 && worst < 0.10, "mean {} worst {worst}", sum / 3.0);
 }
 
 /// What an engine or an archive tells without traces gives a coarse model, which says so.
@@ -198,6 +218,28 @@ fn run_times_alone_give_a_coarse_model() {
     let text = said(flowmine().args(["predict", "--dataset"]).arg(&dataset), 0);
     assert!(text.contains("note: coarse: of all tasks only run times") && text.contains("flowmine trace"), "{text}");
     assert!(text.contains("the workflow finishes: 31.000 s") && text.contains("observed:              40.000 s"), "{text}");
+    // Nothing says when they started, so that the time in which they waited for workers is not in the prediction, which is said.
+    assert!(
+        text.contains("note: of 4 of 4 tasks no start is known") && text.contains("together are 36.0 s; the run took 40.0 s"),
+        "{text}"
+    );
+    // Tasks that wait for each other are not lost in silence.
+    let circle = |name: &str, with: &[Json]| {
+        let mut circular = instance.clone();
+        let tasks = [task("left", json!(["right"]), json!([]), json!([])), task("right", json!(["left"]), json!([]), json!([]))];
+        let tasks: Vec<&Json> = tasks.iter().chain(with).collect();
+        circular["workflow"]["specification"]["tasks"] = json!(tasks);
+        let ran = tasks.iter().map(|task| json!({"id": task["id"], "runtimeInSeconds": 1}));
+        circular["workflow"]["execution"]["tasks"] = ran.collect();
+        let (file, dataset) = (dir.path().join(format!("{name}.json")), dir.path().join(name));
+        fs::write(&file, circular.to_string()).unwrap();
+        expect(flowmine().args(["import", "wfformat"]).arg(&file).arg("--dataset").arg(&dataset), 0);
+        dataset
+    };
+    let text = said(flowmine().args(["predict", "--dataset"]).arg(circle("all", &[])), 2);
+    assert!(text.contains("all its 2 tasks wait for each other in a circle"), "{text}");
+    let text = said(flowmine().args(["predict", "--dataset"]).arg(circle("some", &[task("join", json!([]), json!([]), json!([]))])), 0);
+    assert!(text.contains("left out: 2 tasks that wait for each other in a circle") && text.contains("finishes: 1.000 s"), "{text}");
     let nextflow = |name: &str, log: &str| {
         let to = dir.path().join(name);
         expect(flowmine().args(["import", "nextflow", "--year", "2025"]).arg(repository(log)).arg("--dataset").arg(&to), 0);

@@ -146,7 +146,7 @@ impl Found {
     fn finish(mut self, name: &str, mut access: Access, flows: &Flows) -> TracedRun {
         let begin = self.attempts.iter().filter_map(|of| of.start_ns).min();
         let end = self.attempts.iter().filter_map(|of| of.end_ns).max();
-        let told = self.attempts.iter().find_map(|of| of.row.run_makespan_s);
+        let told = self.attempts.iter().find_map(|of| of.row.run_makespan_s).filter(|told| told.is_finite() && *told > 0.0);
         self.left_out.only_totals = access.only_totals;
         self.left_out.untraced = !access.any;
         self.left_out.uncorrelated = access.any && !access.any_of_task;

@@ -1,4 +1,4 @@
-//! Draws a prediction of a model: `cargo run --example picture MODEL > picture.svg`.
+//! Draws a prediction of a model: `cargo run -p flowmine-predict --example picture MODEL > picture.svg`.
 
 use std::error::Error;
 

@@ -34,6 +34,8 @@ pub(crate) struct Process {
     pub outputs: Vec<Output>,
     /// Where requirements of resources and outputs change, ascending, the last is `end`.
     pub breaks: Vec<f64>,
+    /// The shared resources that it uses, each with its number among the users there.
+    pub uses: Vec<(usize, usize)>,
 }
 
 #[derive(Debug, Clone)]
@@ -60,6 +62,7 @@ pub(crate) struct Resource {
 #[derive(Debug, Clone)]
 pub(crate) enum Allocation {
     Function(Piecewise),
+    /// The number of the shared resource.
     Shared(usize),
 }
 
@@ -103,6 +106,9 @@ impl Model {
         for at in 0..self.processes.len() {
             processes.push(self.process(at, &names, &shared_names, &mut shared)?);
         }
+        if let Some(pool) = shared.iter().position(|s| !s.users.iter().map(|u| u.weight).sum::<f64>().is_finite()) {
+            return Err(PredictError::field(format!("shared[{pool}]"), "the weights of its users are too large to be added up"));
+        }
         let order = order(&processes)?;
         mark_who_yields(&processes, &order, &mut shared);
         Ok(Workflow { processes, shared, order })
@@ -142,6 +148,11 @@ impl Model {
             data.push(input);
         }
         let resources = (0..p.resources.len()).map(|n| self.resource(at, n, pools, shared)).collect::<Checked<Vec<_>>>()?;
+        let uses = resources.iter().filter_map(|r| match r.allocation {
+            Allocation::Shared(pool) => Some((pool, shared[pool].users.len() - 1)),
+            Allocation::Function(_) => None,
+        });
+        let uses = uses.collect();
         let outputs = p.outputs.iter().enumerate().map(|(n, o)| {
             let path = format!("{path}.outputs[{n}].written");
             let written = never_falls(&path, function(&path, &o.written)?)?;
@@ -153,7 +164,7 @@ impl Model {
         breaks.push(p.progress);
         breaks.sort_by(f64::total_cmp);
         breaks.dedup();
-        Ok(Process { name: p.name.clone(), end: p.progress, start: p.start_s, after, data, resources, outputs, breaks })
+        Ok(Process { name: p.name.clone(), end: p.progress, start: p.start_s, after, data, resources, outputs, breaks, uses })
     }
 
     fn data(&self, at: usize, n: usize, names: &Names<'_>) -> Checked<Data> {

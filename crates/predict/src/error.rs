@@ -30,6 +30,29 @@ pub enum PredictError {
         /// The bound.
         limit: u64,
     },
+    /// The prediction has more pieces than are kept.
+    #[error(
+        "{path}: the prediction has more than {limit} pieces of progress and shares: give the functions fewer pieces, or split the model"
+    )]
+    TooManyPieces {
+        /// The process whose turn it was.
+        path: String,
+        /// The bound.
+        limit: u64,
+    },
+    /// So many share one resource that each one's end changes too many others.
+    #[error(
+        "{path}: {users} processes share it, and whenever one ends all that run go on at another rate: more than {limit} pieces. \
+         Let fewer run at a time (`after`, `start_s`), or put those that are alike into one process"
+    )]
+    Crowded {
+        /// The shared resource.
+        path: String,
+        /// How many use it, at any time.
+        users: usize,
+        /// The bound.
+        limit: u64,
+    },
     /// Functions that were put into each other got too steep a polynomial.
     #[error(
         "{path}: functions put into each other give a polynomial of a degree above {}: use straight pieces",

@@ -1,6 +1,9 @@
 //! Pictures. [`svg`] is like the paper's Figures 4 and 8: for each process its progress over time on a ground in the colour of what limits
-//! it, with dashed lines for what each data input allows, and for each shared resource who uses how much of it. [`sweep`] is like Figure 7.
+//! it, with dashed lines for what each data input allows, and for each shared resource who uses how much of it. [`detailed`] adds below each process
+//! how much it uses of what it is given of each resource and what of each data input waits, as Figure 4 does. [`sweep`] is like Figure 7.
 //! At most [`MAX_ROWS`] processes and as many shared resources have a row.
+
+mod details;
 
 use std::fmt::Write;
 
@@ -17,17 +20,32 @@ const LEFT: f64 = 24.0;
 const WIDTH: f64 = 760.0;
 const ROW: f64 = 96.0;
 const BELOW: f64 = 44.0;
+/// What the names below a row need.
+const KEY: f64 = 22.0;
 /// Steps of a curve, and of a line over the whole width.
 const STEPS: usize = 24;
 const ACROSS: usize = 380;
-const DATA: [&str; 4] = ["#bfdbfe", "#a5f3fc", "#c7d2fe", "#93c5fd"];
-const DATA_LINES: [&str; 4] = ["#1d4ed8", "#0e7490", "#4338ca", "#0369a1"];
+/// Grounds and lines of data inputs and of resources; the fifth has the colours of the first.
+const DATA: [&str; 4] = ["#bfdbfe", "#bbf7d0", "#ddd6fe", "#a5f3fc"];
+const DATA_LINES: [&str; 4] = ["#1d4ed8", "#15803d", "#6d28d9", "#0e7490"];
 const RESOURCES: [&str; 4] = ["#fed7aa", "#fde68a", "#fecaca", "#fbcfe8"];
+const RESOURCE_LINES: [&str; 4] = ["#c2410c", "#a16207", "#b91c1c", "#be185d"];
+/// Nothing narrower is drawn by itself.
+const LEAST: f64 = 0.2;
 /// Users of a shared resource, one after the other.
 const USERS: [&str; 6] = ["#4e79a7", "#f28e2b", "#76b7b2", "#e15759", "#b07aa1", "#9c755f"];
 
-/// Draws a prediction.
+/// Draws a prediction; one of a single process with all that [`detailed`] draws.
 pub fn svg(prediction: &Prediction<'_>) -> String {
+    draw(prediction, prediction.len() == 1)
+}
+
+/// Draws a prediction with the use of each resource and what waits of each data input.
+pub fn detailed(prediction: &Prediction<'_>) -> String {
+    draw(prediction, true)
+}
+
+fn draw(prediction: &Prediction<'_>, details: bool) -> String {
     let mut sheet = Sheet::default();
     let rows = prediction.len().min(MAX_ROWS);
     // What never ends is drawn until a little after the last thing that happens.
@@ -42,15 +60,19 @@ pub fn svg(prediction: &Prediction<'_>) -> String {
     };
     sheet.text(LEFT, 28.0, 16.0, TEXT, " font-weight=\"bold\"", &heading);
     let legend = "Line: progress from nothing to all. Ground: what limits it. Dashed: what each data input allows.";
+    let legend = if details { format!("{legend} Below: what is used and what waits.") } else { legend.to_owned() };
     let legend = match prediction.len() - rows {
-        0 => legend.to_owned(),
+        0 => legend,
         _ => format!("{legend} The first {rows} of {} processes are drawn.", prediction.len()),
     };
     sheet.text(LEFT, 46.0, 11.0, WEAK_TEXT, "", &legend);
     let mut top = 62.0;
     for at in 0..rows {
         row(&mut sheet, prediction, at, &time, top);
-        top += ROW + BELOW;
+        top += ROW + if details { KEY } else { BELOW };
+        if details {
+            top = details::strips(&mut sheet, prediction, at, &time, top) + BELOW - KEY;
+        }
     }
     let shared: Vec<String> = prediction.shared_names().take(MAX_ROWS).map(visible).collect();
     for (at, name) in shared.iter().enumerate() {
@@ -59,10 +81,10 @@ pub fn svg(prediction: &Prediction<'_>) -> String {
     }
     let ticks = Ticks::of_time(&time, 8.0);
     axis::across(&mut sheet, &time, &ticks, top - 20.0, top - 16.0);
-    sheet.text(LEFT + WIDTH + 8.0, top - 4.0, 11.0, WEAK_TEXT, "", ticks.unit);
+    sheet.text(LEFT + WIDTH, top + 16.0, 11.0, WEAK_TEXT, "text-anchor=\"end\"", ticks.unit);
     sheet.document(
         WIDTH + 2.0 * LEFT,
-        top + 24.0,
+        top + 28.0,
         &heading,
         "Progress of each process over time and what limits it, and use of what is shared",
     )
@@ -72,27 +94,36 @@ fn row(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, t
     let end = prediction.progress_at_end(at);
     let up = Axis { low: 0.0, high: end, from: top + ROW, to: top + 18.0 };
     sheet.text(LEFT, top + 10.0, 13.0, TEXT, " font-weight=\"bold\"", &visible(prediction.name(at)));
+    let segments = prediction.segments(at);
+    if segments.is_empty() {
+        let words = if prediction.finished_s(at).is_some() { "takes no time" } else { "does not start" };
+        sheet.text(LEFT, top + ROW - 6.0, 11.0, WEAK_TEXT, "", words);
+    }
     let mut line = String::new();
     let mut named: Vec<Limit> = Vec::new();
-    for s in prediction.segments(at) {
+    let mut ground = Ground::default();
+    let mut last = f64::NEG_INFINITY;
+    for s in segments {
         let to = if s.to.is_finite() { s.to } else { time.high / 1e9 };
         let (x, x2) = (time.at(s.from * 1e9), time.at(to * 1e9));
-        let _ = sheet.body.write_str("<g>");
-        sheet.title(&[format!("{:.3} s to {:.3} s: {}", s.from, to, visible(&prediction.limit_name(at, s.limit)))]);
-        sheet.rect(Frame { x, y: top + 18.0, w: x2 - x, h: ROW - 18.0 }, 0.0, colour(s.limit), None);
-        let _ = sheet.body.write_str("</g>\n");
+        ground.add(sheet, prediction, at, (s.from, to, s.limit), (x, x2), top);
         for step in 0..=STEPS {
             if s.progress.degree() <= 1 && step % STEPS != 0 {
                 continue;
             }
             let t = s.from + (to - s.from) * step as f64 / STEPS as f64;
-            let y = up.at(s.progress.at(t - s.from).clamp(0.0, end));
-            let _ = write!(line, "{}{} {}", if line.is_empty() { "M" } else { " L" }, Num(time.at(t * 1e9)), Num(y));
+            let (x, y) = (time.at(t * 1e9), up.at(s.progress.at(t - s.from).clamp(0.0, end)));
+            // Of a curve of very many pieces as much as can be seen.
+            if segments.len() <= SEEN || x - last >= LEAST {
+                let _ = write!(line, "{}{} {}", if line.is_empty() { "M" } else { " L" }, Num(x), Num(y));
+                last = x;
+            }
         }
         if !named.contains(&s.limit) {
             named.push(s.limit);
         }
     }
+    ground.draw(sheet, prediction, at, top);
     allowed(sheet, prediction, at, time, &up);
     if let (Some(finish), false) = (prediction.finished_s(at), line.is_empty()) {
         let _ = write!(line, " L{} {}", Num(time.at(finish * 1e9)), Num(up.to));
@@ -102,20 +133,61 @@ fn row(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, t
     }
     let base = top + ROW;
     sheet.line((time.from, base), (time.to, base), WEAK_TEXT, 1.0, "");
-    let words: Vec<(String, &str)> = named.iter().map(|limit| (visible(&prediction.limit_name(at, *limit)), colour(*limit))).collect();
-    key(sheet, base, &words);
+    let words = named.iter().map(|limit| (visible(&prediction.limit_name(at, *limit)), colour(*limit), line_of(*limit)));
+    // Inputs that never limit have a dashed line all the same.
+    let others = (0..prediction.names(at)[0].len()).map(Limit::Data).filter(|limit| !segments.is_empty() && !named.contains(limit));
+    let others = others.map(|limit| (visible(&prediction.limit_name(at, limit)), "none", line_of(limit)));
+    key(sheet, base, &words.chain(others).collect::<Vec<_>>());
+}
+
+/// More pieces of a curve than this are drawn only as far as they can be told apart.
+const SEEN: usize = 2000;
+
+/// The ground of a row: what limits. Times too short to be seen one by one are drawn together, in the colour of the longest.
+#[derive(Default)]
+struct Ground {
+    from: Option<(f64, f64)>,
+    to: (f64, f64),
+    longest: Option<(f64, Limit)>,
+}
+
+impl Ground {
+    fn add(&mut self, sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, part: (f64, f64, Limit), (x, x2): (f64, f64), top: f64) {
+        let (from, to, limit) = part;
+        let alike = self.longest.is_some_and(|(_, longest)| longest == limit) && self.to.0 == from;
+        if !alike && self.from.is_some_and(|(_, begin)| x2 - begin >= LEAST && x - begin >= LEAST) {
+            self.draw(sheet, prediction, at, top);
+        }
+        self.from.get_or_insert((from, x));
+        self.to = (to, x2);
+        if self.longest.is_none_or(|(length, _)| to - from > length) {
+            self.longest = Some((to - from, limit));
+        }
+    }
+
+    fn draw(&mut self, sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, top: f64) {
+        if let (Some((from, x)), Some((_, limit))) = (self.from.take(), self.longest.take()) {
+            let _ = sheet.body.write_str("<g>");
+            sheet.title(&[format!("{from:.3} s to {:.3} s: {}", self.to.0, visible(&prediction.limit_name(at, limit)))]);
+            sheet.rect(Frame { x, y: top + 18.0, w: self.to.1 - x, h: ROW - 18.0 }, 0.0, colour(limit), None);
+            let _ = sheet.body.write_str("</g>\n");
+        }
+    }
 }
 
 /// Names with their colours on one line; those for which there is no room are counted.
-fn key(sheet: &mut Sheet, base: f64, words: &[(String, &str)]) {
+fn key(sheet: &mut Sheet, base: f64, words: &[(String, &str, Option<&str>)]) {
     let mut x = LEFT;
-    for (at, (words_of, colour)) in words.iter().enumerate() {
+    for (at, (words_of, colour, line)) in words.iter().enumerate() {
         let wide = flowmine_draw::text::width(words_of, 11.0) + 32.0;
         if x + wide > LEFT + WIDTH + 16.0 {
             sheet.text(x, base + 14.0, 11.0, WEAK_TEXT, "", &format!("and {} more", words.len() - at));
             return;
         }
         sheet.rect(Frame { x, y: base + 5.0, w: 10.0, h: 10.0 }, 0.0, colour, None);
+        if let Some(line) = line {
+            sheet.line((x - 1.0, base + 10.0), (x + 11.0, base + 10.0), line, 1.2, "stroke-dasharray=\"4 3\"");
+        }
         sheet.text(x + 14.0, base + 14.0, 11.0, WEAK_TEXT, "", words_of);
         x += wide;
     }
@@ -125,11 +197,11 @@ fn key(sheet: &mut Sheet, base: f64, words: &[(String, &str)]) {
 fn allowed(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, up: &Axis) {
     let Some(start) = prediction.started_s(at) else { return };
     let end = prediction.finished_s(at).unwrap_or(time.high / 1e9);
+    let places = with_ends_of(prediction, &[at], (0..=ACROSS).map(|step| start + (end - start) * step as f64 / ACROSS as f64).collect());
     for data in 0..prediction.names(at)[0].len() {
         let mut line = String::new();
-        for step in 0..=ACROSS {
-            let t = start + (end - start) * step as f64 / ACROSS as f64;
-            let y = up.at(prediction.allowed(at, data, t));
+        for t in &places {
+            let y = up.at(prediction.allowed(at, data, *t));
             let _ = write!(line, "{}{} {}", if line.is_empty() { "M" } else { " L" }, Num(time.at(t * 1e9)), Num(y));
         }
         let colour = DATA_LINES[data % DATA_LINES.len()];
@@ -137,15 +209,30 @@ fn allowed(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axi
     }
 }
 
+/// Times, and those just before and just after each end of a segment of these processes, so that jumps stand upright; of very many the times alone.
+fn with_ends_of(prediction: &Prediction<'_>, processes: &[usize], mut times: Vec<f64>) -> Vec<f64> {
+    let (Some(low), Some(high)) = (times.first().copied(), times.last().copied()) else { return times };
+    if processes.iter().map(|at| prediction.segments(*at).len()).sum::<usize>() <= SEEN {
+        let ends = processes.iter().flat_map(|at| prediction.segments(*at)).flat_map(|s| [s.from, s.to]);
+        let near = 1e-6 * (high - low);
+        times.extend(ends.flat_map(|t| [t - near, t + near]).filter(|t| *t > low && *t < high));
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+    }
+    times
+}
+
 /// Who uses how much of a shared resource, one upon the other.
 fn use_of_shared(sheet: &mut Sheet, prediction: &Prediction<'_>, shared: usize, name: &str, time: &Axis, top: f64) {
-    let places: Vec<f64> = (0..=ACROSS).map(|step| time.high / 1e9 * (step as f64 + 0.5) / (ACROSS + 1) as f64).collect();
+    let users: Vec<(usize, usize)> = prediction.users(shared).take(MAX_ROWS).collect();
+    let processes: Vec<usize> = users.iter().map(|(process, _)| *process).collect();
+    let grid = (0..=ACROSS).map(|step| time.high / 1e9 * (step as f64 + 0.5) / (ACROSS + 1) as f64).collect();
+    let places = with_ends_of(prediction, &processes, grid);
     let high = places.iter().map(|t| prediction.capacity(shared, *t)).fold(0.0, f64::max);
     sheet.text(LEFT, top + 10.0, 13.0, TEXT, " font-weight=\"bold\"", &format!("{name}: use, of {high} a second at most"));
     let up = Axis { low: 0.0, high, from: top + ROW, to: top + 18.0 };
     let mut below = vec![0.0; places.len()];
     let mut words = Vec::new();
-    let users: Vec<(usize, usize)> = prediction.users(shared).take(MAX_ROWS).collect();
     for (at, (process, resource)) in users.into_iter().enumerate() {
         let colour = USERS[at % USERS.len()];
         let used: Vec<f64> = places.iter().zip(&below).map(|(t, below)| below + prediction.used(process, resource, *t)).collect();
@@ -160,7 +247,7 @@ fn use_of_shared(sheet: &mut Sheet, prediction: &Prediction<'_>, shared: usize, 
             sheet.title(&[visible(prediction.name(process))]);
             sheet.path(&format!("{line} Z"), colour, "");
             let _ = sheet.body.write_str("</g>\n");
-            words.push((visible(prediction.name(process)), colour));
+            words.push((visible(prediction.name(process)), colour, None));
         }
         below = used;
     }
@@ -168,6 +255,14 @@ fn use_of_shared(sheet: &mut Sheet, prediction: &Prediction<'_>, shared: usize, 
     sheet.line((time.from, up.to), (time.to, up.to), WEAK_TEXT, 1.0, " stroke-dasharray=\"4 3\"");
     sheet.line((time.from, base), (time.to, base), WEAK_TEXT, 1.0, "");
     key(sheet, base, &words);
+}
+
+/// The colour of the dashed line of a data input.
+fn line_of(limit: Limit) -> Option<&'static str> {
+    match limit {
+        Limit::Data(k) => Some(DATA_LINES[k % DATA_LINES.len()]),
+        _ => None,
+    }
 }
 
 fn colour(limit: Limit) -> &'static str {

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use flowmine_draw::visible;
-use serde_json::{Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value, json};
 
-use crate::analysis::Prediction;
+use crate::analysis::{Prediction, Segment};
 use crate::fit::{Fitted, Learnt, LearntEnd};
 use crate::study::{Change, Interval, Point, Sensitivity, Sweep};
 use crate::what_if::{Gain, SegmentGain};
@@ -36,9 +37,13 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Seconds for the eye: a word when there is no end.
+/// Seconds for the eye: a word when there is no end, powers of ten where digits would not tell.
 fn seconds(time: Option<f64>) -> String {
-    time.filter(|t| t.is_finite()).map_or_else(|| "never".to_owned(), |t| format!("{t:.3} s"))
+    match time.filter(|t| t.is_finite()) {
+        None => "never".to_owned(),
+        Some(t) if t != 0.0 && !(1e-3..1e12).contains(&t.abs()) => format!("{t:.3e} s"),
+        Some(t) => format!("{t:.3} s"),
+    }
 }
 
 /// Lines of a list that are shown as text; JSON has all.
@@ -70,7 +75,7 @@ pub fn text(report: &Report<'_>) -> String {
         let _ = writeln!(out, "\nearlier by, if wider:");
         for gain in report.gains.iter().take(SHOWN) {
             let what = visible(&gain.what);
-            let _ = writeln!(out, "  {:>14}  {what} (limits for {})", format!("{:.3} s", gain.gain_s), seconds(Some(gain.limits_s)));
+            let _ = writeln!(out, "  {:>14}  {what} (limits for {})", seconds(Some(gain.gain_s)), seconds(Some(gain.limits_s)));
         }
         more(&mut out, report.gains.len());
     }
@@ -79,7 +84,7 @@ pub fn text(report: &Report<'_>) -> String {
         for gain in report.segment_gains.iter().take(SHOWN) {
             let (process, limit) = (visible(prediction.name(gain.process)), visible(&prediction.limit_name(gain.process, gain.limit)));
             let (from, to) = (seconds(Some(gain.from_s)), seconds(Some(gain.to_s)));
-            let _ = writeln!(out, "  {:>14}  {process}: {limit}, {from} to {to}", format!("{:.3} s", gain.gain_s));
+            let _ = writeln!(out, "  {:>14}  {process}: {limit}, {from} to {to}", seconds(Some(gain.gain_s)));
         }
         more(&mut out, report.segment_gains.len());
     }
@@ -137,7 +142,12 @@ fn text_of_fit(fitted: &Fitted, out: &mut String) {
     let _ = writeln!(out, "learnt of {} logical tasks:", fitted.learnt.len());
     for of in &fitted.learnt {
         let cpu = of.cpu.map_or_else(|| "CPU not known".to_owned(), |cpu| format!("{cpu:.2} processors"));
-        let work = format!("work {:.3} s + {:.3} s a GB read ± {:.1} %", of.work.fixed, of.work.per_byte * 1e9, of.work.error * 100.0);
+        let error = of.work.error * 100.0;
+        // What a byte of a single size takes tells nothing of itself.
+        let work = match of.work.one_size {
+            true => format!("work {} at the one size seen ± {error:.1} %", seconds(Some(of.work.mean))),
+            false => format!("work {:.3} s + {:.3} s a GB read ± {error:.1} %", of.work.fixed, of.work.per_byte * 1e9),
+        };
         let _ = writeln!(out, "  {} ({} instances, {} traced): {work}; {cpu}", visible(&of.name), of.instances, of.traced);
         for (way, end) in of.inputs.iter().map(|end| ("reads", end)).chain(of.outputs.iter().map(|end| ("writes", end))) {
             let other = match (&end.other, way) {
@@ -169,8 +179,10 @@ fn words_of(end: &LearntEnd, way: &str) -> String {
     format!("{kind}between {first:.0} and {last:.0} % of the work, in {} pieces ± {:.1} %", knots.len() - 1, end.shape.error * 100.0)
 }
 
+/// A text as a field of CSV: quoted where it has to be, and never a formula.
 fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    let text = if flowmine_text::is_formula(text) { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 /// A row for each point of the sweep or, without one, for each segment; an empty `to_s` or `finish_s` is one without end.
@@ -195,18 +207,93 @@ pub fn csv(report: &Report<'_>) -> String {
     out
 }
 
-/// Everything: segments with polynomials (of the seconds since `from_s`), use of resources and
-/// waiting data in the middle of each, gains, what was fitted and asked for.
-pub fn json(report: &Report<'_>) -> Value {
-    let prediction = report.prediction;
-    let processes: Vec<Value> = (0..prediction.len()).map(|at| process(prediction, at)).collect();
-    let gains: Vec<Value> = report.gains.iter().map(|g| json!({"what": g.what, "limits_s": g.limits_s, "gain_s": g.gain_s})).collect();
-    let mut all = json!({"finish_s": prediction.finish_s(), "processes": processes, "gains": gains});
-    let mut add = |key: &str, value: Value| {
-        if let Some(fields) = all.as_object_mut() {
-            fields.insert(key.to_owned(), value);
+/// A row for each segment, resource and data input: use (equation 4), what is allocated, the relative use (7), and what of the data is there and
+/// waits (8), in the middle of the segment; at the beginning of one without end.
+pub fn csv_of_details(prediction: &Prediction<'_>) -> String {
+    let mut out = "process,from_s,to_s,at_s,kind,name,used,allocated,relative,available,buffered\n".to_owned();
+    for at in 0..prediction.len() {
+        let [data, resources, _] = prediction.names(at);
+        let process = field(prediction.name(at));
+        for s in prediction.segments(at) {
+            let (middle, to) = if s.to.is_finite() { (s.from.midpoint(s.to), s.to.to_string()) } else { (s.from, String::new()) };
+            let place = format!("{process},{},{to},{middle}", s.from);
+            for (l, name) in resources.iter().enumerate() {
+                let (used, allocated) = (prediction.used(at, l, middle), prediction.allocation(at, l, middle));
+                let relative = prediction.relative_use(at, l, middle).map_or_else(String::new, |relative| relative.to_string());
+                let _ = writeln!(out, "{place},resource,{},{used},{allocated},{relative},,", field(name));
+            }
+            for (k, name) in data.iter().enumerate() {
+                let (available, buffered) = (prediction.available(at, k, middle), prediction.buffered(at, k, middle));
+                let _ = writeln!(out, "{place},data,{},,,,{available},{buffered}", field(name));
+            }
         }
+    }
+    out
+}
+
+/// Everything: segments with polynomials (of the seconds since `from_s`), use of resources and
+/// waiting data in the middle of each, gains, what was fitted and asked for. Made while it is written: a process of a million segments takes no memory.
+pub fn json<'a>(report: &'a Report<'a>) -> impl Serialize + 'a {
+    Whole(report)
+}
+
+struct Whole<'a>(&'a Report<'a>);
+struct Processes<'a>(&'a Prediction<'a>);
+struct OneProcess<'a>(&'a Prediction<'a>, usize);
+struct Segments<'a>(&'a Prediction<'a>, usize);
+
+impl Serialize for Whole<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut beside = beside(self.0);
+        beside.insert("processes".to_owned(), Value::Null);
+        let mut map = serializer.serialize_map(Some(beside.len()))?;
+        for (key, value) in &beside {
+            match key.as_str() {
+                "processes" => map.serialize_entry(key, &Processes(self.0.prediction))?,
+                _ => map.serialize_entry(key, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Processes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((0..self.0.len()).map(|at| OneProcess(self.0, at)))
+    }
+}
+
+impl Serialize for OneProcess<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(prediction, at) = self;
+        let mut map = serializer.serialize_map(Some(5))?;
+        map.serialize_entry("finish_s", &prediction.finished_s(*at))?;
+        map.serialize_entry("name", prediction.name(*at))?;
+        map.serialize_entry("progress_at_end", &prediction.progress_at_end(*at))?;
+        map.serialize_entry("segments", &Segments(prediction, *at))?;
+        map.serialize_entry("start_s", &prediction.started_s(*at))?;
+        map.end()
+    }
+}
+
+impl Serialize for Segments<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(prediction, at) = self;
+        let [data, resources, _] = prediction.names(*at);
+        serializer.collect_seq(prediction.segments(*at).iter().map(|s| segment(prediction, *at, s, &data, &resources)))
+    }
+}
+
+/// All but the processes.
+fn beside(report: &Report<'_>) -> Map<String, Value> {
+    let prediction = report.prediction;
+    let gains: Vec<Value> = report.gains.iter().map(|g| json!({"what": g.what, "limits_s": g.limits_s, "gain_s": g.gain_s})).collect();
+    let mut all = Map::new();
+    let mut add = |key: &str, value: Value| {
+        all.insert(key.to_owned(), value);
     };
+    add("finish_s", json!(prediction.finish_s()));
+    add("gains", json!(gains));
     if let Some(fitted) = report.fitted {
         add("observed_s", json!(fitted.observed_s));
         add("learnt", fitted.learnt.iter().map(learnt).collect());
@@ -251,24 +338,14 @@ fn learnt(of: &Learnt) -> Value {
         "outputs": of.outputs.iter().map(output).collect::<Vec<_>>(), "processors": of.cpu, "paces": paces})
 }
 
-fn process(prediction: &Prediction<'_>, at: usize) -> Value {
-    let [data, resources, _] = prediction.names(at);
-    let segments = prediction.segments(at).iter().map(|s| {
-        let middle = if s.to.is_finite() { s.from.midpoint(s.to) } else { s.from };
-        let used: Vec<Value> = resources
-            .iter()
-            .enumerate()
-            .map(|(l, name)| {
-                json!({"resource": name, "used": prediction.used(at, l, middle), "allocated": prediction.allocation(at, l, middle),
-                "relative": prediction.relative_use(at, l, middle)})
-            })
-            .collect();
-        let waits: Vec<Value> =
-            data.iter().enumerate().map(|(k, name)| json!({"data": name, "buffered": prediction.buffered(at, k, middle)})).collect();
-        let to = s.to.is_finite().then_some(s.to);
-        json!({"from_s": s.from, "to_s": to, "limit": prediction.limit_name(at, s.limit), "progress": s.progress.coefficients(),
-            "at_middle": {"resources": used, "data": waits}})
+fn segment(prediction: &Prediction<'_>, at: usize, s: &Segment, data: &[&str], resources: &[&str]) -> Value {
+    let middle = if s.to.is_finite() { s.from.midpoint(s.to) } else { s.from };
+    let used = resources.iter().enumerate().map(|(l, name)| {
+        json!({"resource": name, "used": prediction.used(at, l, middle), "allocated": prediction.allocation(at, l, middle),
+            "relative": prediction.relative_use(at, l, middle)})
     });
-    json!({"name": prediction.name(at), "start_s": prediction.started_s(at), "finish_s": prediction.finished_s(at),
-        "progress_at_end": prediction.progress_at_end(at), "segments": segments.collect::<Vec<_>>()})
+    let waits = data.iter().enumerate().map(|(k, name)| json!({"data": name, "buffered": prediction.buffered(at, k, middle)}));
+    let (used, waits) = (used.collect::<Vec<_>>(), waits.collect::<Vec<_>>());
+    json!({"from_s": s.from, "to_s": s.to.is_finite().then_some(s.to), "limit": prediction.limit_name(at, s.limit), "progress": s.progress.coefficients(),
+        "at_middle": {"resources": used, "data": waits}})
 }

@@ -5,6 +5,9 @@ use crate::check::{Allocation, Supply, Workflow};
 use crate::error::PredictError;
 use crate::functions::Piecewise;
 
+/// Things times processes: more work is refused, some minutes of it.
+const MAX_WORK: usize = 200_000_000;
+
 /// How much wider.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Wider {
@@ -47,6 +50,17 @@ enum Part {
     Data(usize, usize),
 }
 
+/// Each thing takes a prediction of all processes.
+fn bounded(things: usize, processes: usize) -> Result<(), PredictError> {
+    if things.saturating_mul(processes) > MAX_WORK {
+        let problem = format!(
+            "{things} things limit {processes} processes, and each takes a prediction of all: sweep those that matter (--sweep), or predict a part of the workflow"
+        );
+        return Err(PredictError::field("widen", problem));
+    }
+    Ok(())
+}
+
 impl Workflow {
     /// The gain for each thing that limits a process at some time, greatest first: shared
     /// resources as a whole, allocations, and data that are given from outside (times x: as if
@@ -55,7 +69,7 @@ impl Workflow {
     /// workflow does not finish.
     ///
     /// # Errors
-    /// As [`Workflow::predict`]; [`PredictError::Field`] for a factor that is not above zero.
+    /// As [`Workflow::predict`]; [`PredictError::Field`] for a factor that is not above zero, and where so many things limit so many processes that it would take hours.
     pub fn gains(&self, wider: Wider) -> Result<Vec<Gain>, PredictError> {
         if let Wider::Times(x) = wider
             && !(x.is_finite() && x > 0.0)
@@ -72,6 +86,7 @@ impl Workflow {
                 }
             }
         }
+        bounded(parts.len(), self.processes.len())?;
         let gain = |(part, limits_s): (Part, f64)| {
             let mut changed = self.clone();
             changed.widen(part, wider).ok_or_else(|| PredictError::field("widen", "the numbers get too large"))?;
@@ -107,6 +122,7 @@ impl Workflow {
             (b.to_s - b.from_s).total_cmp(&(a.to_s - a.from_s)).then(a.process.cmp(&b.process)).then(a.from_s.total_cmp(&b.from_s))
         });
         found.truncate(most);
+        bounded(found.len(), self.processes.len())?;
         let mut gains = Vec::with_capacity(found.len());
         for (part, of) in found {
             let mut changed = self.clone();

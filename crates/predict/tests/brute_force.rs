@@ -206,3 +206,63 @@ proptest! {
         prop_assert!((other - one * time).abs() < 1e-8 * one * time, "{one} {other} {time} {data}");
     }
 }
+
+/// A user of a pool: when it starts, how much work it has, at most how much of the pool it can use a second.
+#[derive(Debug, Clone, Copy)]
+struct Worker {
+    start: f64,
+    work: f64,
+    most: f64,
+}
+
+/// When each ends if at every moment the least demanding have what they ask for and the others the same part of the rest.
+fn ends(capacity: f64, workers: &[Worker]) -> Vec<f64> {
+    let mut left: Vec<f64> = workers.iter().map(|w| w.work).collect();
+    let mut ends = vec![f64::INFINITY; workers.len()];
+    let mut now = 0.0;
+    while ends.iter().any(|end| end.is_infinite()) {
+        let mut open: Vec<usize> = (0..workers.len()).filter(|n| workers[*n].start <= now && ends[*n].is_infinite()).collect();
+        open.sort_by(|a, b| workers[*a].most.total_cmp(&workers[*b].most));
+        let (mut rest, mut rates) = (capacity, vec![0.0; workers.len()]);
+        for (at, n) in open.iter().enumerate() {
+            rates[*n] = workers[*n].most.min(rest / (open.len() - at) as f64);
+            rest -= rates[*n];
+        }
+        let start = workers.iter().map(|w| w.start).filter(|start| *start > now).fold(f64::INFINITY, f64::min);
+        let end = open.iter().map(|n| now + left[*n] / rates[*n]).fold(f64::INFINITY, f64::min);
+        let next = start.min(end);
+        for n in open {
+            left[n] -= rates[n] * (next - now);
+            if left[n] <= 1e-9 * workers[n].work {
+                ends[n] = next;
+            }
+        }
+        now = next;
+    }
+    ends
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Users that come and go while there is enough, or not, for all.
+    #[test]
+    fn a_pool_is_dealt_out_as_one_by_one(
+        capacity in 1.0..20.0f64,
+        workers in prop::collection::vec((0.0..10.0f64, 0.5..10.0f64, 0.1..2.0f64), 1..40),
+    ) {
+        let workers: Vec<Worker> = workers.into_iter().map(|(start, work, most)| Worker { start, work, most }).collect();
+        let processes: Vec<_> = workers.iter().enumerate().map(|(n, w)| {
+            let need = json!({"points": [[0, 0], [1, w.work]]});
+            json!({"name": format!("p{n}"), "progress": 1, "start_s": w.start, "resources": [
+                {"name": "pool", "requirement": need, "shared": "pool"}, {"name": "own", "requirement": need, "allocation": w.most}]})
+        }).collect();
+        let model = json!({"shared": [{"name": "pool", "capacity": capacity}], "processes": processes});
+        let flow = Model::from_json(&model.to_string()).unwrap().check().unwrap();
+        let prediction = flow.predict().unwrap();
+        for (n, end) in ends(capacity, &workers).into_iter().enumerate() {
+            let found = prediction.finished_s(n).unwrap();
+            prop_assert!((found - end).abs() <= 1e-7 * end, "p{n}: {found} instead of {end}");
+        }
+    }
+}

@@ -4,8 +4,10 @@
 
 use std::time::Instant;
 
-use flowmine_predict::PredictError;
 use flowmine_predict::model::Model;
+use flowmine_predict::report::{self, Report};
+use flowmine_predict::what_if::Wider;
+use flowmine_predict::{PredictError, picture};
 use serde_json::{Value, json};
 
 fn process(name: &str, data: &Value, resources: &Value) -> Value {
@@ -142,4 +144,74 @@ fn a_hundred_thousand_processes_end() {
             .to_string()
             .starts_with("processes: there have to be 1 to 200000")
     );
+}
+
+fn finish(model: &Value) -> Option<f64> {
+    Model::from_json(&model.to_string()).unwrap().check().unwrap().predict().unwrap().finish_s()
+}
+
+#[test]
+fn what_is_needed_over_very_little_progress_is_not_lost() {
+    // A terabyte of progress, of which one byte takes nearly all of the work: the first, the last, one in the middle, after something at once.
+    for (points, seconds) in [
+        (json!([[0, 0], [1, 100], [1e12, 100]]), 100.0),
+        (json!([[0, 0], [999_999_999_999_u64, 1], [1e12, 1000]]), 1000.0),
+        (json!([[0, 0], [5e11, 1], [500_000_000_001_u64, 50], [1e12, 51]]), 51.0),
+        (json!([[0, 6], [1, 7], [1e12, 8]]), 8.0),
+        (json!([[0, 0], [1, 1], [2, 5], [3, 9], [1e12, 9]]), 9.0),
+    ] {
+        let mut one = process("a", &json!([]), &json!([{"name": "r", "requirement": {"points": points}, "allocation": 1}]));
+        one["progress"] = json!(1e12);
+        let found = finish(&json!({ "processes": [one] })).unwrap();
+        assert!((found - seconds).abs() < 1e-6 * seconds, "{points}: {found}");
+    }
+}
+
+#[test]
+fn weights_that_cannot_be_added_up_are_refused() {
+    let user = |name: &str, weight: f64| {
+        process(name, &json!([]), &json!([{"name": "r", "requirement": {"points": [[0, 0], [1, 1]]}, "shared": "s", "weight": weight}]))
+    };
+    let model = |weight: f64| json!({"shared": [{"name": "s", "capacity": 1, "policy": "weighted"}], "processes": [user("a", weight), user("b", weight)]});
+    let said = Model::from_json(&model(1e308).to_string()).unwrap().check().unwrap_err().to_string();
+    assert!(said.starts_with("shared[0]: the weights"), "{said}");
+    assert_eq!(finish(&model(1e300)), Some(2.0));
+    assert_eq!(finish(&model(1e-300)), Some(2.0));
+}
+
+#[test]
+fn a_process_that_uses_thousands_of_shared_resources_ends() {
+    let (done, result) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let resources =
+            (0..3000).map(|n| json!({"name": format!("r{n}"), "requirement": {"points": [[0, 0], [1, 1]]}, "shared": format!("s{n}")}));
+        let shared = (0..3000).map(|n| json!({"name": format!("s{n}"), "capacity": 1.0 + f64::from(n)}));
+        let one = process("a", &json!([]), &json!(resources.collect::<Vec<_>>()));
+        done.send(finish(&json!({"shared": shared.collect::<Vec<_>>(), "processes": [one]})))
+    });
+    assert_eq!(result.recv_timeout(std::time::Duration::from_secs(60)).unwrap(), Some(1.0));
+}
+
+#[test]
+fn gains_that_would_take_hours_are_refused() {
+    let one = json!([{"name": "r", "requirement": {"points": [[0, 0], [1, 1]]}, "allocation": 1}]);
+    let processes: Vec<Value> = (0..20_000).map(|n| process(&format!("p{n}"), &json!([]), &one)).collect();
+    let flow = Model::from_json(&json!({ "processes": processes }).to_string()).unwrap().check().unwrap();
+    let said = flow.gains(Wider::Times(2.0)).unwrap_err().to_string();
+    assert!(said.starts_with("widen: 20000 things limit 20000 processes"), "{said}");
+}
+
+#[test]
+fn names_reach_tables_pictures_and_terminals_only_escaped() {
+    let (name, data) = ("a\u{1b}[31m\u{202e}<b>&\"',\n", "=cmd|' /C calc'!A0");
+    let input = json!([{"name": data, "requirement": {"points": [[0, 0], [1, 1]]}, "available": {"points": [[0, 0], [10, 1]]}}]);
+    let flow = Model::from_json(&json!({"processes": [process(name, &input, &json!([]))]}).to_string()).unwrap().check().unwrap();
+    let prediction = flow.predict().unwrap();
+    let drawn = picture::detailed(&prediction);
+    assert!(drawn.contains("&lt;b&gt;") && !drawn.contains("<b>") && !drawn.contains(['\u{1b}', '\u{202e}']), "{drawn}");
+    assert!(!report::text(&Report::of(&prediction)).contains(['\u{1b}', '\u{202e}']));
+    // Nothing that a table's reader takes for a formula.
+    assert!(report::csv_of_details(&prediction).contains(",data,'=cmd|"));
+    let json: Value = serde_json::from_str(&serde_json::to_string(&report::json(&Report::of(&prediction))).unwrap()).unwrap();
+    assert_eq!(json["processes"][0]["name"], name);
 }

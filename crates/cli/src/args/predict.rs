@@ -45,6 +45,10 @@ pub struct Predict {
     /// The file to write; standard output without.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Also tell how much each process uses of what it is given of each resource, and what of each data input waits: in pictures below each process (of one
+    /// process always), in CSV a row for each of them. JSON has it always.
+    #[arg(long)]
+    pub details: bool,
     /// Say for each thing that limits how much earlier all would finish with this many times as much of it.
     #[arg(long, value_name = "TIMES", help_heading = "What if")]
     pub widen: Option<f64>,

@@ -55,7 +55,7 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
     let dataset = Dataset::open(dir)?;
     let stage = Stage::new("reading the dataset");
     let run = match chosen_run(args, &dataset).with_context(|| dir.display().to_string())? {
-        Chosen::Run(run) => run,
+        Chosen::Run(run) => *run,
         Chosen::Declared => {
             let found = of(&dataset, &jobs::time_filter(&args.filter)?)?;
             anyhow::ensure!(

@@ -71,10 +71,14 @@ pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
     };
     output::write(args.output.as_deref(), |out| match format {
         PredictFormat::Text => Ok(out.write_all(report::text(&report).as_bytes())?),
-        PredictFormat::Csv => Ok(out.write_all(report::csv(&report).as_bytes())?),
+        PredictFormat::Csv => {
+            let rows = if args.details && report.sweep.is_none() { report::csv_of_details(&prediction) } else { report::csv(&report) };
+            Ok(out.write_all(rows.as_bytes())?)
+        }
         PredictFormat::Svg => {
             let drawn = match &report.sweep {
                 Some((sweep, points, best)) => picture::sweep(sweep, points, *best, &measured),
+                None if args.details => picture::detailed(&prediction),
                 None => picture::svg(&prediction),
             };
             Ok(out.write_all(drawn.as_bytes())?)
@@ -93,6 +97,7 @@ pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
 /// What was asked for has to be told somewhere.
 fn refuse_what_is_not_told(args: &Predict, format: PredictFormat) -> anyhow::Result<()> {
     let told = matches!(format, PredictFormat::Text | PredictFormat::Json);
+    anyhow::ensure!(!args.details || format != PredictFormat::Text, "--details are told as svg, csv or json");
     let asked = [
         (args.widen.is_some() || args.unlimited, "--widen and --unlimited are"),
         (args.sensitivity, "--sensitivity is"),

@@ -11,6 +11,8 @@ use crate::functions::Poly;
 
 /// More settlings of a process are refused.
 pub(super) const MAX_SETTLINGS: u64 = 20_000_000;
+/// More pieces of progress and of shares are not kept, about a gigabyte.
+pub(super) const MAX_KEPT: u64 = 8_000_000;
 
 /// What a process has of one resource.
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +66,25 @@ pub(super) struct Engine<'a> {
     events: BinaryHeap<Reverse<(u64, usize, u32)>>,
     pub dirty: BTreeSet<usize>,
     pub dirty_shared: BTreeSet<usize>,
+    pub pools: Vec<Pool>,
     shared_versions: Vec<u32>,
     settlings: u64,
+    pub kept: u64,
+}
+
+/// How a shared resource is dealt out at present.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pool {
+    /// Its users that run, by their number among its users.
+    pub running: BTreeSet<usize>,
+    /// Those of them that ask for something else than they did, or came or went.
+    pub asked: BTreeSet<usize>,
+    /// What is left of it when all have all that they ask for, and since when that is told; nothing where they have not, or where it has to be added up anew.
+    pub spare: Option<(f64, Poly)>,
+    /// How often that was carried on since it was added up.
+    pub carried: usize,
+    /// How many shares of it were given.
+    pub shares: u64,
 }
 
 impl<'a> Engine<'a> {
@@ -93,8 +112,10 @@ impl<'a> Engine<'a> {
             events: BinaryHeap::new(),
             dirty: BTreeSet::new(),
             dirty_shared: BTreeSet::new(),
+            pools: vec![Pool::default(); flow.shared.len()],
             shared_versions,
             settlings: 0,
+            kept: 0,
         }
     }
 
@@ -121,6 +142,7 @@ impl<'a> Engine<'a> {
         let n = self.states.len();
         if id >= n {
             if self.shared_versions[id - n] == version {
+                self.pools[id - n].spare = None;
                 self.dirty_shared.insert(id - n);
             }
             return;
@@ -129,6 +151,9 @@ impl<'a> Engine<'a> {
         if state.version == version && state.finished.is_none() {
             if state.started.is_none() {
                 (state.started, state.running, state.since, state.burst_since) = (Some(now), true, now, now);
+                for &(shared, user) in &self.flow.processes[id].uses {
+                    self.pools[shared].running.insert(user);
+                }
             }
             self.dirty.insert(self.rank[id]);
         }
@@ -142,6 +167,9 @@ impl<'a> Engine<'a> {
                 self.settlings += 1;
                 if self.settlings > MAX_SETTLINGS {
                     return Err(PredictError::TooManyEvents { path: format!("processes[{at}]"), limit: MAX_SETTLINGS });
+                }
+                if self.kept > MAX_KEPT {
+                    return Err(self.too_many_kept(at));
                 }
                 let changed = self.settle(at, now)?;
                 if self.states[at].finished.is_some() {
@@ -159,7 +187,6 @@ impl<'a> Engine<'a> {
             }
             let Some(shared) = self.dirty_shared.pop_first() else { return Ok(()) };
             let next = self.deal(shared, now);
-            self.settlings += self.flow.shared[shared].users.len() as u64 / 16;
             self.shared_versions[shared] += 1;
             if next.is_finite() {
                 let event = (later(now, next).to_bits(), self.states.len() + shared, self.shared_versions[shared]);
@@ -173,6 +200,9 @@ impl<'a> Engine<'a> {
             return;
         }
         self.states[at].running = false;
+        for &(shared, user) in &self.flow.processes[at].uses {
+            self.pools[shared].running.remove(&user);
+        }
         for waiter in std::mem::take(&mut self.waiters[at]) {
             self.states[waiter].missing -= 1;
             if self.states[waiter].missing == 0 {
@@ -191,6 +221,21 @@ impl<'a> Engine<'a> {
         state.version += 1;
         if time.is_finite() {
             self.events.push(Reverse(((time + 0.0).to_bits(), at, state.version)));
+        }
+    }
+
+    /// Adds to the work done.
+    pub fn worked(&mut self, settlings: u64) {
+        self.settlings += settlings;
+    }
+
+    /// Where shares of one resource are a good part of the pieces it is that which makes so many.
+    fn too_many_kept(&self, at: usize) -> PredictError {
+        match (0..self.pools.len()).find(|pool| self.pools[*pool].shares > MAX_KEPT / 4) {
+            Some(pool) => {
+                PredictError::Crowded { path: format!("shared[{pool}]"), users: self.flow.shared[pool].users.len(), limit: MAX_KEPT }
+            }
+            None => PredictError::TooManyPieces { path: format!("processes[{at}]"), limit: MAX_KEPT },
         }
     }
 

@@ -141,7 +141,9 @@ impl<'a> Prediction<'a> {
             Allocation::Function(f) => f.at(time),
             Allocation::Shared(_) => {
                 let state = &self.states[process];
-                let of = state.given.iter().rev().find(|g| g.0 == resource && g.1 <= time);
+                // In the order of time: of another resource there are few between.
+                let known = &state.given[..state.given.partition_point(|g| g.1 <= time)];
+                let of = known.iter().rev().find(|g| g.0 == resource);
                 let over = state.finished.is_some_and(|f| f <= time);
                 of.filter(|_| !over).map_or(0.0, |g| g.2.at(time - g.1))
             }

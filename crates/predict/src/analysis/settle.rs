@@ -16,6 +16,8 @@ use crate::functions::{Piecewise, Poly};
 
 /// Progress this near to its end, as a share of it, is there.
 const NEAR: f64 = 1e-11;
+/// What is needed over so little progress counts where it is more than this share of all.
+const PASSED: f64 = 1e-9;
 
 /// What data allow from a moment on.
 struct Ceiling {
@@ -44,9 +46,13 @@ impl Engine<'_> {
         let mut p = reached.unwrap_or(expected).clamp(0.0, process.end);
         let first = state.segments.is_empty() && now == state.since;
         self.work_off(at, now);
+        self.worked((process.resources.len() + process.data.len()) as u64 / 16);
+        // Up to where what is needed has been taken up.
+        let mut from = p;
         loop {
             p = self.snap(at, p, near);
-            self.take_bursts(at, p);
+            self.take_bursts(at, from, p);
+            from = p;
             if self.states[at].burst.iter().any(|left| *left > 0.0) {
                 return Ok(self.in_burst(at, now, p));
             }
@@ -87,8 +93,9 @@ impl Engine<'_> {
                 (None, Some(s)) => (climb(at, p, &s)?, Limit::Resource(s.resource)),
                 (None, None) => (Poly::constant(p), Limit::Finished),
             };
-            let next = self.until(at, now, p, &progress, limit, &ceilings, &speeds);
-            self.ask_by(at, now, on.map(|k| ceilings[k].progress.derivative()), &speeds);
+            let data = on.map(|k| ceilings[k].progress.derivative());
+            let next = self.until(at, now, p, &progress, (limit, data), &ceilings, &speeds);
+            self.ask_by(at, now, data, &speeds);
             let jumped = (p - expected).abs() > near;
             let state = &mut self.states[at];
             (state.next, state.reaches) = next;
@@ -104,19 +111,25 @@ impl Engine<'_> {
         if next - p <= near { next } else { p }
     }
 
-    /// Takes up the amounts that are needed at this progress, once.
-    fn take_bursts(&mut self, at: usize, p: f64) {
+    /// Takes up the amounts that are needed at this progress, once; and those of a piece that `snap` has passed over because it is too narrow, where they
+    /// are more than rounding.
+    fn take_bursts(&mut self, at: usize, from: f64, p: f64) {
         let process = &self.flow.processes[at];
         let state = &mut self.states[at];
-        let here = p == 0.0 || process.breaks.binary_search_by(|b| b.total_cmp(&p)).is_ok();
-        if !here || p <= state.burst_at {
+        let begins = from == 0.0 && state.burst_at < 0.0;
+        if !(begins || process.breaks.binary_search_by(|b| b.total_cmp(&p)).is_ok()) || p <= state.burst_at {
             return;
         }
         state.burst_at = p;
         for (left, resource) in state.burst.iter_mut().zip(&process.resources) {
-            let before = if p == 0.0 { 0.0 } else { resource.requirement.left_of(p) };
-            let jump = resource.requirement.at(p) - before;
-            *left = if jump > 1e-12 * before.abs() { jump } else { 0.0 };
+            let requirement = &resource.requirement;
+            let at_once = if begins { requirement.at(0.0) } else { 0.0 };
+            let before = if p > 0.0 { requirement.left_of(p) } else { at_once };
+            let passed = if p > from { before - requirement.at(from) } else { 0.0 };
+            let passed = if passed > PASSED * requirement.at(process.end) { passed } else { 0.0 };
+            let jump = requirement.at(p) - before;
+            let jump = if jump > 1e-12 * before.abs() { jump } else { 0.0 };
+            *left = at_once + passed + jump;
         }
     }
 
@@ -231,7 +244,7 @@ impl Engine<'_> {
         now: f64,
         p: f64,
         progress: &Poly,
-        limit: Limit,
+        (limit, data): (Limit, Option<Poly>),
         ceilings: &[Ceiling],
         speeds: &[Speed],
     ) -> (f64, Option<f64>) {
@@ -251,15 +264,14 @@ impl Engine<'_> {
         ceilings.iter().for_each(|c| crosses(progress, &c.progress));
         let rate = progress.derivative();
         speeds.iter().for_each(|s| crosses(&rate, &s.speed));
-        // What a shared resource is asked for is the least of all others, which may cross as well.
+        // What a shared resource is asked for is the least of all others, until another one is less.
         if let Limit::Resource(r) = limit
             && speeds.iter().any(|s| s.shared && s.resource == r)
+            && let Some(least) = least_of_others(data, speeds)
         {
-            for one in speeds {
-                speeds.iter().for_each(|other| crosses(&one.speed, &other.speed));
-            }
-            ceilings.iter().for_each(|c| speeds.iter().for_each(|s| crosses(&s.speed, &c.progress.derivative())));
-            ceilings.iter().for_each(|c| speeds.iter().for_each(|s| crosses(&c.progress.derivative(), &s.speed)));
+            speeds.iter().for_each(|other| crosses(&least, &other.speed));
+            ceilings.iter().for_each(|c| crosses(&least, &c.progress.derivative()));
+            ceilings.iter().for_each(|c| speeds.iter().filter(|s| s.shared).for_each(|s| crosses(&s.speed, &c.progress.derivative())));
         }
         let goal = next_break(&process.breaks, p);
         match progress.minus(&Poly::constant(goal)).first_above(wait) {
@@ -273,8 +285,7 @@ impl Engine<'_> {
         let Some(shared) = speeds.iter().find(|s| s.shared) else {
             return self.ask(at, now, Demand::Nothing);
         };
-        let others = speeds.iter().filter(|s| !s.shared).map(|s| s.speed).chain(data);
-        let least = others.reduce(|m, s| if s.compare(&m).is_lt() { s } else { m });
+        let least = least_of_others(data, speeds);
         self.ask(at, now, least.map_or(Demand::All, |l| Demand::UpTo(l.scaled(shared.slope))));
     }
 
@@ -287,10 +298,9 @@ impl Engine<'_> {
         let comes_or_goes = state.finished.is_some() || state.shares.iter().all(Option::is_none);
         (state.demand, state.demand_since) = (demand, now);
         if !same || comes_or_goes {
-            for resource in &self.flow.processes[at].resources {
-                if let Allocation::Shared(shared) = resource.allocation {
-                    self.dirty_shared.insert(shared);
-                }
+            for &(shared, user) in &self.flow.processes[at].uses {
+                self.pools[shared].asked.insert(user);
+                self.dirty_shared.insert(shared);
             }
         }
     }
@@ -304,10 +314,17 @@ impl Engine<'_> {
         }
         if now > state.since && state.limit != Limit::NotStarted {
             state.segments.push(Segment { from: state.since, to: now, progress: state.progress, limit: state.limit });
+            self.kept += 1;
         }
         (state.since, state.progress, state.limit) = (now, progress, limit);
         true
     }
+}
+
+/// The least that data and the process's own resources let it go on by.
+fn least_of_others(data: Option<Poly>, speeds: &[Speed]) -> Option<Poly> {
+    let others = speeds.iter().filter(|s| !s.shared).map(|s| s.speed).chain(data);
+    others.reduce(|m, s| if s.compare(&m).is_lt() { s } else { m })
 }
 
 fn next_break(breaks: &[f64], p: f64) -> f64 {

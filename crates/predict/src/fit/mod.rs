@@ -142,8 +142,15 @@ pub fn fit(runs: &[&TracedRun], target: &TracedRun, options: &Options) -> Result
             return Err(PredictError::field(option, format!("there is no task {name:?}; there are {}", known.join(", "))));
         }
     }
+    let circular = target.tasks.len() - workflow::order(target).len();
+    if circular == target.tasks.len() {
+        return Err(PredictError::field("run", format!("{}: all its {circular} tasks wait for each other in a circle", target.name)));
+    }
     let names: BTreeSet<&str> = target.tasks.iter().map(|task| task.activity.as_str()).collect();
     let mut notes = Vec::new();
+    if circular > 0 {
+        notes.push(format!("left out: {circular} tasks that wait for each other in a circle, or for such tasks"));
+    }
     let mut learnt: BTreeMap<&str, Activity> = BTreeMap::new();
     let mut strangers = Vec::new();
     for name in names {
@@ -194,6 +201,16 @@ fn missing(runs: &[&TracedRun], target: &TracedRun, learnt: &[Learnt], options: 
         notes.push(format!(
             "coarse: of {which} only run times and, where told, bytes are known: each is taken to read all at its start, to write all at its end and \
              to work at one pace. Streaming, and how far a shared processor or link slows them, cannot be told. Record them with `flowmine trace`"
+        ));
+    }
+    let no_start = target.tasks.iter().filter(|task| task.start_s.is_none()).count();
+    if no_start > 0 {
+        let work: f64 = target.tasks.iter().map(|task| task.run_s).sum();
+        let took = target.makespan_s.map_or_else(String::new, |took| format!("; the run took {took:.1} s"));
+        notes.push(format!(
+            "of {no_start} of {} tasks no start is known: each is taken to start when what it depends on has ended, and to wait for no worker, queue or transfer. \
+             All run times together are {work:.1} s{took}",
+            target.tasks.len()
         ));
     }
     if any(&|of| of.only_totals) {

@@ -11,6 +11,8 @@ pub struct Scale {
     pub error: f64,
     /// Whether only one size was seen, so that growing with the bytes is taken for granted.
     pub one_size: bool,
+    /// The mean of what was seen.
+    pub mean: f64,
 }
 
 /// Sizes that differ by less than this share are one size.
@@ -29,7 +31,7 @@ impl Scale {
         let (mean_x, mean_y) = (mean(&|p| p.0), mean(&|p| p.1));
         let proportional = || if mean_x > 0.0 { (0.0, mean_y / mean_x) } else { (mean_y, 0.0) };
         let (fixed, per_byte) = if one_size { proportional() } else { line(seen).unwrap_or_else(proportional) };
-        let mut scale = Self { fixed, per_byte, error: 0.0, one_size };
+        let mut scale = Self { fixed, per_byte, error: 0.0, one_size, mean: mean_y };
         let off = |(x, y): &(f64, f64)| if *y > 0.0 { (scale.at(*x) - y).abs() / y } else { 0.0 };
         scale.error = seen.iter().map(off).fold(0.0, f64::max);
         Some(scale)

@@ -38,13 +38,14 @@ pub(super) fn model(run: &TracedRun, learnt: &BTreeMap<&str, Activity>, options:
     Model { name: run.name.clone(), shared, processes: processes.into_iter().flatten().collect() }
 }
 
-/// Tasks, each after those whose output it reads.
-fn order(run: &TracedRun) -> Vec<usize> {
+/// Tasks, each after those whose output it reads and those it comes after; without those that wait for each other in a circle, or for such.
+pub(super) fn order(run: &TracedRun) -> Vec<usize> {
     let mut readers = vec![Vec::new(); run.tasks.len()];
     let mut missing = vec![0usize; run.tasks.len()];
     for (at, task) in run.tasks.iter().enumerate() {
-        for input in task.inputs.iter().filter(|input| input.from != NONE) {
-            readers[input.from as usize].push(at);
+        let read = task.inputs.iter().map(|input| input.from).filter(|from| *from != NONE);
+        for from in read.chain(task.after.iter().copied()) {
+            readers[from as usize].push(at);
             missing[at] += 1;
         }
     }
