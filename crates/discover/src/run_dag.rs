@@ -712,9 +712,12 @@ impl Grouped {
                 }
             };
             let apart = |a: u32, b: u32| circle.as_ref().is_none_or(|circle| circle[a as usize] != circle[b as usize]);
-            let up = structure(&names, &order, &before, fold, &apart);
-            let backwards: Vec<u32> = order.into_iter().rev().collect();
-            (up, structure(&names, &backwards, &after, fold, &apart))
+            let backwards: Vec<u32> = order.iter().rev().copied().collect();
+            std::thread::scope(|scope| {
+                let up = scope.spawn(|| structure(&names, &order, &before, fold, &apart));
+                let down = structure(&names, &backwards, &after, fold, &apart);
+                (up.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), down)
+            })
         };
         let both = |at: usize| (names[at], up[at], down[at]);
         let (of_task, task_nodes) = numbered((0..tasks).map(both));

@@ -17,7 +17,7 @@ use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
 use flowmine_schema::{Dataset, DatasetError, Projection};
 use rustc_hash::FxHashMap;
 
-use crate::columns::each_flow;
+use crate::columns::{each_flow, each_flow_of, some_wrote_nothing};
 use crate::task_log::notion::run_or_engine;
 use crate::task_log::{TaskLogError, Tasks, TracedJobs, times};
 use crate::task_summary::run_time_s;
@@ -170,13 +170,19 @@ struct Gathered {
 
 fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph, RunGraphError> {
     let mut gathered = Gathered { graph: RunGraph { name: run.to_owned(), noun: "task", ..RunGraph::default() }, ..Gathered::default() };
-    task_attempts::for_each::<TaskLogError>(tasks.dataset, tasks.rules, |attempt| {
-        if run_or_engine(&attempt.row) == run {
-            gathered.add(attempt);
-        }
-        Ok(())
-    })?;
-    gathered.declare();
+    let (any, done) = std::thread::scope(|scope| {
+        let any = scope.spawn(|| some_wrote_nothing(dataset));
+        let done = task_attempts::for_each::<TaskLogError>(tasks.dataset, tasks.rules, |attempt| {
+            if run_or_engine(&attempt.row) == run {
+                gathered.add(attempt);
+            }
+            Ok(())
+        });
+        gathered.declare();
+        (any.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), done)
+    });
+    done?;
+    let any = any?;
     let Gathered { mut graph, by_key, .. } = gathered;
     dataset.read::<TaskTotal<'static>, DatasetError>(Projection::Only(&["task", "job"]), |row| {
         let row = tasks.rules.apply_task_total(row);
@@ -187,7 +193,7 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
         Ok(())
     })?;
     let mut flows = Flows::of(dataset)?;
-    each_flow::<TaskLogError>(dataset, |row| {
+    each_flow_of::<TaskLogError>(dataset, any, |row| {
         let row = tasks.rules.apply_data_flow(row);
         let find = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
             (Some("task"), Some(id)) => by_key.get(id).copied().unwrap_or((NONE, 0)),

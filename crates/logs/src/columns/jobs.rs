@@ -247,13 +247,37 @@ const FLOW: &[&str] = &[
 ///
 /// # Errors
 /// When the dataset cannot be read, or what `each` returns.
-pub(crate) fn each_flow<E: From<DatasetError>>(dataset: &Dataset, mut each: impl FnMut(DataFlow<'_>) -> Result<(), E>) -> Result<(), E> {
-    let wrote_nothing = |row: &DataFlow<'_>| row.writer_type.is_some() && row.written_bytes == 0;
+pub fn each_flow<E: From<DatasetError>>(dataset: &Dataset, each: impl FnMut(DataFlow<'_>) -> Result<(), E>) -> Result<(), E> {
+    let any = some_wrote_nothing(dataset)?;
+    each_flow_of(dataset, any, each)
+}
+
+fn wrote_nothing(row: &DataFlow<'_>) -> bool {
+    row.writer_type.is_some() && row.written_bytes == 0
+}
+
+/// Whether there is a row whose writer wrote nothing.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn some_wrote_nothing(dataset: &Dataset) -> Result<bool, DatasetError> {
     let mut any = false;
-    dataset.read::<DataFlow<'static>, E>(Projection::Only(&["writer_type", "written_bytes"]), |row| {
+    dataset.read::<DataFlow<'static>, DatasetError>(Projection::Only(&["writer_type", "written_bytes"]), |row| {
         any |= wrote_nothing(&row);
         Ok(())
     })?;
+    Ok(any)
+}
+
+/// As [`each_flow`], for who knows whether [`some_wrote_nothing`].
+///
+/// # Errors
+/// Likewise.
+pub fn each_flow_of<E: From<DatasetError>>(
+    dataset: &Dataset,
+    any: bool,
+    mut each: impl FnMut(DataFlow<'_>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut written: FxHashSet<IdHash> = FxHashSet::default();
     if any {
         dataset.read::<DataFlow<'static>, E>(Projection::Only(READING), |row| {
