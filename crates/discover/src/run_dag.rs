@@ -48,6 +48,9 @@ pub enum FilesBy {
     None,
 }
 
+/// So many nodes can be drawn.
+pub const DRAWN: usize = 120;
+
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -70,7 +73,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { by: By::Each, files: None, most_with_files: 120, fold: None, most_nodes: 60, system_files: false, chosen: None }
+        Self { by: By::Each, files: None, most_with_files: DRAWN, fold: None, most_nodes: 60, system_files: false, chosen: None }
     }
 }
 

@@ -14,11 +14,9 @@ use super::calendar;
 use super::csv::{Csv, mean_seconds, seconds};
 use super::text_table::{self, Column};
 use crate::fold::Fold;
-use crate::run_dag::{By, Edge, EdgeKind, FilesBy, Node, NodeKind, Role, RunDag, Spread};
+use crate::run_dag::{By, DRAWN, Edge, EdgeKind, FilesBy, Node, NodeKind, Role, RunDag, Spread};
 use crate::stats::Stats;
 
-/// So many nodes are in the picture: those on the critical path first, then those with most bytes and members.
-const DRAWN: usize = 120;
 /// So many nodes are in the text.
 const LISTED: usize = 40;
 
@@ -104,7 +102,7 @@ fn by_weight(found: &RunDag) -> Vec<usize> {
     order
 }
 
-/// The picture: no more nodes than can be looked at.
+/// The picture: no more nodes than can be drawn, those on the critical path first, then those with most bytes and members.
 pub fn picture(found: &RunDag) -> Graph {
     let mut order = by_weight(found);
     order.truncate(DRAWN);
