@@ -15,7 +15,7 @@ use std::time::Instant;
 use flowmine_schema::dataset::Role;
 use flowmine_schema::tables::{Host, IoEvent, Process, TaskRun, TaskTotal, TracedFile};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
+use flowmine_schema::{Builder, Dataset, DatasetError};
 
 /// Operations of a task.
 const OF_TASK: u64 = 2000;
@@ -338,7 +338,7 @@ fn mixed(at: u64) -> u64 {
 /// The tasks have all bytes, and nobody else has any.
 fn compare(dir: &Path, read: i64, written: i64) -> Result<(), Box<dyn Error>> {
     let (mut of_tasks, mut of_nobody) = ((0, 0), (0, 0));
-    Dataset::open(dir)?.read::<TaskTotal<'static>, DatasetError>(Projection::All, |row| {
+    Dataset::open(dir)?.read::<TaskTotal<'static>, DatasetError>(|row| {
         let sums = if row.task.is_some() { &mut of_tasks } else { &mut of_nobody };
         sums.0 += row.read_bytes;
         sums.1 += row.written_bytes;

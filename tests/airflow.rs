@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use flowmine_schema::tables::TaskRun;
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 use require::require;
 
 /// Airflow's own clock readings are cut to microseconds, and it tells the supervisor of its task a little later than it happened.
@@ -76,7 +76,7 @@ fn import(dataset: &Path, paths: &[PathBuf]) -> BTreeMap<(String, i64), TaskRun<
     let mut command = Command::new(env!("CARGO_BIN_EXE_flowmine"));
     succeed(command.args(["import", "airflow"]).args(paths).arg("--dataset").arg(dataset));
     let mut rows = BTreeMap::new();
-    let read = Dataset::open(dataset).unwrap().read::<TaskRun<'static>, DatasetError>(Projection::All, |row| {
+    let read = Dataset::open(dataset).unwrap().read::<TaskRun<'static>, DatasetError>(|row| {
         let row = row.into_owned();
         let key = (row.task_id.as_deref().unwrap().to_owned(), row.attempt.unwrap());
         assert!(rows.insert(key, row).is_none(), "one row an attempt");

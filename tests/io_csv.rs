@@ -9,13 +9,13 @@ use std::path::Path;
 use std::process::Command;
 
 use flowmine_schema::tables::{DiagnosticRow, Host, IoEvent, Process, TracedFile};
-use flowmine_schema::{Dataset, DatasetError, Projection, Row};
+use flowmine_schema::{Dataset, DatasetError, Row};
 use support::require::require;
 use support::{expect, flowmine, has_program, repository};
 
 fn rows<R: Row, T>(dataset: &Path, own: impl Fn(R::Of<'_>) -> T) -> Vec<T> {
     let mut rows = Vec::new();
-    let read = Dataset::open(dataset).unwrap().read::<R, DatasetError>(Projection::All, |row| {
+    let read = Dataset::open(dataset).unwrap().read::<R, DatasetError>(|row| {
         rows.push(own(row));
         Ok(())
     });

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use flowmine_schema::tables::{TaskIo, TaskRun};
-use flowmine_schema::{Dataset, DatasetError, Projection, Row};
+use flowmine_schema::{Dataset, DatasetError, Row};
 use podman::{IMAGE, Podman};
 use require::require;
 use slurm_lab::SlurmLab;
@@ -28,7 +28,7 @@ fn flowmine(dir: &Path, args: &[&str]) -> Output {
 }
 
 fn each<R: Row>(dataset: &Path, mut see: impl FnMut(&R::Of<'_>)) {
-    let read = Dataset::open(dataset).unwrap().read::<R, DatasetError>(Projection::All, |row| {
+    let read = Dataset::open(dataset).unwrap().read::<R, DatasetError>(|row| {
         see(&row);
         Ok(())
     });

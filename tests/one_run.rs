@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use flowmine_schema::tables::{DataFlow, IoEvent, TaskTotal};
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 use serde_json::{Value as Json, json};
 use support::require::require;
 use support::{expect, flowmine, peers, repository};
@@ -202,7 +202,7 @@ fn a_fork_tree_has_every_process_once() {
     let (mut read, mut written) = (0, 0);
     Dataset::open(&dataset)
         .unwrap()
-        .read::<TaskTotal<'static>, DatasetError>(Projection::All, |row| {
+        .read::<TaskTotal<'static>, DatasetError>(|row| {
             read += row.read_bytes;
             written += row.written_bytes;
             Ok(())
@@ -315,7 +315,7 @@ fn rows<R: flowmine_schema::row::Row, T>(dataset: &Path, mut each: impl FnMut(R:
         all.push(each(row));
         Ok(())
     };
-    Dataset::open(dataset).unwrap().read::<R, DatasetError>(Projection::All, take).unwrap();
+    Dataset::open(dataset).unwrap().read::<R, DatasetError>(take).unwrap();
     all
 }
 

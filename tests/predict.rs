@@ -10,10 +10,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use flowmine_schema::tables::TaskRun;
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 use serde_json::{Value as Json, json};
 use support::{expect, flowmine, repository};
 use tempfile::TempDir;
+
+flowmine_schema::columns! {
+    /// The id of a run.
+    struct RunId of TaskRun { run_id }
+}
 
 fn model(name: &str) -> PathBuf {
     repository("crates/predict/examples").join(name)
@@ -44,7 +49,7 @@ fn recorded(names: &[&str]) -> (TempDir, Vec<PathBuf>) {
 /// The ids of the runs of a dataset, in order.
 fn runs(dataset: &Path) -> Vec<String> {
     let mut ids = BTreeSet::new();
-    let read = Dataset::open(dataset).unwrap().read::<TaskRun<'static>, DatasetError>(Projection::Only(&["run_id"]), |row| {
+    let read = Dataset::open(dataset).unwrap().read::<RunId<'static>, DatasetError>(|row| {
         ids.insert(row.run_id.unwrap().into_owned());
         Ok(())
     });

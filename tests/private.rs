@@ -289,7 +289,7 @@ fn an_observer_with_a_key_keeps_no_name() {
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(!name.contains("played"), "{name}");
         if path.parent().is_some_and(|parent| parent.ends_with(".state")) && name.starts_with("squeue-") && name.ends_with(".parquet") {
-            for row in dataset.state_rows::<Remembered<'static>>(name).unwrap().unwrap().iter().unwrap() {
+            for row in dataset.state_rows::<Remembered<'static>>(name).unwrap().unwrap().iter() {
                 for text in [row.name, row.user, row.account, row.partition, row.qos, row.comment, row.features].into_iter().flatten() {
                     assert_eq!(has_name(&text), None);
                     remembered += 1;

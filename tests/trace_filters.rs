@@ -17,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{Host, IoEvent, IoTotal, Process, TracedFile};
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 use require::require;
 use tempfile::TempDir;
 
@@ -70,7 +70,7 @@ impl Drop for HostTrace {
 
 fn rows<R: Row, T>(dataset: &Dataset, mut of: impl FnMut(R::Of<'_>) -> T) -> Vec<T> {
     let mut all = Vec::new();
-    let read = dataset.read::<R, DatasetError>(Projection::All, |row| {
+    let read = dataset.read::<R, DatasetError>(|row| {
         all.push(of(row));
         Ok(())
     });

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use flowmine_extract_ebpf::Op;
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, Process, TaskIo};
-use flowmine_schema::{Dataset, DatasetError, Projection, Row};
+use flowmine_schema::{Dataset, DatasetError, Row};
 use require::require;
 use running::{Running, send, text, until};
 
@@ -49,7 +49,7 @@ fn trace(dir: &Path, dataset: &Path, backend: &str, options: &[&str]) -> Command
 
 fn rows<R: Row, T>(dataset: &Path, mut of: impl FnMut(R::Of<'_>) -> T) -> Vec<T> {
     let mut all = Vec::new();
-    let read = Dataset::open(dataset).unwrap().read::<R, DatasetError>(Projection::All, |row| {
+    let read = Dataset::open(dataset).unwrap().read::<R, DatasetError>(|row| {
         all.push(of(row));
         Ok(())
     });

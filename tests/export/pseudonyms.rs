@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flowmine_correlate::hostlist;
 use flowmine_schema::tables::JobState;
-use flowmine_schema::{ColumnKind, Row as _};
+use flowmine_schema::{ColumnKind, View as _};
 use serde_json::Value;
 
 use crate::cells::{Row, dump, rows, text, texts};

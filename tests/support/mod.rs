@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use flowmine_schema::tables::{Case, JobDependency, JobState};
-use flowmine_schema::{Dataset, DatasetError, Projection, Row};
+use flowmine_schema::{Dataset, DatasetError, Row};
 
 /// The program under test.
 pub fn flowmine() -> Command {
@@ -49,7 +49,7 @@ pub fn expect(command: &mut Command, code: i32) -> Output {
 /// The rows of a table, copied by `own`.
 fn rows<R: Row, T>(dataset: &Path, own: impl Fn(R::Of<'_>) -> T) -> Vec<T> {
     let mut rows = Vec::new();
-    let read = Dataset::open(dataset).expect("a dataset").read::<R, DatasetError>(Projection::All, |row| {
+    let read = Dataset::open(dataset).expect("a dataset").read::<R, DatasetError>(|row| {
         rows.push(own(row));
         Ok(())
     });

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flowmine_schema::tables::{Host, IoEvent, Process, TracedFile};
 use flowmine_schema::text::encode;
-use flowmine_schema::{Dataset, DatasetError, Projection, Row};
+use flowmine_schema::{Dataset, DatasetError, Row};
 
 use super::operations::{Seen, SeenFile};
 
@@ -37,7 +37,7 @@ pub fn seen(row: &IoEvent<'_>) -> Seen {
 
 /// Reads a table.
 pub fn each<R: Row>(dataset: &Path, mut each: impl FnMut(R::Of<'_>)) {
-    let read = Dataset::open(dataset).expect("a dataset").read::<R, DatasetError>(Projection::All, |row| {
+    let read = Dataset::open(dataset).expect("a dataset").read::<R, DatasetError>(|row| {
         each(row);
         Ok(())
     });

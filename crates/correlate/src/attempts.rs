@@ -197,58 +197,18 @@ impl Attempt {
     }
 }
 
-/// The columns of `job_states` that are read.
-pub const COLUMNS: &[&str] = &[
-    "cluster",
-    "job",
-    "job_id",
-    "submit_ns",
-    "change",
-    "changed",
-    "state",
-    "not_before_ns",
-    "observed_at_ns",
-    "reported_ns",
-    "source",
-    "array_job_id",
-    "array_task_id",
-    "het_job_id",
-    "het_offset",
-    "name",
-    "user",
-    "group",
-    "account",
-    "partition",
-    "qos",
-    "reason",
-    "comment",
-    "activity",
-    "command",
-    "arguments",
-    "work_dir",
-    "nodes",
-    "node_list",
-    "cpus",
-    "memory_bytes",
-    "time_limit_s",
-    "priority",
-    "nice",
-    "features",
-    "tres_per_node",
-    "requested_tres",
-    "allocated_tres",
-    "gpus",
-    "eligible_ns",
-    "max_rss_bytes",
-    "cpu_time_ns",
-    "start_ns",
-    "end_ns",
-    "exit_code",
-    "exit_signal",
-    "cancelled_by_uid",
-    "read_bytes",
-    "written_bytes",
-];
+flowmine_schema::columns! {
+    /// What is read of `job_states`.
+    pub struct JobRow of JobState {
+        cluster, job, job_id, submit_ns, change, changed, state, not_before_ns, observed_at_ns,
+        reported_ns, source, array_job_id, array_task_id, het_job_id, het_offset, name, user,
+        group, account, partition, qos, reason, comment, activity, command, arguments, work_dir,
+        nodes, node_list, cpus, memory_bytes, time_limit_s, priority, nice, features,
+        tres_per_node, requested_tres, allocated_tres, gpus, eligible_ns, max_rss_bytes,
+        cpu_time_ns, start_ns, end_ns, exit_code, exit_signal, cancelled_by_uid, read_bytes,
+        written_bytes,
+    }
+}
 
 /// A change that polling saw.
 #[derive(Debug, Clone, Copy)]
@@ -338,7 +298,7 @@ macro_rules! changing {
         }
 
         /// Gives an attempt what a row says of a column that changed. A change is news, also beside what accounting told before it.
-        fn take_change(attempt: &mut Attempt, row: &JobState<'_>, column: &str, strings: &mut StringsBuilder) {
+        fn take_change(attempt: &mut Attempt, row: &JobRow<'_>, column: &str, strings: &mut StringsBuilder) {
             match column {
                 $(stringify!($text) => attempt.$text = row.$text.as_deref().map(|text| strings.intern(text)),)+
                 $(stringify!($number) => attempt.$number = row.$number.into(),)+
@@ -404,7 +364,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    pub fn push(&mut self, row: &JobState<'_>, strings: &mut StringsBuilder) {
+    pub fn push(&mut self, row: &JobRow<'_>, strings: &mut StringsBuilder) {
         let key = (strings.intern(&row.cluster), strings.intern(&row.job), Maybe::from(row.submit_ns));
         let accounting = row.change == change::ACCOUNTING;
         let at = self.slot(key, row, accounting);
@@ -466,7 +426,7 @@ impl Folder {
         }
     }
 
-    fn slot(&mut self, key: (Sym, Sym, Maybe), row: &JobState<'_>, accounting: bool) -> u32 {
+    fn slot(&mut self, key: (Sym, Sym, Maybe), row: &JobRow<'_>, accounting: bool) -> u32 {
         let next = self.slots.len() as u32;
         let chain = self.chains.entry(key).or_insert(Chain { first: next, last: next });
         if chain.last == next {
@@ -574,20 +534,20 @@ impl Folder {
 }
 
 impl Slot {
-    fn new(key: (Sym, Sym, Maybe), row: &JobState<'_>) -> Self {
+    fn new(key: (Sym, Sym, Maybe), row: &JobRow<'_>) -> Self {
         let since = row.submit_ns.unwrap_or(row.observed_at_ns);
         Self { attempt: Attempt::new(key.0, key.1, key.2, since, row.job_id), activity: None, told: 0, polled: false, gone: false }
     }
 }
 
 /// Whether a row shows a job that its user or an administrator keeps from starting.
-fn is_held(row: &JobState<'_>) -> bool {
+fn is_held(row: &JobRow<'_>) -> bool {
     row.state.as_deref() == Some(state::PENDING) && change::is_hold(row.priority, row.reason.as_deref())
 }
 
 /// The start and the end that a polled row tells. Slurm shows expected ones before; a job that is being requeued is COMPLETING with a start
 /// that is still to come; and one that was cancelled before it ran has a start that equals its end, and no nodes.
-fn happened(row: &JobState<'_>) -> (Maybe, Maybe) {
+fn happened(row: &JobRow<'_>) -> (Maybe, Maybe) {
     let phase = row.state.as_deref().map_or(Phase::Other, state::phase);
     let over = phase.ends_attempt() || phase == Phase::Ending;
     let before = |time: Option<i64>| time.filter(|&time| time <= row.observed_at_ns);
@@ -597,7 +557,7 @@ fn happened(row: &JobState<'_>) -> (Maybe, Maybe) {
     (start.into(), end.into())
 }
 
-fn attributes(slot: &mut Slot, row: &JobState<'_>, accounting: bool, node_list: Option<Sym>, strings: &mut StringsBuilder) {
+fn attributes(slot: &mut Slot, row: &JobRow<'_>, accounting: bool, node_list: Option<Sym>, strings: &mut StringsBuilder) {
     let told = &mut slot.told;
     let a = &mut slot.attempt;
     // Accounting wins: a polled value does not replace one that accounting told.

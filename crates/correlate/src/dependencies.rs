@@ -111,22 +111,13 @@ pub struct Dependencies {
     pub edges: Vec<Edge>,
 }
 
-/// The columns of `job_dependencies` that are read.
-pub const COLUMNS: &[&str] = &[
-    "cluster",
-    "job",
-    "submit_ns",
-    "position",
-    "operator",
-    "kind",
-    "target_kind",
-    "target_job_id",
-    "target_task_id",
-    "delay_s",
-    "state",
-    "observed_at_ns",
-    "source",
-];
+flowmine_schema::columns! {
+    /// What is read of `job_dependencies`.
+    pub struct DependencyRow of JobDependency {
+        cluster, job, submit_ns, position, operator, kind, target_kind, target_job_id,
+        target_task_id, delay_s, state, observed_at_ns, source,
+    }
+}
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Key {
@@ -155,7 +146,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    pub fn push(&mut self, row: &JobDependency<'_>, strings: &mut StringsBuilder) {
+    pub fn push(&mut self, row: &DependencyRow<'_>, strings: &mut StringsBuilder) {
         let key = Key {
             cluster: strings.intern(&row.cluster),
             job: strings.intern(&row.job),

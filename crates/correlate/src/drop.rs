@@ -1,10 +1,12 @@
 //! Columns that are left out: `--drop COLUMN`.
 //!
-//! In go names of columns of `job_states`, or of what logs tell of tasks, processes and files ([`OF_TASKS`]); out comes what sets the former to null, row by row, and says which attributes
-//! of the latter are left out. Refused are columns that rows cannot do without: those that are never null, and those that say which attempt a row is of and what happened to it when.
+//! In go names of columns of `job_states`, or of what logs tell of tasks, processes and files; out comes what sets the former
+//! to null, row by row, and says which attributes of the latter are left out. Which columns these are is declared where the
+//! columns are (`droppable` in `crates/schema/src/tables/`). Refused are columns that rows cannot do without: those that are never
+//! null, and those that say which attempt a row is of and what happened to it when.
 
-use flowmine_schema::Row;
-use flowmine_schema::tables::JobState;
+use flowmine_schema::tables::{JobState, Process, TaskIo, TaskRun};
+use flowmine_schema::{ColumnDef, Record, Row, View};
 
 /// Why a column cannot be dropped.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -25,26 +27,18 @@ pub enum DropError {
     },
 }
 
-/// Columns that can be null and yet cannot be dropped: without a submit time attempts run together, and events are what `state`, `start_ns`
-/// and `end_ns` say.
-pub const KEPT: &[&str] = &["submit_ns", "state", "start_ns", "end_ns"];
+/// What of tasks, processes and files can be left out beside what has the name of a column of `job_states`, by name.
+fn of_tasks() -> Vec<&'static str> {
+    let tables = [<TaskRun<'static> as View>::COLUMNS, <Process<'static> as View>::COLUMNS, <TaskIo<'static> as View>::COLUMNS];
+    let mut names: Vec<&'static str> = tables.into_iter().flat_map(names_of).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
 
-/// What of tasks, processes and files can be left out beside what has the name of a column of `job_states`.
-pub const OF_TASKS: &[&str] = &[
-    "cache_key",
-    "cgroup_path",
-    "command_line",
-    "container_id",
-    "container_image",
-    "error",
-    "executable",
-    "executor",
-    "file_system",
-    "native_id",
-    "path",
-    "queue",
-    "tag",
-];
+fn names_of(columns: &'static [ColumnDef]) -> impl Iterator<Item = &'static str> {
+    columns.iter().filter(|column| column.droppable).map(|column| column.name)
+}
 
 /// What tells the same as a column under another name: a program's command line holds its command and its arguments.
 const ALSO: &[(&str, &[&str])] = &[
@@ -55,68 +49,15 @@ const ALSO: &[(&str, &[&str])] = &[
     ("partition", &["queue"]),
 ];
 
-type Clear = fn(&mut JobState<'_>);
-
-macro_rules! clearing {
-    ($($column:ident),+ $(,)?) => {
-        /// The columns that can be dropped, in the order of the table.
-        const CLEAR: &[(&str, Clear)] = &[ $( (stringify!($column), |row| row.$column = None) ),+ ];
-    };
-}
-clearing!(
-    changed,
-    not_before_ns,
-    reported_ns,
-    array_job_id,
-    array_task_id,
-    array_tasks,
-    het_job_id,
-    het_offset,
-    name,
-    user,
-    group,
-    account,
-    partition,
-    qos,
-    reason,
-    comment,
-    activity,
-    command,
-    arguments,
-    work_dir,
-    nodes,
-    node_list,
-    cpus,
-    memory_bytes,
-    total_memory_bytes,
-    time_limit_s,
-    priority,
-    nice,
-    features,
-    tres_per_node,
-    requested_tres,
-    allocated_tres,
-    gpus,
-    eligible_ns,
-    exit_code,
-    exit_signal,
-    cancelled_by_uid,
-    read_bytes,
-    written_bytes,
-    max_rss_bytes,
-    cpu_time_ns,
-    submit_line,
-);
-
 /// The names of the columns that can be dropped, in the order of the table.
 pub fn droppable() -> impl Iterator<Item = &'static str> {
-    CLEAR.iter().map(|(name, _)| *name)
+    names_of(<JobState<'static> as View>::COLUMNS)
 }
 
 /// Columns to drop. The default drops none.
 #[derive(Debug, Clone, Default)]
 pub struct DropColumns {
-    columns: Vec<(&'static str, Clear)>,
+    columns: Vec<&'static str>,
     /// Attributes of tasks, processes and files that are left out.
     attributes: Vec<&'static str>,
 }
@@ -127,25 +68,26 @@ impl DropColumns {
     /// # Errors
     /// For the first name that is no column, or one that cannot be dropped.
     pub fn parse<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Result<Self, DropError> {
-        let mut columns: Vec<(&'static str, Clear)> = Vec::new();
+        let of_tasks = of_tasks();
+        let mut columns: Vec<&'static str> = Vec::new();
         let mut attributes: Vec<&'static str> = Vec::new();
         for name in names {
             let name = name.as_ref();
             attributes.extend(ALSO.iter().filter(|(column, _)| *column == name).flat_map(|(_, also)| *also));
-            attributes.extend(droppable().chain(OF_TASKS.iter().copied()).filter(|known| *known == name));
-            if OF_TASKS.contains(&name) {
+            attributes.extend(droppable().chain(of_tasks.iter().copied()).filter(|known| *known == name));
+            if of_tasks.contains(&name) {
                 continue;
             }
-            let known = JobState::COLUMNS.iter().map(|column| column.name).chain(OF_TASKS.iter().copied());
+            let known = JobState::COLUMNS.iter().map(|column| column.name).chain(of_tasks.iter().copied());
             let Some(column) = known.clone().find(|column| *column == name) else {
                 let nearest = known.min_by_key(|column| distance(name, column)).unwrap_or_default();
                 return Err(DropError::Unknown { name: name.to_owned(), nearest });
             };
-            let Some(&(column, clear)) = CLEAR.iter().find(|(clearable, _)| *clearable == column) else {
+            if !droppable().any(|droppable| droppable == column) {
                 return Err(DropError::Required { name: column });
-            };
-            if columns.iter().all(|(there, _)| *there != column) {
-                columns.push((column, clear));
+            }
+            if !columns.contains(&column) {
+                columns.push(column);
             }
         }
         Ok(Self { columns, attributes })
@@ -163,13 +105,17 @@ impl DropColumns {
 
     /// The names of the dropped columns, in the order in which they were asked for.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.columns.iter().map(|(name, _)| *name)
+        self.columns.iter().copied()
     }
 
-    /// Sets the columns of a row to null.
-    pub fn apply(&self, row: &mut JobState<'_>) {
-        for (_, clear) in &self.columns {
-            clear(row);
+    /// Sets the columns of a row of `job_states` to null; other rows stay as they are.
+    pub fn apply<'r, R: Record<'r>>(&self, row: &mut R) {
+        if R::TABLE == <JobState<'static> as Row>::TABLE && !self.columns.is_empty() {
+            row.each_cell(|column, cell| {
+                if self.columns.contains(&column.name) {
+                    cell.clear();
+                }
+            });
         }
     }
 }
@@ -196,6 +142,10 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Columns that can be null and yet cannot be dropped: without a submit time attempts run together, and events are what `state`,
+    /// `start_ns` and `end_ns` say.
+    const KEPT: &[&str] = &["submit_ns", "state", "start_ns", "end_ns"];
 
     #[test]
     fn every_column_that_can_be_null_is_droppable_or_kept_for_a_reason() {
@@ -224,6 +174,16 @@ mod tests {
         drop.apply(&mut row);
         assert_eq!(row, JobState { command: Some("c".into()), ..JobState::default() });
         assert!(!DropColumns::parse(["tag"]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_of_tasks_can_be_left_out() {
+        let expected = "cache_key cgroup_path command_line container_id container_image error executable executor file_system native_id path queue tag";
+        assert_eq!(of_tasks().join(" "), expected);
+        // What cannot be null would not become unknown, but empty.
+        for columns in [TaskRun::COLUMNS, Process::COLUMNS, TaskIo::COLUMNS, JobState::COLUMNS] {
+            assert!(columns.iter().all(|column| !column.droppable || column.nullable));
+        }
     }
 
     #[test]

@@ -4,16 +4,15 @@
 //! needed. Texts are kept once ([`Strings`]), so that five million events of 1.7 million attempts
 //! take about two gigabytes at the peak, while they are put together.
 
+use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
-use flowmine_schema::tables::{JobDependency, JobState};
 use flowmine_schema::time::SECOND_NS;
-use flowmine_schema::{Dataset, Projection};
 use rustc_hash::FxHashMap;
 
 use crate::CorrelateError;
-use crate::attempts::{self, Attempt, Before, Fact, Folder, Seen, UNKNOWN_ACTIVITY, Value};
+use crate::attempts::{Attempt, Before, Fact, Folder, JobRow, Seen, UNKNOWN_ACTIVITY, Value};
 use crate::cases::escape;
-use crate::dependencies::{self, Dependencies};
+use crate::dependencies::{self, Dependencies, DependencyRow};
 use crate::events::{self, Context, Event, Of, Timestamp};
 use crate::maybe::Maybe;
 use crate::row_rules::RowRules;
@@ -55,12 +54,12 @@ impl Jobs {
     /// As [`Jobs::read`].
     pub fn read_with(dataset: &Dataset, timestamp: Timestamp, rules: &RowRules) -> Result<Self, CorrelateError> {
         let mut builder = JobsBuilder::default();
-        dataset.read::<JobState<'static>, CorrelateError>(Projection::Only(attempts::COLUMNS), |row| {
+        dataset.read::<JobRow<'static>, CorrelateError>(|row| {
             builder.push_state(&rules.apply(row));
             Ok(())
         })?;
-        dataset.read::<JobDependency<'static>, CorrelateError>(Projection::Only(dependencies::COLUMNS), |row| {
-            builder.push_dependency(&rules.apply_dependency(row));
+        dataset.read::<DependencyRow<'static>, CorrelateError>(|row| {
+            builder.push_dependency(&rules.apply(row));
             Ok(())
         })?;
         builder.finish(timestamp)
@@ -163,12 +162,12 @@ pub struct JobsBuilder {
 
 impl JobsBuilder {
     /// Takes a row of `job_states`.
-    pub fn push_state(&mut self, row: &JobState<'_>) {
+    pub fn push_state(&mut self, row: &JobRow<'_>) {
         self.attempts.push(row, &mut self.strings);
     }
 
     /// Takes a row of `job_dependencies`.
-    pub fn push_dependency(&mut self, row: &JobDependency<'_>) {
+    pub fn push_dependency(&mut self, row: &DependencyRow<'_>) {
         self.dependencies.push(row, &mut self.strings);
     }
 

@@ -54,9 +54,6 @@ pub enum CorrelateError {
     /// The dataset could not be read or written.
     #[error(transparent)]
     Dataset(#[from] flowmine_schema::DatasetError),
-    /// A table's columns are not as they are declared.
-    #[error("the table {0} is damaged: a column has another type than it should")]
-    Damaged(&'static str),
     /// Rows that are put away for a while could not be.
     #[error(transparent)]
     Temporary(flowmine_eventlog::LogError),

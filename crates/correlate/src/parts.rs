@@ -15,13 +15,13 @@ use std::os::unix::fs::FileExt;
 
 use flowmine_eventlog::LogError;
 use flowmine_eventlog::spool::{temporary, temporary_error};
-use flowmine_schema::row::Row;
-use flowmine_schema::tables::{JobDependency, JobState};
-use flowmine_schema::{Dataset, Projection};
+use flowmine_schema::Dataset;
+use flowmine_schema::row::Record;
+use flowmine_schema::tables::JobState;
 use rustc_hash::{FxHashSet, FxHasher};
 
-use crate::attempts;
-use crate::dependencies::{self, TargetKind};
+use crate::attempts::JobRow;
+use crate::dependencies::{DependencyRow, TargetKind};
 use crate::jobs::{Jobs, JobsBuilder};
 use crate::row_rules::RowRules;
 use crate::{CorrelateError, Timestamp};
@@ -74,8 +74,10 @@ fn root_of_label(label: &str) -> Option<i64> {
     head.parse().ok()
 }
 
-fn root(row: &JobState<'_>) -> i64 {
-    root_of_label(&row.job).or(row.array_job_id).or(row.het_job_id).unwrap_or(row.job_id)
+macro_rules! root {
+    ($row:expr) => {
+        root_of_label(&$row.job).or($row.array_job_id).or($row.het_job_id).unwrap_or($row.job_id)
+    };
 }
 
 /// Numbers, each once, in order; takes them in any.
@@ -157,10 +159,17 @@ impl Joined {
     }
 }
 
-const ID_COLUMNS: &[&str] = &["cluster", "job", "job_id", "array_job_id", "het_job_id"];
-const NAME_COLUMNS: &[&str] = &["cluster", "job", "job_id", "array_job_id", "het_job_id", "user", "name"];
+flowmine_schema::columns! {
+    /// The ids of a job.
+    struct Ids of JobState { cluster, job, job_id, array_job_id, het_job_id }
+}
 
-fn source_of(row: &JobDependency<'_>) -> Node {
+flowmine_schema::columns! {
+    /// The ids of a job, and whose it is.
+    struct Names of JobState { cluster, job, job_id, array_job_id, het_job_id, user, name }
+}
+
+fn source_of(row: &DependencyRow<'_>) -> Node {
     let id = root_of_label(&row.job).or_else(|| row.job.parse().ok());
     // A label that is no number joins nothing but itself.
     id.map_or_else(|| node(&row.job, i64::MIN), |id| node(&row.cluster, id))
@@ -170,7 +179,7 @@ fn source_of(row: &JobDependency<'_>) -> Node {
 fn join(dataset: &Dataset) -> Result<Joined, CorrelateError> {
     let mut targets = Gathered::default();
     let mut singletons: FxHashSet<Node> = FxHashSet::default();
-    dataset.read::<JobDependency<'static>, CorrelateError>(Projection::Only(dependencies::COLUMNS), |row| {
+    dataset.read::<DependencyRow<'static>, CorrelateError>(|row| {
         if let Some(id) = row.target_job_id {
             targets.add(source_of(&row));
             targets.add(node(&row.cluster, id));
@@ -184,33 +193,40 @@ fn join(dataset: &Dataset) -> Result<Joined, CorrelateError> {
     // A target can be the raw id of a task or a component, and a job can be known under its raw id before its array is.
     let mut more: FxHashSet<(Node, Node)> = FxHashSet::default();
     let mut names: FxHashSet<Node> = FxHashSet::default();
-    let named = |row: &JobState<'_>| Some(fingerprint((&row.cluster, row.user.as_deref()?, row.name.as_deref()?)));
-    let columns = if singletons.is_empty() { ID_COLUMNS } else { NAME_COLUMNS };
-    dataset.read::<JobState<'static>, CorrelateError>(Projection::Only(columns), |row| {
-        let root = root(&row);
-        let whole = node(&row.cluster, root);
-        if row.job_id != root {
-            let own = node(&row.cluster, row.job_id);
+    let named = |row: &Names<'_>| Some(fingerprint((&row.cluster, row.user.as_deref()?, row.name.as_deref()?)));
+    // What a row tells of ids; its node as a whole.
+    let mut told = |cluster: &str, job: &str, job_id: i64, root: i64| {
+        let whole = node(cluster, root);
+        if job_id != root {
+            let own = node(cluster, job_id);
             if targets.binary_search(&own).is_ok() {
                 more.insert((own, whole));
             }
         }
-        if let Ok(label) = row.job.parse::<i64>()
+        if let Ok(label) = job.parse::<i64>()
             && label != root
         {
-            more.insert((node(&row.cluster, label), whole));
+            more.insert((node(cluster, label), whole));
         }
-        if singletons.contains(&whole)
-            && let Some(name) = named(&row)
-        {
-            names.insert(name);
-        }
-        Ok(())
-    })?;
+        whole
+    };
+    if singletons.is_empty() {
+        dataset.read::<Ids<'static>, CorrelateError>(|row| {
+            told(&row.cluster, &row.job, row.job_id, root!(row));
+            Ok(())
+        })?;
+    } else {
+        dataset.read::<Names<'static>, CorrelateError>(|row| {
+            if singletons.contains(&told(&row.cluster, &row.job, row.job_id, root!(row))) {
+                names.extend(named(&row));
+            }
+            Ok(())
+        })?;
+    }
     if !names.is_empty() {
-        dataset.read::<JobState<'static>, CorrelateError>(Projection::Only(NAME_COLUMNS), |row| {
+        dataset.read::<Names<'static>, CorrelateError>(|row| {
             if let Some(name) = named(&row).filter(|name| names.contains(name)) {
-                more.insert((name, node(&row.cluster, root(&row))));
+                more.insert((name, node(&row.cluster, root!(row))));
             }
             Ok(())
         })?;
@@ -224,7 +240,7 @@ fn join(dataset: &Dataset) -> Result<Joined, CorrelateError> {
     for (a, b) in more {
         joined.join(a, b);
     }
-    dataset.read::<JobDependency<'static>, CorrelateError>(Projection::Only(dependencies::COLUMNS), |row| {
+    dataset.read::<DependencyRow<'static>, CorrelateError>(|row| {
         if let Some(id) = row.target_job_id {
             joined.join(source_of(&row), node(&row.cluster, id));
         }
@@ -251,13 +267,13 @@ struct Dealer {
 }
 
 impl Dealer {
-    fn deal<R: Row>(&mut self, kind: u8, whole: Node, row: &R::Of<'_>) -> Result<(), CorrelateError> {
+    fn deal<'r>(&mut self, kind: u8, whole: Node, row: &impl Record<'r>) -> Result<(), CorrelateError> {
         let representative = self.joined.representative(whole);
         let part = (representative % self.buffers.len() as u64) as usize;
         let buffer = &mut self.buffers[part];
         let start = buffer.len();
         buffer.extend_from_slice(&[0, 0, 0, 0, kind]);
-        R::put(row, buffer);
+        row.put(buffer);
         let length = u32::try_from(buffer.len() - start - 5).map_err(|_| CorrelateError::TooMany { what: "bytes in one row" })?;
         buffer[start..start + 4].copy_from_slice(&length.to_le_bytes());
         if buffer.len() >= self.block { self.put_away(part) } else { Ok(()) }
@@ -282,13 +298,11 @@ fn deal_out(dataset: &Dataset, parts: u64) -> Result<Dealt, CorrelateError> {
     let dealt = Dealt { file: temporary().map_err(CorrelateError::Temporary)?, blocks: vec![Vec::new(); parts] };
     let block = ((12 << 20) / parts).clamp(1 << 12, 1 << 18);
     let mut dealer = Dealer { joined, dealt, buffers: vec![Vec::new(); parts], block, end: 0 };
-    dataset.read::<JobState<'static>, CorrelateError>(Projection::Only(attempts::COLUMNS), |row| {
-        let whole = node(&row.cluster, root(&row));
-        dealer.deal::<JobState<'static>>(STATE, whole, &row)
+    dataset.read::<JobRow<'static>, CorrelateError>(|row| {
+        let whole = node(&row.cluster, root!(row));
+        dealer.deal(STATE, whole, &row)
     })?;
-    dataset.read::<JobDependency<'static>, CorrelateError>(Projection::Only(dependencies::COLUMNS), |row| {
-        dealer.deal::<JobDependency<'static>>(DEPENDENCY, source_of(&row), &row)
-    })?;
+    dataset.read::<DependencyRow<'static>, CorrelateError>(|row| dealer.deal(DEPENDENCY, source_of(&row), &row))?;
     for part in 0..parts {
         dealer.put_away(part)?;
     }
@@ -308,8 +322,8 @@ impl Dealt {
                 let length = u32::from_le_bytes([a, b, c, d]) as usize;
                 let (row, after) = after.split_at_checked(length).ok_or_else(damaged)?;
                 match kind {
-                    STATE => builder.push_state(&rules.apply(JobState::take(row).ok_or_else(damaged)?)),
-                    _ => builder.push_dependency(&rules.apply_dependency(JobDependency::take(row).ok_or_else(damaged)?)),
+                    STATE => builder.push_state(&rules.apply(JobRow::take(row).ok_or_else(damaged)?)),
+                    _ => builder.push_dependency(&rules.apply(DependencyRow::take(row).ok_or_else(damaged)?)),
                 }
                 rest = after;
             }

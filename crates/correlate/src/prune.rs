@@ -12,10 +12,35 @@
 use flowmine_schema::dataset::{Leaf, Pruned, Role, Transaction};
 use flowmine_schema::tables::{Clock, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, JobDependency, JobState, Process, TracedFile};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Dataset, DatasetError, Projection, Row, Writer};
+use flowmine_schema::{Dataset, DatasetError, Row, View, Writer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{Attempt, CorrelateError, Jobs, Timestamp};
+
+flowmine_schema::columns! {
+    /// The attempt at a job that a row is of, and when it was seen.
+    struct OfJob of JobState { cluster, job, submit_ns, observed_at_ns }
+}
+
+flowmine_schema::columns! {
+    /// Likewise.
+    struct OfDependency of JobDependency { cluster, job, submit_ns, observed_at_ns }
+}
+
+flowmine_schema::columns! {
+    /// When something was said.
+    struct Observed of DiagnosticRow { observed_at_ns }
+}
+
+flowmine_schema::columns! {
+    /// What remained of an array.
+    struct Remaining of JobState { cluster, job, submit_ns, array_tasks }
+}
+
+flowmine_schema::columns! {
+    /// How far a trace was.
+    struct TraceState of Host { trace_ns, state, at_ns }
+}
 
 /// What was taken out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,16 +74,13 @@ pub fn prune(dataset: &Dataset, before_ns: i64, dry: bool) -> Result<Pruning, Co
     let ended = Ended::of(dataset, before_ns)?;
     done.jobs_left = ended.left;
     let mut transaction = writer.begin()?;
-    let job = &["cluster", "job", "submit_ns", "observed_at_ns"];
-    of_table::<JobState<'static>>(dataset, &mut transaction, &mut done, Projection::Only(job), |row| {
+    of_table::<OfJob<'static>>(dataset, &mut transaction, &mut done, |row| {
         ended.stays(&row.cluster, &row.job, row.submit_ns, row.observed_at_ns)
     })?;
-    of_table::<JobDependency<'static>>(dataset, &mut transaction, &mut done, Projection::Only(job), |row| {
+    of_table::<OfDependency<'static>>(dataset, &mut transaction, &mut done, |row| {
         ended.stays(&row.cluster, &row.job, row.submit_ns, row.observed_at_ns)
     })?;
-    of_table::<DiagnosticRow<'static>>(dataset, &mut transaction, &mut done, Projection::Only(&["observed_at_ns"]), |row| {
-        row.observed_at_ns.is_none_or(|at| at >= before_ns)
-    })?;
+    of_table::<Observed<'static>>(dataset, &mut transaction, &mut done, |row| row.observed_at_ns.is_none_or(|at| at >= before_ns))?;
     if !dry {
         transaction.commit()?;
     } else {
@@ -97,8 +119,11 @@ fn of_host(
     macro_rules! traced {
             ($($table:ident),+) => { $({
                 for leaf in dataset.leaves::<$table<'static>>()?.iter().filter(|leaf| leaf.host() == Some(host)) {
-                    let only = Projection::Only(&["trace_ns"]);
-                    done.add($table::TABLE, transaction.retain::<$table<'static>>(leaf, only, |row| !old.contains(&row.trace_ns))?);
+                    flowmine_schema::columns! {
+                        /// The trace that a row is of.
+                        struct OfTrace of $table { trace_ns }
+                    }
+                    done.add($table::TABLE, transaction.retain::<OfTrace<'static>>(leaf, |row| !old.contains(&row.trace_ns))?);
                 }
             })+ };
         }
@@ -111,15 +136,14 @@ fn of_host(
     Ok(())
 }
 
-fn of_table<R: Row>(
+fn of_table<V: View>(
     dataset: &Dataset,
     transaction: &mut Transaction<'_>,
     done: &mut Pruning,
-    projection: Projection<'_>,
-    mut stays: impl FnMut(&R::Of<'_>) -> bool,
+    mut stays: impl FnMut(&V::Of<'_>) -> bool,
 ) -> Result<(), CorrelateError> {
-    for leaf in dataset.leaves::<R>()? {
-        done.add(R::TABLE, transaction.retain::<R>(&leaf, projection, &mut stays)?);
+    for leaf in dataset.leaves::<V::Table>()? {
+        done.add(V::Table::TABLE, transaction.retain::<V>(&leaf, &mut stays)?);
     }
     Ok(())
 }
@@ -172,8 +196,7 @@ struct Pending {
 impl Pending {
     fn of(dataset: &Dataset, jobs: &Jobs) -> Result<Self, CorrelateError> {
         let mut remained = FxHashMap::default();
-        let columns = Projection::Only(&["cluster", "job", "submit_ns", "array_tasks"]);
-        dataset.read::<JobState<'static>, CorrelateError>(columns, |row| {
+        dataset.read::<Remaining<'static>, CorrelateError>(|row| {
             if let (true, Some(list)) = (row.job.ends_with("_*"), row.array_tasks) {
                 remained.insert((row.cluster.into_owned(), row.job.into_owned(), row.submit_ns), list.into_owned());
             }
@@ -215,11 +238,10 @@ fn all_seen(list: &str, seen: &FxHashSet<i64>) -> bool {
 /// a later one: nobody traces the host now.
 fn old_traces(dataset: &Dataset, host: &str, before_ns: i64) -> Result<FxHashSet<i64>, CorrelateError> {
     let mut ended: FxHashMap<i64, Option<i64>> = FxHashMap::default();
-    each::<Host<'static>>(
+    each::<TraceState<'static>>(
         dataset,
         host,
         |_| true,
-        &["trace_ns", "state", "at_ns"],
         |row| {
             let end = ended.entry(row.trace_ns).or_default();
             if row.state == "ended" {
@@ -230,28 +252,30 @@ fn old_traces(dataset: &Dataset, host: &str, before_ns: i64) -> Result<FxHashSet
     let border = Day::of(before_ns);
     let mut young: FxHashSet<i64> = FxHashSet::default();
     macro_rules! seen_in {
-        ($($table:ident),+) => { $(
-            each::<$table<'static>>(dataset, host, |leaf| leaf.day().is_some_and(|day| day >= border), &["trace_ns"], |row| {
+        ($($table:ident),+) => { $({
+            flowmine_schema::columns! {
+                /// The trace that a row is of.
+                struct OfTrace of $table { trace_ns }
+            }
+            each::<OfTrace<'static>>(dataset, host, |leaf| leaf.day().is_some_and(|day| day >= border), |row| {
                 young.insert(row.trace_ns);
             })?;
-        )+ };
+        })+ };
     }
     seen_in!(Host, Clock, Process, TracedFile, IoEvent, IoTotal, IoLoss);
     let is_old = |(trace, end): (i64, Option<i64>)| end.map_or(!young.contains(&trace), |end| end < before_ns).then_some(trace);
     Ok(ended.into_iter().filter_map(is_old).collect())
 }
 
-fn each<R: Row>(
+fn each<V: View>(
     dataset: &Dataset,
     host: &str,
     wanted: impl Fn(&Leaf) -> bool,
-    columns: &[&str],
-    mut row: impl FnMut(&R::Of<'_>),
+    mut row: impl FnMut(&V::Of<'_>),
 ) -> Result<(), CorrelateError> {
-    for leaf in dataset.leaves::<R>()?.iter().filter(|leaf| leaf.host() == Some(host) && wanted(leaf)) {
+    for leaf in dataset.leaves::<V::Table>()?.iter().filter(|leaf| leaf.host() == Some(host) && wanted(leaf)) {
         for part in dataset.leaf_parts(leaf)? {
-            let (_, rows) = part.read::<R>(Projection::Only(columns))?;
-            rows.iter().map_err(|_| CorrelateError::Damaged(R::TABLE))?.for_each(|of| row(&of));
+            part.read::<V>()?.iter().for_each(|of| row(&of));
         }
     }
     Ok(())

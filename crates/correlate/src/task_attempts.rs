@@ -3,12 +3,12 @@
 //! In go the tables `task_runs` and `task_totals`; out come attempts in the order of their keys, which are those of `task_io.task`. Rows are sorted outside of memory, which holds those with one key.
 
 use flowmine_eventlog::spool::{Sorter, put_ordered_text};
-use flowmine_schema::row::Row;
+use flowmine_schema::Dataset;
+use flowmine_schema::Record;
 use flowmine_schema::tables::{TaskRun, TaskTotal};
-use flowmine_schema::{Dataset, Projection};
 
 use crate::CorrelateError;
-use crate::entities::{SameKey, Task, key, of_row, without_number};
+use crate::entities::{SameKey, Task, TaskRow, key, of_row, without_number};
 use crate::row_rules::RowRules;
 
 /// An attempt at a task.
@@ -135,16 +135,16 @@ pub fn for_each<E: From<CorrelateError>>(
 fn sorted(dataset: &Dataset) -> Result<flowmine_eventlog::spool::Sorted, CorrelateError> {
     let mut sorter = Sorter::default();
     let mut place = Vec::new();
-    dataset.read::<TaskRun<'static>, CorrelateError>(Projection::All, |row| {
+    dataset.read::<TaskRun<'static>, CorrelateError>(|row| {
         place.clear();
-        put_ordered_text(&key(&of_row(&row)), &mut place);
+        put_ordered_text(&key(&of_row(&TaskRow::of(&row))), &mut place);
         let put = sorter.push(&place, |bytes| {
             bytes.push(RUN);
-            <TaskRun<'static> as Row>::put(&row, bytes);
+            row.put(bytes);
         });
         put.map_err(CorrelateError::Temporary)
     })?;
-    dataset.read::<TaskTotal<'static>, CorrelateError>(Projection::All, |row| {
+    dataset.read::<TaskTotal<'static>, CorrelateError>(|row| {
         let Some(task) = &row.task else { return Ok(()) };
         place.clear();
         put_ordered_text(without_number(task), &mut place);
@@ -153,7 +153,7 @@ fn sorted(dataset: &Dataset) -> Result<flowmine_eventlog::spool::Sorted, Correla
         put_ordered_text(task, &mut place);
         let put = sorter.push(&place, |bytes| {
             bytes.push(TOTAL);
-            <TaskTotal<'static> as Row>::put(&row, bytes);
+            row.put(bytes);
         });
         put.map_err(CorrelateError::Temporary)
     })?;
@@ -173,8 +173,8 @@ impl Group {
     fn take(&mut self, record: &[u8]) -> Option<()> {
         let (kind, row) = record.split_first()?;
         if *kind == RUN {
-            let row = <TaskRun<'static> as Row>::take(row)?.into_owned();
-            let told = Told { task: of_row(&row), row };
+            let row = TaskRun::take(row)?.into_owned();
+            let told = Told { task: of_row(&TaskRow::of(&row)), row };
             if told.row.cached {
                 self.cached.push(told)
             } else {
@@ -182,7 +182,7 @@ impl Group {
             }
             return Some(());
         }
-        let row = <TaskTotal<'static> as Row>::take(row)?;
+        let row = TaskTotal::take(row)?;
         let task = row.task.as_deref()?;
         if self.traced.last().is_none_or(|(key, _)| key != task) {
             self.traced.push((task.to_owned(), Traced::default()));
@@ -200,7 +200,7 @@ impl Group {
         let cached = self.cached.finish(&same_key, before);
         for (key, told) in ran.into_iter().chain(cached) {
             let traced = self.traced.iter().find(|(task, _)| *task == key).map(|(_, traced)| traced.clone());
-            each(TaskAttempt { key: rules.apply_task_key(key), row: rules.apply_task_run(told.row), traced })?;
+            each(TaskAttempt { key: rules.apply_task_key(key), row: rules.apply(told.row), traced })?;
         }
         Ok(())
     }

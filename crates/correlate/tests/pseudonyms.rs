@@ -11,7 +11,7 @@ use flowmine_correlate::pseudonym::{PseudonymError, Pseudonymiser};
 use flowmine_correlate::{DropColumns, EventLog, Filter, Jobs, RowRules, Timestamp, hostlist};
 use flowmine_extract_slurm::take_in;
 use flowmine_schema::tables::{JobDependency, JobState};
-use flowmine_schema::{ColumnKind, Dataset, DatasetError, Projection, Row};
+use flowmine_schema::{ColumnKind, Dataset, DatasetError, View};
 use proptest::prelude::*;
 
 const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
@@ -110,7 +110,7 @@ fn the_code_is_hmac_sha_256_as_documented() {
 fn columns_one_by_one() {
     let p = with_key(KEY);
     let name = |text: &str| p.path(text);
-    let row = |row: JobState<'static>| p.job_state(row);
+    let row = |row: JobState<'static>| p.row(row);
     let arguments =
         |text: &'static str| row(JobState { arguments: Some(text.into()), ..JobState::default() }).arguments.unwrap().into_owned();
     assert_eq!(arguments("4 -0.25 1e-6 1234567"), format!("4 -0.25 1e-6 {}", name("1234567")));
@@ -287,7 +287,7 @@ proptest! {
     #[test]
     fn no_name_survives_in_a_row(row in row()) {
         let p = with_key(KEY);
-        let out = p.job_state(row.clone());
+        let out = p.row(row.clone());
         for (column, text) in texts(&out) {
             prop_assert!(!holds_a_name(text), "{column}: {text:?} from {row:?}");
             let original = texts(&row).into_iter().find(|(name, _)| *name == column).unwrap().1;
@@ -295,11 +295,11 @@ proptest! {
         }
         prop_assert_eq!((out.cancelled_by_uid, out.job_id, out.cpus), (None, 7, Some(4)));
         // The same key gives the same, whatever was asked before; a clone too.
-        prop_assert_eq!(&p.job_state(row.clone()), &out);
-        prop_assert_eq!(&p.clone().job_state(row.clone()), &out);
-        prop_assert_eq!(&with_key(KEY).job_state(row.clone()), &out);
+        prop_assert_eq!(&p.row(row.clone()), &out);
+        prop_assert_eq!(&p.clone().row(row.clone()), &out);
+        prop_assert_eq!(&with_key(KEY).row(row.clone()), &out);
         // Another key gives no code again.
-        let other = with_key(b"another key of more than sixteen").job_state(row);
+        let other = with_key(b"another key of more than sixteen").row(row);
         let codes = |row: &JobState<'_>| -> BTreeSet<String> {
             texts(row).iter().flat_map(|(_, text)| without_codes(text).0).map(str::to_owned).collect()
         };
@@ -313,7 +313,7 @@ proptest! {
             target_kind: t[4].clone().into(), state: Some(t[5].clone().into()), source: t[6].clone().into(), target_job_id: Some(3),
             ..JobDependency::default()
         };
-        let out = with_key(KEY).job_dependency(row);
+        let out = with_key(KEY).row(row);
         for (column, text) in dependency_texts(&out) {
             prop_assert!(!holds_a_name(text), "{column}: {text:?}");
         }
@@ -328,7 +328,7 @@ proptest! {
         prop_assert_eq!(p.path(&path) == p.path(&other), path == other);
         prop_assert_eq!(p.path(&path), p.path(&folder) + &p.path(&file));
         let row = JobState { command: Some(path.into()), activity: Some(file.clone().into()), name: Some(file.into()), ..JobState::default() };
-        let out = p.job_state(row);
+        let out = p.row(row);
         let (command, activity) = (out.command.unwrap(), out.activity.unwrap());
         prop_assert_eq!(command.rsplit('/').next().unwrap(), &*activity);
         prop_assert_eq!(out.name.unwrap(), activity);
@@ -350,12 +350,12 @@ fn recorded(dir: &Path) -> Dataset {
 
 fn rows(dataset: &Dataset) -> (Vec<JobState<'static>>, Vec<JobDependency<'static>>) {
     let (mut states, mut dependencies) = (Vec::new(), Vec::new());
-    let read = dataset.read::<JobState<'static>, DatasetError>(Projection::All, |row| {
+    let read = dataset.read::<JobState<'static>, DatasetError>(|row| {
         states.push(row.into_owned());
         Ok(())
     });
     read.unwrap();
-    let read = dataset.read::<JobDependency<'static>, DatasetError>(Projection::All, |row| {
+    let read = dataset.read::<JobDependency<'static>, DatasetError>(|row| {
         dependencies.push(row.into_owned());
         Ok(())
     });
@@ -491,7 +491,7 @@ fn nothing_of_a_recorded_queue_comes_through() {
         assert_eq!(row.cancelled_by_uid, None);
     }
     for row in &dependencies {
-        let row = rules.apply_dependency(row.clone());
+        let row = rules.apply(row.clone());
         dependency_texts(&row).iter().for_each(|(column, text)| check(column, text, of_words(column)));
     }
     assert!(states.iter().any(|row| row.cancelled_by_uid.is_some()));

@@ -16,7 +16,7 @@ use flowmine_extract_ebpf::stop::Stop;
 use flowmine_extract_ebpf::{Detail, Options, TraceError};
 use flowmine_schema::dataset::Role;
 use flowmine_schema::tables::{IoEvent, IoLoss, Process, TracedFile};
-use flowmine_schema::{Dataset, DatasetError, Projection, Row};
+use flowmine_schema::{Dataset, DatasetError, Row};
 
 /// A trace and what it made.
 struct Traced {
@@ -29,7 +29,7 @@ struct Traced {
 
 fn rows<R: Row, T>(dataset: &Dataset, mut of: impl FnMut(R::Of<'_>) -> T) -> Vec<T> {
     let mut rows = Vec::new();
-    let read = dataset.read::<R, DatasetError>(Projection::All, |row| {
+    let read = dataset.read::<R, DatasetError>(|row| {
         rows.push(of(row));
         Ok(())
     });

@@ -11,7 +11,7 @@ use flowmine_extract_ebpf::recorder::{Outcome, WayIn};
 use flowmine_extract_ebpf::{CommandLines, FileKey, Op, Operation, Options, ProcessKey, Record, Recorder, Via};
 use flowmine_schema::dataset::Role;
 use flowmine_schema::tables::{Clock, Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
-use flowmine_schema::{Dataset, DatasetError, Projection, Row};
+use flowmine_schema::{Dataset, DatasetError, Row};
 
 const OFFSET: i64 = 1_795_000_000_000_000_000;
 const PROCESS: ProcessKey = ProcessKey { pid: 10, start_boot_ns: 5 };
@@ -40,7 +40,7 @@ impl Fixture {
     fn rows<R: Row, T>(&self, mut of: impl FnMut(R::Of<'_>) -> T) -> Vec<T> {
         let mut rows = Vec::new();
         self.dataset
-            .read::<R, DatasetError>(Projection::All, |row| {
+            .read::<R, DatasetError>(|row| {
                 rows.push(of(row));
                 Ok(())
             })
@@ -331,7 +331,7 @@ fn what_was_flushed_is_there_when_the_tracer_is_killed() {
     std::mem::forget(recorder);
     let mut starts = Vec::new();
     dataset
-        .read::<IoEvent<'static>, DatasetError>(Projection::All, |row| {
+        .read::<IoEvent<'static>, DatasetError>(|row| {
             starts.push(row.start_ns - OFFSET);
             Ok(())
         })

@@ -25,7 +25,7 @@ flowmine_schema::table! {
     /// One job attempt that accounting has told: an observer's memory, not part of the dataset's tables.
     pub struct Told in ".state" {
         /// The job as in `job_states`.
-        job: text,
+        job: text(Number),
         /// Submit time.
         submit_ns: opt_i64,
         /// Digest of what was told.
@@ -186,7 +186,7 @@ impl Accounting {
     pub fn recall(cluster: &str, first_ns: Option<i64>, until_ns: Option<i64>, rows: Option<&Rows<Told<'static>>>) -> Result<Self, String> {
         let mut accounting = Self { first_ns, until_ns, ..Self::new(cluster) };
         let Some(rows) = rows else { return Ok(accounting) };
-        for row in rows.iter().map_err(|e| e.to_string())? {
+        for row in rows.iter() {
             let known = Known { digest: row.digest, end_ns: row.end_ns, dependency: row.dependency_digest };
             accounting.told.insert((row.job.into_owned(), row.submit_ns), known);
         }

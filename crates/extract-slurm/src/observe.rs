@@ -667,7 +667,7 @@ fn record(directory: &Path, time: PollTime, output: &[u8], access: Access) -> Re
 mod tests {
     use super::*;
     use crate::squeue::FIELDS;
-    use flowmine_schema::{Projection, Row};
+    use flowmine_schema::Row;
     use std::cell::{Cell, RefCell};
     use std::collections::VecDeque;
     use std::rc::Rc;
@@ -764,7 +764,7 @@ mod tests {
     fn rows(dataset: &Dataset) -> String {
         let mut rows = Vec::new();
         dataset
-            .read::<JobState<'static>, DatasetError>(Projection::All, |row| {
+            .read::<JobState<'static>, DatasetError>(|row| {
                 rows.push(format!("{} {} {}", row.job, row.change, row.state.as_deref().unwrap_or("-")));
                 Ok(())
             })

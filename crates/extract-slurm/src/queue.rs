@@ -635,35 +635,35 @@ flowmine_schema::table! {
         /// Submit time.
         submit_ns: opt_i64,
         /// State.
-        state: text,
+        state: text(Word(States)),
         /// First component's id.
         het_job_id: opt_i64,
         /// Component.
         het_offset: opt_i64,
         /// Pending indices.
-        tasks: opt_text,
+        tasks: opt_text(Number),
         /// Dependency column.
-        dependency: opt_text,
+        dependency: opt_text(Withheld),
         /// The terms seen so far, written like a dependency column; commas between.
-        terms: opt_text,
+        terms: opt_text(Withheld),
         /// Job name.
-        name: opt_text,
+        name: opt_text(Path),
         /// User.
-        user: opt_text,
+        user: opt_text(User),
         /// Account.
-        account: opt_text,
+        account: opt_text(Account),
         /// Partition.
-        partition: opt_text,
+        partition: opt_text(Partitions),
         /// Quality of service.
-        qos: opt_text,
+        qos: opt_text(Qos),
         /// Comment.
-        comment: opt_text,
+        comment: opt_text(Comment),
         /// Why it waits.
-        reason: opt_text,
+        reason: opt_text(Reason),
         /// Features asked for.
-        features: opt_text,
+        features: opt_text(Label),
         /// Resources of each node asked for.
-        tres_per_node: opt_text,
+        tres_per_node: opt_text(Resources),
         /// Time limit.
         time_limit_s: opt_i64,
         /// Priority in its last row.
@@ -720,7 +720,7 @@ impl Queue {
         let mut queue = Self::new(cluster);
         queue.last = last;
         queue.jobs.reserve(rows.len());
-        for row in rows.iter().map_err(|e| e.to_string())? {
+        for row in rows.iter() {
             let mut terms = Vec::new();
             if let Some(text) = row.terms.as_deref() {
                 terms = dependency::parse(text).map_err(|at| format!("terms {text:?} are not understood at byte {}", at.0 + 1))?.terms;
@@ -784,8 +784,8 @@ mod tests {
         let states = changes.states.finish().unwrap();
         let dependencies = changes.dependencies.finish().unwrap();
         Told {
-            states: states.iter().unwrap().map(JobState::into_owned).collect(),
-            dependencies: dependencies.iter().unwrap().map(JobDependency::into_owned).collect(),
+            states: states.iter().map(JobState::into_owned).collect(),
+            dependencies: dependencies.iter().map(JobDependency::into_owned).collect(),
             diagnostics,
         }
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use flowmine_schema::tables::{Process, TaskRun};
 use flowmine_schema::time::SECOND_NS;
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 
 use crate::Row;
 
@@ -72,26 +72,14 @@ struct Inside {
 /// Number and start.
 type Key = (i32, Option<i64>);
 
-const COLUMNS: &[&str] = &[
-    "host",
-    "trace_ns",
-    "pid",
-    "process_start_ns",
-    "start_precision_ns",
-    "as_of_ns",
-    "started_ns",
-    "parent_pid",
-    "parent_start_ns",
-    "executable",
-    "command_line",
-    "work_dir",
-    "earlier_programs",
-    "exec_ns",
-    "execs",
-    "exit_ns",
-    "exit_code",
-    "exit_signal",
-];
+flowmine_schema::columns! {
+    /// What is read of a process.
+    struct ProcessRow of Process {
+        host, trace_ns, pid, process_start_ns, start_precision_ns, as_of_ns, started_ns,
+        parent_pid, parent_start_ns, executable, command_line, work_dir, earlier_programs, exec_ns,
+        execs, exit_ns, exit_code, exit_signal,
+    }
+}
 
 /// The tasks of a traced command, in the order in which they began. Memory holds the commands.
 ///
@@ -102,7 +90,7 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
     // The command and what it forked that runs, or ran, its program too.
     let mut inside: BTreeMap<Key, Inside> = BTreeMap::new();
     let mut commands: BTreeMap<(Option<i64>, i32), Ran> = BTreeMap::new();
-    dataset.read::<Process<'static>, DatasetError>(Projection::Only(COLUMNS), |row| {
+    dataset.read::<ProcessRow<'static>, DatasetError>(|row| {
         if row.trace_ns != traced.trace_ns || row.host != traced.host {
             return Ok(());
         }
@@ -151,18 +139,18 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
 }
 
 impl Inside {
-    fn of(row: &Process<'_>) -> Self {
+    fn of(row: &ProcessRow<'_>) -> Self {
         Self { line: row.command_line.as_deref().map(str::to_owned), until_ns: None, before_ns: None }
     }
 }
 
 /// When a process became a program for the first time while it was traced.
-fn first_exec_ns(row: &Process<'_>) -> Option<i64> {
+fn first_exec_ns(row: &ProcessRow<'_>) -> Option<i64> {
     let earlier: Vec<serde_json::Value> = serde_json::from_str(row.earlier_programs.as_deref().unwrap_or("[]")).ok()?;
     earlier.iter().find_map(|program| program["exec_ns"].as_i64()).or(row.exec_ns)
 }
 
-fn ran(row: &Process<'_>) -> Ran {
+fn ran(row: &ProcessRow<'_>) -> Ran {
     let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
     Ran {
         as_of_ns: row.as_of_ns,

@@ -12,10 +12,20 @@ use std::path::{Path, PathBuf};
 use flowmine_schema::dataset::{Import, Role, Transaction};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, TaskRun};
-use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
+use flowmine_schema::{Builder, Dataset, DatasetError};
 
 use self::known::{Given, Is, Known, batch_of, name_of};
 use crate::{Engine, Options, Source};
+
+flowmine_schema::columns! {
+    /// Which source told of a task.
+    struct ToldBy of TaskRun { source_sha256 }
+}
+
+flowmine_schema::columns! {
+    /// Of which source something is said.
+    struct SaidOf of DiagnosticRow { input_sha256 }
+}
 
 /// Why nothing could be imported.
 #[derive(Debug, thiserror::Error)]
@@ -117,12 +127,10 @@ fn forget(
 ) -> Result<(), DatasetError> {
     let stays = |sha256: Option<&str>, gone: &HashSet<String>| sha256.is_none_or(|sha256| !gone.contains(sha256));
     for leaf in dataset.leaves::<TaskRun<'static>>()?.iter().filter(|_| !rows.is_empty()) {
-        let only = Projection::Only(&["source_sha256"]);
-        transaction.retain::<TaskRun<'static>>(leaf, only, |row| stays(row.source_sha256.as_deref(), rows))?;
+        transaction.retain::<ToldBy<'static>>(leaf, |row| stays(row.source_sha256.as_deref(), rows))?;
     }
     for leaf in dataset.leaves::<DiagnosticRow<'static>>()?.iter().filter(|_| !said.is_empty()) {
-        let only = Projection::Only(&["input_sha256"]);
-        transaction.retain::<DiagnosticRow<'static>>(leaf, only, |row| stays(row.input_sha256.as_deref(), said))?;
+        transaction.retain::<SaidOf<'static>>(leaf, |row| stays(row.input_sha256.as_deref(), said))?;
     }
     Ok(())
 }
@@ -272,7 +280,7 @@ fn missing(known: &Known, members: &[usize], now: &Now, with_rows: &HashSet<Stri
 /// The sources that told of a row first.
 fn with_rows(dataset: &Dataset) -> Result<HashSet<String>, DatasetError> {
     let mut with_rows = HashSet::new();
-    dataset.read::<TaskRun<'static>, DatasetError>(Projection::Only(&["source_sha256"]), |row| {
+    dataset.read::<ToldBy<'static>, DatasetError>(|row| {
         if let Some(sha256) = row.source_sha256.as_deref().filter(|sha256| !with_rows.contains(*sha256)) {
             with_rows.insert(sha256.to_owned());
         }

@@ -11,7 +11,7 @@ use flowmine_extract_workflow::snakemake::Snakemake;
 use flowmine_extract_workflow::take_in::take_in;
 use flowmine_extract_workflow::{Engine, Options, Row};
 use flowmine_schema::tables::{DiagnosticRow, TaskRun};
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 
 /// What lies in a fixture, by paths relative to it.
 fn files(dir: &Path, below: &Path, found: &mut Vec<PathBuf>) {
@@ -25,12 +25,12 @@ fn files(dir: &Path, below: &Path, found: &mut Vec<PathBuf>) {
 /// The rows in an order that does not depend on when they were written, and what was said.
 fn told(dataset: &Dataset) -> (Vec<Row>, Vec<String>) {
     let (mut rows, mut said) = (Vec::new(), Vec::new());
-    let read = dataset.read::<TaskRun<'static>, DatasetError>(Projection::All, |row| {
+    let read = dataset.read::<TaskRun<'static>, DatasetError>(|row| {
         rows.push(row.into_owned());
         Ok(())
     });
     read.unwrap();
-    let read = dataset.read::<DiagnosticRow<'static>, DatasetError>(Projection::All, |row| {
+    let read = dataset.read::<DiagnosticRow<'static>, DatasetError>(|row| {
         said.push(format!("{} {:?} {}", row.input, row.line, row.message));
         Ok(())
     });

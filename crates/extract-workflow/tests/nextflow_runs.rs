@@ -9,7 +9,7 @@ use flowmine_extract_workflow::take_in::{Report, take_in};
 use flowmine_extract_workflow::{Options, Row};
 use flowmine_schema::tables::{DiagnosticRow, TaskRun};
 use flowmine_schema::time::rfc3339;
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 
 const ID: &str = "6d1a1f6e-0000-4000-8000-000000000001";
 const MONITOR: &str = "[Task monitor] DEBUG n.processor.TaskPollingMonitor -";
@@ -93,7 +93,7 @@ impl Place {
     fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         self.dataset
-            .read::<TaskRun<'static>, DatasetError>(Projection::All, |row| {
+            .read::<TaskRun<'static>, DatasetError>(|row| {
                 rows.push(row.into_owned());
                 Ok(())
             })
@@ -104,7 +104,7 @@ impl Place {
     fn said(&self) -> Vec<String> {
         let mut said = Vec::new();
         self.dataset
-            .read::<DiagnosticRow<'static>, DatasetError>(Projection::All, |row| {
+            .read::<DiagnosticRow<'static>, DatasetError>(|row| {
                 said.push(row.code.to_string());
                 Ok(())
             })

@@ -6,15 +6,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_correlate::CorrelateError;
-use flowmine_correlate::attribution::files::Files;
-use flowmine_correlate::attribution::reading::each_group;
-use flowmine_schema::tables::{DataFlow, IoEvent, IoLoss, TaskTotal};
-use flowmine_schema::{Dataset, Projection};
+use flowmine_correlate::attribution::files::{FileEvent, Files};
+use flowmine_schema::Dataset;
+use flowmine_schema::tables::{DataFlow, IoLoss, TaskTotal};
 
 use super::find::{FileId, Found};
 use super::merge::{Bar, Bars, Extent};
 use super::processes::Processes;
 use super::{FileAccessError, Owner, untold};
+
+flowmine_schema::columns! {
+    /// When a task ran.
+    struct TaskTime of TaskTotal { task, cluster, job, pod, container, started_ns, ended_ns }
+}
+
+flowmine_schema::columns! {
+    /// A version of a file.
+    struct VersionRow of DataFlow { host, device, inode, generation, incarnation, version, origin, first_write_ns }
+}
 
 /// Columns of pixels for which operations are merged when there are many.
 pub const COLUMNS: i64 = 860;
@@ -126,22 +135,6 @@ pub struct Missing {
     pub lost: u64,
 }
 
-const EVENT_COLUMNS: &[&str] = &[
-    "pid",
-    "process_start_ns",
-    "op",
-    "start_ns",
-    "end_ns",
-    "device",
-    "inode",
-    "generation",
-    "offset",
-    "result",
-    "flags",
-    "path",
-    "new_path",
-];
-
 /// Reads the reads and writes of a file.
 ///
 /// # Errors
@@ -197,22 +190,20 @@ pub fn read(dataset: &Dataset, found: &Found) -> Result<Accesses, FileAccessErro
 }
 
 /// Calls `each` with the reads, writes and faults of a file, in the order of the trace.
-fn each_operation(dataset: &Dataset, id: &FileId, mut each: impl FnMut(&IoEvent<'_>)) -> Result<(), CorrelateError> {
+fn each_operation(dataset: &Dataset, id: &FileId, mut each: impl FnMut(&FileEvent<'_>)) -> Result<(), CorrelateError> {
     // Follows deletions and renames as the attribution did, so that a number that is used again is another file here too.
     let mut files = Files::default();
-    each_group::<IoEvent<'static>>(dataset, &id.host, Projection::Only(EVENT_COLUMNS), |rows| {
-        for event in rows.iter().map_err(|_| CorrelateError::Damaged("io_events"))? {
-            if untold(event.inode) != id.inode || untold(event.device) != id.device || untold(event.generation) != id.generation {
-                continue;
-            }
-            match &*event.op {
-                "delete" | "rename" | "link" => files.moved(&event),
-                "open" if event.result.is_some_and(|result| result < 0) => {}
-                _ => {
-                    let at = files.of_event(&event);
-                    if files.peek(at).is_some_and(|file| i64::from(file.key.incarnation) == id.incarnation) {
-                        each(&event);
-                    }
+    dataset.read_host::<FileEvent<'static>, CorrelateError>(&id.host, |event| {
+        if untold(event.inode) != id.inode || untold(event.device) != id.device || untold(event.generation) != id.generation {
+            return Ok(());
+        }
+        match &*event.op {
+            "delete" | "rename" | "link" => files.moved(&event),
+            "open" if event.result.is_some_and(|result| result < 0) => {}
+            _ => {
+                let at = files.of_event(&event);
+                if files.peek(at).is_some_and(|file| i64::from(file.key.incarnation) == id.incarnation) {
+                    each(&event);
                 }
             }
         }
@@ -221,7 +212,7 @@ fn each_operation(dataset: &Dataset, id: &FileId, mut each: impl FnMut(&IoEvent<
 }
 
 /// The bar of a read or write that can be drawn; its owner is not known yet.
-fn bar_of(event: &IoEvent<'_>) -> Option<Bar> {
+fn bar_of(event: &FileEvent<'_>) -> Option<Bar> {
     let write = match &*event.op {
         "read" => false,
         "write" => true,
@@ -254,14 +245,13 @@ fn users(dataset: &Dataset, found: &Found, owners: BTreeMap<Owner, u32>, bars: &
     let mut users: Vec<User> = users.into_iter().map(|(_, user)| user).collect();
     let place: BTreeMap<Owner, usize> = users.iter().enumerate().map(|(at, user)| (user.owner.clone(), at)).collect();
     for row in &found.rows {
-        if let Some(at) = place.get(&Owner::of_io(row)) {
+        if let Some(at) = place.get(&Owner::of([&row.task, &row.cluster, &row.job, &row.pod, &row.container])) {
             users[*at].logical_task = row.logical_task.as_deref().map(str::to_owned);
         }
     }
-    let columns = &["task", "cluster", "job", "pod", "container", "started_ns", "ended_ns"];
     let mut open: BTreeSet<usize> = BTreeSet::new();
-    dataset.read::<TaskTotal<'static>, FileAccessError>(Projection::Only(columns), |row| {
-        let owner = Owner::of_total(&row);
+    dataset.read::<TaskTime<'static>, FileAccessError>(|row| {
+        let owner = Owner::of([&row.task, &row.cluster, &row.job, &row.pod, &row.container]);
         let Some(&at) = place.get(&owner).filter(|_| owner != Owner::Nobody) else { return Ok(()) };
         match row.started_ns.zip(row.ended_ns) {
             Some((start, end)) => {
@@ -288,7 +278,7 @@ fn differences(found: &Found, users: &[User], no_offset: i64) -> (i64, i64) {
 /// Operations that a host lost within a time.
 fn lost(dataset: &Dataset, ids: &[FileId], extent: Extent) -> Result<u64, FileAccessError> {
     let mut lost = 0u64;
-    dataset.read::<IoLoss<'static>, FileAccessError>(Projection::All, |row| {
+    dataset.read::<IoLoss<'static>, FileAccessError>(|row| {
         let concerned = ids.iter().any(|id| id.host == row.host) && !matches!(&*row.kind, "fork" | "exec" | "exit");
         if concerned && row.not_before_ns <= extent.last_ns && row.observed_at_ns >= extent.first_ns {
             lost = lost.saturating_add(row.count.max(0) as u64);
@@ -301,8 +291,7 @@ fn lost(dataset: &Dataset, ids: &[FileId], extent: Extent) -> Result<u64, FileAc
 /// The versions of the file, when there are several.
 fn versions(dataset: &Dataset, found: &Found) -> Result<Vec<Version>, FileAccessError> {
     let mut versions: BTreeMap<i64, Version> = BTreeMap::new();
-    let columns = &["host", "device", "inode", "generation", "incarnation", "version", "origin", "first_write_ns"];
-    dataset.read::<DataFlow<'static>, FileAccessError>(Projection::Only(columns), |row| {
+    dataset.read::<VersionRow<'static>, FileAccessError>(|row| {
         let same = |id: &FileId| {
             let numbers = (untold(row.inode), untold(row.generation), row.incarnation) == (id.inode, id.generation, id.incarnation);
             // Of a file that several hosts have the table tells no host.

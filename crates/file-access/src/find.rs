@@ -3,36 +3,20 @@
 use std::collections::BTreeMap;
 
 use flowmine_correlate::attribution::files;
+use flowmine_schema::Dataset;
 use flowmine_schema::tables::TaskIo;
 use flowmine_schema::text::visible;
-use flowmine_schema::{Dataset, Projection};
 
 use super::{FileAccessError, untold};
 
-const COLUMNS: &[&str] = &[
-    "task",
-    "logical_task",
-    "cluster",
-    "job",
-    "pod",
-    "container",
-    "unassigned",
-    "host",
-    "device",
-    "inode",
-    "generation",
-    "incarnation",
-    "file_system",
-    "path",
-    "read_calls",
-    "write_calls",
-    "read_errors",
-    "write_errors",
-    "read_bytes",
-    "written_bytes",
-    "faults",
-    "mappings",
-];
+flowmine_schema::columns! {
+    /// What a task did to a file.
+    pub struct FileUse of TaskIo {
+        task, logical_task, cluster, job, pod, container, unassigned, host, device, inode,
+        generation, incarnation, file_system, path, read_calls, write_calls, read_errors,
+        write_errors, read_bytes, written_bytes, faults, mappings,
+    }
+}
 
 /// So many candidates are listed.
 const CANDIDATES: usize = 12;
@@ -53,7 +37,7 @@ pub struct FileId {
 }
 
 impl FileId {
-    fn of(row: &TaskIo<'_>) -> Self {
+    fn of(row: &FileUse<'_>) -> Self {
         Self {
             host: row.host.to_string(),
             device: untold(row.device),
@@ -77,7 +61,7 @@ pub struct Found {
     /// The file as each host has it: one, but for files of network file systems.
     pub ids: Vec<FileId>,
     /// All rows of `task_io` about it.
-    pub rows: Vec<TaskIo<'static>>,
+    pub rows: Vec<FileUse<'static>>,
 }
 
 /// Finds a file by a path as in `task_io.path`, or by an id as [`FileAccessError::SeveralFiles`] lists them.
@@ -89,7 +73,7 @@ pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
     let mut candidates: BTreeMap<FileId, Candidate> = BTreeMap::new();
     let mut like: BTreeMap<String, i64> = BTreeMap::new();
     let name = wanted.rsplit('/').next().unwrap_or(wanted);
-    dataset.read::<TaskIo<'static>, FileAccessError>(Projection::Only(COLUMNS), |row| {
+    dataset.read::<FileUse<'static>, FileAccessError>(|row| {
         rows += 1;
         let id = FileId::of(&row);
         let path = row.path.as_deref();
@@ -133,7 +117,7 @@ pub fn find(dataset: &Dataset, wanted: &str) -> Result<Found, FileAccessError> {
     }
     let path = ids.first().and_then(|id| candidates.get(id)?.path.clone()).unwrap_or_else(|| wanted.to_owned());
     let mut of_file = Vec::new();
-    dataset.read::<TaskIo<'static>, FileAccessError>(Projection::Only(COLUMNS), |row| {
+    dataset.read::<FileUse<'static>, FileAccessError>(|row| {
         if ids.contains(&FileId::of(&row)) {
             of_file.push(row.into_owned());
         }
@@ -152,7 +136,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn add(&mut self, row: &TaskIo<'_>) {
+    fn add(&mut self, row: &FileUse<'_>) {
         self.path = self.path.take().or_else(|| row.path.as_deref().map(str::to_owned));
         self.network |= row.file_system.as_deref().is_some_and(files::is_network);
         self.read = self.read.saturating_add(row.read_bytes);

@@ -1,6 +1,6 @@
 //! Whose an access is.
 
-use flowmine_schema::tables::{TaskIo, TaskTotal};
+use std::borrow::Cow;
 
 /// To whom a read or write belongs, as one thing in a picture. What ran in a job, pod or container for a task of an engine is the task's.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,33 +22,21 @@ pub enum Owner {
     Nobody,
 }
 
-macro_rules! of_row {
-    ($row:expr) => {{
-        let row = $row;
-        let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
-        if let Some(task) = text(&row.task) {
+impl Owner {
+    /// Of a row of `task_io` or `task_totals`, by its task, cluster, job, pod and container.
+    pub fn of([task, cluster, job, pod, container]: [&Option<Cow<'_, str>>; 5]) -> Self {
+        let text = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
+        if let Some(task) = text(task) {
             Owner::Task(task)
-        } else if let Some(job) = text(&row.job) {
-            Owner::Job { cluster: text(&row.cluster).unwrap_or_default(), job }
-        } else if let Some(pod) = text(&row.pod) {
+        } else if let Some(job) = text(job) {
+            Owner::Job { cluster: text(cluster).unwrap_or_default(), job }
+        } else if let Some(pod) = text(pod) {
             Owner::Pod(pod)
-        } else if let Some(container) = text(&row.container) {
+        } else if let Some(container) = text(container) {
             Owner::Container(container)
         } else {
             Owner::Nobody
         }
-    }};
-}
-
-impl Owner {
-    /// Of a row of `task_io`.
-    pub fn of_io(row: &TaskIo<'_>) -> Self {
-        of_row!(row)
-    }
-
-    /// Of a row of `task_totals`.
-    pub fn of_total(row: &TaskTotal<'_>) -> Self {
-        of_row!(row)
     }
 
     /// As in `links`: `task`, `job`, `pod`, `container`, `unassigned`.

@@ -1,12 +1,16 @@
 //! Whose processes are: the processes that used a file in, their owners out, by the links that `flowmine correlate` made.
 
 use flowmine_correlate::CorrelateError;
-use flowmine_correlate::attribution::reading::each_group;
+use flowmine_schema::Dataset;
 use flowmine_schema::tables::{Link, Process};
-use flowmine_schema::{Dataset, Projection};
 use rustc_hash::FxHashMap;
 
 use super::Owner;
+
+flowmine_schema::columns! {
+    /// When a process was forked, and its control group.
+    struct Fork of Process { pid, process_start_ns, started_ns, cgroup_id }
+}
 
 /// The start of a process that the source does not tell (`io-csv`).
 const UNTOLD: i64 = i64::MIN;
@@ -47,22 +51,19 @@ impl Processes {
     /// # Errors
     /// When the dataset cannot be read.
     pub fn find_owners(&mut self, dataset: &Dataset, host: &str) -> Result<(), CorrelateError> {
-        let columns = &["pid", "process_start_ns", "started_ns", "cgroup_id"];
-        each_group::<Process<'static>>(dataset, host, Projection::Only(columns), |rows| {
-            for row in rows.iter().map_err(|_| CorrelateError::Damaged("processes"))? {
-                let key = match (row.process_start_ns, self.forks.get_mut(&row.pid)) {
-                    (Some(start), _) if self.known.contains_key(&(row.pid, start)) => (row.pid, start),
-                    (None, Some(forks)) => {
-                        let forked = row.started_ns.unwrap_or(UNTOLD);
-                        forks.push(forked);
-                        (row.pid, forked)
-                    }
-                    _ => continue,
-                };
-                let generation = self.known.entry(key).or_default();
-                generation.started_ns = row.started_ns;
-                generation.cgroup_id = row.cgroup_id;
-            }
+        dataset.read_host::<Fork<'static>, CorrelateError>(host, |row| {
+            let key = match (row.process_start_ns, self.forks.get_mut(&row.pid)) {
+                (Some(start), _) if self.known.contains_key(&(row.pid, start)) => (row.pid, start),
+                (None, Some(forks)) => {
+                    let forked = row.started_ns.unwrap_or(UNTOLD);
+                    forks.push(forked);
+                    (row.pid, forked)
+                }
+                _ => return Ok(()),
+            };
+            let generation = self.known.entry(key).or_default();
+            generation.started_ns = row.started_ns;
+            generation.cgroup_id = row.cgroup_id;
             Ok(())
         })?;
         self.forks.values_mut().for_each(|forks| forks.sort_unstable());
@@ -76,7 +77,7 @@ impl Processes {
         }
         // Containers and control groups that belong to a task as a whole.
         let mut groups: FxHashMap<(bool, String), String> = FxHashMap::default();
-        dataset.read::<Link<'static>, CorrelateError>(Projection::All, |link| {
+        dataset.read::<Link<'static>, CorrelateError>(|link| {
             if link.source_scope != host || link.relation != "belongs-to" {
                 return Ok(());
             }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use flowmine_schema::Dataset;
 use flowmine_schema::tables::TaskIo;
-use flowmine_schema::{Dataset, Projection};
 
 use super::{FileAccessError, Owner};
 
@@ -91,27 +91,14 @@ pub struct Shares {
     pub nobodys: u64,
 }
 
-const COLUMNS: &[&str] = &[
-    "task",
-    "logical_task",
-    "cluster",
-    "job",
-    "pod",
-    "container",
-    "host",
-    "path",
-    "read_calls",
-    "write_calls",
-    "read_errors",
-    "write_errors",
-    "read_bytes",
-    "written_bytes",
-    "first_read_ns",
-    "last_read_ns",
-    "first_write_ns",
-    "last_write_ns",
-    "access_share",
-];
+flowmine_schema::columns! {
+    /// How much of its time a task read and wrote a file.
+    struct ShareRow of TaskIo {
+        task, logical_task, cluster, job, pod, container, host, path, read_calls, write_calls,
+        read_errors, write_errors, read_bytes, written_bytes, first_read_ns, last_read_ns,
+        first_write_ns, last_write_ns, access_share,
+    }
+}
 
 /// Reads `task_io`. Memory holds a point for each row.
 ///
@@ -121,7 +108,7 @@ pub fn read(dataset: &Dataset) -> Result<Shares, FileAccessError> {
     let mut rows = 0u64;
     let mut shares = Shares::default();
     let mut groups: BTreeMap<Option<String>, Vec<Point>> = BTreeMap::new();
-    dataset.read::<TaskIo<'static>, FileAccessError>(Projection::Only(COLUMNS), |row| {
+    dataset.read::<ShareRow<'static>, FileAccessError>(|row| {
         rows += 1;
         let (reads, writes) = (row.read_calls > row.read_errors, row.write_calls > row.write_errors);
         let used = match (reads, writes) {
@@ -133,7 +120,7 @@ pub fn read(dataset: &Dataset) -> Result<Shares, FileAccessError> {
                 return Ok(());
             }
         };
-        let owner = Owner::of_io(&row);
+        let owner = Owner::of([&row.task, &row.cluster, &row.job, &row.pod, &row.container]);
         if owner == Owner::Nobody {
             shares.nobodys += 1;
             return Ok(());

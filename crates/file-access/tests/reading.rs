@@ -11,7 +11,7 @@ use flowmine_schema::dataset::Role;
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{IoEvent, IoTotal, Process, TaskIo, TaskRun, TracedFile};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
+use flowmine_schema::{Builder, Dataset, DatasetError};
 use proptest::prelude::*;
 
 const T0: i64 = 1_795_000_000_000_000_000;
@@ -175,12 +175,12 @@ fn accesses(dataset: &Dataset, file: &str) -> Result<Accesses, FileAccessError> 
     let found = find(dataset, file)?;
     let accesses = read(dataset, &found)?;
     let mut counted: BTreeMap<String, (i64, i64)> = BTreeMap::new();
-    let counts = dataset.read::<TaskIo<'static>, DatasetError>(Projection::All, |row| {
+    let counts = dataset.read::<TaskIo<'static>, DatasetError>(|row| {
         let id = (row.host.to_string(), row.inode, row.generation, row.incarnation);
         let untold = |number: i64| (number != i64::MIN).then_some(number);
         let same = found.ids.iter().any(|one| (one.host.clone(), untold(one.inode), untold(one.generation), one.incarnation) == id);
         if same && row.read_calls + row.write_calls > 0 {
-            let sum = counted.entry(short(&Owner::of_io(&row))).or_default();
+            let sum = counted.entry(short(&Owner::of([&row.task, &row.cluster, &row.job, &row.pod, &row.container]))).or_default();
             *sum = (sum.0 + row.read_bytes, sum.1 + row.written_bytes);
         }
         Ok(())
@@ -380,7 +380,7 @@ proptest! {
         world.events.sort_by_key(|row| row.start_ns);
         let (_dir, dataset) = world.dataset();
         let mut ids = BTreeMap::new();
-        let rows = dataset.read::<TaskIo<'static>, DatasetError>(Projection::All, |row| {
+        let rows = dataset.read::<TaskIo<'static>, DatasetError>(|row| {
             if row.read_calls + row.write_calls > 0 {
                 let generation = row.generation.map_or("-".to_owned(), |generation| generation.to_string());
                 ids.insert(format!("{}:1:{}:{generation}:{}", row.host, row.inode.unwrap_or(-1), row.incarnation), ());

@@ -6,30 +6,17 @@
 
 use flowmine_activity_log::{DirectionSum, NONE, Names, Operation, OperationKind, OperationSum, TracedOperation};
 use flowmine_correlate::CorrelateError;
-use flowmine_correlate::attribution::files::{FileKey, Files, UNTOLD};
-use flowmine_correlate::attribution::reading::{each_group, hosts};
+use flowmine_correlate::attribution::files::{FileEvent, FileKey, Files, UNTOLD};
+use flowmine_schema::Dataset;
 use flowmine_schema::tables::{IoEvent, IoTotal, TracedFile};
-use flowmine_schema::{Dataset, Projection};
 use rustc_hash::FxHashMap;
 
 use crate::process_rows::Places;
 
-const EVENTS: &[&str] = &[
-    "pid",
-    "process_start_ns",
-    "op",
-    "start_ns",
-    "end_ns",
-    "device",
-    "inode",
-    "generation",
-    "offset",
-    "size",
-    "result",
-    "flags",
-    "path",
-    "new_path",
-];
+flowmine_schema::columns! {
+    /// What a file is called.
+    struct FileName of TracedFile { device, inode, generation, path }
+}
 
 /// What a file is called of which no path is known.
 pub const NO_PATH: &str = "(path not known)";
@@ -72,8 +59,8 @@ impl Numbers {
 /// # Errors
 /// When the dataset cannot be read.
 pub fn each(dataset: &Dataset, places: &Places, mut each: impl FnMut(&TracedOperation)) -> Result<OperationFiles, CorrelateError> {
-    let mut all: Vec<String> = hosts::<IoEvent<'static>>(dataset)?;
-    all.extend(hosts::<IoTotal<'static>>(dataset)?);
+    let mut all: Vec<String> = dataset.hosts_of::<IoEvent<'static>>()?;
+    all.extend(dataset.hosts_of::<IoTotal<'static>>()?);
     all.sort();
     all.dedup();
     let mut found = OperationFiles::default();
@@ -82,70 +69,64 @@ pub fn each(dataset: &Dataset, places: &Places, mut each: impl FnMut(&TracedOper
         let first = found.paths.len() as u32;
         let mut numbers = Numbers::default();
         let mut files = Files::default();
-        each_group::<TracedFile<'static>>(dataset, &host, Projection::Only(&["device", "inode", "generation", "path"]), |rows| {
-            for row in rows.iter().map_err(|_| CorrelateError::Damaged("files"))? {
-                let key = (row.device.unwrap_or(UNTOLD), row.inode, row.generation.unwrap_or(UNTOLD));
-                files.told(key, row.path.as_deref(), None);
-            }
+        dataset.read_host::<FileName<'static>, CorrelateError>(&host, |row| {
+            let key = (row.device.unwrap_or(UNTOLD), row.inode, row.generation.unwrap_or(UNTOLD));
+            files.told(key, row.path.as_deref(), None);
             Ok(())
         })?;
         let process = |pid: i32, start: Option<i64>, at_ns: i64| number.map_or(NONE, |host| places.find(host, pid, start, at_ns));
-        each_group::<IoEvent<'static>>(dataset, &host, Projection::Only(EVENTS), |rows| {
-            for event in rows.iter().map_err(|_| CorrelateError::Damaged("io_events"))? {
-                if matches!(&*event.op, "delete" | "rename" | "link") {
-                    files.moved(&event);
-                }
-                let kind = OperationKind::of(&event.op);
-                // What could not be opened is no file.
-                let failed = event.result.is_some_and(|result| result < 0);
-                let file = if kind == OperationKind::Open && failed || event.inode.is_none() && event.path.is_none() {
-                    NONE
-                } else {
-                    let at = files.of_event(&event);
-                    files.peek(at).map_or(NONE, |file| first + numbers.number(file.key, event.path.as_deref().or(file.path.as_deref())))
-                };
-                found.events += 1;
-                each(&TracedOperation::One(Operation {
-                    process: process(event.pid, event.process_start_ns, event.start_ns),
-                    file,
-                    kind,
-                    start_ns: event.start_ns,
-                    end_ns: event.end_ns,
-                    offset: event.offset,
-                    size: event.size,
-                    result: event.result,
-                }));
+        dataset.read_host::<FileEvent<'static>, CorrelateError>(&host, |event| {
+            if matches!(&*event.op, "delete" | "rename" | "link") {
+                files.moved(&event);
             }
+            let kind = OperationKind::of(&event.op);
+            // What could not be opened is no file.
+            let failed = event.result.is_some_and(|result| result < 0);
+            let file = if kind == OperationKind::Open && failed || event.inode.is_none() && event.path.is_none() {
+                NONE
+            } else {
+                let at = files.of_event(&event);
+                files.peek(at).map_or(NONE, |file| first + numbers.number(file.key, event.path.as_deref().or(file.path.as_deref())))
+            };
+            found.events += 1;
+            each(&TracedOperation::One(Operation {
+                process: process(event.pid, event.process_start_ns, event.start_ns),
+                file,
+                kind,
+                start_ns: event.start_ns,
+                end_ns: event.end_ns,
+                offset: event.offset,
+                size: event.size,
+                result: event.result,
+            }));
             Ok(())
         })?;
-        each_group::<IoTotal<'static>>(dataset, &host, Projection::All, |rows| {
-            for row in rows.iter().map_err(|_| CorrelateError::Damaged("io_totals"))? {
-                let key = FileKey { device: row.device, inode: row.inode, generation: row.generation.unwrap_or(UNTOLD), incarnation: 1 };
-                let known = files.path_of((key.device, key.inode, key.generation));
-                let file = first + numbers.number(key, known);
-                found.sums += 1;
-                each(&TracedOperation::Sum(OperationSum {
-                    process: process(row.pid, row.process_start_ns, row.first_ns),
-                    file,
-                    first_ns: row.first_ns,
-                    last_ns: row.last_ns,
-                    read: DirectionSum {
-                        calls: row.read_calls,
-                        bytes: row.read_bytes,
-                        errors: row.read_errors,
-                        time_ns: row.read_time_ns,
-                        extent: row.read_offset_min.zip(row.read_offset_end),
-                    },
-                    write: DirectionSum {
-                        calls: row.write_calls,
-                        bytes: row.write_bytes,
-                        errors: row.write_errors,
-                        time_ns: row.write_time_ns,
-                        extent: row.write_offset_min.zip(row.write_offset_end),
-                    },
-                    faults: row.faults,
-                }));
-            }
+        dataset.read_host::<IoTotal<'static>, CorrelateError>(&host, |row| {
+            let key = FileKey { device: row.device, inode: row.inode, generation: row.generation.unwrap_or(UNTOLD), incarnation: 1 };
+            let known = files.path_of((key.device, key.inode, key.generation));
+            let file = first + numbers.number(key, known);
+            found.sums += 1;
+            each(&TracedOperation::Sum(OperationSum {
+                process: process(row.pid, row.process_start_ns, row.first_ns),
+                file,
+                first_ns: row.first_ns,
+                last_ns: row.last_ns,
+                read: DirectionSum {
+                    calls: row.read_calls,
+                    bytes: row.read_bytes,
+                    errors: row.read_errors,
+                    time_ns: row.read_time_ns,
+                    extent: row.read_offset_min.zip(row.read_offset_end),
+                },
+                write: DirectionSum {
+                    calls: row.write_calls,
+                    bytes: row.write_bytes,
+                    errors: row.write_errors,
+                    time_ns: row.write_time_ns,
+                    extent: row.write_offset_min.zip(row.write_offset_end),
+                },
+                faults: row.faults,
+            }));
             Ok(())
         })?;
         for path in numbers.paths {

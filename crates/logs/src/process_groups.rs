@@ -5,9 +5,14 @@
 use flowmine_activity_log::{Interner, NONE, Names, Processes};
 use flowmine_correlate::row_rules::RowRules;
 use flowmine_correlate::{CorrelateError, Jobs, Timestamp};
+use flowmine_schema::Dataset;
 use flowmine_schema::tables::{JobState, TaskTotal};
-use flowmine_schema::{Dataset, Projection};
 use rustc_hash::FxHashMap;
+
+flowmine_schema::columns! {
+    /// What a task is an instance of, and its job.
+    struct OwnerRow of TaskTotal { task, logical_task, job }
+}
 
 /// By what processes are put together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +54,7 @@ const JOB: &str = "job ";
 
 fn owners(dataset: &Dataset) -> Result<FxHashMap<String, Owner>, CorrelateError> {
     let mut owners: FxHashMap<String, Owner> = FxHashMap::default();
-    dataset.read::<TaskTotal<'static>, CorrelateError>(Projection::Only(&["task", "logical_task", "job"]), |row| {
+    dataset.read::<OwnerRow<'static>, CorrelateError>(|row| {
         let Some(task) = &row.task else { return Ok(()) };
         let owner = owners.entry(task.to_string()).or_default();
         owner.activity = row.logical_task.as_deref().map(str::to_owned);

@@ -7,33 +7,25 @@
 use flowmine_activity_log::{Interner, NONE, OperationKind, ProcessIo, ProcessRow, Processes, TracedOperation};
 use flowmine_correlate::CorrelateError;
 use flowmine_schema::tables::{IoLoss, Link, Process};
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use crate::operations;
 
-const COLUMNS: &[&str] = &[
-    "host",
-    "pid",
-    "process_start_ns",
-    "as_of_ns",
-    "started_ns",
-    "first_seen",
-    "parent_pid",
-    "parent_start_ns",
-    "cgroup_id",
-    "executable",
-    "command_line",
-    "earlier_programs",
-    "exec_ns",
-    "execs",
-    "exit_ns",
-    "exit_code",
-    "exit_signal",
-    "utime_ns",
-    "stime_ns",
-];
+flowmine_schema::columns! {
+    /// How many records of a kind were lost.
+    struct Lost of IoLoss { kind, count }
+}
+
+flowmine_schema::columns! {
+    /// What is read of a process.
+    struct ProcessTold of Process {
+        host, pid, process_start_ns, as_of_ns, started_ns, first_seen, parent_pid, parent_start_ns,
+        cgroup_id, executable, command_line, earlier_programs, exec_ns, execs, exit_ns, exit_code,
+        exit_signal, utime_ns, stime_ns,
+    }
+}
 
 /// One generation of a process number on a host: its start after boot or, where that is not told, its start.
 pub(crate) type Key = (u32, i32, i64);
@@ -104,7 +96,7 @@ pub fn read(dataset: &Dataset) -> Result<Processes, CorrelateError> {
 pub fn read_places(dataset: &Dataset) -> Result<(Processes, Places), DatasetError> {
     let gathered = Gathered::of(dataset)?;
     let mut lost = 0;
-    dataset.read::<IoLoss<'static>, DatasetError>(Projection::Only(&["kind", "count"]), |row| {
+    dataset.read::<Lost<'static>, DatasetError>(|row| {
         if matches!(&*row.kind, "fork" | "exec" | "exit" | "process") {
             lost += u64::try_from(row.count).unwrap_or(0);
         }
@@ -168,7 +160,7 @@ impl Gathered {
     /// The processes and to what they belong, without what they read and wrote.
     pub fn of(dataset: &Dataset) -> Result<Self, DatasetError> {
         let mut gathered = Self::default();
-        dataset.read::<Process<'static>, DatasetError>(Projection::Only(COLUMNS), |row| {
+        dataset.read::<ProcessTold<'static>, DatasetError>(|row| {
             gathered.add(&row);
             Ok(())
         })?;
@@ -198,7 +190,7 @@ impl Gathered {
         self.place.get(&of).copied()
     }
 
-    fn add(&mut self, row: &Process<'_>) {
+    fn add(&mut self, row: &ProcessTold<'_>) {
         let host = self.hosts.intern(&row.host);
         let next = self.found.len() as u32;
         let at = *self.place.entry(key(host, row.pid, row.process_start_ns, row.started_ns)).or_insert(next);
@@ -239,7 +231,7 @@ impl Gathered {
     }
 
     /// What it was before, each until it became the next.
-    fn earlier(&mut self, row: &Process<'_>) -> Vec<(u32, i64)> {
+    fn earlier(&mut self, row: &ProcessTold<'_>) -> Vec<(u32, i64)> {
         let Some(told) = row.earlier_programs.as_deref() else { return Vec::new() };
         let list: Vec<Earlier> = serde_json::from_str(told).unwrap_or_default();
         let next = list.iter().skip(1).map(|next| next.exec_ns).chain([row.exec_ns]).collect::<Vec<_>>();
@@ -268,7 +260,7 @@ impl Gathered {
         let mut containers: Vec<Option<String>> = vec![None; self.found.len()];
         // Containers and control groups that belong to a task as a whole.
         let mut groups: FxHashMap<(bool, u32, String), u32> = FxHashMap::default();
-        dataset.read::<Link<'static>, DatasetError>(Projection::All, |row| {
+        dataset.read::<Link<'static>, DatasetError>(|row| {
             if row.relation != "belongs-to" {
                 return Ok(());
             }

@@ -14,13 +14,23 @@ use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::{Filter, Jobs, Timestamp};
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::FxHashMap;
 
-use crate::columns::{each_flow, each_flow_of, some_wrote_nothing};
-use crate::task_log::notion::run_or_engine;
-use crate::task_log::{TaskLogError, Tasks, TracedJobs, times};
+use crate::columns::{FlowRow, each_flow, each_flow_of, some_wrote_nothing};
+use crate::task_log::notion::{run_or_engine, run_or_its_engine};
+use crate::task_log::{TaskLogError, Tasks, TracedJobs};
 use crate::task_summary::run_time_s;
+
+flowmine_schema::columns! {
+    /// The run of an attempt at a task, and when it was what.
+    struct RunTimes of TaskRun { engine, run_id, run_name, queued_ns, submitted_ns, started_ns, finished_ns, cached_ns }
+}
+
+flowmine_schema::columns! {
+    /// The job in which a task ran.
+    struct JobOfTask of TaskTotal { task, job }
+}
 
 /// Why there is no graph.
 #[derive(Debug, thiserror::Error)]
@@ -107,11 +117,11 @@ const NAMED: usize = 8;
 impl Runs {
     pub fn read(tasks: &Tasks<'_>) -> Result<Self, TaskLogError> {
         let mut runs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        let columns = ["engine", "run_id", "run_name", "queued_ns", "submitted_ns", "started_ns", "finished_ns", "cached_ns"];
-        tasks.dataset.read::<TaskRun<'static>, TaskLogError>(Projection::Only(&columns), |row| {
-            let row = tasks.rules.apply_task_run(row);
-            if tasks.wants_all() || times(&row).any(|ns| tasks.wants(ns)) {
-                let names = runs.entry(run_or_engine(&row)).or_default();
+        tasks.dataset.read::<RunTimes<'static>, TaskLogError>(|row| {
+            let row = tasks.rules.apply(row);
+            let times = [row.queued_ns, row.submitted_ns, row.started_ns, row.finished_ns, row.cached_ns];
+            if tasks.wants_all() || times.into_iter().flatten().any(|ns| tasks.wants(ns)) {
+                let names = runs.entry(run_or_its_engine(&row.engine, row.run_name.as_deref(), row.run_id.as_deref())).or_default();
                 names.extend([&row.run_id, &row.run_name].into_iter().flatten().map(|name| name.to_string()));
             }
             Ok(())
@@ -184,8 +194,8 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
     done?;
     let any = any?;
     let Gathered { mut graph, by_key, .. } = gathered;
-    dataset.read::<TaskTotal<'static>, DatasetError>(Projection::Only(&["task", "job"]), |row| {
-        let row = tasks.rules.apply_task_total(row);
+    dataset.read::<JobOfTask<'static>, DatasetError>(|row| {
+        let row = tasks.rules.apply(row);
         let at = row.task.as_deref().and_then(|task| by_key.get(task));
         if let (Some(&(at, _)), Some(job)) = (at, &row.job) {
             graph.tasks[at as usize].job = Some(job.to_string());
@@ -194,7 +204,7 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
     })?;
     let mut flows = Flows::of(dataset)?;
     each_flow_of::<TaskLogError>(dataset, any, |row| {
-        let row = tasks.rules.apply_data_flow(row);
+        let row = tasks.rules.apply(row);
         let find = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
             (Some("task"), Some(id)) => by_key.get(id).copied().unwrap_or((NONE, 0)),
             _ => (NONE, 0),
@@ -215,7 +225,7 @@ fn of_tasks(dataset: &Dataset, tasks: &Tasks<'_>, run: &str) -> Result<RunGraph,
 /// When the dataset cannot be read.
 pub(crate) fn losses(dataset: &Dataset) -> Result<Vec<Loss>, DatasetError> {
     let mut losses = Vec::new();
-    dataset.read::<IoLoss<'static>, DatasetError>(Projection::All, |row| {
+    dataset.read::<IoLoss<'static>, DatasetError>(|row| {
         let count = u64::try_from(row.count).unwrap_or(0);
         losses.push(Loss { host: row.host.into_owned(), from_ns: row.not_before_ns, to_ns: row.observed_at_ns, count });
         Ok(())
@@ -395,7 +405,7 @@ impl Flows {
         Ok(flows)
     }
 
-    fn add(&mut self, row: &DataFlow<'_>, (writer, writer_attempt): (u32, u32), (reader, reader_attempt): (u32, u32)) {
+    fn add(&mut self, row: &FlowRow<'_>, (writer, writer_attempt): (u32, u32), (reader, reader_attempt): (u32, u32)) {
         if writer == NONE && reader == NONE {
             return;
         }
@@ -460,7 +470,7 @@ fn of_jobs(dataset: &Dataset, tasks: &Tasks<'_>, filter: &Filter) -> Result<RunG
     };
     let mut flows = Flows::of(dataset)?;
     each_flow::<DatasetError>(dataset, |row| {
-        let row = tasks.rules.apply_data_flow(row);
+        let row = tasks.rules.apply(row);
         let writer = find(row.writer_type.as_deref(), row.writer_scope.as_deref(), row.writer.as_deref());
         let reader = find(row.reader_type.as_deref(), row.reader_scope.as_deref(), row.reader.as_deref());
         flows.add(&row, (writer, 0), (reader, 0));

@@ -14,9 +14,14 @@ use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{EventLog, Filter, Jobs, Maybe, Sym};
 use flowmine_schema::tables::DiagnosticRow;
 use flowmine_schema::text::visible;
-use flowmine_schema::{Dataset, DatasetError, Projection, time};
+use flowmine_schema::{Dataset, DatasetError, time};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
+
+flowmine_schema::columns! {
+    /// How often something was wrong.
+    struct Counted of DiagnosticRow { severity, count }
+}
 
 /// The numbers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -81,7 +86,7 @@ impl Mean {
 /// When it cannot be read.
 pub fn diagnostic_counts(dataset: &Dataset) -> Result<(u64, u64), DatasetError> {
     let (mut warnings, mut errors) = (0u64, 0u64);
-    dataset.read::<DiagnosticRow<'static>, DatasetError>(Projection::Only(&["severity", "count"]), |row| {
+    dataset.read::<Counted<'static>, DatasetError>(|row| {
         let count = u64::try_from(row.count).unwrap_or(0);
         if row.severity == "error" {
             errors += count

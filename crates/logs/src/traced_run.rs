@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flowmine_activity_log::{Curve, Interner, NONE, RunLeftOut, TracedInput, TracedOutput, TracedRun, TracedTask};
 use flowmine_correlate::task_attempts::{self, TaskAttempt};
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, IoTotal, TaskRun};
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
@@ -23,6 +23,21 @@ use crate::run_graph::{RunGraphError, Runs};
 use crate::task_log::notion::run_or_engine;
 use crate::task_log::{TaskLogError, Tasks};
 use crate::task_summary::run_time_s;
+
+flowmine_schema::columns! {
+    /// How many records of a kind were lost.
+    struct Lost of IoLoss { kind, count }
+}
+
+flowmine_schema::columns! {
+    /// How many processors a host has.
+    struct Processors of Host { host, processors }
+}
+
+flowmine_schema::columns! {
+    /// A read or write.
+    struct Transfer of IoEvent { host, pid, process_start_ns, op, start_ns, end_ns, device, inode, generation, offset, result }
+}
 
 /// Points kept of what a task did to a file.
 pub const POINTS: usize = 2048;
@@ -64,7 +79,7 @@ pub fn read(dataset: &Dataset, tasks: &Tasks<'_>, run: Option<&str>) -> Result<T
     let flows = Flows::read(dataset, tasks, &gathered, &mut access)?;
     let mut found = gathered.finish(&chosen, access, &flows);
     found.processors = processors(dataset)?;
-    dataset.read::<IoLoss<'static>, DatasetError>(Projection::Only(&["kind", "count"]), |row| {
+    dataset.read::<Lost<'static>, DatasetError>(|row| {
         if matches!(&*row.kind, "read" | "write" | "totals") {
             found.left_out.lost += u64::try_from(row.count).unwrap_or(0);
         }
@@ -75,7 +90,7 @@ pub fn read(dataset: &Dataset, tasks: &Tasks<'_>, run: Option<&str>) -> Result<T
 
 fn processors(dataset: &Dataset) -> Result<Vec<(String, u32)>, DatasetError> {
     let mut of = BTreeMap::new();
-    dataset.read::<Host<'static>, DatasetError>(Projection::Only(&["host", "processors"]), |row| {
+    dataset.read::<Processors<'static>, DatasetError>(|row| {
         if let Some(count) = row.processors.and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0) {
             of.insert(row.host.into_owned(), count);
         }
@@ -375,10 +390,8 @@ impl Access {
             let at = owned.place(key(host, pid, start, None))?;
             owners.get(at as usize).copied().filter(|owner| *owner != NONE)
         };
-        const EVENTS: &[&str] =
-            &["host", "pid", "process_start_ns", "op", "start_ns", "end_ns", "device", "inode", "generation", "offset", "result"];
         let mut events = false;
-        dataset.read::<IoEvent<'static>, DatasetError>(Projection::Only(EVENTS), |row| {
+        dataset.read::<Transfer<'static>, DatasetError>(|row| {
             let is_read = &*row.op == "read";
             if !is_read && &*row.op != "write" {
                 return Ok(());
@@ -398,7 +411,7 @@ impl Access {
             of.entry((task, file)).or_default().push(Moved { at_ns, end, bytes });
             Ok(())
         })?;
-        dataset.read::<IoTotal<'static>, DatasetError>(Projection::All, |row| {
+        dataset.read::<IoTotal<'static>, DatasetError>(|row| {
             (self.any, self.only_totals) = (true, !events);
             let Some(task) = task_of(&mut owned, &row.host, row.pid, row.process_start_ns) else { return Ok(()) };
             self.any_of_task = true;
@@ -559,7 +572,7 @@ impl Flows {
     fn read(dataset: &Dataset, tasks: &Tasks<'_>, found: &Found, access: &mut Access) -> Result<Self, RunGraphError> {
         let mut passed: BTreeMap<(u32, u32, FileKey), Passed> = BTreeMap::new();
         each_flow::<TaskLogError>(dataset, |row| {
-            let row = tasks.rules.apply_data_flow(row);
+            let row = tasks.rules.apply(row);
             let find = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
                 (Some("task"), Some(id)) => found.by_key.get(id).copied(),
                 _ => None,

@@ -1,7 +1,9 @@
 //! Event logs made of small tables: what is in the XES and the OCEL file, and in the summary.
 #![allow(clippy::unwrap_used)]
 
+use flowmine_correlate::attempts::JobRow;
 use flowmine_correlate::cases::ALL;
+use flowmine_correlate::dependencies::DependencyRow;
 use flowmine_correlate::jobs::JobsBuilder;
 use flowmine_correlate::{Filter, Jobs, Timestamp};
 use flowmine_eventlog::{Counts, ocel, xes};
@@ -54,8 +56,8 @@ fn depends(job: &str, submit: i64, target_kind: &'static str, target: i64, task:
 
 fn jobs(states: &[JobState<'static>], dependencies: &[JobDependency<'static>]) -> Jobs {
     let mut builder = JobsBuilder::default();
-    states.iter().for_each(|row| builder.push_state(row));
-    dependencies.iter().for_each(|row| builder.push_dependency(row));
+    states.iter().for_each(|row| builder.push_state(&JobRow::of(row)));
+    dependencies.iter().for_each(|row| builder.push_dependency(&DependencyRow::of(row)));
     builder.finish(Timestamp::Reported).unwrap()
 }
 

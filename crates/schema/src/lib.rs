@@ -14,8 +14,10 @@ pub mod foreign_parquet;
 pub mod parquet;
 mod parquet_checks;
 mod parquet_writer;
+pub mod private;
 mod quiet;
 pub mod row;
+mod table;
 pub mod table_docs;
 pub mod tables;
 pub mod text_numbers;
@@ -24,4 +26,5 @@ pub mod time;
 pub use flowmine_text as text;
 
 pub use dataset::{Access, Dataset, DatasetError, Merge, Merged, Transaction, Writer};
-pub use row::{Builder, ColumnDef, ColumnKind, Projection, Row, Rows};
+pub use private::{Private, Vocabulary};
+pub use row::{Builder, ColumnDef, ColumnKind, Record, Row, Rows, View};

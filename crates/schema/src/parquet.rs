@@ -1,18 +1,18 @@
 //! Rows to a Parquet file and back, through polars.
 //!
 //! Files are zstd-compressed with statistics, columns in the order of the table, encoded by their values (`parquet_writer.rs`). A file
-//! holds row groups of at most [`GROUP_ROWS`] rows, so that it can be read piece by piece; it is written whole. Reading takes a
-//! [`Projection`]; a column that an older file does not have reads as null.
+//! holds row groups of at most [`GROUP_ROWS`] rows, so that it can be read piece by piece; it is written whole. Read are the columns of a
+//! [`View`]; one that an older file does not have reads as null.
 
 use std::fs::File;
 use std::io::Write;
 
-use polars::prelude::{DataFrame, ParquetReader, PolarsError, SerReader};
+use polars::prelude::{ChunkFull, DataFrame, IntoColumn, ParquetReader, PolarsError, SerReader, StringChunked};
 
 use crate::parquet_checks;
 use crate::parquet_writer::ParquetBytes;
 use crate::quiet::caught;
-use crate::row::{HOST, Projection, Row, Rows};
+use crate::row::{HOST, Row, Rows, View};
 
 /// Why a Parquet file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum ParquetError {
     Io(#[from] std::io::Error),
     /// From the format.
     #[error(transparent)]
-    Format(#[from] PolarsError),
+    Format(FormatError),
     /// The file is of another table, or of a flowmine that did not know this one.
     #[error("the column {0} is missing: this file is not of this table")]
     NotThisTable(&'static str),
@@ -40,6 +40,17 @@ pub enum ParquetError {
     Misfit(&'static str),
 }
 
+/// What the format's reader or writer said.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct FormatError(PolarsError);
+
+impl From<PolarsError> for ParquetError {
+    fn from(error: PolarsError) -> Self {
+        Self::Format(FormatError(error))
+    }
+}
+
 /// How many rows a row group has, and so how many a reader of a large file holds at once.
 pub const GROUP_ROWS: usize = 1 << 15;
 
@@ -47,7 +58,7 @@ pub const GROUP_ROWS: usize = 1 << 15;
 ///
 /// # Errors
 /// When the file cannot be written, such as on a full disk.
-pub fn write<R: Row>(mut file: &File, rows: Rows<R>) -> Result<(), ParquetError> {
+pub(crate) fn write<R: Row>(mut file: &File, rows: Rows<R>) -> Result<(), ParquetError> {
     // Made in memory first: what the file system says (a full disk) then comes as it is, not wrapped in words of the format.
     let mut bytes = ParquetBytes::new(&rows.frame)?;
     bytes.push(rows.frame)?;
@@ -79,19 +90,19 @@ pub(crate) fn merged(files: impl IntoIterator<Item = std::io::Result<File>>) -> 
     merged.map(ParquetBytes::finish).transpose()
 }
 
-/// Reads a table's file.
+/// Reads a table's file; of a table that is split, with the host to which its rows belong.
 ///
 /// # Errors
 /// When it cannot be read or is not Parquet.
-pub fn read<R: Row>(file: File, projection: Projection<'_>) -> Result<Rows<R>, ParquetError> {
-    trusting(|| read_slice(file, projection, None))
+pub(crate) fn read<V: View>(file: File, host: Option<&str>) -> Result<Rows<V>, ParquetError> {
+    trusting(|| read_slice(file, host, None))
 }
 
 /// How many rows each row group of a table's file has.
 ///
 /// # Errors
 /// When it cannot be read or is not Parquet.
-pub fn group_sizes(file: File) -> Result<Vec<usize>, ParquetError> {
+pub(crate) fn group_sizes(file: File) -> Result<Vec<usize>, ParquetError> {
     trusting(|| Ok(ParquetReader::new(file).get_metadata()?.row_groups.iter().map(|group| group.num_rows()).collect()))
 }
 
@@ -99,8 +110,8 @@ pub fn group_sizes(file: File) -> Result<Vec<usize>, ParquetError> {
 ///
 /// # Errors
 /// When it cannot be read or is not Parquet.
-pub fn read_rows<R: Row>(file: File, projection: Projection<'_>, first: usize, count: usize) -> Result<Rows<R>, ParquetError> {
-    trusting(|| read_slice(file, projection, Some((first, count))))
+pub(crate) fn read_rows<V: View>(file: File, host: Option<&str>, first: usize, count: usize) -> Result<Rows<V>, ParquetError> {
+    trusting(|| read_slice(file, host, Some((first, count))))
 }
 
 fn trusting<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
@@ -117,28 +128,34 @@ fn read_all(file: File, slice: (usize, usize)) -> Result<DataFrame, ParquetError
     Ok(reader.with_slice(Some(slice)).finish()?)
 }
 
-fn read_slice<R: Row>(file: File, projection: Projection<'_>, slice: Option<(usize, usize)>) -> Result<Rows<R>, ParquetError> {
+fn read_slice<V: View>(file: File, host: Option<&str>, slice: Option<(usize, usize)>) -> Result<Rows<V>, ParquetError> {
     let as_written = file.try_clone()?;
     let mut reader = ParquetReader::new(file);
     let metadata = reader.get_metadata()?.clone();
     let present = reader.schema()?;
-    let in_folder = |name| R::SPLIT && name == HOST;
-    if let Some(missing) = R::COLUMNS.iter().find(|def| !def.nullable && !in_folder(def.name) && !present.contains(def.name)) {
+    let all = <V::Table as View>::COLUMNS;
+    let in_folder = |name| V::Table::SPLIT && name == HOST;
+    if let Some(missing) = all.iter().find(|def| !def.nullable && !in_folder(def.name) && !present.contains(def.name)) {
         return Err(ParquetError::NotThisTable(missing.name));
     }
-    let mut wanted: Vec<String> =
-        R::COLUMNS.iter().filter(|def| projection.has(def.name) && present.contains(def.name)).map(|def| def.name.to_owned()).collect();
+    let mut wanted: Vec<String> = V::COLUMNS.iter().filter(|def| present.contains(def.name)).map(|def| def.name.to_owned()).collect();
     if wanted.is_empty() {
         // Without any column nothing would say how many rows there are.
-        wanted.extend(R::COLUMNS.iter().map(|def| def.name.to_owned()).find(|name| present.contains(name)));
+        wanted.extend(all.iter().map(|def| def.name.to_owned()).find(|name| present.contains(name)));
     }
     parquet_checks::check(&as_written, &metadata, &wanted, slice)?;
-    let frame = reader.with_columns(Some(wanted)).with_slice(slice).finish()?;
-    let rows = Rows::from_frame(frame);
-    let heights_agree = rows.frame.columns().iter().all(|column| {
+    let mut frame = reader.with_columns(Some(wanted)).with_slice(slice).finish()?;
+    let heights_agree = frame.columns().iter().all(|column| {
         let series = column.as_materialized_series();
-        series.chunks().iter().map(|chunk| chunk.len()).sum::<usize>() == rows.frame.height()
+        series.chunks().iter().map(|chunk| chunk.len()).sum::<usize>() == frame.height()
     });
-    let height_fits = slice.is_none_or(|(_, count)| rows.len() == count);
-    if heights_agree && height_fits { Ok(rows) } else { Err(ParquetError::Damaged) }
+    let height_fits = slice.is_none_or(|(_, count)| frame.height() == count);
+    if !heights_agree || !height_fits {
+        return Err(ParquetError::Damaged);
+    }
+    if let Some(host) = host.filter(|_| V::COLUMNS.iter().any(|def| def.name == HOST)) {
+        // It stands in the folder's name and not in the file.
+        frame.with_column(StringChunked::full(HOST.into(), host, frame.height()).into_column())?;
+    }
+    Rows::of(frame)
 }

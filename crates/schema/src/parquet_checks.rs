@@ -172,7 +172,7 @@ mod tests {
     use crate::Builder;
     use crate::parquet::{GROUP_ROWS, merged, read, write};
     use crate::parquet_writer::ParquetBytes;
-    use crate::row::{Projection, Rows};
+    use crate::row::Rows;
     use crate::tables::JobState;
 
     fn file(bytes: &[u8]) -> File {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     fn rows_of(bytes: &[u8]) -> Result<Rows<JobState<'static>>, ParquetError> {
-        read(file(bytes), Projection::All)
+        read(file(bytes), None)
     }
 
     #[test]

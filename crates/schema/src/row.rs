@@ -2,15 +2,22 @@
 //!
 //! A row borrows its text, so that pushing a row into a [`Builder`] copies each string once, into its column. The
 //! order of columns is the order of declaration and is the order in the Parquet file.
+//!
+//! What is read of a table is chosen by a type, a [`View`]: the table's own row type has all of its columns, a type that
+//! [`columns!`](crate::columns) declares has some. What was not asked for is no field of it, so that it cannot be used.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use polars::prelude::{
-    BooleanChunked, BooleanChunkedBuilder, ChunkedBuilder, Column, DataFrame, Float64Chunked, Int32Chunked, Int64Chunked, IntoColumn,
-    IntoSeries, PlSmallStr, PolarsResult, PrimitiveChunkedBuilder, StringChunked, StringChunkedBuilder,
+    BooleanChunkedBuilder, ChunkedBuilder, DataFrame, IntoColumn, IntoSeries, PlSmallStr, PolarsError, PrimitiveChunkedBuilder,
+    StringChunkedBuilder,
 };
 use polars::prelude::{Float64Type, Int32Type, Int64Type};
+use polars_arrow::array::{BooleanArray, PrimitiveArray, StaticArray, Utf8ViewArray};
+
+use crate::parquet::ParquetError;
+use crate::private::Private;
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,24 +58,10 @@ pub struct ColumnDef {
     pub nullable: bool,
     /// What it says, as it stands in `docs/tables.md`.
     pub doc: &'static str,
-}
-
-/// Which columns to read.
-#[derive(Debug, Clone, Copy)]
-pub enum Projection<'p> {
-    /// Every column.
-    All,
-    /// Only these; the others come back as null, zero or empty.
-    Only(&'p [&'p str]),
-}
-
-impl Projection<'_> {
-    pub(crate) fn has(self, column: &str) -> bool {
-        match self {
-            Projection::All => true,
-            Projection::Only(names) => names.contains(&column),
-        }
-    }
+    /// What it can tell of people, projects and a site, and so what pseudonyms make of it.
+    pub private: Private,
+    /// Whether `--drop` can leave it out.
+    pub droppable: bool,
 }
 
 /// The column of tables that are split whose value stands in the folder's name and, as Hive's readers want it, not in the files.
@@ -82,8 +75,10 @@ pub trait Value<'a>: Sized + Default {
     const NULLABLE: bool;
     /// Appends to a column that is being built.
     fn push(&self, column: &mut ColumnBuilder);
-    /// Reads row `at`; the default when the column was not read or, for a column that knows no null, holds one.
-    fn get(column: &ColumnRef<'a>, at: usize) -> Self;
+    /// Reads row `at`; the default when the file has no such column or, for a column that knows no null, it holds one.
+    fn get(column: &'a ColumnValues, at: usize) -> Self;
+    /// The value where it stands in a row, to be changed.
+    fn cell(&mut self) -> Cell<'_, 'a>;
     /// Appends to a row of bytes.
     fn put(&self, bytes: &mut Vec<u8>);
     /// Takes from the beginning of a row of bytes; `None` when they are not such a row.
@@ -126,7 +121,7 @@ impl ColumnBuilder {
         }
     }
 
-    fn finish(self) -> Column {
+    fn finish(self) -> polars::prelude::Column {
         match self {
             Self::Text(b) => b.finish().into_series().into_column(),
             Self::I64(b) => b.finish().into_series().into_column(),
@@ -137,33 +132,86 @@ impl ColumnBuilder {
     }
 }
 
-/// A column that was read, or its absence.
-pub enum ColumnRef<'a> {
+/// The values of a column that was read, or its absence.
+pub enum ColumnValues {
     #[doc(hidden)]
-    Text(&'a StringChunked),
+    Text(Utf8ViewArray),
     #[doc(hidden)]
-    I64(&'a Int64Chunked),
+    I64(PrimitiveArray<i64>),
     #[doc(hidden)]
-    I32(&'a Int32Chunked),
+    I32(PrimitiveArray<i32>),
     #[doc(hidden)]
-    F64(&'a Float64Chunked),
+    F64(PrimitiveArray<f64>),
     #[doc(hidden)]
-    Bool(&'a BooleanChunked),
-    /// Not read, or not in the file (an older format).
+    Bool(BooleanArray),
+    /// Not in the file (an older format).
     Absent,
 }
 
-impl<'a> ColumnRef<'a> {
-    fn of(frame: &'a DataFrame, def: &ColumnDef) -> PolarsResult<Self> {
+impl ColumnValues {
+    /// A column of a frame whose columns lie in one piece each.
+    fn of(frame: &DataFrame, def: &ColumnDef) -> Result<Self, PolarsError> {
         let Some(index) = frame.get_column_index(def.name) else { return Ok(Self::Absent) };
         let series = frame.columns()[index].as_materialized_series();
-        Ok(match def.kind {
-            ColumnKind::Text => Self::Text(series.str()?),
-            ColumnKind::I64 => Self::I64(series.i64()?),
-            ColumnKind::I32 => Self::I32(series.i32()?),
-            ColumnKind::F64 => Self::F64(series.f64()?),
-            ColumnKind::Bool => Self::Bool(series.bool()?),
-        })
+        let values = match def.kind {
+            ColumnKind::Text => series.str()?.downcast_iter().next().cloned().map(Self::Text),
+            ColumnKind::I64 => series.i64()?.downcast_iter().next().cloned().map(Self::I64),
+            ColumnKind::I32 => series.i32()?.downcast_iter().next().cloned().map(Self::I32),
+            ColumnKind::F64 => series.f64()?.downcast_iter().next().cloned().map(Self::F64),
+            ColumnKind::Bool => series.bool()?.downcast_iter().next().cloned().map(Self::Bool),
+        };
+        Ok(values.unwrap_or(Self::Absent))
+    }
+}
+
+/// A value where it stands in a row, to be changed ([`Record::each_cell`]).
+pub enum Cell<'c, 'a> {
+    /// Text that is always there.
+    Text(&'c mut Cow<'a, str>),
+    /// Text that may be unknown.
+    OptText(&'c mut Option<Cow<'a, str>>),
+    /// What is no text.
+    Other(&'c mut dyn Clear),
+}
+
+impl<'a> Cell<'_, 'a> {
+    /// The text; `None` when it is unknown, or none.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Cell::Text(text) => Some(text),
+            Cell::OptText(text) => text.as_deref(),
+            Cell::Other(_) => None,
+        }
+    }
+
+    /// Puts another text in place of a known one.
+    pub fn replace(self, with: impl FnOnce(Cow<'a, str>) -> Cow<'a, str>) {
+        match self {
+            Cell::Text(text) => *text = with(std::mem::take(text)),
+            Cell::OptText(text) => *text = text.take().map(with),
+            Cell::Other(_) => {}
+        }
+    }
+
+    /// Makes it unknown; what cannot be becomes empty, zero or false.
+    pub fn clear(self) {
+        match self {
+            Cell::Text(text) => *text = Cow::default(),
+            Cell::OptText(text) => *text = None,
+            Cell::Other(value) => value.clear(),
+        }
+    }
+}
+
+/// A value that can be made unknown.
+pub trait Clear {
+    /// Makes it unknown; what cannot be becomes empty, zero or false.
+    fn clear(&mut self);
+}
+
+impl<T: Default> Clear for T {
+    fn clear(&mut self) {
+        *self = T::default();
     }
 }
 
@@ -177,8 +225,11 @@ macro_rules! value {
                     builder.append_option(*self);
                 }
             }
-            fn get(column: &ColumnRef<'a>, at: usize) -> Self {
-                if let ColumnRef::$variant(values) = column { values.get(at) } else { None }
+            fn get(column: &'a ColumnValues, at: usize) -> Self {
+                if let ColumnValues::$variant(values) = column { StaticArray::get(values, at) } else { None }
+            }
+            fn cell(&mut self) -> Cell<'_, 'a> {
+                Cell::Other(self)
             }
             fn put(&self, bytes: &mut Vec<u8>) {
                 bytes.push(u8::from(self.is_some()));
@@ -199,8 +250,11 @@ macro_rules! value {
             fn push(&self, column: &mut ColumnBuilder) {
                 Some(*self).push(column);
             }
-            fn get(column: &ColumnRef<'a>, at: usize) -> Self {
+            fn get(column: &'a ColumnValues, at: usize) -> Self {
                 Option::<$rust>::get(column, at).unwrap_or_default()
+            }
+            fn cell(&mut self) -> Cell<'_, 'a> {
+                Cell::Other(self)
             }
             fn put(&self, bytes: &mut Vec<u8>) {
                 let $value = *self;
@@ -226,8 +280,11 @@ impl<'a> Value<'a> for Option<Cow<'a, str>> {
             builder.append_option(self.as_deref());
         }
     }
-    fn get(column: &ColumnRef<'a>, at: usize) -> Self {
-        if let ColumnRef::Text(values) = *column { values.get(at).map(Cow::Borrowed) } else { None }
+    fn get(column: &'a ColumnValues, at: usize) -> Self {
+        if let ColumnValues::Text(values) = column { StaticArray::get(values, at).map(Cow::Borrowed) } else { None }
+    }
+    fn cell(&mut self) -> Cell<'_, 'a> {
+        Cell::OptText(self)
     }
     fn put(&self, bytes: &mut Vec<u8>) {
         // One more than the length, so that 0 is null.
@@ -250,8 +307,11 @@ impl<'a> Value<'a> for Cow<'a, str> {
             builder.append_value(self.as_ref());
         }
     }
-    fn get(column: &ColumnRef<'a>, at: usize) -> Self {
+    fn get(column: &'a ColumnValues, at: usize) -> Self {
         Option::<Cow<'a, str>>::get(column, at).unwrap_or_default()
+    }
+    fn cell(&mut self) -> Cell<'_, 'a> {
+        Cell::Text(self)
     }
     fn put(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&(self.len() as u32).to_le_bytes());
@@ -263,26 +323,112 @@ impl<'a> Value<'a> for Cow<'a, str> {
     }
 }
 
-/// A row of a table; made by the [`table!`](crate::table) macro.
-pub trait Row: Sized + Send {
+/// Columns of a table that are read together, as a type: the row of the whole table, made by [`table!`](crate::table), or
+/// some of its columns, made by [`columns!`](crate::columns).
+pub trait View: Sized + Send {
     /// The row with its text borrowed for `'a`.
-    type Of<'a>: Sized;
+    type Of<'a>: Record<'a>;
+    /// The table.
+    type Table: Row;
+    /// The columns, in the order of the type's fields.
+    const COLUMNS: &'static [ColumnDef];
+    /// Reads row `at`.
+    fn get(columns: &[ColumnValues], at: usize) -> Self::Of<'_>;
+}
+
+/// A row of a table; made by the [`table!`](crate::table) macro. Its [`View::COLUMNS`] are in file order.
+pub trait Row: View<Table = Self> {
     /// The table's folder in the dataset.
     const TABLE: &'static str;
     /// What a row is and where it comes from.
     const DOC: &'static str;
     /// Whether its rows come from hosts and lie in a folder for each host and day.
     const SPLIT: bool;
-    /// The columns, in file order.
-    const COLUMNS: &'static [ColumnDef];
-    /// Appends a row to the columns, which are in the order of [`Row::COLUMNS`].
+    /// Appends a row to the columns, which are in the order of [`View::COLUMNS`].
     fn push(row: &Self::Of<'_>, columns: &mut [ColumnBuilder]);
-    /// Reads row `at`.
-    fn get<'a>(columns: &[ColumnRef<'a>], at: usize) -> Self::Of<'a>;
-    /// Appends a row as bytes, in a form for temporary files that never outlives a run. A text has less than 4 GiB.
-    fn put(row: &Self::Of<'_>, bytes: &mut Vec<u8>);
+}
+
+/// One row, of a whole table or of some of its columns.
+pub trait Record<'a>: Sized {
+    /// The table's folder in the dataset.
+    const TABLE: &'static str;
+    /// Calls `each` with each column and its value, in the order of the columns.
+    fn each_cell(&mut self, each: impl FnMut(&'static ColumnDef, Cell<'_, 'a>));
+    /// Appends the row as bytes, in a form for temporary files that never outlives a run. A text has less than 4 GiB.
+    fn put(&self, bytes: &mut Vec<u8>);
     /// Reads a row from exactly these bytes; `None` when they are no row.
-    fn take(bytes: &[u8]) -> Option<Self::Of<'_>>;
+    fn take(bytes: &'a [u8]) -> Option<Self>;
+}
+
+/// What a table's column of this name holds. Rust knows no texts as parameters of types, so that a number stands for the name
+/// ([`name_of`]); two names of one table with one number would not compile.
+#[diagnostic::on_unimplemented(message = "`{Self}` has no column of this name", label = "one of these names is no column of the table")]
+pub trait Column<const NAME: u64> {
+    /// The value, with its text borrowed for `'a`.
+    type Of<'a>;
+}
+
+/// The number that stands for a column's name in [`Column`] (FNV-1a, 64 bits).
+pub const fn name_of(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let (mut number, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while at < bytes.len() {
+        number = (number ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
+        at += 1;
+    }
+    number
+}
+
+/// The column of this name among those of a table.
+///
+/// # Panics
+/// When the table has none: at compile time, where [`columns!`](crate::columns) uses it.
+pub const fn column_of<R: Row>(name: &str) -> ColumnDef {
+    match find(R::COLUMNS, name) {
+        Some(column) => column,
+        None => panic!("the table has no column of this name"),
+    }
+}
+
+const fn find(columns: &[ColumnDef], name: &str) -> Option<ColumnDef> {
+    let mut at = 0;
+    while at < columns.len() {
+        if is_same(columns[at].name, name) {
+            return Some(columns[at]);
+        }
+        at += 1;
+    }
+    None
+}
+
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < a.len() {
+        if a[at] != b[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Whether each column whose pseudonyms depend on another stands beside that one.
+#[doc(hidden)]
+pub const fn says_what_of(columns: &[ColumnDef]) -> bool {
+    let mut at = 0;
+    while at < columns.len() {
+        if let Some(other) = columns[at].private.depends_on()
+            && find(columns, other).is_none()
+        {
+            return false;
+        }
+        at += 1;
+    }
+    true
 }
 
 /// Rows of one table on their way to a file.
@@ -329,22 +475,26 @@ impl<R: Row> Builder<R> {
     ///
     /// # Errors
     /// Only when columns differ in length, which the row macro makes impossible.
-    pub fn finish(self) -> PolarsResult<Rows<R>> {
+    pub fn finish(self) -> Result<Rows<R>, ParquetError> {
         let columns = self.columns.into_iter().map(ColumnBuilder::finish).collect();
-        Ok(Rows { frame: DataFrame::new(self.len, columns)?, row: PhantomData })
+        Rows::of(DataFrame::new(self.len, columns)?)
     }
 }
 
 /// Rows of one table in memory, by column.
-pub struct Rows<R: Row> {
+pub struct Rows<V: View> {
     pub(crate) frame: DataFrame,
-    row: PhantomData<R>,
+    /// Those of [`View::COLUMNS`], in the frame.
+    columns: Vec<ColumnValues>,
+    view: PhantomData<fn() -> V>,
 }
 
-impl<R: Row> Rows<R> {
-    pub(crate) fn from_frame(mut frame: DataFrame) -> Self {
+impl<V: View> Rows<V> {
+    /// Refuses a column of another type than the table declares.
+    pub(crate) fn of(mut frame: DataFrame) -> Result<Self, ParquetError> {
         frame.rechunk_mut();
-        Self { frame, row: PhantomData }
+        let columns = V::COLUMNS.iter().map(|def| ColumnValues::of(&frame, def)).collect::<Result<_, _>>()?;
+        Ok(Self { frame, columns, view: PhantomData })
     }
 
     /// How many rows there are.
@@ -357,131 +507,68 @@ impl<R: Row> Rows<R> {
         self.len() == 0
     }
 
-    /// A row; for a few of them, as the columns are looked up each time.
-    ///
-    /// # Errors
-    /// As [`Rows::iter`].
-    pub fn get(&self, at: usize) -> PolarsResult<R::Of<'_>> {
-        let columns = R::COLUMNS.iter().map(|def| ColumnRef::of(&self.frame, def)).collect::<PolarsResult<Vec<_>>>()?;
-        Ok(R::get(&columns, at))
+    /// Row `at`; one of nulls, zeros and empty texts where there is none.
+    pub fn get(&self, at: usize) -> V::Of<'_> {
+        V::get(&self.columns, at)
     }
 
     /// The rows in order.
-    ///
-    /// # Errors
-    /// When a column in the file has another type than the table declares.
-    pub fn iter(&self) -> PolarsResult<impl Iterator<Item = R::Of<'_>> + '_> {
-        let columns = R::COLUMNS.iter().map(|def| ColumnRef::of(&self.frame, def)).collect::<PolarsResult<Vec<_>>>()?;
-        Ok((0..self.len()).map(move |at| R::get(&columns, at)))
+    pub fn iter(&self) -> impl Iterator<Item = V::Of<'_>> + '_ {
+        (0..self.len()).map(|at| self.get(at))
     }
 }
 
-/// The Rust type of a column kind as the [`table!`](crate::table) macro names it; `opt_` means nullable.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! column_type {
-    (text, $a:lifetime) => { std::borrow::Cow<$a, str> };
-    (opt_text, $a:lifetime) => { Option<std::borrow::Cow<$a, str>> };
-    (i64, $a:lifetime) => { i64 };
-    (opt_i64, $a:lifetime) => { Option<i64> };
-    (i32, $a:lifetime) => { i32 };
-    (opt_i32, $a:lifetime) => { Option<i32> };
-    (f64, $a:lifetime) => { f64 };
-    (opt_f64, $a:lifetime) => { Option<f64> };
-    (bool, $a:lifetime) => { bool };
-    (opt_bool, $a:lifetime) => { Option<bool> };
-}
-
-/// Whether a table is split, by what stands after its name.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! is_split {
-    () => {
-        false
-    };
-    (host) => {
-        true
-    };
-}
-
-/// Declares a table: its row type, columns and documentation in one place.
-///
-/// A column is `name: kind` with kind one of `text`, `i64`, `i32`, `f64`, `bool`, or one of these with `opt_` before it.
-/// A table whose rows come from hosts says `by host` after its name: its files lie in a folder for each host and day.
-#[macro_export]
-macro_rules! table {
-    (
-        $(#[doc = $doc:literal])+
-        pub struct $name:ident in $table:literal $(by $split:ident)? {
-            $( $(#[doc = $column_doc:literal])+ $column:ident : $kind:ident , )+
-        }
-    ) => {
-        $(#[doc = $doc])+
-        #[derive(Debug, Clone, PartialEq, Default)]
-        pub struct $name<'a> {
-            $( $(#[doc = $column_doc])+ pub $column: $crate::column_type!($kind, 'a), )+
-            #[doc(hidden)]
-            pub lifetime: std::marker::PhantomData<&'a ()>,
-        }
-
-        impl $crate::row::Row for $name<'static> {
-            type Of<'a> = $name<'a>;
-            const TABLE: &'static str = $table;
-            const SPLIT: bool = $crate::is_split!($($split)?);
-            const DOC: &'static str = concat!($($doc, "\n"),+);
-            const COLUMNS: &'static [$crate::row::ColumnDef] = &[ $( $crate::row::ColumnDef {
-                name: stringify!($column),
-                kind: <$crate::column_type!($kind, 'static) as $crate::row::Value<'static>>::KIND,
-                nullable: <$crate::column_type!($kind, 'static) as $crate::row::Value<'static>>::NULLABLE,
-                doc: concat!($($column_doc),+),
-            } ),+ ];
-            fn push(row: &$name<'_>, columns: &mut [$crate::row::ColumnBuilder]) {
-                let mut columns = columns.iter_mut();
-                $( if let Some(column) = columns.next() { $crate::row::Value::push(&row.$column, column); } )+
-            }
-            fn get<'a>(columns: &[$crate::row::ColumnRef<'a>], at: usize) -> $name<'a> {
-                let mut columns = columns.iter();
-                $( let $column = columns.next().map(|column| $crate::row::Value::get(column, at)).unwrap_or_default(); )+
-                $name { $($column,)+ lifetime: std::marker::PhantomData }
-            }
-            fn put(row: &$name<'_>, bytes: &mut Vec<u8>) {
-                $( $crate::row::Value::put(&row.$column, bytes); )+
-            }
-            fn take(mut bytes: &[u8]) -> Option<$name<'_>> {
-                $( let $column = $crate::row::Value::take(&mut bytes)?; )+
-                bytes.is_empty().then_some($name { $($column,)+ lifetime: std::marker::PhantomData })
-            }
-        }
-
-        impl $name<'_> {
-            /// The same row with its text copied, to be kept.
-            pub fn into_owned(self) -> $name<'static> {
-                $name { $( $column: $crate::row::Own::own(self.$column), )+ lifetime: std::marker::PhantomData }
-            }
-        }
-    };
-}
-
-/// Copies borrowed text out of a row, for [`table!`](crate::table).
+/// Copies or lends the text of a row, for [`table!`](crate::table) and [`columns!`](crate::columns).
 pub trait Own {
     /// The owned value.
     type Kept;
+    /// The value with its text borrowed.
+    type Lent<'l>
+    where
+        Self: 'l;
     /// Copies what is borrowed.
     fn own(self) -> Self::Kept;
+    /// Borrows the text.
+    fn lend(&self) -> Self::Lent<'_>;
 }
 impl Own for Cow<'_, str> {
     type Kept = Cow<'static, str>;
+    type Lent<'l>
+        = Cow<'l, str>
+    where
+        Self: 'l;
     fn own(self) -> Self::Kept {
         Cow::Owned(self.into_owned())
+    }
+    fn lend(&self) -> Cow<'_, str> {
+        Cow::Borrowed(self)
     }
 }
 impl Own for Option<Cow<'_, str>> {
     type Kept = Option<Cow<'static, str>>;
+    type Lent<'l>
+        = Option<Cow<'l, str>>
+    where
+        Self: 'l;
     fn own(self) -> Self::Kept {
         self.map(Own::own)
     }
+    fn lend(&self) -> Option<Cow<'_, str>> {
+        self.as_deref().map(Cow::Borrowed)
+    }
 }
 macro_rules! own {
-    ($($plain:ty),+) => { $( impl Own for $plain { type Kept = $plain; fn own(self) -> $plain { self } } )+ };
+    ($($plain:ty),+) => { $(
+        impl Own for $plain {
+            type Kept = $plain;
+            type Lent<'l> = $plain;
+            fn own(self) -> $plain {
+                self
+            }
+            fn lend(&self) -> $plain {
+                *self
+            }
+        }
+    )+ };
 }
 own!(i64, i32, f64, bool, Option<i64>, Option<i32>, Option<f64>, Option<bool>);

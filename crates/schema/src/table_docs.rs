@@ -12,7 +12,9 @@ pub fn markdown() -> String {
          (`FLOWMINE_UPDATE=1` writes it anew).\n\n\
          A dataset is a directory: `flowmine.json` and one folder of Parquet files a table. Times are UTC nanoseconds since 1970,\n\
          sizes are bytes, a name carries its unit, and null means unknown. Bytes that were not UTF-8 are written `\\xNN` (and the\n\
-         backslash of a literal `\\x` as `\\x5c`, so that it can be undone).\n",
+         backslash of a literal `\\x` as `\\x5c`, so that it can be undone).\n\n\
+         What `--pseudonymise` makes of a column stands beside it; without a word it stays. Columns that `--drop` can leave out say so:\n\
+         those of `job_states`, and what logs tell under these names of tasks, processes and files.\n",
     );
     for table in ALL {
         let _ = write!(out, "\n## `{}`\n\n{}\n", table.name, paragraphs(table.doc));
@@ -23,11 +25,12 @@ pub fn markdown() -> String {
                 table.name
             );
         }
-        let _ = write!(out, "\n| column | type | null | meaning |\n|---|---|---|---|\n");
+        let _ = write!(out, "\n| column | type | null | meaning | with `--pseudonymise` | `--drop` |\n|---|---|---|---|---|---|\n");
         for column in table.columns {
             let null = if column.nullable { "yes" } else { "no" };
             let doc = column.doc.trim().replace('|', "\\|");
-            let _ = writeln!(out, "| `{}` | {} | {} | {} |", column.name, column.kind.name(), null, doc);
+            let (private, drop) = (column.private.becomes(), if column.droppable { "yes" } else { "" });
+            let _ = writeln!(out, "| `{}` | {} | {} | {} | {} | {} |", column.name, column.kind.name(), null, doc, private, drop);
         }
     }
     out

@@ -19,13 +19,18 @@ use flowmine_logs::task_log::notion::run_or_engine;
 use flowmine_logs::task_log::{self, TaskLogError, TaskNotion, Tasks};
 use flowmine_logs::task_summary::run_time_s;
 use flowmine_schema::tables::{Case, Process};
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 
 use super::discover::{Made, write_graph};
 use super::{jobs, processes};
 use crate::args::{ByArg, Discover, FilesArg, FoldArg, ModelFormat, TableArg};
 use crate::messages;
 use crate::progress::Stage;
+
+flowmine_schema::columns! {
+    /// The jobs of a case.
+    struct JobOfCase of Case { case_id, job }
+}
 
 /// Makes the graph that is asked for and a way to write it.
 pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static>> {
@@ -186,7 +191,7 @@ fn chosen_tasks(args: &Discover, run: &RunGraph, dataset: &Dataset) -> anyhow::R
     let mut jobs: Option<BTreeSet<String>> = None;
     if !cases.is_empty() {
         let mut of_cases = BTreeSet::new();
-        dataset.read::<Case<'static>, DatasetError>(Projection::Only(&["case_id", "job"]), |row| {
+        dataset.read::<JobOfCase<'static>, DatasetError>(|row| {
             if cases.iter().any(|case| **case == *row.case_id) {
                 of_cases.insert(row.job.into_owned());
             }

@@ -79,12 +79,12 @@ impl Pseudonyms for Codes {
 
     fn job_state<'r>(&self, row: JobState<'r>) -> JobState<'r> {
         let cluster = row.cluster.clone();
-        JobState { cluster, ..self.0.job_state(row) }
+        JobState { cluster, ..self.0.row(row) }
     }
 
     fn job_dependency<'r>(&self, row: JobDependency<'r>) -> JobDependency<'r> {
         let cluster = row.cluster.clone();
-        JobDependency { cluster, ..self.0.job_dependency(row) }
+        JobDependency { cluster, ..self.0.row(row) }
     }
 }
 

@@ -10,13 +10,18 @@ use flowmine_logs::process_groups::{self, GroupBy};
 use flowmine_logs::process_rows::Places;
 use flowmine_logs::{operations, process_rows};
 use flowmine_schema::tables::IoLoss;
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 
 use super::discover::Made;
 use super::processes;
 use crate::args::{ByArg, Discover, ModelFormat, TableArg};
 use crate::messages;
 use crate::progress::Stage;
+
+flowmine_schema::columns! {
+    /// How many records were lost.
+    struct LossCount of IoLoss { count }
+}
 
 /// Makes the profile and a way to write it, and says whether records of the trace were lost.
 pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'static>, bool)> {
@@ -53,7 +58,7 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<(Made<'stati
         dir.display()
     );
     let mut lost = 0u64;
-    dataset.read::<IoLoss<'static>, DatasetError>(Projection::Only(&["count"]), |row| {
+    dataset.read::<LossCount<'static>, DatasetError>(|row| {
         lost += u64::try_from(row.count).unwrap_or(0);
         Ok(())
     })?;

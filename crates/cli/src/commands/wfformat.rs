@@ -8,12 +8,22 @@ use anyhow::Context;
 use flowmine_correlate::RowRules;
 use flowmine_correlate::task_attempts::for_each;
 use flowmine_extract_workflow::wfformat::write::{Instance, Run, file_name, runs};
+use flowmine_schema::Dataset;
 use flowmine_schema::tables::{DataFlow, TaskIo};
-use flowmine_schema::{Dataset, Projection};
 
 use crate::args::{Export, FilterArgs, TimestampArg};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
+
+flowmine_schema::columns! {
+    /// How far a task wrote into a file.
+    struct WrittenTo of TaskIo { task, path, write_offset_end }
+}
+
+flowmine_schema::columns! {
+    /// Who read what another wrote.
+    struct Gave of DataFlow { writer_type, writer, reader_type, reader, path }
+}
 
 /// Writes an instance for each run.
 pub fn export(args: &Export) -> anyhow::Result<Outcome> {
@@ -91,7 +101,7 @@ fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
         }
         Ok(())
     })?;
-    dataset.read::<DataFlow<'static>, anyhow::Error>(Projection::All, |row| {
+    dataset.read::<Gave<'static>, anyhow::Error>(|row| {
         let of = |kind: &Option<std::borrow::Cow<'_, str>>, id: &Option<std::borrow::Cow<'_, str>>| {
             tasks.get(id.as_deref().filter(|_| kind.as_deref() == Some("task"))?)
         };
@@ -106,8 +116,7 @@ fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
         }
         Ok::<(), anyhow::Error>(())
     })?;
-    let columns = ["task", "path", "write_offset_end"];
-    dataset.read::<TaskIo<'static>, anyhow::Error>(Projection::Only(&columns), |row| {
+    dataset.read::<WrittenTo<'static>, anyhow::Error>(|row| {
         if let (Some((run, _)), Some(path), Some(end)) =
             (row.task.as_deref().and_then(|task| tasks.get(task)), &row.path, row.write_offset_end)
         {

@@ -1,8 +1,9 @@
 //! What one process did to one file, as it grows with each operation; and how that of several processes is put together.
 
-use flowmine_schema::tables::{IoEvent, IoTotal, TaskIo};
+use flowmine_schema::tables::{IoTotal, TaskIo};
 
 use super::bytes::{put, put_maybe, put_text, put_unsigned, take, take_byte, take_maybe, take_text, take_unsigned};
+use super::files::FileEvent;
 use super::histogram::Histogram;
 use super::ranges::Ranges;
 
@@ -126,7 +127,7 @@ fn most(a: &mut Option<i64>, b: Option<i64>) {
 }
 
 impl Transfers {
-    fn event(&mut self, event: &IoEvent<'_>, step: Option<&mut Step>) {
+    fn event(&mut self, event: &FileEvent<'_>, step: Option<&mut Step>) {
         self.calls += 1;
         if let Some(size) = event.size {
             least(&mut self.size_min, Some(size));
@@ -270,7 +271,7 @@ fn stream(streams: &mut Vec<Stream>, handle: i64) -> &mut Stream {
 
 impl Access {
     /// Takes an operation; returns how many ranges it may have added.
-    pub fn event(&mut self, event: &IoEvent<'_>) -> usize {
+    pub fn event(&mut self, event: &FileEvent<'_>) -> usize {
         match &*event.op {
             "read" | "write" => {
                 let reads = &*event.op == "read";

@@ -3,11 +3,16 @@
 //! A trace turns nanoseconds after boot into UTC with the difference that it read at its beginning. Later readings (table `clocks`) tell how that difference has changed since, as a clock is
 //! slewed or set; between two readings it is interpolated. Only the order of accesses on several hosts needs this: times in tables are those of the trace.
 
+use flowmine_schema::Dataset;
 use flowmine_schema::tables::{Clock, Host};
-use flowmine_schema::{Dataset, Projection};
 use rustc_hash::FxHashMap;
 
 use crate::CorrelateError;
+
+flowmine_schema::columns! {
+    /// When a traced host had begun to run.
+    struct Boot of Host { host, trace_ns, boot_offset_ns }
+}
 
 /// By so much clocks of which nobody knows that they are synchronised are taken to differ.
 const UNSYNCHRONISED_NS: i64 = 1_000_000_000;
@@ -48,13 +53,13 @@ impl Clocks {
         let number: FxHashMap<&str, usize> = hosts.iter().enumerate().map(|(at, host)| (host.as_str(), at)).collect();
         let mut clocks = vec![HostClock::default(); hosts.len()];
         let mut offsets: FxHashMap<(usize, i64), i64> = FxHashMap::default();
-        dataset.read::<Host<'static>, CorrelateError>(Projection::Only(&["host", "trace_ns", "boot_offset_ns"]), |row| {
+        dataset.read::<Boot<'static>, CorrelateError>(|row| {
             if let (Some(&at), Some(offset)) = (number.get(&*row.host), row.boot_offset_ns) {
                 offsets.insert((at, row.trace_ns), offset);
             }
             Ok(())
         })?;
-        dataset.read::<Clock<'static>, CorrelateError>(Projection::All, |row| {
+        dataset.read::<Clock<'static>, CorrelateError>(|row| {
             let Some(&at) = number.get(&*row.host) else { return Ok(()) };
             let clock = &mut clocks[at];
             clock.error_ns = clock.error_ns.max(row.error_ns);

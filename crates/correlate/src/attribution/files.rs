@@ -13,6 +13,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bytes::{put, put_maybe, put_unsigned, take, take_byte, take_maybe, take_unsigned};
 
+flowmine_schema::columns! {
+    /// What is read of an operation on a file.
+    pub struct FileEvent of IoEvent {
+        pid, process_start_ns, op, start_ns, end_ns, handle, device, inode, generation, offset, size, result, flags, path,
+        container_path, new_path
+    }
+}
+
 /// What tells files of a host apart; what is not told is `i64::MIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileKey {
@@ -165,7 +173,7 @@ const O_TRUNC: i32 = 0o1000;
 
 impl Effect {
     /// Of an operation, if it had one.
-    pub fn of(event: &IoEvent<'_>) -> Option<Self> {
+    pub fn of(event: &FileEvent<'_>) -> Option<Self> {
         let result = event.result.unwrap_or(0);
         if result < 0 {
             return None;
@@ -268,7 +276,7 @@ pub struct Files {
 
 impl Files {
     /// The file of an operation; it is made when it is not known.
-    pub fn of_event(&mut self, event: &IoEvent<'_>) -> u32 {
+    pub fn of_event(&mut self, event: &FileEvent<'_>) -> u32 {
         let numbers = (event.device.unwrap_or(UNTOLD), event.inode.unwrap_or(UNTOLD), event.generation.unwrap_or(UNTOLD));
         let at = self.numbered(numbers);
         if &*event.op == "open"
@@ -353,7 +361,7 @@ impl Files {
     }
 
     /// A file was deleted, or renamed, by a path.
-    pub fn moved(&mut self, event: &IoEvent<'_>) {
+    pub fn moved(&mut self, event: &FileEvent<'_>) {
         let numbers = (event.device.unwrap_or(UNTOLD), event.inode.unwrap_or(UNTOLD), event.generation.unwrap_or(UNTOLD));
         let (Some(&at), false) = (self.known.get(&numbers), event.result.is_some_and(|result| result < 0)) else { return };
         let Some(file) = self.all[at as usize].as_mut() else { return };

@@ -7,7 +7,7 @@
 //! Files of network file systems are the same on several hosts when type, inode number and generation are, and they were seen under one path.
 
 use flowmine_eventlog::spool::{Sorter, put_ordered, put_ordered_text};
-use flowmine_schema::row::Row;
+use flowmine_schema::Record;
 use flowmine_schema::tables::DataFlow;
 use flowmine_schema::{Builder, Transaction};
 use rustc_hash::FxHashMap;
@@ -453,7 +453,7 @@ impl Flows {
         self.count += 1;
         let put = self.rows.push(&self.count.to_be_bytes(), |bytes| {
             [writer, reader].into_iter().for_each(|part| bytes.extend_from_slice(&part.unwrap_or(NOBODY).to_le_bytes()));
-            <DataFlow<'static> as Row>::put(row, bytes);
+            row.put(bytes);
         });
         put.map_err(CorrelateError::Temporary)
     }
@@ -505,7 +505,7 @@ impl Flows {
         while let Some((_, record)) = walk.next().map_err(CorrelateError::Temporary)? {
             let (writer, rest) = damaged(record.split_first_chunk::<8>())?;
             let (reader, rest) = damaged(rest.split_first_chunk::<8>())?;
-            let row = damaged(<DataFlow<'static> as Row>::take(rest))?;
+            let row = damaged(DataFlow::take(rest))?;
             rows.push(&DataFlow { writer_phase: phase(*writer), reader_phase: phase(*reader), ..row });
             if rows.len() >= ROWS {
                 transaction.append(std::mem::take(&mut rows))?;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use flowmine_schema::Dataset;
 use flowmine_schema::tables::{IoLoss, TaskTotal};
-use flowmine_schema::{Dataset, Projection};
 
 use super::owners::Reason;
 use crate::CorrelateError;
@@ -11,7 +11,7 @@ use crate::CorrelateError;
 /// One row for each host that lost operations. Bytes of reads and writes are counted where the kernel still told them; other records (of processes) are no operations.
 pub fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, CorrelateError> {
     let mut hosts: BTreeMap<String, TaskTotal<'static>> = BTreeMap::new();
-    dataset.read::<IoLoss<'static>, CorrelateError>(Projection::All, |row| {
+    dataset.read::<IoLoss<'static>, CorrelateError>(|row| {
         if matches!(&*row.kind, "fork" | "exec" | "exit") {
             return Ok(());
         }

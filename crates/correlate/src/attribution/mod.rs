@@ -21,7 +21,6 @@ mod losses;
 pub mod owners;
 pub mod processes;
 pub mod ranges;
-pub mod reading;
 pub mod sums;
 
 #[cfg(test)]
@@ -29,19 +28,19 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use flowmine_schema::dataset::HostRows;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
-use flowmine_schema::{Dataset, Projection, Transaction};
+use flowmine_schema::{Dataset, Transaction};
 
 use access::Access;
 use clocks::Clocks;
-use files::{Effect, File, Files, Order, UNTOLD};
+use files::{Effect, File, FileEvent, Files, Order, UNTOLD};
 use flow::Steps;
 use groups::Groups;
 use links::Links;
 use owners::{Owner, OwnerJob, Owners, ProcessSums, Reason};
 use processes::{Belongs, Of, Processes};
-use reading::{Stream, each_group};
 use sums::{OfFile, Partials, Written};
 
 use crate::CorrelateError;
@@ -56,25 +55,6 @@ const RANGES: usize = 1 << 16;
 const TOTALS_AHEAD: usize = 1 << 14;
 /// In place of the owner of a process that is not settled.
 const NOBODY_YET: u32 = u32::MAX;
-
-const EVENT_COLUMNS: &[&str] = &[
-    "pid",
-    "process_start_ns",
-    "op",
-    "start_ns",
-    "end_ns",
-    "handle",
-    "device",
-    "inode",
-    "generation",
-    "offset",
-    "size",
-    "result",
-    "flags",
-    "path",
-    "container_path",
-    "new_path",
-];
 
 /// What was found out.
 #[derive(Debug, Clone, Default)]
@@ -132,11 +112,11 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
 
 /// The hosts of all traces, in order.
 fn all_hosts(dataset: &Dataset) -> Result<Vec<String>, CorrelateError> {
-    let mut hosts = reading::hosts::<Host<'static>>(dataset)?;
-    hosts.extend(reading::hosts::<Process<'static>>(dataset)?);
-    hosts.extend(reading::hosts::<IoEvent<'static>>(dataset)?);
-    hosts.extend(reading::hosts::<IoTotal<'static>>(dataset)?);
-    hosts.extend(reading::hosts::<IoLoss<'static>>(dataset)?);
+    let mut hosts = dataset.hosts_of::<Host<'static>>()?;
+    hosts.extend(dataset.hosts_of::<Process<'static>>()?);
+    hosts.extend(dataset.hosts_of::<IoEvent<'static>>()?);
+    hosts.extend(dataset.hosts_of::<IoTotal<'static>>()?);
+    hosts.extend(dataset.hosts_of::<IoLoss<'static>>()?);
     hosts.sort();
     hosts.dedup();
     Ok(hosts)
@@ -164,9 +144,9 @@ struct Pass<'a, 'b, 'd> {
     all: &'b mut All<'a>,
     host: String,
     number: u32,
-    told_processes: Stream<'d, Process<'static>>,
-    told_files: Stream<'d, TracedFile<'static>>,
-    told_totals: Stream<'d, IoTotal<'static>>,
+    told_processes: HostRows<'d, Process<'static>>,
+    told_files: HostRows<'d, TracedFile<'static>>,
+    told_totals: HostRows<'d, IoTotal<'static>>,
     /// When the next row of each begins to count.
     next_process_ns: i64,
     next_file_ns: i64,
@@ -185,9 +165,9 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             all,
             host: host.to_owned(),
             number,
-            told_processes: Stream::new(dataset, host)?,
-            told_files: Stream::new(dataset, host)?,
-            told_totals: Stream::new(dataset, host)?,
+            told_processes: dataset.host_rows(host)?,
+            told_files: dataset.host_rows(host)?,
+            told_totals: dataset.host_rows(host)?,
             next_process_ns: i64::MIN,
             next_file_ns: i64::MIN,
             next_total_ns: i64::MIN,
@@ -201,12 +181,9 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
 
     fn run(mut self, dataset: &Dataset, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
         let host = self.host.clone();
-        each_group::<IoEvent<'static>>(dataset, &host, Projection::Only(EVENT_COLUMNS), |rows| {
-            for event in rows.iter().map_err(|_| CorrelateError::Damaged("io_events"))? {
-                self.totals(event.start_ns, transaction)?;
-                self.event(&event, transaction)?;
-            }
-            Ok(())
+        dataset.read_host::<FileEvent<'static>, CorrelateError>(&host, |event| {
+            self.totals(event.start_ns, transaction)?;
+            self.event(&event, transaction)
         })?;
         self.totals(i64::MAX, transaction)?;
         self.read_along(i64::MAX, transaction)?;
@@ -282,7 +259,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         Ok((self.now_ns, self.all.at))
     }
 
-    fn event(&mut self, event: &IoEvent<'_>, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+    fn event(&mut self, event: &FileEvent<'_>, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
         let end_ns = event.end_ns.unwrap_or(event.start_ns);
         let now = self.advance(event.start_ns, end_ns, transaction)?;
         match &*event.op {
@@ -344,7 +321,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     }
 
     /// A process made a file, which may be an output that a job of its engine declares.
-    fn made(&mut self, event: &IoEvent<'_>, path: &str) {
+    fn made(&mut self, event: &FileEvent<'_>, path: &str) {
         let Some((run, jobs)) = event.process_start_ns.and_then(|start| self.processes.jobs_above((event.pid, start))) else { return };
         let makers = engine::with_output(&run, path, self.all.entities);
         if !makers.is_empty() {

@@ -5,7 +5,7 @@ mod tasks;
 
 pub use jobs::{KnownJob, KnownJobs};
 pub use tasks::{Moment, Task, Tasks};
-pub(crate) use tasks::{SameKey, key, of_row, without_number};
+pub(crate) use tasks::{SameKey, TaskRow, key, of_row, without_number};
 
 use flowmine_schema::Dataset;
 

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use flowmine_schema::Dataset;
 use flowmine_schema::tables::TaskRun;
-use flowmine_schema::{Dataset, Projection};
 use rustc_hash::FxHashMap;
 
 use crate::CorrelateError;
@@ -191,34 +191,15 @@ struct OfRun {
     by_output: FxHashMap<String, Vec<u32>>,
 }
 
-const COLUMNS: &[&str] = &[
-    "engine",
-    "run_id",
-    "run_name",
-    "task_id",
-    "attempt",
-    "name",
-    "logical_task",
-    "cache_key",
-    "work_dir",
-    "native_id",
-    "native_kind",
-    "host",
-    "user",
-    "container_id",
-    "command",
-    "submitted_ns",
-    "submitted_precision_ns",
-    "started_ns",
-    "started_precision_ns",
-    "finished_ns",
-    "finished_precision_ns",
-    "status",
-    "exit_code",
-    "cached",
-    "outputs",
-    "layers",
-];
+flowmine_schema::columns! {
+    /// What is read of `task_runs`.
+    pub(crate) struct TaskRow of TaskRun {
+        engine, run_id, run_name, task_id, attempt, name, logical_task, cache_key, work_dir,
+        native_id, native_kind, host, user, container_id, command, submitted_ns,
+        submitted_precision_ns, started_ns, started_precision_ns, finished_ns,
+        finished_precision_ns, cached_ns, cached_precision_ns, status, exit_code, cached, outputs, layers,
+    }
+}
 
 impl Tasks {
     /// Reads the table `task_runs`. Tasks whose earlier result was taken did not run, and are left out.
@@ -227,7 +208,7 @@ impl Tasks {
     /// When the dataset cannot be read.
     pub fn read(dataset: &Dataset) -> Result<Self, CorrelateError> {
         let mut tasks = Vec::new();
-        dataset.read::<TaskRun<'static>, CorrelateError>(Projection::Only(COLUMNS), |row| {
+        dataset.read::<TaskRow<'static>, CorrelateError>(|row| {
             if !row.cached {
                 tasks.push(of_row(&row));
             }
@@ -340,7 +321,7 @@ impl Tasks {
     }
 }
 
-pub(crate) fn of_row(row: &TaskRun<'_>) -> Task {
+pub(crate) fn of_row(row: &TaskRow<'_>) -> Task {
     let text = |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(str::to_owned);
     Task {
         key: String::new(),

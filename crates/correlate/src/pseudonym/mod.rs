@@ -3,22 +3,23 @@
 //! In go raw rows and a key; out come the same rows with a keyed code in place of each name. Rows are changed before anything is
 //! derived from them, so that ids, cases, activities, objects and every format are made of codes, and no name survives on a forgotten path.
 //!
-//! | column | becomes |
-//! |---|---|
-//! | `user`, `account`, `group`, `qos`, `cluster`, each of `partition` | a code of its kind: `user-…`, `account-…` |
-//! | `node_list` | the hosts, a code for each ([`hosts`]) |
-//! | `name`, `activity`, `command`, `work_dir` | paths, part by part ([`path`]) |
-//! | `arguments`, `submit_line` | word by word ([`path`]) |
-//! | `comment` | one code |
-//! | `features` | one code |
-//! | `tres_per_node`, `requested_tres`, `allocated_tres` | Slurm's own resources and counts stay, what a site called one is a code |
-//! | `changed` | names of our columns stay |
-//! | `reason` | Slurm's own word or sentence; what else it says is one code |
-//! | `state`, `change`, `source`, and the words of a dependency | Slurm's and our own words stay, any other is a code |
-//! | `job`, `array_tasks` | stay when they hold no letter, else a code |
-//! | `cancelled_by_uid` | null: a user's name in another form, and too short to be hidden in a number |
+//! What a column holds is declared where the column is ([`Private`], in `crates/schema/src/tables/`), and `docs/tables.md` shows what
+//! becomes of it. Here is how:
 //!
-//! [`tasks`] has the columns of tasks, processes and files.
+//! | what | becomes |
+//! |---|---|
+//! | users, accounts, groups, clusters, hosts, each partition | a code of its kind: `user-…`, `account-…` |
+//! | lists of hosts | a code for each host ([`hosts`]) |
+//! | paths, and names that often are paths | codes, part by part ([`path`]) |
+//! | command lines | codes, word by word ([`path`]) |
+//! | comments, messages, features | one code |
+//! | resources | Slurm's own resources and counts stay, what a site called one is a code |
+//! | reasons | Slurm's own word or sentence stays; what else they say is one code |
+//! | states, kinds, and other words | Slurm's, well-known and our own words stay, any other is a code |
+//! | ids of jobs | stay when they hold no letter, else a code |
+//! | ids of tasks, containers, pods, units | a code: engine, run and task are in a task's id |
+//! | numbers of users and groups | null: a user's name in another form, and too short to be hidden in a number |
+//! | what no log has: environments, histograms, evidence, layers, … | null or empty |
 //!
 //! Ids, indices, times, counts, sizes, limits and exit codes stay. Who may see the cluster's own records can find a job by them:
 //! `docs/pseudonyms.md` says what that means.
@@ -28,20 +29,21 @@ mod code;
 pub mod hosts;
 pub mod key;
 pub mod path;
-pub mod tasks;
+mod tasks;
 mod words;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
-use flowmine_schema::Row;
-use flowmine_schema::tables::{JobDependency, JobState};
+use flowmine_schema::tables::JobState;
+use flowmine_schema::{Private, Record, View};
 
 use cache::Cache;
 use code::{Coder, Kind};
 pub use key::{KeyFileWarning, PseudonymError};
-use words::{DEPENDENCIES, OURS, REASONS, RESOURCES, SENTENCES, STATES, Words};
+use tasks::Entity;
+use words::{REASONS, RESOURCES, SENTENCES, Words};
 
 /// Ways to replace that are not one code of a kind; their numbers in the cache follow those of the kinds.
 #[derive(Clone, Copy)]
@@ -119,156 +121,57 @@ impl Pseudonymiser {
         self.cache.get(Way::Path as usize, path, || self.path_uncached(path))
     }
 
-    /// A row of `job_states` with pseudonyms.
-    pub fn job_state<'r>(&self, row: JobState<'r>) -> JobState<'r> {
-        // All columns are named, so that a new one cannot be forgotten here.
-        let JobState {
-            cluster,
-            job,
-            job_id,
-            submit_ns,
-            change,
-            changed,
-            state,
-            not_before_ns,
-            observed_at_ns,
-            reported_ns,
-            source,
-            array_job_id,
-            array_task_id,
-            array_tasks,
-            het_job_id,
-            het_offset,
-            name,
-            user,
-            group,
-            account,
-            partition,
-            qos,
-            reason,
-            comment,
-            activity,
-            command,
-            arguments,
-            work_dir,
-            nodes,
-            node_list,
-            cpus,
-            memory_bytes,
-            total_memory_bytes,
-            time_limit_s,
-            priority,
-            nice,
-            features,
-            tres_per_node,
-            requested_tres,
-            allocated_tres,
-            gpus,
-            eligible_ns,
-            start_ns,
-            end_ns,
-            exit_code,
-            exit_signal,
-            cancelled_by_uid: _,
-            read_bytes,
-            written_bytes,
-            max_rss_bytes,
-            cpu_time_ns,
-            submit_line,
-            lifetime,
-        } = row;
-        JobState {
-            cluster: self.named(Kind::Cluster, cluster),
-            job: self.without_letters(job),
-            job_id,
-            submit_ns,
-            change: self.word(&OURS, change),
-            changed: changed.map(|names| self.column_names(&names).into()),
-            state: state.map(|word| self.word(&STATES, word)),
-            not_before_ns,
-            observed_at_ns,
-            reported_ns,
-            source: self.word(&OURS, source),
-            array_job_id,
-            array_task_id,
-            array_tasks: array_tasks.map(|text| self.without_letters(text)),
-            het_job_id,
-            het_offset,
-            name: name.map(|name| self.path(&name).into()),
-            user: user.map(|name| self.named(Kind::User, name)),
-            group: group.map(|name| self.named(Kind::Group, name)),
-            account: account.map(|name| self.named(Kind::Account, name)),
-            partition: partition.map(|list| self.partitions(&list).into()),
-            qos: qos.map(|name| self.named(Kind::Qos, name)),
-            reason: reason.map(|text| self.reason(text)),
-            comment: comment.map(|text| self.named(Kind::Comment, text)),
-            activity: activity.map(|name| self.path(&name).into()),
-            command: command.map(|path| self.path(&path).into()),
-            arguments: arguments.map(|line| self.words(&line).into()),
-            work_dir: work_dir.map(|path| self.path(&path).into()),
-            nodes,
-            node_list: node_list.map(|list| self.hosts(&list).into()),
-            cpus,
-            memory_bytes,
-            total_memory_bytes,
-            time_limit_s,
-            priority,
-            nice,
-            features: features.map(|text| self.named(Kind::Word, text)),
-            tres_per_node: tres_per_node.map(|list| self.resources(&list).into()),
-            requested_tres: requested_tres.map(|list| self.resources(&list).into()),
-            allocated_tres: allocated_tres.map(|list| self.resources(&list).into()),
-            gpus,
-            eligible_ns,
-            start_ns,
-            end_ns,
-            exit_code,
-            exit_signal,
-            cancelled_by_uid: None,
-            read_bytes,
-            written_bytes,
-            max_rss_bytes,
-            cpu_time_ns,
-            submit_line: submit_line.map(|line| self.words(&line).into()),
-            lifetime,
+    /// A row of any table with pseudonyms, by what the table's declaration says of each column.
+    pub fn row<'r, R: Record<'r>>(&self, mut row: R) -> R {
+        // Of what the ids are, before the words that say it are replaced.
+        let mut entities: Vec<(&'static str, Entity)> = Vec::new();
+        row.each_cell(|column, _| entities.extend(column.private.depends_on().map(|of| (of, Entity::Other))));
+        if !entities.is_empty() {
+            row.each_cell(|column, cell| {
+                let of = Entity::of(cell.text());
+                entities.iter_mut().filter(|(name, _)| *name == column.name).for_each(|(_, entity)| *entity = of);
+            });
         }
+        row.each_cell(|column, cell| match column.private {
+            Private::Harmless => {}
+            Private::UserId | Private::Withheld => cell.clear(),
+            private => {
+                let of = private.depends_on().and_then(|of| entities.iter().find(|(name, _)| *name == of));
+                cell.replace(|text| self.text(private, of.map_or(Entity::Other, |(_, entity)| *entity), text));
+            }
+        });
+        row
     }
 
-    /// A row of `job_dependencies` with pseudonyms.
-    pub fn job_dependency<'r>(&self, row: JobDependency<'r>) -> JobDependency<'r> {
-        let JobDependency {
-            cluster,
-            job,
-            job_id,
-            submit_ns,
-            position,
-            operator,
-            kind,
-            target_kind,
-            target_job_id,
-            target_task_id,
-            delay_s,
-            state,
-            observed_at_ns,
-            source,
-            lifetime,
-        } = row;
-        JobDependency {
-            cluster: self.named(Kind::Cluster, cluster),
-            job: self.without_letters(job),
-            job_id,
-            submit_ns,
-            position,
-            operator: operator.map(|word| self.word(&DEPENDENCIES, word)),
-            kind: self.word(&DEPENDENCIES, kind),
-            target_kind: self.word(&DEPENDENCIES, target_kind),
-            target_job_id,
-            target_task_id,
-            delay_s,
-            state: state.map(|word| self.word(&DEPENDENCIES, word)),
-            observed_at_ns,
-            source: self.word(&OURS, source),
-            lifetime,
+    /// A text of a column; of ids and their scopes, what they are of.
+    fn text<'r>(&self, private: Private, of: Entity, text: Cow<'r, str>) -> Cow<'r, str> {
+        match private {
+            Private::Harmless => text,
+            Private::UserId | Private::Withheld => Cow::default(),
+            Private::Cluster => self.named(Kind::Cluster, text),
+            Private::Host => self.named(Kind::Host, text),
+            Private::HostList => self.hosts(&text).into(),
+            Private::User => self.named(Kind::User, text),
+            Private::Group => self.named(Kind::Group, text),
+            Private::Account => self.named(Kind::Account, text),
+            Private::Qos => self.named(Kind::Qos, text),
+            Private::Partitions => self.partitions(&text).into(),
+            Private::Path => self.path(&text).into(),
+            Private::Line => self.words(&text).into(),
+            Private::JsonLine => self.json_line(&text).into(),
+            Private::Comment => self.named(Kind::Comment, text),
+            Private::Message => self.named(Kind::Detail, text),
+            Private::Label => self.named(Kind::Word, text),
+            Private::Resources => self.resources(&text).into(),
+            Private::Task => self.named(Kind::Task, text),
+            Private::Container => self.named(Kind::Container, text),
+            Private::Number => self.without_letters(text),
+            Private::Step => self.step(text),
+            Private::Word(vocabulary) => self.word(words::of_vocabulary(vocabulary), text),
+            Private::ColumnNames => self.column_names(&text).into(),
+            Private::Reason => self.reason(text),
+            Private::ScopeOf(_) => self.scope(of, text),
+            Private::IdOf(_) => self.id(of, text),
         }
     }
 

@@ -6,8 +6,20 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use flowmine_schema::Vocabulary;
+
 /// A list of words.
 pub(super) type Words = LazyLock<HashSet<&'static str>>;
+
+/// The list that a column's declaration names.
+pub(super) fn of_vocabulary(vocabulary: Vocabulary) -> &'static Words {
+    match vocabulary {
+        Vocabulary::States => &STATES,
+        Vocabulary::Dependencies => &DEPENDENCIES,
+        Vocabulary::Ours => &OURS,
+        Vocabulary::OfTasks => &TASKS,
+    }
+}
 
 fn of(words: &'static str) -> HashSet<&'static str> {
     words.split_ascii_whitespace().collect()

@@ -5,7 +5,9 @@ use flowmine_schema::tables::{JobDependency, JobState, change, source};
 use flowmine_schema::time::SECOND_NS;
 use flowmine_schema::{Builder, Dataset};
 
+use crate::attempts::JobRow;
 use crate::cases::{self, CaseNotion};
+use crate::dependencies::DependencyRow;
 use crate::jobs::{Jobs, JobsBuilder};
 use crate::{Event, Timestamp};
 
@@ -174,8 +176,8 @@ impl Rows {
 
     pub fn jobs_at(&self, timestamp: Timestamp) -> Jobs {
         let mut builder = JobsBuilder::default();
-        self.states.iter().for_each(|row| builder.push_state(row));
-        self.dependencies.iter().for_each(|row| builder.push_dependency(row));
+        self.states.iter().for_each(|row| builder.push_state(&JobRow::of(row)));
+        self.dependencies.iter().for_each(|row| builder.push_dependency(&DependencyRow::of(row)));
         builder.finish(timestamp).unwrap()
     }
 }

@@ -1,6 +1,6 @@
 use flowmine_schema::dataset::Role;
 use flowmine_schema::tables::{Case, JobDependency, JobState, Link};
-use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
+use flowmine_schema::{Builder, Dataset, DatasetError};
 
 use super::support::*;
 use crate::cases::ALL;
@@ -52,7 +52,7 @@ fn links_and_cases() {
     let result = correlate(&dataset, &jobs, ALL).unwrap();
     let mut links = Vec::new();
     dataset
-        .read::<Link<'static>, DatasetError>(Projection::All, |row| {
+        .read::<Link<'static>, DatasetError>(|row| {
             links.push(format!(
                 "{} {} {:?} {} {} {} | {}",
                 row.source,
@@ -86,7 +86,7 @@ fn links_and_cases() {
     assert_eq!(result.cases, [("dependency", 1), ("account-group", 1)]);
     let mut cases = Vec::new();
     dataset
-        .read::<Case<'static>, DatasetError>(Projection::All, |row| {
+        .read::<Case<'static>, DatasetError>(|row| {
             cases.push((row.notion.into_owned(), row.case_id.into_owned(), row.job.into_owned(), row.job_id, row.attempt));
             Ok(())
         })

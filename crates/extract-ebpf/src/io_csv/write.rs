@@ -12,12 +12,22 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use flowmine_files::{FileError, Folder};
+use flowmine_schema::Dataset;
 use flowmine_schema::tables::{IoEvent, IoTotal, Process};
-use flowmine_schema::{Dataset, Projection};
 use rustc_hash::FxHashMap;
 
 use super::{COLUMNS, EVENTS, FORKS, folder, path};
 use crate::recorder::TraceError;
+
+flowmine_schema::columns! {
+    /// The open files of a trace, and their devices.
+    struct Handle of IoEvent { host, trace_ns, start_ns, handle, device }
+}
+
+flowmine_schema::columns! {
+    /// Who forked a process.
+    struct ForkRow of Process { host, trace_ns, pid, process_start_ns, as_of_ns, started_ns, parent_pid, cgroup_id }
+}
 
 /// Which operations: from this moment on, and before that one, by their beginnings.
 #[derive(Debug, Clone, Copy, Default)]
@@ -172,7 +182,6 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> TraceError + use<> {
 fn look(dataset: &Dataset, period: Period, written: &mut Written) -> Result<BTreeMap<Key, Trace>, TraceError> {
     let mut traces = BTreeMap::<Key, Trace>::new();
     let mut devices = BTreeMap::<String, (Option<i64>, bool)>::new();
-    let projection = Projection::Only(&["host", "trace_ns", "start_ns", "handle", "device"]);
     // Of the row before: nearly all of a host and trace follow one another.
     let mut last: Option<(Key, i64, Option<i64>)> = None;
     let mut keep = |(key, highest, device): (Key, i64, Option<i64>)| {
@@ -182,7 +191,7 @@ fn look(dataset: &Dataset, period: Period, written: &mut Written) -> Result<BTre
         let trace = traces.entry(key).or_default();
         trace.highest_handle = trace.highest_handle.max(highest);
     };
-    dataset.read::<IoEvent<'static>, TraceError>(projection, |row| {
+    dataset.read::<Handle<'static>, TraceError>(|row| {
         if !period.holds(row.start_ns) {
             return Ok(());
         }
@@ -204,9 +213,8 @@ fn look(dataset: &Dataset, period: Period, written: &mut Written) -> Result<BTre
 }
 
 fn take_forks(dataset: &Dataset, traces: &mut BTreeMap<Key, Trace>, written: &mut Written) -> Result<(), TraceError> {
-    let columns = ["host", "trace_ns", "pid", "process_start_ns", "as_of_ns", "started_ns", "parent_pid", "cgroup_id"];
     let mut unknown = BTreeSet::new();
-    dataset.read::<Process<'static>, TraceError>(Projection::Only(&columns), |row| {
+    dataset.read::<ForkRow<'static>, TraceError>(|row| {
         let key = (row.host.into_owned(), row.trace_ns);
         let (Some(started_ns), Some(cgroup)) = (row.started_ns.filter(|ns| *ns >= 0), row.cgroup_id) else {
             unknown.insert((key, row.pid, row.process_start_ns));
@@ -261,7 +269,7 @@ fn take_events(
     written: &mut Written,
 ) -> Result<(), TraceError> {
     let mut at: Option<(Key, Trace)> = None;
-    dataset.read::<IoEvent<'static>, TraceError>(Projection::All, |row| {
+    dataset.read::<IoEvent<'static>, TraceError>(|row| {
         if !period.holds(row.start_ns) {
             return Ok(());
         }

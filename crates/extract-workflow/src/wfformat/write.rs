@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use flowmine_schema::tables::TaskRun;
 use flowmine_schema::time::rfc3339;
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 use serde_json::{Map, Value, json};
 
 use super::{NAME, machines, without_number};
@@ -51,7 +51,7 @@ pub struct Instance {
 /// When the dataset cannot be read.
 pub fn runs(dataset: &Dataset, wanted: Option<&str>) -> Result<Vec<Run>, DatasetError> {
     let mut runs: BTreeMap<(String, Option<String>, Option<String>), Vec<Row>> = BTreeMap::new();
-    dataset.read::<TaskRun<'static>, DatasetError>(Projection::All, |row| {
+    dataset.read::<TaskRun<'static>, DatasetError>(|row| {
         let is_wanted = wanted.is_none_or(|wanted| row.run_id.as_deref() == Some(wanted) || row.run_name.as_deref() == Some(wanted));
         if is_wanted {
             let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);

@@ -7,7 +7,7 @@ use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Attempt, EventLog, Filter, Jobs, Lifecycle, Sym, state};
 use flowmine_eventlog::IdHash;
 use flowmine_schema::tables::DataFlow;
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ReadOptions;
@@ -198,62 +198,47 @@ impl InstanceOfAttempt {
 }
 
 /// What a row of `data_flow` tells of: one version of a file, and one who read it.
-fn reading(row: &DataFlow<'_>) -> IdHash {
-    let version = (&row.host, row.device, row.inode, row.generation, row.incarnation, &row.path, row.version);
-    IdHash::of_parts(&(version, &row.reader_type, &row.reader_scope, &row.reader))
+macro_rules! reading {
+    ($row:expr) => {{
+        let version = (&$row.host, $row.device, $row.inode, $row.generation, $row.incarnation, &$row.path, $row.version);
+        IdHash::of_parts(&(version, &$row.reader_type, &$row.reader_scope, &$row.reader))
+    }};
 }
 
-const READING: &[&str] = &[
-    "host",
-    "device",
-    "inode",
-    "generation",
-    "incarnation",
-    "path",
-    "version",
-    "writer_type",
-    "written_bytes",
-    "reader_type",
-    "reader_scope",
-    "reader",
-];
+flowmine_schema::columns! {
+    /// One version of a file and one who read it, and whether its writer wrote anything.
+    struct Reading of DataFlow {
+        host, device, inode, generation, incarnation, path, version, written_bytes, reader_type,
+        reader_scope, reader,
+    }
+}
 
-/// What [`each_flow`] reads: all but phases and origins.
-const FLOW: &[&str] = &[
-    "host",
-    "device",
-    "inode",
-    "generation",
-    "incarnation",
-    "path",
-    "version",
-    "writer_type",
-    "writer_scope",
-    "writer",
-    "written_bytes",
-    "first_write_ns",
-    "last_write_ns",
-    "reader_type",
-    "reader_scope",
-    "reader",
-    "read_bytes",
-    "first_read_ns",
-    "last_read_ns",
-    "order_doubtful",
-];
+flowmine_schema::columns! {
+    /// What [`each_flow`] reads: all but phases and origins.
+    pub struct FlowRow of DataFlow {
+        host, device, inode, generation, incarnation, path, version, writer_type, writer_scope,
+        writer, written_bytes, first_write_ns, last_write_ns, reader_type, reader_scope, reader,
+        read_bytes, first_read_ns, last_read_ns, order_doubtful,
+    }
+}
+
+flowmine_schema::columns! {
+    /// How much a writer wrote.
+    struct Wrote of DataFlow { writer_type, written_bytes }
+}
 
 /// Calls `each` with the rows of `data_flow`, but for those whose writer made or emptied the file and wrote nothing, where another wrote what was read: a shell opens what its commands write to.
 /// Where there is such a row, 16 bytes are held for each row.
 ///
 /// # Errors
 /// When the dataset cannot be read, or what `each` returns.
-pub fn each_flow<E: From<DatasetError>>(dataset: &Dataset, each: impl FnMut(DataFlow<'_>) -> Result<(), E>) -> Result<(), E> {
+pub fn each_flow<E: From<DatasetError>>(dataset: &Dataset, each: impl FnMut(FlowRow<'_>) -> Result<(), E>) -> Result<(), E> {
     let any = some_wrote_nothing(dataset)?;
     each_flow_of(dataset, any, each)
 }
 
-fn wrote_nothing(row: &DataFlow<'_>) -> bool {
-    row.writer_type.is_some() && row.written_bytes == 0
+fn wrote_nothing(writer_type: Option<&str>, written_bytes: i64) -> bool {
+    writer_type.is_some() && written_bytes == 0
 }
 
 /// Whether there is a row whose writer wrote nothing.
@@ -262,8 +247,8 @@ fn wrote_nothing(row: &DataFlow<'_>) -> bool {
 /// When the dataset cannot be read.
 pub fn some_wrote_nothing(dataset: &Dataset) -> Result<bool, DatasetError> {
     let mut any = false;
-    dataset.read::<DataFlow<'static>, DatasetError>(Projection::Only(&["writer_type", "written_bytes"]), |row| {
-        any |= wrote_nothing(&row);
+    dataset.read::<Wrote<'static>, DatasetError>(|row| {
+        any |= wrote_nothing(row.writer_type.as_deref(), row.written_bytes);
         Ok(())
     })?;
     Ok(any)
@@ -276,17 +261,17 @@ pub fn some_wrote_nothing(dataset: &Dataset) -> Result<bool, DatasetError> {
 pub fn each_flow_of<E: From<DatasetError>>(
     dataset: &Dataset,
     any: bool,
-    mut each: impl FnMut(DataFlow<'_>) -> Result<(), E>,
+    mut each: impl FnMut(FlowRow<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut written: FxHashSet<IdHash> = FxHashSet::default();
     if any {
-        dataset.read::<DataFlow<'static>, E>(Projection::Only(READING), |row| {
-            written.extend((row.written_bytes > 0).then(|| reading(&row)));
+        dataset.read::<Reading<'static>, E>(|row| {
+            written.extend((row.written_bytes > 0).then(|| reading!(row)));
             Ok(())
         })?;
     }
-    dataset.read::<DataFlow<'static>, E>(Projection::Only(FLOW), |row| {
-        let gave_nothing = wrote_nothing(&row) && written.contains(&reading(&row));
+    dataset.read::<FlowRow<'static>, E>(|row| {
+        let gave_nothing = wrote_nothing(row.writer_type.as_deref(), row.written_bytes) && written.contains(&reading!(row));
         if gave_nothing { Ok(()) } else { each(row) }
     })
 }

@@ -8,8 +8,8 @@ mod objects;
 mod records;
 mod tasks;
 
+pub(crate) use jobs::{FlowRow, each_flow, each_flow_of, some_wrote_nothing};
 pub use jobs::{InstanceOfAttempt, jobs, suffices};
-pub(crate) use jobs::{each_flow, each_flow_of, some_wrote_nothing};
 pub use records::{Columns, classifier, read_file, walk_cases, walk_objects};
 pub use tasks::{TASK_KEY, tasks, unknown_attribute};
 

@@ -6,7 +6,6 @@ use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Interner, LogBuild
 use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
 use flowmine_correlate::task_attempts::{self, Traced};
 use flowmine_eventlog::{LogError, Value};
-use flowmine_schema::Projection;
 use flowmine_schema::tables::{DataFlow, TaskRun, TaskTotal};
 use flowmine_schema::time::SECOND_NS;
 use rustc_hash::FxHashMap;
@@ -269,7 +268,7 @@ fn put_cases(
 fn traced_flows(from: &Tasks<'_>, by_key: &FxHashMap<&str, u32>) -> Result<GatheredFlows, TaskLogError> {
     let mut gathered = GatheredFlows::default();
     each_flow::<TaskLogError>(from.dataset, |row| {
-        let row = from.rules.apply_data_flow(row);
+        let row = from.rules.apply(row);
         let find = |kind: Option<&str>, id: Option<&str>| match (kind, id) {
             (Some("task"), Some(id)) => by_key.get(id).copied().unwrap_or(NONE),
             _ => NONE,
@@ -314,7 +313,7 @@ fn declared_flows(attempts: &[Attempt], instance_of: &[u32]) -> Option<flowmine_
 /// Counts what was traced and belongs to nothing in the log.
 fn of_others(from: &Tasks<'_>, log: &mut ActivityLog, read: i128, written: i128) -> Result<(), TaskLogError> {
     let (mut all_read, mut all_written) = (0i128, 0i128);
-    from.dataset.read::<TaskTotal<'static>, TaskLogError>(Projection::All, |row| {
+    from.dataset.read::<TaskTotal<'static>, TaskLogError>(|row| {
         all_read += i128::from(row.read_bytes);
         all_written += i128::from(row.written_bytes);
         Ok(())

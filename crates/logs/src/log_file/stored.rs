@@ -11,10 +11,15 @@ use flowmine_schema::dataset::{Role, Transaction};
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{ImportedLog, LogEvent, LogObject};
 use flowmine_schema::text::visible;
-use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
+use flowmine_schema::{Builder, Dataset, DatasetError};
 
 use super::as_objects::CASE;
 use super::{Collector, Content, LogFile, LogRules, TraceLog, json};
+
+flowmine_schema::columns! {
+    /// What an imported log is called.
+    struct LogName of ImportedLog { log }
+}
 
 /// How many rows are held before they are written.
 const ROWS: usize = 1 << 16;
@@ -52,7 +57,7 @@ fn list(known: &[String]) -> String {
 /// When the dataset cannot be read.
 pub fn names(dataset: &Dataset) -> Result<Vec<String>, DatasetError> {
     let mut names = Vec::new();
-    dataset.read::<ImportedLog<'static>, DatasetError>(Projection::Only(&["log"]), |row| {
+    dataset.read::<LogName<'static>, DatasetError>(|row| {
         names.push(row.log.into_owned());
         Ok(())
     })?;
@@ -178,7 +183,7 @@ pub fn store(dataset: &Dataset, name: &str, file: &LogFile) -> Result<StoredCoun
 /// When there is none of that name, or the tables cannot be read.
 pub fn load(dataset: &Dataset, name: &str, rules: LogRules) -> Result<LogFile, StoredError> {
     let mut found = None;
-    dataset.read::<ImportedLog<'static>, StoredError>(Projection::All, |row| {
+    dataset.read::<ImportedLog<'static>, StoredError>(|row| {
         if row.log == name {
             found = Some((row.format.into_owned(), row.header.into_owned()));
         }
@@ -198,14 +203,14 @@ fn load_traces(dataset: &Dataset, name: &str, header: &str, rules: &LogRules) ->
         put_ordered(number, &mut key);
         records.push_record(&key, record)
     };
-    dataset.read::<LogObject<'static>, StoredError>(Projection::All, |row| {
+    dataset.read::<LogObject<'static>, StoredError>(|row| {
         if row.log == name {
             push(row.number, 0, 0, &rules.record(Record::Trace(json::read_attributes(&row.attributes)?)))?;
             push(row.number, 2, 0, &Record::TraceEnd)?;
         }
         Ok(())
     })?;
-    dataset.read::<LogEvent<'static>, StoredError>(Projection::All, |row| {
+    dataset.read::<LogEvent<'static>, StoredError>(|row| {
         if row.log == name
             && let Some(trace) = row.trace
         {
@@ -221,7 +226,7 @@ fn load_objects(dataset: &Dataset, name: &str, header: &str, rules: LogRules) ->
     let mut collector = Collector::new(rules);
     collector.types(json::read_types(header)?)?;
     let none = Cow::Borrowed("[]");
-    dataset.read::<LogObject<'static>, StoredError>(Projection::All, |row| {
+    dataset.read::<LogObject<'static>, StoredError>(|row| {
         if row.log != name {
             return Ok(());
         }
@@ -234,7 +239,7 @@ fn load_objects(dataset: &Dataset, name: &str, header: &str, rules: LogRules) ->
         };
         Ok(collector.record(&Record::Object(object))?)
     })?;
-    dataset.read::<LogEvent<'static>, StoredError>(Projection::All, |row| {
+    dataset.read::<LogEvent<'static>, StoredError>(|row| {
         if row.log != name {
             return Ok(());
         }

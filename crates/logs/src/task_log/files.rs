@@ -2,7 +2,6 @@
 
 use flowmine_correlate::cases::escape;
 use flowmine_eventlog::{Attribute, Relation, ValueType};
-use flowmine_schema::Projection;
 use flowmine_schema::tables::TaskIo;
 
 use super::TaskLogError;
@@ -31,40 +30,16 @@ const EVENT_ATTRIBUTES: &[(&str, ValueType)] = &[
     ("last", ValueType::Time),
 ];
 
-const COLUMNS: &[&str] = &[
-    "task",
-    "logical_task",
-    "cluster",
-    "job",
-    "job_submit_ns",
-    "host",
-    "device",
-    "inode",
-    "generation",
-    "incarnation",
-    "file_system",
-    "path",
-    "read_calls",
-    "write_calls",
-    "read_errors",
-    "write_errors",
-    "read_bytes",
-    "written_bytes",
-    "unique_read_bytes",
-    "unique_written_bytes",
-    "read_ranges",
-    "written_ranges",
-    "first_read_ns",
-    "last_read_ns",
-    "first_write_ns",
-    "last_write_ns",
-    "read_pattern",
-    "write_pattern",
-    "read_time_ns",
-    "write_time_ns",
-    "read_latency_max_ns",
-    "write_latency_max_ns",
-];
+flowmine_schema::columns! {
+    /// What a task did to a file.
+    struct Accesses of TaskIo {
+        task, logical_task, cluster, job, job_submit_ns, host, device, inode, generation,
+        incarnation, file_system, path, read_calls, write_calls, read_errors, write_errors,
+        read_bytes, written_bytes, unique_read_bytes, unique_written_bytes, read_ranges,
+        written_ranges, first_read_ns, last_read_ns, first_write_ns, last_write_ns, read_pattern,
+        write_pattern, read_time_ns, write_time_ns, read_latency_max_ns, write_latency_max_ns,
+    }
+}
 
 /// What a row of `task_io` says of one direction.
 struct Access<'r> {
@@ -77,7 +52,7 @@ struct Access<'r> {
     calls: i64,
 }
 
-fn accesses<'r>(row: &'r TaskIo<'_>) -> impl Iterator<Item = Access<'r>> {
+fn accesses<'r>(row: &'r Accesses<'_>) -> impl Iterator<Item = Access<'r>> {
     let read = Access {
         kind: "read file",
         qualifier: "read",
@@ -116,7 +91,7 @@ fn accesses<'r>(row: &'r TaskIo<'_>) -> impl Iterator<Item = Access<'r>> {
     [read, written].into_iter().filter(|access| access.calls > 0)
 }
 
-fn file_id(row: &TaskIo<'_>) -> String {
+fn file_id(row: &Accesses<'_>) -> String {
     let told = |number: Option<i64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let mut id = String::from("file:");
     escape(&row.host, &mut id);
@@ -130,8 +105,8 @@ fn file_id(row: &TaskIo<'_>) -> String {
 
 pub(super) fn add(making: &mut Making<'_>) -> Result<(), TaskLogError> {
     let from = making.from;
-    from.dataset.read::<TaskIo<'static>, TaskLogError>(Projection::Only(COLUMNS), |row| {
-        let row = from.rules.apply_task_io(row);
+    from.dataset.read::<Accesses<'static>, TaskLogError>(|row| {
+        let row = from.rules.apply(row);
         let task = row.task.as_deref().filter(|_| making.wanted.tasks).map(task_id);
         let job = row.job.as_deref().filter(|_| making.wanted.jobs);
         let job = job.map(|job| job_id(row.cluster.as_deref().unwrap_or_default(), job, row.job_submit_ns));

@@ -24,7 +24,7 @@ use flowmine_correlate::task_attempts::{self, Traced};
 use flowmine_correlate::{CorrelateError, Filter};
 use flowmine_eventlog::{Attribute, IdHash, LogError};
 use flowmine_schema::tables::{Process, TaskIo, TaskRun, TaskTotal};
-use flowmine_schema::{Dataset, DatasetError, Projection};
+use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::FxHashMap;
 
 pub use cases::TaskCaseLog;
@@ -153,8 +153,8 @@ pub(crate) fn io<'r>(traced: &Traced) -> Vec<Attribute<'r>> {
 /// When the dataset cannot be read.
 pub fn of_jobs(dataset: &Dataset, rules: &RowRules) -> Result<TracedJobs, DatasetError> {
     let mut jobs = TracedJobs::default();
-    dataset.read::<TaskTotal<'static>, DatasetError>(Projection::All, |row| {
-        let row = rules.apply_task_total(row);
+    dataset.read::<TaskTotal<'static>, DatasetError>(|row| {
+        let row = rules.apply(row);
         if let (Some(cluster), Some(job), Some(_)) = (&row.cluster, &row.job, row.job_submit_ns) {
             jobs.0.entry(IdHash::of(&attempt_name(cluster, job, row.job_submit_ns))).or_default().add(&row);
         }

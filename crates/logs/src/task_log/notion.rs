@@ -82,25 +82,34 @@ fn is_resumed_by_id(row: &TaskRun<'_>) -> bool {
 
 /// A run's engine, name and id, as they stand in ids; `None` when its engine does not tell its run.
 pub(crate) fn run_name(row: &TaskRun<'_>) -> Option<String> {
-    if row.run_name.is_none() && row.run_id.is_none() {
+    name_of_run(&row.engine, row.run_name.as_deref(), row.run_id.as_deref())
+}
+
+fn name_of_run(engine: &str, name: Option<&str>, id: Option<&str>) -> Option<String> {
+    if name.is_none() && id.is_none() {
         return None;
     }
-    Some(joined(row, &[row.run_name.as_deref(), row.run_id.as_deref()]))
+    Some(joined(engine, &[name, id]))
 }
 
 /// The engine and the session, or what stands for it.
 pub(super) fn session_name(row: &TaskRun<'_>) -> String {
-    if is_resumed_by_id(row) { joined(row, &[row.run_id.as_deref()]) } else { run_or_engine(row) }
+    if is_resumed_by_id(row) { joined(&row.engine, &[row.run_id.as_deref()]) } else { run_or_engine(row) }
 }
 
 /// The same, and of tasks whose run is not told their engine.
 pub fn run_or_engine(row: &TaskRun<'_>) -> String {
-    run_name(row).unwrap_or_else(|| format!("{}:(unknown)", row.engine))
+    run_or_its_engine(&row.engine, row.run_name.as_deref(), row.run_id.as_deref())
 }
 
-fn joined(row: &TaskRun<'_>, parts: &[Option<&str>]) -> String {
+/// As [`run_or_engine`], of an engine, a run's name and its id.
+pub(crate) fn run_or_its_engine(engine: &str, name: Option<&str>, id: Option<&str>) -> String {
+    name_of_run(engine, name, id).unwrap_or_else(|| format!("{engine}:(unknown)"))
+}
+
+fn joined(engine: &str, parts: &[Option<&str>]) -> String {
     let mut name = String::new();
-    escape(&row.engine, &mut name);
+    escape(engine, &mut name);
     for part in parts {
         name.push(':');
         escape(part.unwrap_or_default(), &mut name);

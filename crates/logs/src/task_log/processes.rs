@@ -7,8 +7,7 @@ use flowmine_correlate::cases::escape;
 use flowmine_correlate::jobs::put_seconds;
 use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
 use flowmine_eventlog::{Attribute, LogError, Object, ValueType};
-use flowmine_schema::Projection;
-use flowmine_schema::row::Row;
+use flowmine_schema::Record;
 use flowmine_schema::tables::{Link, Process};
 use rustc_hash::FxHashMap;
 
@@ -50,9 +49,9 @@ struct Groups(FxHashMap<(String, String), String>);
 impl Groups {
     fn read(making: &Making<'_>) -> Result<Self, TaskLogError> {
         let mut groups = Self(FxHashMap::default());
-        making.from.dataset.read::<Link<'static>, TaskLogError>(Projection::All, |row| {
+        making.from.dataset.read::<Link<'static>, TaskLogError>(|row| {
             if matches!(&*row.source_type, "container" | "cgroup") && row.target_type == "task" && row.relation == "belongs-to" {
-                let row = making.from.rules.apply_link(row);
+                let row = making.from.rules.apply(row);
                 groups.0.insert((row.source_scope.into_owned(), row.source.into_owned()), task_id(&row.target));
             }
             Ok(())
@@ -76,7 +75,7 @@ fn sorted(making: &Making<'_>) -> Result<Sorted, TaskLogError> {
         put_ordered(started_ns.unwrap_or(i64::MIN), &mut key);
         key.clone()
     };
-    dataset.read::<Link<'static>, TaskLogError>(Projection::All, |row| {
+    dataset.read::<Link<'static>, TaskLogError>(|row| {
         let wanted = match &*row.target_type {
             "task" => making.wanted.tasks,
             "job" | "step" => making.wanted.jobs,
@@ -86,21 +85,21 @@ fn sorted(making: &Making<'_>) -> Result<Sorted, TaskLogError> {
         if !wanted || row.source_type != "process" || row.relation != "belongs-to" {
             return Ok(());
         }
-        let row = rules.apply_link(row);
+        let row = rules.apply(row);
         // Only ours are numbers.
         let Ok(pid) = row.source.parse() else { return Ok(()) };
         let key = put_key(&row.source_scope, pid, row.source_ns);
         Ok(sorter.push(&key, |bytes| {
             bytes.push(LINK);
-            <Link<'static> as Row>::put(&row, bytes);
+            row.put(bytes);
         })?)
     })?;
-    dataset.read::<Process<'static>, TaskLogError>(Projection::All, |row| {
-        let row = rules.apply_process(row);
+    dataset.read::<Process<'static>, TaskLogError>(|row| {
+        let row = rules.apply(row);
         let key = put_key(&row.host, row.pid, row.started_ns);
         Ok(sorter.push(&key, |bytes| {
             bytes.push(PROCESS_ROW);
-            <Process<'static> as Row>::put(&row, bytes);
+            row.put(bytes);
         })?)
     })?;
     Ok(sorter.finish()?)
@@ -131,13 +130,13 @@ impl One {
     fn take(&mut self, record: &[u8]) -> Option<()> {
         let (kind, row) = record.split_first()?;
         if *kind == PROCESS_ROW {
-            let row = <Process<'static> as Row>::take(row)?;
+            let row = Process::take(row)?;
             if self.row.as_ref().is_none_or(|known| row.as_of_ns >= known.as_of_ns) {
                 self.row = Some(row.into_owned());
             }
             return Some(());
         }
-        let link = <Link<'static> as Row>::take(row)?;
+        let link = Link::take(row)?;
         match &*link.target_type {
             "task" => self.tasks.push(task_id(&link.target)),
             "container" => self.container = Some(link.target.into_owned()),

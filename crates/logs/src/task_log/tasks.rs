@@ -4,7 +4,6 @@ use flowmine_correlate::cases::escape;
 use flowmine_correlate::drop::DropColumns;
 use flowmine_correlate::task_attempts;
 use flowmine_eventlog::{Attribute, Object, ValueType};
-use flowmine_schema::Projection;
 use flowmine_schema::tables::{DataFlow, Link, TaskRun};
 
 use super::TaskLogError;
@@ -39,7 +38,10 @@ const LAYER_EVENT_ATTRIBUTES: &[(&str, ValueType)] = &[
     ("precision_ns", ValueType::Integer),
 ];
 
-const FLOW_COLUMNS: &[&str] = &["writer_type", "writer", "reader_type", "reader"];
+flowmine_schema::columns! {
+    /// Who read what another wrote.
+    struct Gave of DataFlow { writer_type, writer, reader_type, reader }
+}
 
 /// What happened to which logical task, as the type of an event: `BWA submitted`. What would be called as an event of a job, a process or a layer has `task` before it.
 fn event_type(logical_task: &str, moment: &Moment) -> String {
@@ -141,11 +143,11 @@ fn tag_id(row: &TaskRun<'_>, drop: &DropColumns) -> Option<String> {
 /// The jobs that tasks were.
 fn ran_as(making: &mut Making<'_>) -> Result<(), TaskLogError> {
     let from = making.from;
-    from.dataset.read::<Link<'static>, TaskLogError>(Projection::All, |row| {
+    from.dataset.read::<Link<'static>, TaskLogError>(|row| {
         if !(making.wanted.jobs && row.source_type == "task" && row.relation == "ran-as" && row.target_type == "job") {
             return Ok(());
         }
-        let row = from.rules.apply_link(row);
+        let row = from.rules.apply(row);
         let task = task_id(&row.source);
         if making.is_inside(&task) {
             making.objects.relate((TASK_RANK, &task), "ran as", (JOB, &job_id(&row.target_scope, &row.target, row.target_ns)))?;
@@ -157,11 +159,11 @@ fn ran_as(making: &mut Making<'_>) -> Result<(), TaskLogError> {
 /// Who read what another wrote.
 fn gave_data(making: &mut Making<'_>) -> Result<(), TaskLogError> {
     let from = making.from;
-    from.dataset.read::<DataFlow<'static>, TaskLogError>(Projection::Only(FLOW_COLUMNS), |row| {
+    from.dataset.read::<Gave<'static>, TaskLogError>(|row| {
         if row.writer_type.as_deref() != Some("task") || row.reader_type.as_deref() != Some("task") || row.writer == row.reader {
             return Ok(());
         }
-        let row = from.rules.apply_data_flow(row);
+        let row = from.rules.apply(row);
         let (Some(writer), Some(reader)) = (&row.writer, &row.reader) else { return Ok(()) };
         let (writer, reader) = (task_id(writer), task_id(reader));
         if making.is_inside(&writer) && making.is_inside(&reader) {

@@ -38,6 +38,7 @@ mod access;
 mod commit;
 mod disk;
 mod error;
+mod in_time;
 mod manifest;
 mod part;
 mod place;
@@ -66,6 +67,7 @@ use row_groups::RowGroups;
 
 pub use access::Access;
 pub use error::DatasetError;
+pub use in_time::{HostRows, InTime};
 use manifest::manifest_json;
 pub use manifest::{Import, Manifest};
 pub use part::Part;
@@ -76,7 +78,7 @@ pub use transaction::Transaction;
 pub use writer::{Merge, Merged, Writer};
 
 use crate::parquet;
-use crate::row::{Projection, Row, Rows};
+use crate::row::{Row, Rows, View};
 
 /// The version of the format that this code reads and writes.
 pub const FORMAT_VERSION: u32 = 1;
@@ -344,26 +346,14 @@ impl Dataset {
         }
     }
 
-    /// Reads a whole table, file after file. The next row group is read while `each` has the rows of
-    /// one: memory holds two of them at a time, besides what `each` keeps.
+    /// Reads a table, file after file: the columns that the view has. The next row group is read while `each` has the
+    /// rows of one: memory holds two of them at a time, besides what `each` keeps.
     ///
     /// # Errors
     /// When a file cannot be read, or what `each` returns.
-    pub fn read<R: Row, E: From<DatasetError>>(
-        &self,
-        projection: Projection<'_>,
-        mut each: impl FnMut(R::Of<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut all = |group: Result<(PathBuf, Rows<R>), DatasetError>| -> Result<(), E> {
-            let (path, rows) = group?;
-            let rows = rows.iter().map_err(|e| parquet_error(&path)(e.into()));
-            // The iterator borrows the rows, so the error is taken out first.
-            for row in rows? {
-                each(row)?;
-            }
-            Ok(())
-        };
-        let mut groups = RowGroups::new::<R>(self, projection)?;
+    pub fn read<V: View, E: From<DatasetError>>(&self, mut each: impl FnMut(V::Of<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut all = |group: Result<Rows<V>, DatasetError>| -> Result<(), E> { group?.iter().try_for_each(&mut each) };
+        let mut groups = RowGroups::<V>::new(self)?;
         // A thread for what is read at once would cost more than it gains.
         for _ in 0..2 {
             let Some(group) = groups.next() else { return Ok(()) };
@@ -372,7 +362,7 @@ impl Dataset {
         std::thread::scope(|scope| {
             let (to, groups_read) = sync_channel(0);
             scope.spawn(move || {
-                while let Some(group) = groups.next::<R>()
+                while let Some(group) = groups.next()
                     && to.send(group).is_ok()
                 {}
             });
@@ -431,7 +421,7 @@ impl Dataset {
     /// When it cannot be read.
     pub fn state_rows<R: Row>(&self, name: &str) -> Result<Option<Rows<R>>, DatasetError> {
         let Some((file, path)) = self.state_file(name)? else { return Ok(None) };
-        Ok(Some(parquet::read(file, Projection::All).map_err(parquet_error(&path))?))
+        Ok(Some(parquet::read(file, None).map_err(parquet_error(&path))?))
     }
 }
 

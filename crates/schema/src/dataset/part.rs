@@ -3,12 +3,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use polars::prelude::{ChunkFull, IntoColumn, StringChunked};
-
 use super::error::{DatasetError, io_error, parquet_error};
 use super::place::{Leaf, PartName};
-use crate::parquet::{self, ParquetError};
-use crate::row::{HOST, Projection, Row, Rows};
+use crate::parquet;
+use crate::row::{Rows, View};
 
 /// One file of a table, open.
 #[derive(Debug)]
@@ -21,14 +19,12 @@ pub struct Part {
 }
 
 impl Part {
-    /// Its rows, and its path for messages.
+    /// Its rows.
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn read<R: Row>(self, projection: Projection<'_>) -> Result<(PathBuf, Rows<R>), DatasetError> {
-        let rows = parquet::read(self.file, projection).map_err(parquet_error(&self.path))?;
-        let rows = with_host(rows, &self.leaf, projection).map_err(parquet_error(&self.path))?;
-        Ok((self.path, rows))
+    pub fn read<V: View>(self) -> Result<Rows<V>, DatasetError> {
+        parquet::read(self.file, self.leaf.host()).map_err(parquet_error(&self.path))
     }
 
     /// How many rows each of its row groups has.
@@ -44,10 +40,9 @@ impl Part {
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn read_rows<R: Row>(&self, projection: Projection<'_>, first: usize, count: usize) -> Result<Rows<R>, DatasetError> {
+    pub fn read_rows<V: View>(&self, first: usize, count: usize) -> Result<Rows<V>, DatasetError> {
         let file = self.file.try_clone().map_err(io_error(&self.path))?;
-        let rows = parquet::read_rows(file, projection, first, count);
-        rows.and_then(|rows| with_host(rows, &self.leaf, projection)).map_err(parquet_error(&self.path))
+        parquet::read_rows(file, self.leaf.host(), first, count).map_err(parquet_error(&self.path))
     }
 
     /// The folder that it belongs to: of a table that is split, whose rows it has and of which day.
@@ -69,14 +64,4 @@ impl Part {
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
-}
-
-/// Of a table that is split, the host stands in the folder's name and not in the file.
-fn with_host<R: Row>(mut rows: Rows<R>, leaf: &Leaf, projection: Projection<'_>) -> Result<Rows<R>, ParquetError> {
-    if let Some(host) = leaf.host()
-        && projection.has(HOST)
-    {
-        rows.frame.with_column(StringChunked::full(HOST.into(), host, rows.len()).into_column())?;
-    }
-    Ok(rows)
 }

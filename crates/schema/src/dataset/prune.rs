@@ -14,7 +14,7 @@ use super::place::{Leaf, PartName};
 use super::{Part, Transaction};
 use crate::parquet::GROUP_ROWS;
 use crate::parquet_writer::ParquetBytes;
-use crate::row::{Builder, HOST, Projection, Row};
+use crate::row::{Builder, HOST, Row, View};
 
 /// From which size in bytes on neighbours are not written into one file any more.
 const LARGE: u64 = 32 << 20;
@@ -40,16 +40,11 @@ impl Pruned {
 }
 
 impl Transaction<'_> {
-    /// Takes out of a folder the rows of this writer for which `stays` says no. To ask it, the columns of the projection are read.
+    /// Takes out of a folder the rows of this writer for which `stays` says no. To ask it, the columns of the view are read.
     ///
     /// # Errors
     /// When a file cannot be read or written.
-    pub fn retain<R: Row>(
-        &mut self,
-        leaf: &Leaf,
-        projection: Projection<'_>,
-        mut stays: impl FnMut(&R::Of<'_>) -> bool,
-    ) -> Result<Pruned, DatasetError> {
+    pub fn retain<V: View>(&mut self, leaf: &Leaf, mut stays: impl FnMut(&V::Of<'_>) -> bool) -> Result<Pruned, DatasetError> {
         let owner = self.writer.role.owner();
         let mut parts = self.writer.dataset.leaf_parts(leaf)?;
         parts.retain(|part| part.name.owner == owner);
@@ -57,7 +52,7 @@ impl Transaction<'_> {
         let mut marks: Vec<Vec<bool>> = Vec::with_capacity(parts.len());
         for part in &parts {
             let mut of_part = Vec::new();
-            each_group::<R>(part, projection, |row| {
+            each_row::<V>(part, |row| {
                 of_part.push(stays(row));
                 Ok(())
             })?;
@@ -91,7 +86,7 @@ impl Transaction<'_> {
                     self.number = self.number.max(self.writer.next).max(last + 1);
                 }
                 let name = PartName { owner: owner.clone(), first: parts[at].name.first, last };
-                let written = self.rewrite::<R>(leaf, &parts[at..end], &marks[at..end], &name)?;
+                let written = self.rewrite::<V::Table>(leaf, &parts[at..end], &marks[at..end], &name)?;
                 pruned.bytes -= i64::try_from(written).unwrap_or(i64::MAX);
             }
             for part in &parts[at..end] {
@@ -108,7 +103,7 @@ impl Transaction<'_> {
         let path = self.writer.dataset.dir().join(leaf.path_of(name));
         let mut file: Option<ParquetBytes> = None;
         let mut push = |rows: Builder<R>| -> Result<(), DatasetError> {
-            let mut frame = rows.finish().map_err(|e| parquet_error(&path)(e.into()))?.frame;
+            let mut frame = rows.finish().map_err(parquet_error(&path))?.frame;
             if R::SPLIT {
                 frame.drop_in_place(HOST).map_err(|e| parquet_error(&path)(e.into()))?;
             }
@@ -121,7 +116,7 @@ impl Transaction<'_> {
         let mut rows = Builder::<R>::new();
         for (part, marks) in parts.iter().zip(marks) {
             let mut marks = marks.iter();
-            each_group::<R>(part, Projection::All, |row| {
+            each_row::<R>(part, |row| {
                 if marks.next().copied().unwrap_or(true) {
                     rows.push(row);
                 }
@@ -139,16 +134,12 @@ impl Transaction<'_> {
 }
 
 /// Each row of a file, one row group in memory at a time.
-fn each_group<R: Row>(
-    part: &Part,
-    projection: Projection<'_>,
-    mut each: impl FnMut(&R::Of<'_>) -> Result<(), DatasetError>,
-) -> Result<(), DatasetError> {
+fn each_row<V: View>(part: &Part, mut each: impl FnMut(&V::Of<'_>) -> Result<(), DatasetError>) -> Result<(), DatasetError> {
     let mut first = 0;
     for count in part.group_sizes()? {
-        let rows = part.read_rows::<R>(projection, first, count)?;
+        let rows = part.read_rows::<V>(first, count)?;
         first += count;
-        for row in rows.iter().map_err(|e| parquet_error(&part.path)(e.into()))? {
+        for row in rows.iter() {
             each(&row)?;
         }
     }

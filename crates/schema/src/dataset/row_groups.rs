@@ -1,63 +1,92 @@
 //! A table's row groups, one after the other.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::marker::PhantomData;
 
 use super::Dataset;
 use super::error::DatasetError;
 use super::part::Part;
 use super::place::Leaf;
-use crate::row::{Projection, Row, Rows};
+use crate::row::{Rows, View};
 
-/// The row groups of a table, folder by folder and file by file, each with the path of its file for
-/// messages. The files of one folder are open at a time.
-pub(super) struct RowGroups<'d> {
-    dataset: &'d Dataset,
-    projection: Projection<'d>,
-    leaves: VecDeque<Leaf>,
+/// The row groups of some files, file after file.
+#[derive(Default)]
+pub(super) struct Groups {
     parts: VecDeque<Part>,
     /// First row and number of rows of the row groups of the first file that are still to be read.
-    groups: VecDeque<(usize, usize)>,
+    left: VecDeque<(usize, usize)>,
     /// Whether the row groups of the first file have been looked up.
     opened: bool,
 }
 
-impl<'d> RowGroups<'d> {
-    pub fn new<R: Row>(dataset: &'d Dataset, projection: Projection<'d>) -> Result<Self, DatasetError> {
-        let leaves = dataset.leaves::<R>()?.into();
-        Ok(Self { dataset, projection, leaves, parts: VecDeque::new(), groups: VecDeque::new(), opened: false })
+/// Where a row group is.
+pub(super) struct Group<'p> {
+    part: &'p Part,
+    first: usize,
+    count: usize,
+}
+
+impl Group<'_> {
+    pub fn read<V: View>(&self) -> Result<Rows<V>, DatasetError> {
+        self.part.read_rows(self.first, self.count)
+    }
+}
+
+impl Groups {
+    pub fn push(&mut self, part: Part) {
+        self.parts.push_back(part);
     }
 
-    /// The next row group; after an error there is none.
-    pub fn next<R: Row>(&mut self) -> Option<Result<(PathBuf, Rows<R>), DatasetError>> {
-        let next = self.read_next().transpose();
-        if matches!(next, Some(Err(_))) {
-            (self.leaves, self.parts, self.groups) = Default::default();
-        }
-        next
-    }
-
-    fn read_next<R: Row>(&mut self) -> Result<Option<(PathBuf, Rows<R>)>, DatasetError> {
+    pub fn next(&mut self) -> Result<Option<Group<'_>>, DatasetError> {
         loop {
-            if let (Some(part), Some((first, count))) = (self.parts.front(), self.groups.pop_front()) {
-                return Ok(Some((part.path.clone(), part.read_rows(self.projection, first, count)?)));
+            if let Some((first, count)) = self.left.pop_front() {
+                return Ok(self.parts.front().map(|part| Group { part, first, count }));
             }
             if std::mem::take(&mut self.opened) {
                 self.parts.pop_front();
             }
-            if let Some(part) = self.parts.front() {
-                self.opened = true;
-                let mut first = 0;
-                for count in part.group_sizes()? {
-                    self.groups.push_back((first, count));
-                    first += count;
-                }
-                continue;
+            let Some(part) = self.parts.front() else { return Ok(None) };
+            self.opened = true;
+            let mut first = 0;
+            for count in part.group_sizes()? {
+                self.left.push_back((first, count));
+                first += count;
             }
-            match self.leaves.pop_front() {
-                Some(leaf) => self.parts = self.dataset.leaf_parts(&leaf)?.into(),
-                None => return Ok(None),
+        }
+    }
+}
+
+/// The row groups of a table, folder by folder and file by file. The files of one folder are open at a time.
+pub(super) struct RowGroups<'d, V> {
+    dataset: &'d Dataset,
+    leaves: VecDeque<Leaf>,
+    groups: Groups,
+    view: PhantomData<fn() -> V>,
+}
+
+impl<'d, V: View> RowGroups<'d, V> {
+    pub fn new(dataset: &'d Dataset) -> Result<Self, DatasetError> {
+        let leaves = dataset.leaves::<V::Table>()?.into();
+        Ok(Self { dataset, leaves, groups: Groups::default(), view: PhantomData })
+    }
+
+    /// The next row group; after an error there is none.
+    pub fn next(&mut self) -> Option<Result<Rows<V>, DatasetError>> {
+        let next = self.read_next().transpose();
+        if matches!(next, Some(Err(_))) {
+            self.leaves.clear();
+            self.groups = Groups::default();
+        }
+        next
+    }
+
+    fn read_next(&mut self) -> Result<Option<Rows<V>>, DatasetError> {
+        loop {
+            if let Some(group) = self.groups.next()? {
+                return group.read().map(Some);
             }
+            let Some(leaf) = self.leaves.pop_front() else { return Ok(None) };
+            self.dataset.leaf_parts(&leaf)?.into_iter().for_each(|part| self.groups.push(part));
         }
     }
 }

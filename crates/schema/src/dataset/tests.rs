@@ -4,14 +4,29 @@ use std::path::Path;
 use super::place::PartName;
 use super::*;
 use crate::row::Builder;
-use crate::tables::{self, Link};
+use crate::tables::{self, JobState, Link};
 use crate::time::Day;
+
+crate::columns! {
+    /// Names of jobs.
+    struct Job of JobState { job }
+}
+
+crate::columns! {
+    /// When a link's source began.
+    struct SourceTime of Link { source_ns }
+}
+
+crate::columns! {
+    /// Its number.
+    struct Number of Seen { number }
+}
 
 crate::table! {
     /// A table that is split.
     pub struct Seen in "seen" by host {
         /// Where.
-        host: text,
+        host: text(Host),
         /// What.
         number: i64,
     }
@@ -35,7 +50,7 @@ fn builder(numbers: impl IntoIterator<Item = i64>) -> Builder<Link<'static>> {
 fn numbers(dataset: &Dataset) -> Vec<i64> {
     let mut numbers = Vec::new();
     dataset
-        .read::<Link<'static>, DatasetError>(Projection::All, |row| {
+        .read::<Link<'static>, DatasetError>(|row| {
             assert_eq!(row.clone().into_owned(), link(row.source_ns.unwrap()));
             numbers.push(row.source_ns.unwrap());
             Ok(())
@@ -238,7 +253,7 @@ fn a_file_of_another_table_or_a_damaged_one_is_an_error() {
     let part = "part-0000000001-0000000001.parquet";
     fs::create_dir(dir.path().join("job_states")).unwrap();
     fs::copy(dir.path().join("links").join(part), dir.path().join("job_states").join(part)).unwrap();
-    let read = dataset.read::<crate::tables::JobState<'static>, DatasetError>(Projection::Only(&["job"]), |_| Ok(()));
+    let read = dataset.read::<Job<'static>, DatasetError>(|_| Ok(()));
     assert!(read.unwrap_err().to_string().contains("job"));
     let bytes = fs::read(dir.path().join("links").join(part)).unwrap();
     for at in (0..bytes.len()).step_by(7) {
@@ -246,7 +261,7 @@ fn a_file_of_another_table_or_a_damaged_one_is_an_error() {
         damaged[at] ^= 0xff;
         fs::write(dir.path().join("links").join(part), &damaged).unwrap();
         // An error or other values, but no panic.
-        let _ = dataset.read::<Link<'static>, DatasetError>(Projection::All, |_| Ok(()));
+        let _ = dataset.read::<Link<'static>, DatasetError>(|_| Ok(()));
     }
 }
 
@@ -350,7 +365,7 @@ fn add(writer: &mut Writer, host: &'static str, date: &str, numbers: impl IntoIt
 fn all_seen(dataset: &Dataset) -> Vec<(String, i64)> {
     let mut rows = Vec::new();
     dataset
-        .read::<Seen<'static>, DatasetError>(Projection::All, |row| {
+        .read::<Seen<'static>, DatasetError>(|row| {
             let row = row.into_owned();
             rows.push((row.host.into_owned(), row.number));
             Ok(())
@@ -720,7 +735,7 @@ fn retain(dataset: &Dataset, gone: impl Fn(i64) -> bool) -> (Vec<i64>, Pruned) {
     let mut writer = dataset.writer(Role::Raw, "test").unwrap();
     let mut transaction = writer.begin().unwrap();
     let leaf = &dataset.leaves::<Link<'static>>().unwrap()[0];
-    let pruned = transaction.retain::<Link<'static>>(leaf, Projection::Only(&["source_ns"]), |row| !gone(row.source_ns.unwrap())).unwrap();
+    let pruned = transaction.retain::<SourceTime<'static>>(leaf, |row| !gone(row.source_ns.unwrap())).unwrap();
     transaction.commit().unwrap();
     (numbers(dataset), pruned)
 }
@@ -775,7 +790,7 @@ fn a_transaction_that_takes_out_and_is_dropped_does_nothing() {
     let before = files(&dir.path().join("links"));
     let mut transaction = writer.begin().unwrap();
     let leaf = &dataset.leaves::<Link<'static>>().unwrap()[0];
-    let pruned = transaction.retain::<Link<'static>>(leaf, Projection::All, |row| row.source_ns > Some(4)).unwrap();
+    let pruned = transaction.retain::<Link<'static>>(leaf, |row| row.source_ns > Some(4)).unwrap();
     assert_eq!((pruned.rows, pruned.kept), (5, 4));
     drop(transaction);
     assert_eq!(numbers(&dataset), (0..9).collect::<Vec<_>>());
@@ -800,12 +815,12 @@ fn a_split_table_keeps_its_hosts_and_days() {
     transaction.commit().unwrap();
     let mut transaction = writer.begin().unwrap();
     for leaf in dataset.leaves::<Seen<'static>>().unwrap() {
-        let _ = transaction.retain::<Seen<'static>>(&leaf, Projection::Only(&["number"]), |row| row.number > 10).unwrap();
+        let _ = transaction.retain::<Number<'static>>(&leaf, |row| row.number > 10).unwrap();
     }
     transaction.commit().unwrap();
     let mut seen = Vec::new();
     dataset
-        .read::<Seen<'static>, DatasetError>(Projection::All, |row| {
+        .read::<Seen<'static>, DatasetError>(|row| {
             seen.push((row.host.into_owned(), row.number));
             Ok(())
         })

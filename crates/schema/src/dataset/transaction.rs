@@ -135,7 +135,7 @@ impl Transaction<'_> {
 
     fn columns<R: Row>(&self, rows: Builder<R>) -> Result<Rows<R>, DatasetError> {
         let path = self.writer.dataset.dir().join(R::TABLE);
-        rows.finish().map_err(|e| parquet_error(&path)(e.into()))
+        rows.finish().map_err(parquet_error(&path))
     }
 
     pub(super) fn write_file(

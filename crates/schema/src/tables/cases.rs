@@ -4,13 +4,13 @@ crate::table! {
     /// One job attempt in one case of one case notion.
     pub struct Case in "cases" {
         /// The case notion: `dependency` or `account-group`.
-        notion: text,
+        notion: text(Harmless),
         /// The case. Begins with the notion's name, so that it is never a job id.
-        case_id: text,
+        case_id: text(Withheld),
         /// Cluster name.
-        cluster: text,
+        cluster: text(Cluster),
         /// The job, as in `job_states`.
-        job: text,
+        job: text(Number),
         /// Its raw id.
         job_id: i64,
         /// When the attempt was submitted.

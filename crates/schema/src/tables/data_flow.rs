@@ -9,7 +9,7 @@ crate::table! {
     /// phases and versions has no cycle. Tasks that give data to each other in both directions are joined in both directions, by different phases.
     pub struct DataFlow in "data_flow" {
         /// The host; null for a file of a network file system that several hosts used.
-        host: opt_text,
+        host: opt_text(Host),
         /// Device number of the file on the host.
         device: opt_i64,
         /// Its inode number.
@@ -19,17 +19,17 @@ crate::table! {
         /// Which file with these numbers; as in `task_io`.
         incarnation: i64,
         /// Its path.
-        path: opt_text,
+        path: opt_text(Path),
         /// The version: 0 is what was there before, then 1, 2, … .
         version: i64,
         /// How the version began: `before` the trace; `created` by an open that would have failed otherwise; `truncated`, or made (`O_CREAT` with `O_TRUNC` does not tell which); or `changed`: then parts of the version before may still be in it.
-        origin: text,
+        origin: text(Word(OfTasks)),
         /// What kind of entity wrote it, as in `links`: `task`, `job`, `pod`, `container`, or `unassigned`. Null: nobody who was traced.
-        writer_type: opt_text,
+        writer_type: opt_text(Word(OfTasks)),
         /// Where its id holds.
-        writer_scope: opt_text,
+        writer_scope: opt_text(ScopeOf("writer_type")),
         /// Its id; of `unassigned` the reason.
-        writer: opt_text,
+        writer: opt_text(IdOf("writer_type")),
         /// Its phase, from 0.
         writer_phase: opt_i64,
         /// Bytes that it wrote to this version.
@@ -39,11 +39,11 @@ crate::table! {
         /// When its last write to it ended.
         last_write_ns: opt_i64,
         /// Who read it, likewise. Null: nobody.
-        reader_type: opt_text,
+        reader_type: opt_text(Word(OfTasks)),
         /// Where its id holds.
-        reader_scope: opt_text,
+        reader_scope: opt_text(ScopeOf("reader_type")),
         /// Its id.
-        reader: opt_text,
+        reader: opt_text(IdOf("reader_type")),
         /// Its phase when it first read it.
         reader_phase: opt_i64,
         /// Bytes that it read of this version.

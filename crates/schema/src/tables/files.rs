@@ -4,7 +4,7 @@ crate::table! {
     /// A file generation: one row when it is first seen in a trace, one more for each further path under which it is opened.
     pub struct TracedFile in "files" by host {
         /// The host.
-        host: text,
+        host: text(Host),
         /// The trace.
         trace_ns: i64,
         /// Device number, as `stat(2)` tells it; null where the source does not tell (`io-csv`).
@@ -16,13 +16,13 @@ crate::table! {
         /// When it was first seen.
         first_seen_ns: i64,
         /// `regular` or `block`; null where the source does not tell.
-        kind: opt_text,
+        kind: opt_text(Harmless),
         /// Type of its file system, such as `ext4`, `nfs4`, `overlay`.
-        file_system: opt_text,
+        file_system: opt_text(Word(OfTasks)),
         /// Its path as the host sees it; null when it has none (a temporary file without a name).
-        path: opt_text,
+        path: opt_text(Path),
         /// Its path as the process that opened it sees it (in a container); null when it is the same.
-        container_path: opt_text,
+        container_path: opt_text(Path),
         /// Its size when it was first seen.
         size_bytes: opt_i64,
     }

@@ -4,19 +4,19 @@ crate::table! {
     /// A trace of a host: one row when it begins and one when it ends, so that a trace that was killed shows as one without an end.
     pub struct Host in "hosts" by host {
         /// The host's name, as `uname -n` tells it.
-        host: text,
+        host: text(Host),
         /// Which trace of this host: when it began, in nanoseconds since 1970. With the host it is the key of a trace.
         trace_ns: i64,
         /// `began` or `ended`.
-        state: text,
+        state: text(Harmless),
         /// When this row was written.
         at_ns: i64,
         /// `/proc/sys/kernel/random/boot_id`: times after boot are comparable where this is equal.
-        boot_id: opt_text,
+        boot_id: opt_text(Withheld),
         /// Kernel release, as `uname -r` tells it.
-        kernel: opt_text,
+        kernel: opt_text(Withheld),
         /// As `uname -m` tells it.
-        architecture: opt_text,
+        architecture: opt_text(Harmless),
         /// Processors that are online.
         processors: opt_i32,
         /// Main memory.
@@ -24,15 +24,15 @@ crate::table! {
         /// What is added to nanoseconds after boot to get all times of this trace.
         boot_offset_ns: opt_i64,
         /// The way in: `ebpf`, `fuse`, `ptrace`, `io-csv`.
-        backend: text,
+        backend: text(Harmless),
         /// Which hooks of it: `syscalls`, `vfs`, … .
-        hooks: opt_text,
+        hooks: opt_text(Harmless),
         /// `events` or `totals`.
-        detail: text,
+        detail: text(Harmless),
         /// What was asked to be left out or in, as a JSON object (`joined`: only commands that joined the trace); null when nothing.
-        filters: opt_text,
+        filters: opt_text(Withheld),
         /// The command that was started, as a JSON array, of its words only the first unless `command_lines` is `all`; null when a running host was traced.
-        command: opt_text,
+        command: opt_text(Line),
         /// Size of the kernel's ring of records.
         ring_bytes: opt_i64,
         /// When it ended: operations that the tracer's kernel side counted after the filters: those received and those lost.
@@ -42,7 +42,7 @@ crate::table! {
         /// When it ended: operations that were lost. The table `losses` tells which, and what else was lost, such as records of processes.
         lost: opt_i64,
         /// What is kept of command lines in `processes`: `none`, `program` (the first word), `all`; null where nobody was asked (`io-csv`).
-        command_lines: opt_text,
+        command_lines: opt_text(Harmless),
     }
 }
 
@@ -50,11 +50,11 @@ crate::table! {
     /// A reading of a host's clocks: real time at a moment after boot, with its error.
     pub struct Clock in "clocks" by host {
         /// The host.
-        host: text,
+        host: text(Host),
         /// The trace.
         trace_ns: i64,
         /// `/proc/sys/kernel/random/boot_id`.
-        boot_id: opt_text,
+        boot_id: opt_text(Withheld),
         /// Nanoseconds after boot (`CLOCK_BOOTTIME`), the middle between a reading before and one after that of real time.
         boot_ns: i64,
         /// Nanoseconds since 1970 (`CLOCK_REALTIME`).

@@ -4,7 +4,7 @@ crate::table! {
     /// One operation of one thread on one file.
     pub struct IoEvent in "io_events" by host {
         /// The host.
-        host: text,
+        host: text(Host),
         /// The trace.
         trace_ns: i64,
         /// The process.
@@ -14,9 +14,9 @@ crate::table! {
         /// The thread; null where the source does not tell (`io-csv`).
         tid: opt_i32,
         /// `open`, `read`, `write`, `close`, `delete`, `rename`, `link`, `truncate`, `allocate`, `sync`, `mmap` (bytes unknown), `fault` (a page that a mapping brought in).
-        op: text,
+        op: text(Harmless),
         /// By what: `call`; for reads and writes also `copy_file_range`, `sendfile`, `splice`, `io_uring`.
-        via: text,
+        via: text(Harmless),
         /// When the call began.
         start_ns: i64,
         /// When it ended; null where the source does not tell.
@@ -38,11 +38,11 @@ crate::table! {
         /// Of `open` the flags of open(2), of `rename` those of renameat2(2), of `allocate` its mode, of `mmap` the protection and, from bit 8, the flags of mmap(2).
         flags: opt_i32,
         /// Path as the host sees it; of `open`, `delete`, `rename`, `link` and `truncate` by path.
-        path: opt_text,
+        path: opt_text(Path),
         /// The same as the process sees it, where that differs.
-        container_path: opt_text,
+        container_path: opt_text(Path),
         /// The new path of `rename` and `link`, as the host sees it.
-        new_path: opt_text,
+        new_path: opt_text(Path),
         /// CPU time in user mode of the thread at the beginning.
         utime_start_ns: opt_i64,
         /// CPU time in user mode of the thread at the end.
@@ -58,7 +58,7 @@ crate::table! {
     /// The reads and writes of one process on one open file, added up. A file that is open for long has several rows, which add up.
     pub struct IoTotal in "io_totals" by host {
         /// The host.
-        host: text,
+        host: text(Host),
         /// The trace.
         trace_ns: i64,
         /// The process.
@@ -110,15 +110,15 @@ crate::table! {
     /// Records that were lost: of a kind, on a processor, in an interval.
     pub struct IoLoss in "losses" by host {
         /// The host.
-        host: text,
+        host: text(Host),
         /// The trace.
         trace_ns: i64,
         /// The processor on which they were lost; null when not told.
         processor: opt_i32,
         /// What was lost: an `op` of `io_events`, `fork`, `exec`, `exit`, `totals`, `process`, `open-file`, … .
-        kind: text,
+        kind: text(Harmless),
         /// Why: `ring-full`, `table-full`, `not-written` (it arrived, but the dataset could not be written), … .
-        reason: text,
+        reason: text(Harmless),
         /// How many.
         count: i64,
         /// The bytes that they moved, where the kernel still counted them.

@@ -7,9 +7,9 @@ crate::table! {
     /// declared. What was declared and is no longer while it could not yet have been met has a row `withdrawn`. The terms of one expression are numbered by `position` when it was first seen.
     pub struct JobDependency in "job_dependencies" {
         /// Cluster name.
-        cluster: text,
+        cluster: text(Cluster),
         /// The waiting job, as in `job_states`.
-        job: text,
+        job: text(Number),
         /// Its raw id.
         job_id: i64,
         /// When the attempt was submitted.
@@ -17,13 +17,13 @@ crate::table! {
         /// Place of the term in the expression, from 0.
         position: i32,
         /// `and`: all terms must hold (`,`). `or`: one suffices (`?`). Null for a single term.
-        operator: opt_text,
+        operator: opt_text(Word(Dependencies)),
         /// `after`, `afterany`, `afterok`, `afternotok`, `aftercorr`, `afterburstbuffer`, `expand`, `singleton`, as in sbatch(1); another word is
         /// kept as it is.
-        kind: text,
+        kind: text(Word(Dependencies)),
         /// `job`, `array_task`, `array` (written `8_*`), or `user_and_name` for a singleton, which waits for every earlier job of that
         /// user with that name.
-        target_kind: text,
+        target_kind: text(Word(Dependencies)),
         /// The job id waited for; of an array its id. Null for a singleton.
         target_job_id: opt_i64,
         /// The array index waited for.
@@ -32,11 +32,11 @@ crate::table! {
         delay_s: opt_i64,
         /// What Slurm last said of the term: `unfulfilled`, `fulfilled`, `failed`. `withdrawn`: Slurm no longer shows it though what it waits for
         /// was still to come, so that somebody took it back (`scontrol update`). Null when the source does not tell.
-        state: opt_text,
+        state: opt_text(Word(Dependencies)),
         /// When it was seen so.
         observed_at_ns: i64,
         /// What told us, as in `job_states`.
-        source: text,
+        source: text(Word(Ours)),
     }
 }
 

@@ -16,29 +16,29 @@ crate::table! {
     /// | `unit` | host | name of a systemd scope or service | |
     pub struct Link in "links" {
         /// What depends or belongs.
-        source_type: text,
+        source_type: text(Word(OfTasks)),
         /// Where its id holds.
-        source_scope: text,
+        source_scope: text(ScopeOf("source_type")),
         /// Its id.
-        source: text,
+        source: text(IdOf("source_type")),
         /// Its moment; null when it is not known or all are meant.
         source_ns: opt_i64,
         /// What it depends on or belongs to.
-        target_type: text,
+        target_type: text(Word(OfTasks)),
         /// Where that id holds.
-        target_scope: text,
+        target_scope: text(ScopeOf("target_type")),
         /// That id.
-        target: text,
+        target: text(IdOf("target_type")),
         /// Its moment.
         target_ns: opt_i64,
         /// What the link means: `afterok`, … and `singleton` between jobs, as declared; `belongs-to`; `ran-as` of a task and the job, pod or container that it was.
-        relation: text,
+        relation: text(Word(OfTasks)),
         /// The rule that made the link; `docs/attribution.md` lists them.
-        rule: text,
+        rule: text(Word(OfTasks)),
         /// How far it can be trusted: `told` by a scheduler, engine or kernel with an id; `derived` from what was observed; `guessed`, as a last resort.
-        strength: text,
+        strength: text(Word(OfTasks)),
         /// On what evidence: which source, row, path or id.
-        evidence: text,
+        evidence: text(Withheld),
         /// Whether the target was itself observed.
         target_seen: bool,
     }

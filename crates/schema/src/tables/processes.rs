@@ -4,7 +4,7 @@ crate::table! {
     /// A process generation. A process that outlives a flush has a row for each; the one with the latest `as_of_ns` holds.
     pub struct Process in "processes" by host {
         /// The host.
-        host: text,
+        host: text(Host),
         /// The trace.
         trace_ns: i64,
         /// Process number (the thread group's) in the host's pid namespace.
@@ -18,7 +18,7 @@ crate::table! {
         /// When it started.
         started_ns: opt_i64,
         /// How it was first seen: `running` when the trace began, or `fork`, `operation` (nothing was seen of it before).
-        first_seen: text,
+        first_seen: text(Word(OfTasks)),
         /// Process number in its innermost pid namespace; null when it is the same.
         container_pid: opt_i32,
         /// The process that forked it.
@@ -26,30 +26,30 @@ crate::table! {
         /// When that one started.
         parent_start_ns: opt_i64,
         /// Effective user id.
-        uid: opt_i64,
+        uid: opt_i64(UserId),
         /// The user's name on the traced host (passwd(5)); null when it has none.
-        user: opt_text,
+        user: opt_text(User),
         /// Effective group id.
-        gid: opt_i64,
+        gid: opt_i64(UserId),
         /// Id of its cgroup in the v2 hierarchy (the inode of its directory).
         cgroup_id: opt_i64,
         /// Its path there, such as `/system.slice/slurmstepd.scope/job_7/step_0/user/task_0`.
-        cgroup_path: opt_text,
+        cgroup_path: opt_text(Path) droppable,
         /// Its paths in the v1 hierarchies, as a JSON object from controller to path.
-        cgroup_v1: opt_text,
+        cgroup_v1: opt_text(Withheld),
         /// Path of the program that it runs, as the host sees it.
-        executable: opt_text,
+        executable: opt_text(Path) droppable,
         /// Its command line, as a JSON array: all of it, its first word, or null, as `command_lines` of `hosts` says.
-        command_line: opt_text,
+        command_line: opt_text(JsonLine) droppable,
         /// Whether the command line was longer than what is kept.
         command_line_cut: bool,
         /// Its working directory when it became this program, or when it was first seen, as the host sees it; null when it runs its parent's program, or where that is not known.
-        work_dir: opt_text,
+        work_dir: opt_text(Path),
         /// The programs that it was before this one while it was traced (a shell that executes its last command in its own place), the first one first: a JSON array of objects with
         /// `exec_ns`, `executable`, `command_line`, `command_line_cut` and `work_dir`, as the columns of these names, without what is null. Of more than 16 the first 16. Null when there was none.
-        earlier_programs: opt_text,
+        earlier_programs: opt_text(Withheld),
         /// The environment variables that were asked for, as a JSON object.
-        environment: opt_text,
+        environment: opt_text(Withheld),
         /// When it last became another program; null when it still runs its parent's.
         exec_ns: opt_i64,
         /// How often it became another program while it was traced.

@@ -10,35 +10,35 @@ crate::table! {
     /// Bytes are what calls returned, not what they asked for. Page faults of mappings are counted and have no bytes.
     pub struct TaskIo in "task_io" {
         /// The task attempt: engine, run, task and attempt as one id; null when no engine's task is known.
-        task: opt_text,
+        task: opt_text(Task),
         /// Its engine.
-        engine: opt_text,
+        engine: opt_text(Word(OfTasks)),
         /// Its run's id.
-        run_id: opt_text,
+        run_id: opt_text(Path),
         /// Its run's name.
-        run_name: opt_text,
+        run_name: opt_text(Path),
         /// What it is an instance of.
-        logical_task: opt_text,
+        logical_task: opt_text(Path),
         /// Cluster of the Slurm job; null when it is not known, or there is no job.
-        cluster: opt_text,
+        cluster: opt_text(Cluster),
         /// The Slurm job, as `job_states.job` names it, or its raw id when it was not observed.
-        job: opt_text,
+        job: opt_text(Number),
         /// The job's submission, when it was observed.
         job_submit_ns: opt_i64,
         /// The step: `0`, `batch`, `extern`, `interactive`.
-        step: opt_text,
+        step: opt_text(Step),
         /// The pod's uid.
-        pod: opt_text,
+        pod: opt_text(Container),
         /// The container's id.
-        container: opt_text,
+        container: opt_text(Container),
         /// The systemd scope or service in whose control group it ran.
-        unit: opt_text,
+        unit: opt_text(Container),
         /// Why there is neither task nor job, pod, container: `contradiction`, `starts-tasks` (an engine, or a part of a scheduler), `other-user` (none of whose processes belongs to anything), `before-trace` (the process ran before the trace began), `no-process` (nothing is known of it but operations), `no-rule`. Otherwise null.
-        unassigned: opt_text,
+        unassigned: opt_text(Word(OfTasks)),
         /// User id of the processes, when all have the same.
-        uid: opt_i64,
+        uid: opt_i64(UserId),
         /// The host.
-        host: text,
+        host: text(Host),
         /// Device number of the file.
         device: opt_i64,
         /// Its inode number.
@@ -48,9 +48,9 @@ crate::table! {
         /// Which file with these numbers (the generation included), from 1: a deleted file's number is used again.
         incarnation: i64,
         /// Type of its file system.
-        file_system: opt_text,
+        file_system: opt_text(Word(OfTasks)) droppable,
         /// Path by which the task opened it last, as the host sees it, or the first one known.
-        path: opt_text,
+        path: opt_text(Path) droppable,
         /// How many processes of the task had to do with it.
         processes: i64,
         /// Successful opens.
@@ -106,9 +106,9 @@ crate::table! {
         /// Writes likewise.
         random_writes: i64,
         /// `sequential`, `strided` or `random`, when at least nine of ten reads that can be judged are that, else `mixed`; null with less than two reads.
-        read_pattern: opt_text,
+        read_pattern: opt_text(Word(OfTasks)),
         /// Likewise of writes.
-        write_pattern: opt_text,
+        write_pattern: opt_text(Word(OfTasks)),
         /// Smallest number of bytes asked for by a read.
         read_size_min: opt_i64,
         /// Largest.
@@ -118,9 +118,9 @@ crate::table! {
         /// Largest.
         write_size_max: opt_i64,
         /// How many reads asked for how much: JSON object from a power of two to the number of reads of at most that many bytes and more than half of it.
-        read_sizes: opt_text,
+        read_sizes: opt_text(Withheld),
         /// Likewise of writes.
-        write_sizes: opt_text,
+        write_sizes: opt_text(Withheld),
         /// Time spent in reads, those of all threads added up.
         read_time_ns: i64,
         /// Time spent in writes.
@@ -130,9 +130,9 @@ crate::table! {
         /// The longest write.
         write_latency_max_ns: opt_i64,
         /// How many reads took how long: JSON object like `read_sizes`, in nanoseconds.
-        read_latencies: opt_text,
+        read_latencies: opt_text(Withheld),
         /// Likewise of writes.
-        write_latencies: opt_text,
+        write_latencies: opt_text(Withheld),
         /// Bytes read for each second between the first and the last read.
         read_bytes_per_s: opt_f64,
         /// Bytes written for each second between the first and the last write.
@@ -154,35 +154,35 @@ crate::table! {
     /// bytes that the kernel side counted.
     pub struct TaskTotal in "task_totals" {
         /// As in `task_io`.
-        task: opt_text,
+        task: opt_text(Task),
         /// As in `task_io`.
-        engine: opt_text,
+        engine: opt_text(Word(OfTasks)),
         /// As in `task_io`.
-        run_id: opt_text,
+        run_id: opt_text(Path),
         /// As in `task_io`.
-        run_name: opt_text,
+        run_name: opt_text(Path),
         /// As in `task_io`.
-        logical_task: opt_text,
+        logical_task: opt_text(Path),
         /// As in `task_io`.
-        cluster: opt_text,
+        cluster: opt_text(Cluster),
         /// As in `task_io`.
-        job: opt_text,
+        job: opt_text(Number),
         /// As in `task_io`.
         job_submit_ns: opt_i64,
         /// As in `task_io`.
-        step: opt_text,
+        step: opt_text(Step),
         /// As in `task_io`.
-        pod: opt_text,
+        pod: opt_text(Container),
         /// As in `task_io`.
-        container: opt_text,
+        container: opt_text(Container),
         /// As in `task_io`.
-        unit: opt_text,
+        unit: opt_text(Container),
         /// As in `task_io`, or `lost`.
-        unassigned: opt_text,
+        unassigned: opt_text(Word(OfTasks)),
         /// As in `task_io`.
-        uid: opt_i64,
+        uid: opt_i64(UserId),
         /// The host.
-        host: text,
+        host: text(Host),
         /// Processes that belong to it, also those without operations.
         processes: i64,
         /// When the first of them started, or the task as its engine says.
@@ -192,7 +192,7 @@ crate::table! {
         /// How long it ran: from start to end.
         time_ns: opt_i64,
         /// Who says so: `engine`, or `processes` when the engine does not, or less exactly than the task lasted.
-        time_source: opt_text,
+        time_source: opt_text(Word(OfTasks)),
         /// CPU time of its processes in user mode.
         utime_ns: opt_i64,
         /// CPU time of its processes in the kernel.
@@ -232,13 +232,13 @@ crate::table! {
     /// All instances of a logical task of one run, with their spread. An attempt that ran on several hosts is one instance; attempts of which nothing was traced are not counted.
     pub struct LogicalTaskTotal in "logical_task_totals" {
         /// Its engine.
-        engine: text,
+        engine: text(Word(OfTasks)),
         /// Its run's id.
-        run_id: opt_text,
+        run_id: opt_text(Path),
         /// Its run's name.
-        run_name: opt_text,
+        run_name: opt_text(Path),
         /// Process, rule, operator.
-        logical_task: text,
+        logical_task: text(Path),
         /// Attempts that were traced.
         instances: i64,
         /// Bytes read by all.

@@ -12,44 +12,44 @@ crate::table! {
     /// What the columns mean for each engine, and where they come from, is in `docs/engines.md`.
     pub struct TaskRun in "task_runs" {
         /// `nextflow`, `makeflow`, `airflow`, `wfformat`, `transform`, …
-        engine: text,
+        engine: text(Word(OfTasks)),
         /// The run, as the engine identifies it: Nextflow's session UUID, Airflow's DAG run. Null when the source does not tell its run.
-        run_id: opt_text,
+        run_id: opt_text(Path),
         /// The run's name for people: Nextflow's `goofy_yalow`, Airflow's DAG.
-        run_name: opt_text,
+        run_name: opt_text(Path),
         /// The task within the run, as the engine numbers or names it.
-        task_id: opt_text,
+        task_id: opt_text(Path),
         /// Which attempt, from 1.
         attempt: opt_i64,
         /// This instance, as the engine shows it: `ALIGN:BWA (sample 1)`.
-        name: text,
+        name: text(Line),
         /// What it is an instance of, with the sub-workflow path: process, rule, operator. What is mined as activity.
-        logical_task: text,
+        logical_task: text(Path),
         /// What tells the instances of a logical task apart for people: what stands in Nextflow's parentheses.
-        tag: opt_text,
+        tag: opt_text(Line) droppable,
         /// By what the engine finds the result again: Nextflow's hash, as it shows it (`ab/123456`).
-        cache_key: opt_text,
+        cache_key: opt_text(Path) droppable,
         /// The directory in which the task ran, as the engine writes it; may be an URL.
-        work_dir: opt_text,
+        work_dir: opt_text(Path),
         /// What ran it: `local`, `slurm`, `awsbatch`, …
-        executor: opt_text,
+        executor: opt_text(Word(OfTasks)) droppable,
         /// Queue or partition that was asked for.
-        queue: opt_text,
+        queue: opt_text(Partitions) droppable,
         /// What the executor calls it: a job id, a process id, a pod.
-        native_id: opt_text,
+        native_id: opt_text(Number) droppable,
         /// What `native_id` is: `slurm_job`, `pid`, `pod`, `aws_job`, `executor_id`, …
-        native_kind: opt_text,
+        native_kind: opt_text(Word(OfTasks)),
         /// The machine on which it ran.
-        host: opt_text,
+        host: opt_text(Host),
         /// The machines on which it ran, where the source describes them: JSON array of objects with `name` and, where told, `cpus`, `cpu_mhz`,
         /// `cpu_vendor`, `memory_bytes`, `system`, `architecture`, `release`.
-        machines: opt_text,
+        machines: opt_text(Withheld),
         /// The name of the user as whom the engine ran.
-        user: opt_text,
+        user: opt_text(User),
         /// The image of its container.
-        container_image: opt_text,
+        container_image: opt_text(Path) droppable,
         /// The container's id or, where only that is told, its name.
-        container_id: opt_text,
+        container_id: opt_text(Container) droppable,
         /// When the engine had it ready to be submitted.
         queued_ns: opt_i64,
         /// Precision of `queued_ns`.
@@ -72,22 +72,22 @@ crate::table! {
         cached_precision_ns: opt_i64,
         /// `completed`, `failed`, `aborted` (ended by the engine or the user), `cached` (not run: an earlier result was taken), `running` (when
         /// the source ended), `submitted` (likewise), or `unknown`. Judged by exit code and error messages, not by what the engine calls completed.
-        status: text,
+        status: text(Word(OfTasks)),
         /// Exit code; null when none was told. Of a cached task that of the earlier run, where told.
         exit_code: opt_i64,
         /// Whether an earlier result was taken.
         cached: bool,
         /// The task's script or command line.
-        command: opt_text,
+        command: opt_text(Line),
         /// Why it failed, as the engine says.
-        error: opt_text,
+        error: opt_text(Message) droppable,
         /// The layers that `flowmine transform` put around the task, the plain task first: JSON array of objects with `name`, `id`, `runs` (how often it ended) and, where it ended, of its last run `failed_in`,
         /// `command_status`, `status`, `signal`, `started_ns`, `finished_ns`.
-        layers: opt_text,
+        layers: opt_text(Withheld),
         /// The layer that failed by itself, `task` for the task.
-        failed_layer: opt_text,
+        failed_layer: opt_text(Word(OfTasks)),
         /// In what of it: `sandbox`, `pre`, `cmd`, `post`.
-        failed_in: opt_text,
+        failed_in: opt_text(Word(OfTasks)),
         /// CPUs asked for.
         cpus: opt_i64,
         /// Memory asked for, in bytes.
@@ -117,16 +117,16 @@ crate::table! {
         /// Bytes sent to storage (`write_bytes`) or, for engines that count otherwise, written.
         write_bytes: opt_i64,
         /// The tasks that must end before this one: JSON array of `task_id`s. Null when the engine does not tell.
-        parents: opt_text,
+        parents: opt_text(Withheld),
         /// Declared inputs: JSON array of objects with `path` and, where told, `bytes`.
-        inputs: opt_text,
+        inputs: opt_text(Withheld),
         /// Declared outputs, likewise; Nextflow's may be patterns.
-        outputs: opt_text,
+        outputs: opt_text(Withheld),
         /// The file that told of the attempt first, without folders.
-        source: text,
+        source: text(Path),
         /// The line in it, from 1.
         line: opt_i64,
         /// SHA-256 of that source as `flowmine.json` lists it among the imports, in hexadecimal. Null in rows that an earlier flowmine wrote.
-        source_sha256: opt_text,
+        source_sha256: opt_text(Withheld),
     }
 }

@@ -16,7 +16,7 @@ use flowmine_schema::tables::{
     TracedFile,
 };
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, Dataset, DatasetError, Projection};
+use flowmine_schema::{Builder, Dataset, DatasetError};
 
 use crate::cases::ALL;
 use crate::{Jobs, Timestamp, correlate};
@@ -230,7 +230,7 @@ fn split<R: Row<Of<'static> = R>>(dataset: &Dataset, rows: &[R], place: impl Fn(
 fn read<R: Row, T>(dataset: &Dataset, own: impl Fn(R::Of<'_>) -> T) -> Vec<T> {
     let mut rows = Vec::new();
     dataset
-        .read::<R, DatasetError>(Projection::All, |row| {
+        .read::<R, DatasetError>(|row| {
             rows.push(own(row));
             Ok(())
         })

@@ -1,0 +1,114 @@
+//! What columns can tell of people, projects and a site, declared where a column is ([`table!`](crate::table)).
+//!
+//! `--pseudonymise` follows it for every table, and `docs/tables.md` shows it.
+
+/// What a column holds, as far as it can tell who or what somebody is: what pseudonyms make of it follows from that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Private {
+    /// Nobody's name: numbers, times, and words that flowmine itself chose.
+    Harmless,
+    /// A cluster's name.
+    Cluster,
+    /// A host's name.
+    Host,
+    /// Hosts, as Slurm writes lists of them: `n[1-4,7]`.
+    HostList,
+    /// A user's name.
+    User,
+    /// A group's name.
+    Group,
+    /// An account's name.
+    Account,
+    /// A quality of service.
+    Qos,
+    /// Partitions or queues, with commas between.
+    Partitions,
+    /// The number of a user or group: a name in another form, and too short to be hidden in another number.
+    UserId,
+    /// A path, a file's name, or a name that often is one.
+    Path,
+    /// A command line, or other words with blanks between.
+    Line,
+    /// A command line as a JSON array of words.
+    JsonLine,
+    /// What a user wrote about a job.
+    Comment,
+    /// A message.
+    Message,
+    /// What a site has called something.
+    Label,
+    /// Resources as Slurm writes them: `cpu=4,gres/gpu:a100=2`.
+    Resources,
+    /// A task's id, which holds the names of engine, run and task.
+    Task,
+    /// The id of a container or pod, or the name of a systemd unit.
+    Container,
+    /// An id of digits and signs, as Slurm and batch systems give: `8_3`.
+    Number,
+    /// A step of a job: a number, or one of Slurm's own words.
+    Step,
+    /// One of a list of words that are nobody's name.
+    Word(Vocabulary),
+    /// Names of columns of `job_states`, with commas between.
+    ColumnNames,
+    /// Why a job waits or ended: Slurm's word, and what may follow it.
+    Reason,
+    /// Where an id of the kind that this column says is valid: a cluster, a host, an engine.
+    ScopeOf(&'static str),
+    /// An id of the kind that this column says: a job, a task, a process, a container, …
+    IdOf(&'static str),
+    /// What is in no log under pseudonyms: text of many names, digests, histograms.
+    Withheld,
+}
+
+/// A list of words that are nobody's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vocabulary {
+    /// Slurm's states of jobs.
+    States,
+    /// Words of dependencies, Slurm's and flowmine's.
+    Dependencies,
+    /// Flowmine's own words of what changed and who told it.
+    Ours,
+    /// Words of tasks, processes and files: engines, kinds, relations, file systems.
+    OfTasks,
+}
+
+impl Private {
+    /// The column on which it depends what this one holds.
+    pub const fn depends_on(self) -> Option<&'static str> {
+        match self {
+            Private::ScopeOf(column) | Private::IdOf(column) => Some(column),
+            _ => None,
+        }
+    }
+
+    /// What `--pseudonymise` makes of it, as `docs/tables.md` says it.
+    pub const fn becomes(self) -> &'static str {
+        match self {
+            Private::Harmless => "",
+            Private::HostList => "a code for each host",
+            Private::Partitions => "a code for each name",
+            Private::Path => "codes, part by part",
+            Private::Line | Private::JsonLine => "codes, word by word",
+            Private::Resources => "codes but for Slurm's own",
+            Private::Number => "stays without letters, else a code",
+            Private::Step | Private::Word(_) | Private::ColumnNames => "known words stay, else a code",
+            Private::Reason => "Slurm's words stay, the rest a code",
+            Private::UserId | Private::Withheld => "left out",
+            Private::Cluster
+            | Private::Host
+            | Private::User
+            | Private::Group
+            | Private::Account
+            | Private::Qos
+            | Private::Comment
+            | Private::Message
+            | Private::Label
+            | Private::Task
+            | Private::Container
+            | Private::ScopeOf(_)
+            | Private::IdOf(_) => "a code",
+        }
+    }
+}
