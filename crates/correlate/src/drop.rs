@@ -1,9 +1,10 @@
 //! Columns that are left out: `--drop COLUMN`.
 //!
-//! In go names of columns of `job_states`, or of what logs tell of tasks, processes and files; out comes what sets the former
-//! to null, row by row, and says which attributes of the latter are left out. Which columns these are is declared where the
-//! columns are (`droppable` in `crates/schema/src/tables/`). Refused are columns that rows cannot do without: those that are never
-//! null, and those that say which attempt a row is of and what happened to it when.
+//! In go names of columns of `job_states`, or of what logs tell of tasks, processes and files; out
+//! comes what sets the former to null, row by row, and says which attributes of the latter are left
+//! out. Which columns these are is declared where the columns are (`droppable` in
+//! `crates/schema/src/tables/`). Refused are columns that rows cannot do without: those that are
+//! never null, and those that say which attempt a row is of and what happened to it when.
 
 use flowmine_schema::tables::{JobState, Process, TaskIo, TaskRun};
 use flowmine_schema::{ColumnDef, Record, Row, View};
@@ -27,7 +28,8 @@ pub enum DropError {
     },
 }
 
-/// What of tasks, processes and files can be left out beside what has the name of a column of `job_states`, by name.
+/// What of tasks, processes and files can be left out beside what has the name of a column of
+/// `job_states`, by name.
 fn of_tasks() -> Vec<&'static str> {
     let tables = [<TaskRun<'static> as View>::COLUMNS, <Process<'static> as View>::COLUMNS, <TaskIo<'static> as View>::COLUMNS];
     let mut names: Vec<&'static str> = tables.into_iter().flat_map(names_of).collect();
@@ -143,8 +145,8 @@ fn distance(a: &str, b: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// Columns that can be null and yet cannot be dropped: without a submit time attempts run together, and events are what `state`,
-    /// `start_ns` and `end_ns` say.
+    /// Columns that can be null and yet cannot be dropped: without a submit time attempts run
+    /// together, and events are what `state`, `start_ns` and `end_ns` say.
     const KEPT: &[&str] = &["submit_ns", "state", "start_ns", "end_ns"];
 
     #[test]

@@ -1,8 +1,9 @@
 //! Rows to a Parquet file and back, through polars.
 //!
-//! Files are zstd-compressed with statistics, columns in the order of the table, encoded by their values (`parquet_writer.rs`). A file
-//! holds row groups of at most [`GROUP_ROWS`] rows, so that it can be read piece by piece; it is written whole. Read are the columns of a
-//! [`View`]; one that an older file does not have reads as null.
+//! Files are zstd-compressed with statistics, columns in the order of the table, encoded by their
+//! values (`parquet_writer.rs`). A file holds row groups of at most [`GROUP_ROWS`] rows, so that it
+//! can be read piece by piece; it is written whole. Read are the columns of a [`View`]; one that an
+//! older file does not have reads as null.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,8 +1,10 @@
-//! What columns can tell of people, projects and a site, declared where a column is ([`table!`](crate::table)).
+//! What columns can tell of people, projects and a site, declared where a column is
+//! ([`table!`](crate::table)).
 //!
 //! `--pseudonymise` follows it for every table, and `docs/tables.md` shows it.
 
-/// What a column holds, as far as it can tell who or what somebody is: what pseudonyms make of it follows from that.
+/// What a column holds, as far as it can tell who or what somebody is: what pseudonyms make of it
+/// follows from that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Private {
     /// Nobody's name: numbers, times, and words that flowmine itself chose.
@@ -23,7 +25,8 @@ pub enum Private {
     Qos,
     /// Partitions or queues, with commas between.
     Partitions,
-    /// The number of a user or group: a name in another form, and too short to be hidden in another number.
+    /// The number of a user or group: a name in another form, and too short to be hidden in another
+    /// number.
     UserId,
     /// A path, a file's name, or a name that often is one.
     Path,

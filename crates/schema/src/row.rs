@@ -3,8 +3,9 @@
 //! A row borrows its text, so that pushing a row into a [`Builder`] copies each string once, into its column. The
 //! order of columns is the order of declaration and is the order in the Parquet file.
 //!
-//! What is read of a table is chosen by a type, a [`View`]: the table's own row type has all of its columns, a type that
-//! [`columns!`](crate::columns) declares has some. What was not asked for is no field of it, so that it cannot be used.
+//! What is read of a table is chosen by a type, a [`View`]: the table's own row type has all of its
+//! columns, a type that [`columns!`](crate::columns) declares has some. What was not asked for is
+//! no field of it, so that it cannot be used.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -75,7 +76,8 @@ pub trait Value<'a>: Sized + Default {
     const NULLABLE: bool;
     /// Appends to a column that is being built.
     fn push(&self, column: &mut ColumnBuilder);
-    /// Reads row `at`; the default when the file has no such column or, for a column that knows no null, it holds one.
+    /// Reads row `at`; the default when the file has no such column or, for a column that knows no
+    /// null, it holds one.
     fn get(column: &'a ColumnValues, at: usize) -> Self;
     /// The value where it stands in a row, to be changed.
     fn cell(&mut self) -> Cell<'_, 'a>;
@@ -323,8 +325,8 @@ impl<'a> Value<'a> for Cow<'a, str> {
     }
 }
 
-/// Columns of a table that are read together, as a type: the row of the whole table, made by [`table!`](crate::table), or
-/// some of its columns, made by [`columns!`](crate::columns).
+/// Columns of a table that are read together, as a type: the row of the whole table, made by
+/// [`table!`](crate::table), or some of its columns, made by [`columns!`](crate::columns).
 pub trait View: Sized + Send {
     /// The row with its text borrowed for `'a`.
     type Of<'a>: Record<'a>;
@@ -336,7 +338,8 @@ pub trait View: Sized + Send {
     fn get(columns: &[ColumnValues], at: usize) -> Self::Of<'_>;
 }
 
-/// A row of a table; made by the [`table!`](crate::table) macro. Its [`View::COLUMNS`] are in file order.
+/// A row of a table; made by the [`table!`](crate::table) macro. Its [`View::COLUMNS`] are in file
+/// order.
 pub trait Row: View<Table = Self> {
     /// The table's folder in the dataset.
     const TABLE: &'static str;
@@ -354,14 +357,16 @@ pub trait Record<'a>: Sized {
     const TABLE: &'static str;
     /// Calls `each` with each column and its value, in the order of the columns.
     fn each_cell(&mut self, each: impl FnMut(&'static ColumnDef, Cell<'_, 'a>));
-    /// Appends the row as bytes, in a form for temporary files that never outlives a run. A text has less than 4 GiB.
+    /// Appends the row as bytes, in a form for temporary files that never outlives a run. A text
+    /// has less than 4 GiB.
     fn put(&self, bytes: &mut Vec<u8>);
     /// Reads a row from exactly these bytes; `None` when they are no row.
     fn take(bytes: &'a [u8]) -> Option<Self>;
 }
 
-/// What a table's column of this name holds. Rust knows no texts as parameters of types, so that a number stands for the name
-/// ([`name_of`]); two names of one table with one number would not compile.
+/// What a table's column of this name holds. Rust knows no texts as parameters of types, so that a
+/// number stands for the name ([`name_of`]); two names of one table with one number would not
+/// compile.
 #[diagnostic::on_unimplemented(message = "`{Self}` has no column of this name", label = "one of these names is no column of the table")]
 pub trait Column<const NAME: u64> {
     /// The value, with its text borrowed for `'a`.
@@ -518,7 +523,8 @@ impl<V: View> Rows<V> {
     }
 }
 
-/// Copies or lends the text of a row, for [`table!`](crate::table) and [`columns!`](crate::columns).
+/// Copies or lends the text of a row, for [`table!`](crate::table) and
+/// [`columns!`](crate::columns).
 pub trait Own {
     /// The owned value.
     type Kept;

@@ -1,6 +1,8 @@
-//! The macros that declare tables ([`table!`](crate::table)) and which of their columns are read ([`columns!`](crate::columns)).
+//! The macros that declare tables ([`table!`](crate::table)) and which of their columns are read
+//! ([`columns!`](crate::columns)).
 
-/// The Rust type of a column kind as the [`table!`](crate::table) macro names it; `opt_` means nullable.
+/// The Rust type of a column kind as the [`table!`](crate::table) macro names it; `opt_` means
+/// nullable.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! column_type {
@@ -97,11 +99,12 @@ macro_rules! record {
 
 /// Declares a table: its row type, columns and documentation in one place.
 ///
-/// A column is `name: kind` with kind one of `text`, `i64`, `i32`, `f64`, `bool`, or one of these with `opt_` before it.
-/// Behind the kind stands what it can tell of people, projects and a site ([`Private`](crate::private::Private)):
+/// A column is `name: kind` with kind one of `text`, `i64`, `i32`, `f64`, `bool`, or one of these
+/// with `opt_` before it. Behind the kind stands what it can tell of people, projects and a site
+/// ([`Private`](crate::private::Private)):
 /// `path: opt_text(Path)`. A text must say, which may be `Harmless`; a number that does not is. What `--drop` can leave out
-/// says `droppable` behind that.
-/// A table whose rows come from hosts says `by host` after its name: its files lie in a folder for each host and day.
+/// says `droppable` behind that. A table whose rows come from hosts says `by host` after its name:
+/// its files lie in a folder for each host and day.
 ///
 /// ```compile_fail
 /// flowmine_schema::table! {

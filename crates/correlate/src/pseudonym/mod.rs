@@ -3,8 +3,8 @@
 //! In go raw rows and a key; out come the same rows with a keyed code in place of each name. Rows are changed before anything is
 //! derived from them, so that ids, cases, activities, objects and every format are made of codes, and no name survives on a forgotten path.
 //!
-//! What a column holds is declared where the column is ([`Private`], in `crates/schema/src/tables/`), and `docs/tables.md` shows what
-//! becomes of it. Here is how:
+//! What a column holds is declared where the column is ([`Private`], in
+//! `crates/schema/src/tables/`), and `docs/tables.md` shows what becomes of it. Here is how:
 //!
 //! | what | becomes |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Rows of one host's table as a stream: memory holds a row group or two of each writer.
 //!
-//! Where several writers wrote on a day (traces side by side), their rows come in the order of time, and those of each in the
-//! order in which it wrote them.
+//! Where several writers wrote on a day (traces side by side), their rows come in the order of
+//! time, and those of each in the order in which it wrote them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::tables::{IoEvent, IoTotal, Process, TracedFile};
 pub trait InTime: Row {
     /// The columns that say when.
     type Time: View<Table = Self>;
-    /// When what a row tells of was over, or at least had begun, in nanoseconds since 1970. The rows of one writer need not be
-    /// sorted by it.
+    /// When what a row tells of was over, or at least had begun, in nanoseconds since 1970. The
+    /// rows of one writer need not be sorted by it.
     fn at(row: &<Self::Time as View>::Of<'_>) -> i64;
 }
 
@@ -55,7 +55,8 @@ impl Dataset {
         Ok(hosts)
     }
 
-    /// Reads the rows of one host, in order; the next ones are read while `each` has those before them.
+    /// Reads the rows of one host, in order; the next ones are read while `each` has those before
+    /// them.
     ///
     /// # Errors
     /// When the dataset cannot be read, or what `each` returns.
@@ -155,7 +156,8 @@ struct Lane<V: View> {
     /// Rows that were read to be merged, and how many of them have been given on.
     rows: Option<Arc<Rows<V>>>,
     given: usize,
-    /// For each of the rows the latest time up to it, so that rows of one writer stay in the order in which they were written.
+    /// For each of the rows the latest time up to it, so that rows of one writer stay in the order
+    /// in which they were written.
     times: Vec<i64>,
 }
 
@@ -237,7 +239,8 @@ where
         }
     }
 
-    /// The rows that are here, as far as no writer can have an earlier one that is not; at least all of one writer.
+    /// The rows that are here, as far as no writer can have an earlier one that is not; at least
+    /// all of one writer.
     fn merged(&mut self) -> Piece<V> {
         let horizon = self.lanes.iter().filter_map(|lane| lane.times.last()).min().copied().unwrap_or(i64::MAX);
         let due = |lanes: &[Lane<V>]| {
@@ -264,7 +267,8 @@ mod tests {
         struct Ends of IoEvent { inode, end_ns }
     }
 
-    /// Traces side by side, whose flushes lie across each other: rows come in the order of time, those of one trace as it wrote them.
+    /// Traces side by side, whose flushes lie across each other: rows come in the order of time,
+    /// those of one trace as it wrote them.
     #[test]
     fn what_was_traced_side_by_side_is_read_in_one_order() {
         let dir = tempfile::tempdir().unwrap();

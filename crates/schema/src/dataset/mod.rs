@@ -346,8 +346,9 @@ impl Dataset {
         }
     }
 
-    /// Reads a table, file after file: the columns that the view has. The next row group is read while `each` has the
-    /// rows of one: memory holds two of them at a time, besides what `each` keeps.
+    /// Reads a table, file after file: the columns that the view has. The next row group is read
+    /// while `each` has the rows of one: memory holds two of them at a time, besides what `each`
+    /// keeps.
     ///
     /// # Errors
     /// When a file cannot be read, or what `each` returns.

@@ -40,7 +40,8 @@ impl Pruned {
 }
 
 impl Transaction<'_> {
-    /// Takes out of a folder the rows of this writer for which `stays` says no. To ask it, the columns of the view are read.
+    /// Takes out of a folder the rows of this writer for which `stays` says no. To ask it, the
+    /// columns of the view are read.
     ///
     /// # Errors
     /// When a file cannot be read or written.

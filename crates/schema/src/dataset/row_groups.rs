@@ -56,7 +56,8 @@ impl Groups {
     }
 }
 
-/// The row groups of a table, folder by folder and file by file. The files of one folder are open at a time.
+/// The row groups of a table, folder by folder and file by file. The files of one folder are open
+/// at a time.
 pub(super) struct RowGroups<'d, V> {
     dataset: &'d Dataset,
     leaves: VecDeque<Leaf>,
