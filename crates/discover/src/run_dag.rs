@@ -275,8 +275,9 @@ pub struct Edge {
 
 /// Makes the graph of a run, and finds its critical path.
 pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
-    let path = critical_path::discover(run, &critical_path::Options { most_gains: 0, ..critical_path::Options::default() });
-    let fine = Fine::of(run, options, &path);
+    let without_gains = critical_path::Options { most_gains: 0, ..critical_path::Options::default() };
+    let (path, fine) = beside(|| critical_path::discover(run, &without_gains), || Fine::of(run, options));
+    let fine = fine.with_path(&path);
     let mut found = RunDag {
         run: run.name.clone(),
         noun: run.noun,
@@ -301,13 +302,21 @@ pub fn discover(run: &RunGraph, options: &Options) -> RunDag {
     if options.files.is_none() && grouped.files == FilesBy::None {
         found.hidden_files = u64::from(grouped.file_nodes);
     }
-    found.nodes = grouped.nodes(run, &fine);
-    found.edges = grouped.edges(run, &fine);
+    (found.nodes, found.edges) = beside(|| grouped.nodes(run, &fine), || grouped.edges(run, &fine));
     if grouped.files == FilesBy::None {
         found.nodes.retain(|node| node.kind == NodeKind::Task);
     }
     measure(&mut found);
     found
+}
+
+/// What both give, the first on a thread of its own.
+fn beside<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+    std::thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        (first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second)
+    })
 }
 
 /// Degrees and betweenness of the graph as it came out.
@@ -363,6 +372,8 @@ struct Other {
 struct Fine {
     /// Tasks of the run that are wanted.
     tasks: Vec<u32>,
+    /// Of each task of the run its place in `tasks`; [`NONE`] of those that are not wanted.
+    place: Vec<u32>,
     versions: Vec<Version>,
     accesses: Vec<Access>,
     others: Vec<Other>,
@@ -380,7 +391,8 @@ struct Fine {
 }
 
 impl Fine {
-    fn of(run: &RunGraph, options: &Options, path: &CriticalPath) -> Self {
+    /// Without what the critical path leads along: [`Self::with_path`].
+    fn of(run: &RunGraph, options: &Options) -> Self {
         let wanted = |at: usize| options.chosen.as_ref().is_none_or(|chosen| chosen.get(at).copied().unwrap_or(false));
         let mut place = vec![NONE; run.tasks.len()];
         let mut tasks = Vec::new();
@@ -394,6 +406,7 @@ impl Fine {
             critical: vec![false; tasks.len()],
             left_out: LeftOut { tasks: (run.tasks.len() - tasks.len()) as u64, unknown_parents: run.unknown_parents, ..LeftOut::default() },
             tasks,
+            place: Vec::new(),
             versions: Vec::new(),
             accesses: Vec::new(),
             others: Vec::new(),
@@ -405,7 +418,7 @@ impl Fine {
         };
         fine.put_accesses(run, &place, options);
         fine.put_others(run, &place);
-        fine.put_path(&place, path);
+        fine.place = place;
         fine
     }
 
@@ -521,7 +534,8 @@ impl Fine {
     }
 
     /// Marks what the critical path leads along: of the versions that one task had from the other that which was written last.
-    fn put_path(&mut self, place: &[u32], path: &CriticalPath) {
+    fn with_path(mut self, path: &CriticalPath) -> Self {
+        let place = &self.place;
         for step in &path.path {
             if let Some(critical) = self.critical.get_mut(place[step.place as usize] as usize) {
                 *critical = true;
@@ -565,6 +579,7 @@ impl Fine {
         }
         self.critical_versions.sort_unstable();
         self.critical_accesses.sort_unstable();
+        self
     }
 
     /// Lines between all nodes, tasks first, from what is made to what is made of it.
@@ -663,6 +678,8 @@ impl Grouped {
     }
 
     fn folded(run: &RunGraph, fine: &Fine, options: &Options) -> Self {
+        let mut around = None;
+        let mut structure = |fold| Self::by_structure(fine, around.get_or_insert_with(|| Around::of(run, fine)), fold);
         let mut made = None;
         for fold in Fold::candidates(options.fold) {
             let grouped = match fold {
@@ -679,7 +696,7 @@ impl Grouped {
                     let activity = fine.tasks.iter().map(|at| run.tasks[*at as usize].activity.as_str());
                     Self::by(fine, numbered(activity))
                 }
-                Fold::Equal | Fold::Alike => Self::by_structure(run, fine, fold),
+                Fold::Equal | Fold::Alike => structure(fold),
             };
             let files = if options.files == Some(FilesBy::None) { 0 } else { grouped.file_nodes };
             let fits = (grouped.task_nodes + files) as usize <= options.most_nodes;
@@ -688,43 +705,16 @@ impl Grouped {
                 break;
             }
         }
-        made.unwrap_or_else(|| Self::by_structure(run, fine, Fold::Equal))
+        made.unwrap_or_else(|| structure(Fold::Equal))
     }
 
     /// What is made of the same, and of which the same is made.
-    fn by_structure(run: &RunGraph, fine: &Fine, fold: Fold) -> Self {
+    fn by_structure(fine: &Fine, around: &Around, fold: Fold) -> Self {
+        let (up, down) = around.structures(fold);
+        let both = |at: usize| (around.names[at], up[at], down[at]);
         let tasks = fine.tasks.len();
-        let count = tasks + fine.versions.len();
-        let mut names: Vec<u64> = fine.tasks.iter().map(|at| hash(&(0, &run.tasks[*at as usize].activity))).collect();
-        names.extend(fine.versions.iter().map(|version| {
-            let path = run.files.get(version.path);
-            hash(&(1, extension(path), version.read))
-        }));
-        let (up, down) = {
-            let after = Adjacency::new(count, fine.lines());
-            let before = Adjacency::new(count, fine.lines().map(|(from, to)| (to, from)));
-            let order = after.order(&before);
-            let circle = (order.len() < count).then(|| circles_of(count, fine));
-            let order = match &circle {
-                None => order,
-                Some(circle) => {
-                    let kept = |(from, to): &(u32, u32)| circle[*from as usize] != circle[*to as usize];
-                    let after = Adjacency::new(count, fine.lines().filter(kept));
-                    let before = Adjacency::new(count, fine.lines().filter(kept).map(|(from, to)| (to, from)));
-                    after.order(&before)
-                }
-            };
-            let apart = |a: u32, b: u32| circle.as_ref().is_none_or(|circle| circle[a as usize] != circle[b as usize]);
-            let backwards: Vec<u32> = order.iter().rev().copied().collect();
-            std::thread::scope(|scope| {
-                let up = scope.spawn(|| structure(&names, &order, &before, fold, &apart));
-                let down = structure(&names, &backwards, &after, fold, &apart);
-                (up.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), down)
-            })
-        };
-        let both = |at: usize| (names[at], up[at], down[at]);
         let (of_task, task_nodes) = numbered((0..tasks).map(both));
-        let (of_version, file_nodes) = numbered((tasks..count).map(both));
+        let (of_version, file_nodes) = numbered((tasks..around.names.len()).map(both));
         Self { fold, of_task, of_version, task_nodes, file_nodes, by: By::Each, files: FilesBy::Each }
     }
 
@@ -798,10 +788,7 @@ impl Grouped {
 
     /// Lines from who wrote to who read.
     fn data_lines(&self, run: &RunGraph, fine: &Fine, lines: &mut FxHashMap<(u32, u32, EdgeKind), Line>) {
-        let mut place = vec![NONE; run.tasks.len()];
-        for (at, &task) in fine.tasks.iter().enumerate() {
-            place[task as usize] = at as u32;
-        }
+        let place = &fine.place;
         for flow in &run.flows {
             let Some((from, to)) = flow.pair() else { continue };
             let (from, to) = (place[from as usize], place[to as usize]);
@@ -818,6 +805,57 @@ impl Grouped {
     }
 }
 
+/// What is around each node: tasks first, then versions.
+struct Around {
+    names: Vec<u64>,
+    before: Adjacency,
+    after: Adjacency,
+    /// Each after all that comes before it; lines within a circle do not count.
+    order: Vec<u32>,
+    /// The circle of each node, where there is any.
+    circle: Option<Vec<u32>>,
+}
+
+impl Around {
+    fn of(run: &RunGraph, fine: &Fine) -> Self {
+        let count = fine.tasks.len() + fine.versions.len();
+        let (after, before) = both_ways(count, fine.lines());
+        let (order, names) = beside(|| after.order(&before), || names(run, fine));
+        let circle = (order.len() < count).then(|| circles_of(count, fine));
+        let order = match &circle {
+            None => order,
+            Some(circle) => {
+                let outside = |(from, to): &(u32, u32)| circle[*from as usize] != circle[*to as usize];
+                let (after, before) = both_ways(count, fine.lines().filter(outside));
+                after.order(&before)
+            }
+        };
+        Self { names, before, after, order, circle }
+    }
+
+    /// Numbers of what each is made of, and of what is made of it: equal where that is equal.
+    fn structures(&self, fold: Fold) -> (Vec<u64>, Vec<u64>) {
+        let apart = |a: u32, b: u32| self.circle.as_ref().is_none_or(|circle| circle[a as usize] != circle[b as usize]);
+        beside(
+            || structure(&self.names, self.order.iter(), &self.before, fold, &apart),
+            || structure(&self.names, self.order.iter().rev(), &self.after, fold, &apart),
+        )
+    }
+}
+
+/// The neighbours along lines, and those against them.
+fn both_ways(nodes: usize, lines: impl Iterator<Item = (u32, u32)> + Clone + Send) -> (Adjacency, Adjacency) {
+    let backwards = lines.clone().map(|(from, to)| (to, from));
+    beside(move || Adjacency::new(nodes, lines), move || Adjacency::new(nodes, backwards))
+}
+
+/// What can be equal of tasks and of versions by themselves: the activity; the end of the name, and whether it is read.
+fn names(run: &RunGraph, fine: &Fine) -> Vec<u64> {
+    let tasks = fine.tasks.iter().map(|at| hash(&(0, &run.tasks[*at as usize].activity)));
+    let versions = fine.versions.iter().map(|version| hash(&(1, extension(run.files.get(version.path)), version.read)));
+    tasks.chain(versions).collect()
+}
+
 fn circles_of(count: usize, fine: &Fine) -> Vec<u32> {
     let edges: Vec<crate::precedence::Edge> =
         fine.lines().map(|(from, to)| crate::precedence::Edge { from, to, declared: false, lag_ns: None }).collect();
@@ -825,7 +863,13 @@ fn circles_of(count: usize, fine: &Fine) -> Vec<u32> {
 }
 
 /// A number for each node: equal where names and all that comes before (in `before`, of which `order` has each node after its own) are equal.
-fn structure(names: &[u64], order: &[u32], before: &Adjacency, fold: Fold, apart: &impl Fn(u32, u32) -> bool) -> Vec<u64> {
+fn structure<'o>(
+    names: &[u64],
+    order: impl Iterator<Item = &'o u32>,
+    before: &Adjacency,
+    fold: Fold,
+    apart: &impl Fn(u32, u32) -> bool,
+) -> Vec<u64> {
     let mut made = vec![0u64; names.len()];
     let mut around: Vec<u64> = Vec::new();
     for &at in order {
