@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use flowmine_correlate::hostlist;
+use flowmine_slurm::host_list;
 use flowmine_schema::tables::JobState;
 use flowmine_schema::{ColumnKind, View as _};
 use serde_json::Value;
@@ -52,7 +52,7 @@ fn names(dataset: &Path) -> BTreeSet<String> {
         if let Some(text) = text.filter(|_| !OF_WORDS.contains(&column)) {
             names.insert(text.to_owned());
             if column == "node_list" {
-                names.extend(hostlist::expand(text, 1000).into_iter().flatten());
+                names.extend(host_list::expand(text, 1000).into_iter().flatten());
             }
         }
     };

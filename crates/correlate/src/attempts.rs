@@ -137,7 +137,7 @@ pub const UNKNOWN_ACTIVITY: &str = "(unknown)";
 impl Attempt {
     /// Whether it is the record of what has not yet become a task of a pending array (`8_*`).
     pub fn is_pending_array(&self, strings: &crate::Strings) -> bool {
-        strings.get(self.job).ends_with("_*")
+        flowmine_slurm::job_ref::is_pending_array(strings.get(self.job))
     }
 
     fn new(cluster: Sym, job: Sym, submit_ns: Maybe, since_ns: i64, job_id: i64) -> Self {

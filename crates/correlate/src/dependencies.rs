@@ -20,39 +20,13 @@
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{JobDependency, WITHDRAWN, source};
+pub use flowmine_slurm::dependency::TargetKind;
 use rustc_hash::FxHashMap;
 
 use crate::attempts::Attempt;
 use crate::maybe::Maybe;
 use crate::strings::{Renumbering, Strings, StringsBuilder, Sym};
 use crate::submissions::{Submission, root_id};
-
-/// What a term waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TargetKind {
-    /// A job by its raw id.
-    Job,
-    /// One task of an array.
-    ArrayTask,
-    /// A whole array.
-    Array,
-    /// Earlier jobs of the same user with the same name.
-    UserAndName,
-    /// Another word.
-    Other,
-}
-
-impl TargetKind {
-    pub(crate) fn of(word: &str) -> Self {
-        match word {
-            "job" => Self::Job,
-            "array_task" => Self::ArrayTask,
-            "array" => Self::Array,
-            "user_and_name" => Self::UserAndName,
-            _ => Self::Other,
-        }
-    }
-}
 
 /// One declared dependency of one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]

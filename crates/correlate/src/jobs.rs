@@ -117,13 +117,7 @@ impl Jobs {
     pub fn label(&self, submission: u32) -> String {
         let submission = &self.submissions[submission as usize];
         let label = self.text(self.attempts[submission.first_attempt as usize].job);
-        if label.contains('_') {
-            format!("{}_*", submission.id)
-        } else if label.contains('+') {
-            format!("{}+0", submission.id)
-        } else {
-            label.to_owned()
-        }
+        flowmine_slurm::job_ref::name_of_whole(submission.id, label)
     }
 }
 

@@ -16,7 +16,6 @@ pub mod dependencies;
 pub mod drop;
 pub mod entities;
 pub mod events;
-pub mod hostlist;
 pub mod jobs;
 pub mod log;
 pub mod maybe;

@@ -18,6 +18,7 @@ use flowmine_eventlog::spool::{temporary, temporary_error};
 use flowmine_schema::Dataset;
 use flowmine_schema::row::Record;
 use flowmine_schema::tables::JobState;
+use flowmine_slurm::job_ref;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::attempts::JobRow;
@@ -68,15 +69,9 @@ fn fingerprint(of: impl Hash) -> Node {
     (mixed ^ (mixed >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The id of what was submitted as a whole, as far as a job's label tells: `8` of `8_3` and of `8+1`.
-fn root_of_label(label: &str) -> Option<i64> {
-    let (head, _) = label.split_once(['_', '+'])?;
-    head.parse().ok()
-}
-
 macro_rules! root {
     ($row:expr) => {
-        root_of_label(&$row.job).or($row.array_job_id).or($row.het_job_id).unwrap_or($row.job_id)
+        job_ref::whole(&$row.job).or($row.array_job_id).or($row.het_job_id).unwrap_or($row.job_id)
     };
 }
 
@@ -170,7 +165,7 @@ flowmine_schema::columns! {
 }
 
 fn source_of(row: &DependencyRow<'_>) -> Node {
-    let id = root_of_label(&row.job).or_else(|| row.job.parse().ok());
+    let id = job_ref::whole(&row.job).or_else(|| row.job.parse().ok());
     // A label that is no number joins nothing but itself.
     id.map_or_else(|| node(&row.job, i64::MIN), |id| node(&row.cluster, id))
 }

@@ -13,6 +13,7 @@ use flowmine_schema::dataset::{Leaf, Pruned, Role, Transaction};
 use flowmine_schema::tables::{Clock, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, JobDependency, JobState, Process, TracedFile};
 use flowmine_schema::time::Day;
 use flowmine_schema::{Dataset, DatasetError, Row, View, Writer};
+use flowmine_slurm::job_ref;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{Attempt, CorrelateError, Jobs, Timestamp};
@@ -197,7 +198,7 @@ impl Pending {
     fn of(dataset: &Dataset, jobs: &Jobs) -> Result<Self, CorrelateError> {
         let mut remained = FxHashMap::default();
         dataset.read::<Remaining<'static>, CorrelateError>(|row| {
-            if let (true, Some(list)) = (row.job.ends_with("_*"), row.array_tasks) {
+            if let (true, Some(list)) = (job_ref::is_pending_array(&row.job), row.array_tasks) {
                 remained.insert((row.cluster.into_owned(), row.job.into_owned(), row.submit_ns), list.into_owned());
             }
             Ok(())

@@ -19,6 +19,9 @@
 //! | COMPLETING, SIGNALING, STAGE_OUT, LEFT, other words | unknown |
 //! | ELIGIBLE, HELD, RELEASED, CHANGED: what happens to a job in the state it has | unknown |
 
+pub use flowmine_slurm::state::Phase;
+use flowmine_slurm::state::State;
+
 /// The state of an event that tells that a job is no longer in the queue and that nobody knows how it ended.
 pub const LEFT: &str = "LEFT";
 /// The state of an event that tells from when on nothing but resources and its turn kept a job from starting.
@@ -36,64 +39,16 @@ pub const RUNNING: &str = "RUNNING";
 /// Put back into the queue.
 pub const REQUEUED: &str = "REQUEUED";
 
-/// A phase of a job's life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// In the queue, not started.
-    Waiting,
-    /// Has nodes that are being made ready.
-    Configuring,
-    /// Runs.
-    Running,
-    /// Stopped for a while.
-    Paused,
-    /// Its size is being changed.
-    Resizing,
-    /// Is being signalled, cleans up, or stages files out.
-    Ending,
-    /// Over.
-    Ended,
-    /// The attempt is over, the job goes back into the queue.
-    Requeued,
-    /// A word that squeue(1) of 22.05 to 25.05 does not list.
-    Other,
-}
-
 /// Whether a word is no state of a job but tells what happened to it in the state it has.
 pub fn keeps_state(word: &str) -> bool {
     matches!(word, ELIGIBLE | HELD | RELEASED | CHANGED)
 }
 
-/// The phase that a state belongs to.
+/// The phase that the state of an event belongs to.
 pub fn phase(state: &str) -> Phase {
     match state {
-        "PENDING" | "REQUEUE_FED" | "REQUEUE_HOLD" | "RESV_DEL_HOLD" | "SPECIAL_EXIT" | ELIGIBLE => Phase::Waiting,
-        "CONFIGURING" => Phase::Configuring,
-        "RUNNING" => Phase::Running,
-        "SUSPENDED" | "STOPPED" => Phase::Paused,
-        "RESIZING" => Phase::Resizing,
-        "COMPLETING" | "SIGNALING" | "STAGE_OUT" => Phase::Ending,
-        "BOOT_FAIL" | "CANCELLED" | "COMPLETED" | "DEADLINE" | "FAILED" | "NODE_FAIL" | "OUT_OF_MEMORY" | "PREEMPTED" | "REVOKED"
-        | "TIMEOUT" => Phase::Ended,
-        "REQUEUED" => Phase::Requeued,
-        _ => Phase::Other,
-    }
-}
-
-impl Phase {
-    /// Whether a job in this phase has run.
-    pub fn has_run(self) -> bool {
-        matches!(self, Phase::Running | Phase::Paused | Phase::Resizing)
-    }
-
-    /// Whether the attempt is over.
-    pub fn ends_attempt(self) -> bool {
-        matches!(self, Phase::Ended | Phase::Requeued)
-    }
-
-    /// Whether it comes before the job runs.
-    pub fn before_run(self) -> bool {
-        matches!(self, Phase::Waiting | Phase::Configuring)
+        ELIGIBLE => Phase::Waiting,
+        _ => State::named(state).map_or(Phase::Other, |state| state.phase()),
     }
 }
 
@@ -208,13 +163,8 @@ mod tests {
     }
 
     #[test]
-    fn all_24_states_of_squeue_have_a_phase() {
-        let all = "BOOT_FAIL CANCELLED COMPLETED CONFIGURING COMPLETING DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PENDING PREEMPTED RUNNING \
-                   RESV_DEL_HOLD REQUEUE_FED REQUEUE_HOLD REQUEUED RESIZING REVOKED SIGNALING SPECIAL_EXIT STAGE_OUT STOPPED SUSPENDED TIMEOUT";
-        assert_eq!(all.split_whitespace().count(), 24);
-        for state in all.split_whitespace() {
-            assert_ne!(phase(state), Phase::Other, "{state}");
-        }
-        assert_eq!(phase(LEFT), Phase::Other);
+    fn words_of_events_have_their_phase() {
+        assert_eq!([PENDING, RUNNING, REQUEUED].map(phase), [Phase::Waiting, Phase::Running, Phase::Requeued]);
+        assert_eq!([ELIGIBLE, LEFT, "PD"].map(phase), [Phase::Waiting, Phase::Other, Phase::Other]);
     }
 }

@@ -18,6 +18,7 @@
 
 use std::collections::BTreeSet;
 
+use flowmine_slurm::job_ref;
 use rustc_hash::FxHashMap;
 
 use crate::attempts::Attempt;
@@ -49,9 +50,8 @@ pub const REQUEUE_WITHIN_NS: i64 = 24 * 3600 * flowmine_schema::time::SECOND_NS;
 ///
 /// The label says it (`8_3`, `18+1`) even where the source has no column for it.
 pub fn root_id(attempt: &Attempt, strings: &Strings) -> i64 {
-    let label = strings.get(attempt.job);
-    let head = label.split(['_', '+']).next().filter(|head| head.len() < label.len());
-    head.and_then(|head| head.parse().ok()).or(attempt.array_job_id.get()).or(attempt.het_job_id.get()).unwrap_or(attempt.job_id)
+    let told = job_ref::whole(strings.get(attempt.job));
+    told.or(attempt.array_job_id.get()).or(attempt.het_job_id.get()).unwrap_or(attempt.job_id)
 }
 
 /// When an attempt is known to be gone for good; `i64::MAX` for never.

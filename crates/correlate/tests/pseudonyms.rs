@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use flowmine_correlate::cases::{AccountGroup, CaseNotion, Dependency};
 use flowmine_correlate::pseudonym::{PseudonymError, Pseudonymiser};
-use flowmine_correlate::{DropColumns, EventLog, Filter, Jobs, RowRules, Timestamp, hostlist};
+use flowmine_correlate::{DropColumns, EventLog, Filter, Jobs, RowRules, Timestamp};
 use flowmine_extract_slurm::take_in;
 use flowmine_schema::tables::{JobDependency, JobState};
 use flowmine_schema::{ColumnKind, Dataset, DatasetError, View};
+use flowmine_slurm::host_list;
 use proptest::prelude::*;
 
 const KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
@@ -456,7 +457,7 @@ fn nothing_of_a_recorded_queue_comes_through() {
         names.extend(text.split(['/', ' ', ',', '=']).map(str::to_owned));
         names.extend(text.split(|c: char| !c.is_alphanumeric()).map(str::to_owned));
         if column == "node_list" {
-            names.extend(hostlist::expand(text, 1000).into_iter().flatten());
+            names.extend(host_list::expand(text, 1000).into_iter().flatten());
         }
     }
     let hosts: Vec<String> = (1..=4).map(|n| format!("n{n}")).collect();

@@ -10,13 +10,13 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::change;
 use flowmine_schema::time::SECOND_NS;
 use flowmine_schema::{Builder, Rows, text};
+use flowmine_slurm::dependency;
+use flowmine_slurm::state::State;
 use sha2::{Digest, Sha256};
 
-use crate::dependency;
 use crate::naming::Naming;
 use crate::queue::{Changes, push_dependency};
 use crate::record::JobRecord;
-use crate::state::State;
 
 /// How far the window of one query reaches back into the one before.
 pub const OVERLAP_NS: i64 = 600 * SECOND_NS;
@@ -214,8 +214,8 @@ fn digest(record: &JobRecord<'_>, naming: &Naming) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::JobRef;
     use flowmine_schema::tables::source::SACCT;
+    use flowmine_slurm::job_ref::JobRef;
 
     const S: i64 = SECOND_NS;
 

@@ -8,7 +8,7 @@
 use crate::naming::Naming;
 use crate::queue::Remembered;
 use crate::record::JobRecord;
-use crate::state::State;
+use flowmine_slurm::state::State;
 
 /// A priority alone is worth a row when it is another by this part of the one before: it rises all the time with the age of a job.
 const PRIORITY_PART: i64 = 10;
@@ -110,7 +110,7 @@ impl Details {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::JobRef;
+    use flowmine_slurm::job_ref::JobRef;
 
     fn job(state: State) -> JobRecord<'static> {
         let mut record = JobRecord::new(7, JobRef::Single, state);

@@ -10,9 +10,7 @@
 //! Decoding is the same whether bytes come from a live cluster or from a file. Nothing here knows about cases or events.
 
 pub mod accounting;
-pub mod array;
 pub mod command;
-pub mod dependency;
 pub mod details;
 pub mod import;
 pub mod memory;
@@ -26,8 +24,5 @@ pub mod schedule;
 pub mod squeue;
 #[cfg(feature = "ssh")]
 pub mod ssh;
-pub mod state;
 pub mod submit_line;
 pub mod take_in;
-mod tres;
-pub mod units;

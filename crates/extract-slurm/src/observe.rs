@@ -579,7 +579,7 @@ fn split_clock(output: &[u8]) -> (Option<PollTime>, &[u8]) {
     let Some((before, body, after)) = lines().filter(|(before, _, after)| is_of_date(before) && is_of_date(after)) else {
         return (None, output);
     };
-    let nanoseconds = |bytes: &[u8]| crate::units::digits_i64(bytes).filter(|&ns| ns > 1_000_000_000 * SECOND_NS);
+    let nanoseconds = |bytes: &[u8]| flowmine_slurm::units::digits_i64(bytes).filter(|&ns| ns > 1_000_000_000 * SECOND_NS);
     // A clock that was set back meanwhile must not make an interval that ends before it begins.
     let time = nanoseconds(before).zip(nanoseconds(after)).map(|(began, ended)| PollTime { began_ns: began.min(ended), ended_ns: ended });
     (time, body)

@@ -19,15 +19,16 @@ use flowmine_schema::tables::{JobDependency, JobState, WITHDRAWN, change};
 use flowmine_schema::text;
 use flowmine_schema::time::SECOND_NS;
 use flowmine_schema::{Builder, Rows};
+use flowmine_slurm::dependency::{self, Operator, Target, Term};
+use flowmine_slurm::index_set::IndexSet;
+use flowmine_slurm::job_ref::{JobRef, label};
+use flowmine_slurm::state::State;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::array::IndexSet;
-use crate::dependency::{self, Operator, Target, Term};
 use crate::details::Details;
 use crate::naming::Naming;
-use crate::record::{JobRecord, JobRef, label};
-use crate::state::State;
+use crate::record::JobRecord;
 
 /// When a poll was made, in nanoseconds on the cluster's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -589,7 +590,15 @@ fn of_term<'r>(
         source: source.into(),
         ..JobDependency::default()
     };
-    dependency::fill(&mut row, term, operator, position);
+    let (target_kind, job, task) = term.target.parts();
+    row.position = position as i32;
+    row.operator = operator.map(|operator| operator.name().into());
+    row.kind = term.kind.clone().into();
+    row.target_kind = target_kind.name().into();
+    row.target_job_id = job;
+    row.target_task_id = task;
+    row.delay_s = Some(term.delay_s).filter(|&delay| delay != 0);
+    row.state = term.state.clone().map(Into::into);
     row
 }
 

@@ -3,37 +3,11 @@
 use std::borrow::Cow;
 
 use flowmine_schema::tables::{JobState, change};
+use flowmine_slurm::job_ref::{JobRef, label};
+use flowmine_slurm::state::State;
+use flowmine_slurm::tres;
 
-use crate::state::State;
-use crate::{command, submit_line, tres};
-
-/// Which job a record is about.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum JobRef<'a> {
-    /// A plain job.
-    Single,
-    /// A task of an array.
-    Task {
-        /// The array's id.
-        array: i64,
-        /// The index.
-        task: i64,
-    },
-    /// What is still pending of an array, with Slurm's list of indices (`3-9%3`, without brackets).
-    PendingArray {
-        /// The array's id.
-        array: i64,
-        /// The list.
-        tasks: Cow<'a, str>,
-    },
-    /// A component of a heterogeneous job.
-    Het {
-        /// The first component's id.
-        leader: i64,
-        /// The component's number.
-        offset: i64,
-    },
-}
+use crate::{command, submit_line};
 
 /// One job as one source shows it. Text is decoded ([`flowmine_schema::text`]); nothing is `None`.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +45,7 @@ pub struct JobRecord<'a> {
     pub cpus: Option<i64>,
     pub memory_bytes: Option<i64>,
     pub total_memory_bytes: Option<i64>,
-    /// The expression as Slurm prints it, see [`crate::dependency`].
+    /// The expression as Slurm prints it, see [`flowmine_slurm::dependency`].
     pub dependency: Option<Cow<'a, str>>,
     /// Whether the source tells what the job waits for now, so that no dependency means that there is none.
     pub tells_dependency: bool,
@@ -229,64 +203,5 @@ impl JobRecord<'_> {
             },
         }
         row
-    }
-}
-
-/// [`JobRecord::label`] from its parts.
-pub fn label(job_id: i64, job: &JobRef<'_>) -> String {
-    match job {
-        JobRef::Single => job_id.to_string(),
-        JobRef::Task { array, task } => format!("{array}_{task}"),
-        JobRef::PendingArray { array, .. } => format!("{array}_*"),
-        JobRef::Het { leader, offset } => format!("{leader}+{offset}"),
-    }
-}
-
-/// Reads a job as Slurm displays it (`%i`, sacct's JobID): `7`, `8_3`, `8_[3-9%3]`, `18+1`. A list that Slurm cut short has no
-/// closing bracket; its last index may be half a number and is left out, so that the list ends in a comma ([`crate::array::IndexSet`]
-/// takes that for cut). Gives the raw id too where the text holds it (`None` for a task, whose raw id is another).
-pub fn parse_displayed(text: &str) -> Option<(Option<i64>, JobRef<'_>)> {
-    let number = |text: &str| crate::units::digits(text.as_bytes());
-    if let Some((array, rest)) = text.split_once('_') {
-        let array = number(array)?;
-        if let Some(list) = rest.strip_prefix('[') {
-            let tasks = Cow::Borrowed(list.strip_suffix(']').unwrap_or_else(|| &list[..list.rfind(',').map_or(0, |comma| comma + 1)]));
-            return Some((Some(array), JobRef::PendingArray { array, tasks }));
-        }
-        return Some((None, JobRef::Task { array, task: number(rest)? }));
-    }
-    if let Some((leader, offset)) = text.split_once('+') {
-        return Some((None, JobRef::Het { leader: number(leader)?, offset: number(offset)? }));
-    }
-    Some((Some(number(text)?), JobRef::Single))
-}
-
-/// A job with its raw id, from the raw id where there is one and what [`parse_displayed`] gave. `None` when nothing was displayed.
-///
-/// Where the raw id of a task or component is not known, its array's id, or the first component's and the number, are the
-/// nearest truth.
-pub fn with_raw_id<'a>(raw_id: Option<i64>, displayed: Option<(Option<i64>, JobRef<'a>)>) -> Option<(i64, JobRef<'a>)> {
-    let (displayed_id, job) = displayed?;
-    let nearest = match job {
-        JobRef::Task { array, .. } | JobRef::PendingArray { array, .. } => Some(array),
-        JobRef::Het { leader, offset } => Some(leader.saturating_add(offset)),
-        JobRef::Single => None,
-    };
-    Some((raw_id.or(displayed_id).or(nearest)?, job))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jobs_as_displayed() {
-        assert_eq!(parse_displayed("7"), Some((Some(7), JobRef::Single)));
-        assert_eq!(parse_displayed("70_3"), Some((None, JobRef::Task { array: 70, task: 3 })));
-        assert_eq!(parse_displayed("8_[3-9%3]"), Some((Some(8), JobRef::PendingArray { array: 8, tasks: "3-9%3".into() })));
-        assert_eq!(parse_displayed("11_[1,3,41,"), Some((Some(11), JobRef::PendingArray { array: 11, tasks: "1,3,41,".into() })));
-        assert_eq!(parse_displayed("11_[1,3,4"), Some((Some(11), JobRef::PendingArray { array: 11, tasks: "1,3,".into() })), "4 may be 41");
-        assert_eq!(parse_displayed("18+1"), Some((None, JobRef::Het { leader: 18, offset: 1 })));
-        assert_eq!(parse_displayed("evil"), None);
     }
 }

@@ -14,12 +14,13 @@
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
+use flowmine_slurm::job_ref::{JobRef, parse_displayed, with_raw_id};
+use flowmine_slurm::state::{State, from_accounting};
+use flowmine_slurm::units::{self, BadValue, shown};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
 
-use crate::record::{JobRecord, JobRef, parse_displayed, with_raw_id};
-use crate::state::{State, from_accounting};
-use crate::units::{self, BadValue, shown};
+use crate::record::JobRecord;
 
 /// A field of sacct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -12,11 +12,12 @@ use std::borrow::Cow;
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
+use flowmine_slurm::job_ref::{JobRef, parse_displayed, with_raw_id};
+use flowmine_slurm::state::State;
+use flowmine_slurm::units::{self, shown};
 use memchr::memmem;
 
-use crate::record::{JobRecord, JobRef, parse_displayed, with_raw_id};
-use crate::state::State;
-use crate::units::{self, shown};
+use crate::record::JobRecord;
 
 /// A field of squeue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -11,7 +11,7 @@
 //!   the value had more words: the dependency is taken, the script comes after it, and [`SubmitLine::is_doubtful`] says so.
 
 use crate::command;
-use crate::dependency;
+use flowmine_slurm::dependency;
 
 /// What a submit line tells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

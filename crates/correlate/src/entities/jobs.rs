@@ -3,8 +3,8 @@
 use flowmine_schema::time::SECOND_NS;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::hostlist;
 use crate::jobs::Jobs;
+use flowmine_slurm::host_list;
 
 /// Slurm's clock and a host's may differ by so much, and times of Slurm are whole seconds: used to tell apart attempts and ids that are used again.
 const SLACK_NS: i64 = 5 * SECOND_NS;
@@ -72,7 +72,7 @@ impl KnownJobs {
         }
         let lists: FxHashSet<&str> = all.iter().filter_map(|job| job.node_list.as_deref()).collect();
         let nodes =
-            lists.into_iter().filter_map(|list| hostlist::expand(list, MOST_NODES).ok()).flatten().map(|name| short(&name)).collect();
+            lists.into_iter().filter_map(|list| host_list::expand(list, MOST_NODES).ok()).flatten().map(|name| short(&name)).collect();
         Self { all, by_id, nodes }
     }
 
@@ -81,7 +81,7 @@ impl KnownJobs {
     pub fn ran_elsewhere(&self, job: &KnownJob, host: &str) -> bool {
         let host = short(host);
         let Some(list) = job.node_list.as_deref().filter(|_| self.nodes.contains(&host)) else { return false };
-        hostlist::expand(list, MOST_NODES).is_ok_and(|names| !names.iter().any(|name| short(name) == host))
+        host_list::expand(list, MOST_NODES).is_ok_and(|names| !names.iter().any(|name| short(name) == host))
     }
 
     /// An attempt by its number.

@@ -6,14 +6,14 @@
 
 use super::Pseudonymiser;
 use super::code::Kind;
-use crate::hostlist;
+use flowmine_slurm::host_list;
 
 /// The most hosts that are spelled out.
 pub const MOST_HOSTS: usize = 100_000;
 
 impl Pseudonymiser {
     pub(super) fn hosts_uncached(&self, list: &str) -> String {
-        let Ok(hosts) = hostlist::expand(list, MOST_HOSTS) else { return self.coder.code(Kind::Host, list) };
+        let Ok(hosts) = host_list::expand(list, MOST_HOSTS) else { return self.coder.code(Kind::Host, list) };
         let mut codes: Vec<String> = hosts.iter().map(|host| self.code(Kind::Host, host)).collect();
         codes.sort_unstable();
         codes.join(",")

@@ -9,14 +9,14 @@
 use std::borrow::Cow;
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_slurm::dependency;
+use flowmine_slurm::state::State;
+use flowmine_slurm::units;
 
 use super::squeue_text::{Column, Columns, FORGERY, is_known_state, is_plausible, record};
 use super::{ImportError, Kind, Zone, shown, table, usable};
-use crate::dependency;
 use crate::record::JobRecord;
 use crate::squeue::Field;
-use crate::state::State;
-use crate::units;
 
 /// Most words that a row may have; more is no row of squeue.
 const MOST_WORDS: usize = 20_000;

@@ -128,7 +128,7 @@ pub fn number(value: Option<&Value>) -> Number {
         Some(Value::String(text)) => match text.as_str() {
             "" => Number::Nothing,
             "UNLIMITED" | "INFINITE" => Number::Infinite,
-            text => crate::units::digits(text.as_bytes()).map_or(Number::Odd, Number::Is),
+            text => flowmine_slurm::units::digits(text.as_bytes()).map_or(Number::Odd, Number::Is),
         },
         Some(Value::Object(fields)) => {
             let says = |key: &str| fields.get(key).and_then(Value::as_bool);

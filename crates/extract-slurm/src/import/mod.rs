@@ -27,11 +27,11 @@ mod table;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text::bounds::{Bounds, Gate, Records};
 use flowmine_schema::time::SECOND_NS;
+use flowmine_slurm::units::{self, shown};
 use memchr::memmem;
 
 use crate::record::JobRecord;
 use crate::sacct::Attempt;
-use crate::units::{self, shown};
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

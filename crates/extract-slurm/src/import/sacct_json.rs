@@ -8,14 +8,15 @@ use std::borrow::Cow;
 
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::source;
+use flowmine_slurm::index_set::IndexSet;
+use flowmine_slurm::job_ref::JobRef;
+use flowmine_slurm::state::State;
 use serde_json::Value;
 
 use super::json::{self, Job, Number};
 use super::squeue_json::{exit, mebibytes, minutes, state};
 use super::{ImportError, Imported, Kind, usable};
-use crate::array::IndexSet;
-use crate::record::{JobRecord, JobRef};
-use crate::state::State;
+use crate::record::JobRecord;
 
 const KEEP: &[&str] = &[
     "account",

@@ -6,13 +6,13 @@
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::source;
+use flowmine_slurm::job_ref::{JobRef, parse_displayed};
+use flowmine_slurm::units;
 
 use super::squeue_text::FORGERY;
 use super::table::{self, Separator};
 use super::{ImportError, Imported, Kind, Options, Zone, shown, usable};
-use crate::record::{JobRef, parse_displayed};
 use crate::sacct::{self, Attempts, COLUMNS, Column, Row, SacctError};
-use crate::units;
 
 /// Fields of sacct(1) that are known but not read.
 const OTHERS: &[&str] = &[

@@ -12,12 +12,12 @@
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::source;
+use flowmine_slurm::units;
 
 use super::squeue_text::{Column, Columns, FORGERY, Rows, column, into_owned, record};
 use super::table::{self, Separator};
 use super::{ImportError, Imported, Kind, Options, Zone, shown, usable};
 use crate::squeue::Field;
-use crate::units;
 
 /// The column that only this tool has.
 pub const TIME_COLUMN: &str = "CURRENT_TIMESTAMP";

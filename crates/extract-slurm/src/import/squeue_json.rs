@@ -8,13 +8,14 @@ use std::borrow::Cow;
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::source;
 use flowmine_schema::time;
+use flowmine_slurm::index_set::IndexSet;
+use flowmine_slurm::job_ref::JobRef;
+use flowmine_slurm::state::{State, from_accounting, from_flags};
 use serde_json::Value;
 
 use super::json::{self, Job, Number};
 use super::{ImportError, Imported, Kind, usable};
-use crate::array::IndexSet;
-use crate::record::{JobRecord, JobRef};
-use crate::state::{State, from_accounting, from_flags};
+use crate::record::JobRecord;
 
 const KEEP: &[&str] = &[
     "account",

@@ -16,14 +16,15 @@ use std::borrow::Cow;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::source;
 use flowmine_schema::{text, time};
+use flowmine_slurm::index_set::IndexSet;
+use flowmine_slurm::job_ref::{JobRef, parse_displayed};
+use flowmine_slurm::state::State;
+use flowmine_slurm::units;
 
 use super::table::{self, Separator};
 use super::{ImportError, Imported, Kind, Options, Zone, blanks, epoch, shown, usable};
-use crate::array::IndexSet;
-use crate::record::{JobRecord, JobRef, parse_displayed};
+use crate::record::JobRecord;
 use crate::squeue::{self, Field, Place, RawFields, interpret};
-use crate::state::State;
-use crate::units;
 
 /// What a column of squeue holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

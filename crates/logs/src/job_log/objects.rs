@@ -29,7 +29,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use flowmine_correlate::attempts::Value as Earlier;
 use flowmine_correlate::cases::{CaseNotion, Dependency, escape};
 use flowmine_correlate::dependencies::Target;
-use flowmine_correlate::hostlist;
 use flowmine_correlate::log::ResolvedFilter;
 use flowmine_correlate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, RELEASED, RUNNING};
 use flowmine_correlate::write::written;
@@ -39,6 +38,7 @@ use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
 use flowmine_eventlog::{Attribute, Batches, Event, LogError, Object, ObjectLog, Record, Relation, TypeDef, Types, ValueType};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text::visible;
+use flowmine_slurm::host_list;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
@@ -545,7 +545,7 @@ fn is_of_array(jobs: &Jobs, attempt: &Attempt) -> bool {
 }
 
 fn expand(list: &str, unclear: &mut BTreeSet<String>) -> Vec<String> {
-    match hostlist::expand(list, MAX_NODES) {
+    match host_list::expand(list, MAX_NODES) {
         Ok(mut names) => {
             names.sort_unstable();
             names.dedup();

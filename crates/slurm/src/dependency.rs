@@ -3,8 +3,6 @@
 //! In go `afterok:3(unfulfilled),after:8_*+10(unfulfilled)?singleton`; out come the terms. A word or target that is not
 //! understood makes the expression an error, with the byte where it stands.
 
-use flowmine_schema::tables::JobDependency;
-
 /// What a term waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
@@ -18,6 +16,52 @@ pub enum Target {
     UserAndName,
 }
 
+impl Target {
+    /// Its kind, and the ids of the job and the task that it names.
+    pub fn parts(self) -> (TargetKind, Option<i64>, Option<i64>) {
+        match self {
+            Self::Job(id) => (TargetKind::Job, Some(id), None),
+            Self::ArrayTask(id, task) => (TargetKind::ArrayTask, Some(id), Some(task)),
+            Self::Array(id) => (TargetKind::Array, Some(id), None),
+            Self::UserAndName => (TargetKind::UserAndName, None, None),
+        }
+    }
+}
+
+/// What a term waits for, without ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TargetKind {
+    /// A job by its raw id.
+    Job,
+    /// One task of an array.
+    ArrayTask,
+    /// A whole array.
+    Array,
+    /// Earlier jobs of the same user with the same name.
+    UserAndName,
+    /// Another word.
+    Other,
+}
+
+impl TargetKind {
+    /// The word in `job_dependencies.target_kind`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Job => "job",
+            Self::ArrayTask => "array_task",
+            Self::Array => "array",
+            Self::UserAndName => "user_and_name",
+            Self::Other => "other",
+        }
+    }
+
+    /// The kind that a word in `job_dependencies.target_kind` names.
+    pub fn of(word: &str) -> Self {
+        let all = [Self::Job, Self::ArrayTask, Self::Array, Self::UserAndName];
+        all.into_iter().find(|kind| kind.name() == word).unwrap_or(Self::Other)
+    }
+}
+
 /// How the terms of an expression combine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
@@ -25,6 +69,16 @@ pub enum Operator {
     And,
     /// `?`: one suffices.
     Or,
+}
+
+impl Operator {
+    /// The word in `job_dependencies.operator`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::And => "and",
+            Self::Or => "or",
+        }
+    }
 }
 
 /// One term.
@@ -150,27 +204,6 @@ fn target(text: &str) -> Option<Target> {
         Some((id, task)) => Some(Target::ArrayTask(number(id)?, number(task)?)),
         None => Some(Target::Job(number(text)?)),
     }
-}
-
-/// A term as a row of `job_dependencies`; the job's own columns are the caller's.
-pub fn fill(row: &mut JobDependency<'_>, term: &Term, operator: Option<Operator>, position: usize) {
-    let (target_kind, job, task) = match term.target {
-        Target::Job(id) => ("job", Some(id), None),
-        Target::ArrayTask(id, task) => ("array_task", Some(id), Some(task)),
-        Target::Array(id) => ("array", Some(id), None),
-        Target::UserAndName => ("user_and_name", None, None),
-    };
-    row.position = position as i32;
-    row.operator = operator.map(|o| match o {
-        Operator::And => "and".into(),
-        Operator::Or => "or".into(),
-    });
-    row.kind = term.kind.clone().into();
-    row.target_kind = target_kind.into();
-    row.target_job_id = job;
-    row.target_task_id = task;
-    row.delay_s = Some(term.delay_s).filter(|&delay| delay != 0);
-    row.state = term.state.clone().map(Into::into);
 }
 
 #[cfg(test)]

@@ -1,9 +1,50 @@
-//! Job states by their full names, squeue(1) section JOB STATE CODES.
+//! Job states by their full names, and the phase of a job's life that each belongs to: squeue(1),
+//! section JOB STATE CODES.
 
 use std::borrow::Cow;
 
+/// A phase of a job's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// In the queue, not started.
+    Waiting,
+    /// Has nodes that are being made ready.
+    Configuring,
+    /// Runs.
+    Running,
+    /// Stopped for a while.
+    Paused,
+    /// Its size is being changed.
+    Resizing,
+    /// Is being signalled, cleans up, or stages files out.
+    Ending,
+    /// Over.
+    Ended,
+    /// The attempt is over, the job goes back into the queue.
+    Requeued,
+    /// A word that squeue(1) of 22.05 to 25.05 does not list.
+    Other,
+}
+
+impl Phase {
+    /// Whether a job in this phase has run.
+    pub fn has_run(self) -> bool {
+        matches!(self, Phase::Running | Phase::Paused | Phase::Resizing)
+    }
+
+    /// Whether the attempt is over.
+    pub fn ends_attempt(self) -> bool {
+        matches!(self, Phase::Ended | Phase::Requeued)
+    }
+
+    /// Whether it comes before the job runs.
+    pub fn before_run(self) -> bool {
+        matches!(self, Phase::Waiting | Phase::Configuring)
+    }
+}
+
 macro_rules! states {
-    ($($variant:ident $code:literal $name:literal $ended:literal),+ $(,)?) => {
+    ($($variant:ident $code:literal $name:literal $phase:ident),+ $(,)?) => {
         /// A job state. Slurm knows 24; one that a later Slurm adds is kept as it is written.
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "each variant is the state it is named after, described in squeue(1)")]
@@ -33,42 +74,55 @@ macro_rules! states {
                 }
             }
 
+            /// The state with this full name; `None` for another word.
+            pub fn named(name: &str) -> Option<State> {
+                match name {
+                    $($name => Some(State::$variant),)+
+                    _ => None,
+                }
+            }
+
+            /// The phase of a job's life that it belongs to.
+            pub fn phase(&self) -> Phase {
+                match self {
+                    $(State::$variant => Phase::$phase,)+
+                    State::Other(_) => Phase::Other,
+                }
+            }
+
             /// Whether the job will not run any more in this attempt.
             pub fn has_ended(&self) -> bool {
-                match self {
-                    $(State::$variant => $ended,)+
-                    State::Other(_) => false,
-                }
+                self.phase().ends_attempt()
             }
         }
     };
 }
 
 states! {
-    BootFail "BF" "BOOT_FAIL" true,
-    Cancelled "CA" "CANCELLED" true,
-    Completed "CD" "COMPLETED" true,
-    Configuring "CF" "CONFIGURING" false,
-    Completing "CG" "COMPLETING" false,
-    Deadline "DL" "DEADLINE" true,
-    Failed "F" "FAILED" true,
-    NodeFail "NF" "NODE_FAIL" true,
-    OutOfMemory "OOM" "OUT_OF_MEMORY" true,
-    Pending "PD" "PENDING" false,
-    Preempted "PR" "PREEMPTED" true,
-    Running "R" "RUNNING" false,
-    ReservationDeleted "RD" "RESV_DEL_HOLD" false,
-    RequeueFederation "RF" "REQUEUE_FED" false,
-    RequeueHold "RH" "REQUEUE_HOLD" false,
-    Requeued "RQ" "REQUEUED" true,
-    Resizing "RS" "RESIZING" false,
-    Revoked "RV" "REVOKED" true,
-    Signaling "SI" "SIGNALING" false,
-    SpecialExit "SE" "SPECIAL_EXIT" false,
-    StageOut "SO" "STAGE_OUT" false,
-    Stopped "ST" "STOPPED" false,
-    Suspended "S" "SUSPENDED" false,
-    Timeout "TO" "TIMEOUT" true,
+    BootFail "BF" "BOOT_FAIL" Ended,
+    Cancelled "CA" "CANCELLED" Ended,
+    Completed "CD" "COMPLETED" Ended,
+    Configuring "CF" "CONFIGURING" Configuring,
+    Completing "CG" "COMPLETING" Ending,
+    Deadline "DL" "DEADLINE" Ended,
+    Failed "F" "FAILED" Ended,
+    NodeFail "NF" "NODE_FAIL" Ended,
+    OutOfMemory "OOM" "OUT_OF_MEMORY" Ended,
+    Pending "PD" "PENDING" Waiting,
+    Preempted "PR" "PREEMPTED" Ended,
+    Running "R" "RUNNING" Running,
+    ReservationDeleted "RD" "RESV_DEL_HOLD" Waiting,
+    RequeueFederation "RF" "REQUEUE_FED" Waiting,
+    RequeueHold "RH" "REQUEUE_HOLD" Waiting,
+    Requeued "RQ" "REQUEUED" Requeued,
+    Resizing "RS" "RESIZING" Resizing,
+    Revoked "RV" "REVOKED" Ended,
+    Signaling "SI" "SIGNALING" Ending,
+    SpecialExit "SE" "SPECIAL_EXIT" Waiting,
+    StageOut "SO" "STAGE_OUT" Ending,
+    Stopped "ST" "STOPPED" Paused,
+    Suspended "S" "SUSPENDED" Paused,
+    Timeout "TO" "TIMEOUT" Ended,
 }
 
 /// A state as a source writes it: sacct adds who cancelled (`CANCELLED by 1001`), and may cut a word short with a `+`
@@ -103,8 +157,11 @@ mod tests {
         assert_eq!(read, State::ALL);
         for state in State::ALL {
             assert_eq!(State::parse(state.name()), state);
+            assert_ne!(state.phase(), Phase::Other);
+            assert_eq!(State::named(state.name()), Some(state));
         }
         assert_eq!(State::parse("NEW_ONE").name(), "NEW_ONE");
+        assert_eq!(State::named("PD"), None, "a code is no name");
     }
 
     #[test]
