@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use flowmine_slurm::host_list;
 use flowmine_schema::tables::JobState;
 use flowmine_schema::{ColumnKind, View as _};
+use flowmine_slurm::host_list;
 use serde_json::Value;
 
 use crate::cells::{Row, dump, rows, text, texts};

@@ -55,7 +55,7 @@ pub enum CorrelateError {
     Dataset(#[from] flowmine_schema::DatasetError),
     /// Rows that are put away for a while could not be.
     #[error(transparent)]
-    Temporary(flowmine_eventlog::LogError),
+    Temporary(flowmine_spill::SpillError),
     /// More than 32 bits can count.
     #[error("more than {} {what} in one dataset: split it by time into several datasets", u32::MAX - 1)]
     TooMany {

@@ -13,12 +13,12 @@ use std::hash::{Hash, Hasher};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 
-use flowmine_eventlog::LogError;
-use flowmine_eventlog::spool::{temporary, temporary_error};
 use flowmine_schema::Dataset;
 use flowmine_schema::row::Record;
 use flowmine_schema::tables::JobState;
 use flowmine_slurm::job_ref;
+use flowmine_spill::SpillError;
+use flowmine_spill::{temporary, temporary_error};
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::attempts::JobRow;
@@ -306,7 +306,7 @@ fn deal_out(dataset: &Dataset, parts: u64) -> Result<Dealt, CorrelateError> {
 
 impl Dealt {
     fn jobs(&self, part: usize, timestamp: Timestamp, rules: &RowRules) -> Result<Jobs, CorrelateError> {
-        let damaged = || CorrelateError::Temporary(LogError::Damaged);
+        let damaged = || CorrelateError::Temporary(SpillError::Damaged);
         let mut builder = JobsBuilder::default();
         let mut block = Vec::new();
         for &(start, length) in &self.blocks[part] {

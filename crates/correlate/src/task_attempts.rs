@@ -2,10 +2,10 @@
 //!
 //! In go the tables `task_runs` and `task_totals`; out come attempts in the order of their keys, which are those of `task_io.task`. Rows are sorted outside of memory, which holds those with one key.
 
-use flowmine_eventlog::spool::{Sorter, put_ordered_text};
 use flowmine_schema::Dataset;
 use flowmine_schema::Record;
 use flowmine_schema::tables::{TaskRun, TaskTotal};
+use flowmine_spill::{Sorter, put_ordered_text};
 
 use crate::CorrelateError;
 use crate::entities::{SameKey, Task, TaskRow, key, of_row, without_number};
@@ -127,12 +127,12 @@ pub fn for_each<E: From<CorrelateError>>(
         if group.sorted_by.is_empty() {
             group.sorted_by = key.to_vec();
         }
-        group.take(record).ok_or(CorrelateError::Temporary(flowmine_eventlog::LogError::Damaged))?;
+        group.take(record).ok_or(CorrelateError::Temporary(flowmine_spill::SpillError::Damaged))?;
     }
 }
 
 /// Rows by their key without number.
-fn sorted(dataset: &Dataset) -> Result<flowmine_eventlog::spool::Sorted, CorrelateError> {
+fn sorted(dataset: &Dataset) -> Result<flowmine_spill::Sorted, CorrelateError> {
     let mut sorter = Sorter::default();
     let mut place = Vec::new();
     dataset.read::<TaskRun<'static>, CorrelateError>(|row| {

@@ -21,7 +21,7 @@ pub mod parallel;
 mod pieces;
 pub mod read;
 pub mod record;
-pub mod spool;
+pub mod sorted;
 pub mod time;
 pub mod validate;
 pub mod xes;

@@ -1,12 +1,12 @@
 //! Records as bytes for temporary files: whole numbers in as few bytes as they need (LEB128), texts with their length. The form never outlives a run.
 
-use flowmine_eventlog::LogError;
+use flowmine_spill::SpillError;
 
 use crate::CorrelateError;
 
 /// A record of a temporary file that is not one of ours.
 pub(super) fn damaged<T>(value: Option<T>) -> Result<T, CorrelateError> {
-    value.ok_or(CorrelateError::Temporary(LogError::Damaged))
+    value.ok_or(CorrelateError::Temporary(SpillError::Damaged))
 }
 
 pub(super) fn put_unsigned(mut value: u64, bytes: &mut Vec<u8>) {

@@ -7,8 +7,8 @@
 //! or after the writer has read what it had not written. Of each epoch one [`Step`] for each process is given away, so that a file that is written once and then read is a handful of steps,
 //! however many operations that took.
 
-use flowmine_eventlog::spool;
 use flowmine_schema::tables::IoEvent;
+use flowmine_spill::put_ordered;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bytes::{put, put_maybe, put_unsigned, take, take_byte, take_maybe, take_unsigned};
@@ -44,7 +44,7 @@ impl FileKey {
     }
 
     pub(super) fn put_ordered(&self, key: &mut Vec<u8>) {
-        [self.device, self.inode, self.generation, self.incarnation.into()].into_iter().for_each(|number| spool::put_ordered(number, key));
+        [self.device, self.inode, self.generation, self.incarnation.into()].into_iter().for_each(|number| put_ordered(number, key));
     }
 
     /// A number that is told.

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use flowmine_eventlog::spool::{Sorter, put_ordered};
 use flowmine_schema::tables::{LogicalTaskTotal, TaskIo, TaskTotal};
 use flowmine_schema::{Builder, Transaction};
+use flowmine_spill::{Sorter, put_ordered};
 use rustc_hash::FxHashSet;
 
 use super::access::Access;
@@ -82,7 +82,7 @@ impl Partials {
     }
 
     /// Sorts by owner and file.
-    fn by_owner(self, owner_of: &[u32], settled: &Settled) -> Result<flowmine_eventlog::spool::Sorted, CorrelateError> {
+    fn by_owner(self, owner_of: &[u32], settled: &Settled) -> Result<flowmine_spill::Sorted, CorrelateError> {
         let all = self.0.finish().map_err(CorrelateError::Temporary)?;
         let mut sorter = Sorter::default();
         let mut walk = all.walk().map_err(CorrelateError::Temporary)?;

@@ -29,7 +29,7 @@ use crate::error::LogError;
 use crate::log::{Batches, Counts, ObjectLog, Types};
 use crate::parallel;
 use crate::read::shown;
-use crate::spool::Sorter;
+use flowmine_spill::Sorter;
 
 /// Parameters of one INSERT. More rows at once spare starting and ending statements; beyond some hundreds nothing is gained.
 const PARAMETERS: usize = 240;

@@ -11,7 +11,7 @@ use crate::log::{CaseHeader, Types};
 use crate::read::ocel_sqlite::{Database, EVENTS, Kind, OBJECTS, Report, Table, read_from, table_place};
 use crate::read::{Finding, Limits, Severity, Sink, printable, shown};
 use crate::record::{Record, Relation};
-use crate::spool::Sorter;
+use flowmine_spill::Sorter;
 
 /// Checks a file; what makes it unreadable is a finding too.
 ///
@@ -168,7 +168,10 @@ impl Targets<'_> {
         let mut value = Vec::with_capacity(1 + from.len());
         value.push(tag);
         value.extend_from_slice(from.as_bytes());
-        relations.iter().try_for_each(|relation| self.sorter.push(relation.object.as_bytes(), |out| out.extend_from_slice(&value)))
+        relations
+            .iter()
+            .try_for_each(|relation| self.sorter.push(relation.object.as_bytes(), |out| out.extend_from_slice(&value)))
+            .map_err(Into::into)
     }
 }
 

@@ -28,8 +28,9 @@ use std::rc::Rc;
 use flowmine_correlate::attempts::Value as Earlier;
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Attempt, Event, EventLog, Filter, Jobs, Sym, state};
-use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
+use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, Record, Value, xes};
+use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 use sha1::{Digest, Sha1};
 
 use super::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Attempt, Filter, Jobs, Maybe, Sym};
 use flowmine_eventlog::LogError;
-use flowmine_eventlog::spool::{put_ordered, put_ordered_text};
 use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_spill::{put_ordered, put_ordered_text};
 
 use crate::task_log::TracedJobs;
 

@@ -34,11 +34,12 @@ use flowmine_correlate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, RE
 use flowmine_correlate::write::written;
 use flowmine_correlate::{Assignment, Attempt, Event as JobEvent, Filter, Jobs, Lifecycle, Maybe, Submission, Sym};
 use flowmine_eventlog::record::give_event_id;
-use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
+use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, Event, LogError, Object, ObjectLog, Record, Relation, TypeDef, Types, ValueType};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text::visible;
 use flowmine_slurm::host_list;
+use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};

@@ -6,8 +6,9 @@
 //! objects of the type is in several traces, one that is related to none in none; both are counted, which a finding says.
 
 use flowmine_eventlog::read::{Finding, Severity};
-use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
+use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, IdHash, LogError, ObjectLog, Record, xes};
+use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 use rustc_hash::FxHashSet;
 
 use super::{Findings, found};

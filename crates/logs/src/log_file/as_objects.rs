@@ -13,8 +13,9 @@ use std::borrow::Cow;
 use flowmine_eventlog::case_names::{self, CaseNames};
 use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::record::give_event_id;
-use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered};
+use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, CaseLog, Event, IdHash, LogError, Object, ObjectLog, Record, Relation, Types, Value};
+use flowmine_spill::{Sorted, Sorter, put_ordered};
 use rustc_hash::FxHashSet;
 
 use super::type_table::TypeTable;

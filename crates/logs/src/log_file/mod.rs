@@ -19,8 +19,9 @@ mod type_table;
 use std::path::Path;
 
 use flowmine_eventlog::read::{self, Finding, Format, Limits, Severity, Sink};
-use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered};
+use flowmine_eventlog::sorted::SortRecords;
 use flowmine_eventlog::{CaseHeader, IdHash, LogError, Record, Types};
+use flowmine_spill::{Sorted, Sorter, put_ordered};
 use rustc_hash::FxHashSet;
 
 pub use as_cases::TraceLog;

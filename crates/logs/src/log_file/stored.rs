@@ -5,13 +5,14 @@
 use std::borrow::Cow;
 
 use flowmine_eventlog::read::{Format, Sink};
-use flowmine_eventlog::spool::{Sorter, put_ordered};
+use flowmine_eventlog::sorted::SortRecords;
 use flowmine_eventlog::{Attribute, CaseLog, Event, LogError, Object, ObjectLog, Record, Value};
 use flowmine_schema::dataset::{Role, Transaction};
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{ImportedLog, LogEvent, LogObject};
 use flowmine_schema::text::visible;
 use flowmine_schema::{Builder, Dataset, DatasetError};
+use flowmine_spill::{Sorter, put_ordered};
 
 use super::as_objects::CASE;
 use super::{Collector, Content, LogFile, LogRules, TraceLog, json};
@@ -218,7 +219,8 @@ fn load_traces(dataset: &Dataset, name: &str, header: &str, rules: &LogRules) ->
         }
         Ok(())
     })?;
-    let content = Content::Traces(Box::new(TraceLog::new(rules.header(json::read_header(header)?), records.finish()?)));
+    let content =
+        Content::Traces(Box::new(TraceLog::new(rules.header(json::read_header(header)?), records.finish().map_err(LogError::from)?)));
     Ok(LogFile { content, findings: Vec::new() })
 }
 

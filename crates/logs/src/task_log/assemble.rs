@@ -3,8 +3,9 @@
 //! In go objects, relations and mentions in any order; out come the objects, each once, with all of its relations. An object that something leads to and that nobody told of is there without
 //! attributes, so that the relation is kept. All of it is sorted by id outside of memory, which holds one object.
 
-use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered_text};
+use flowmine_eventlog::sorted::SortRecords;
 use flowmine_eventlog::{Attribute, LogError, Object, Record, Relation};
+use flowmine_spill::{Sorted, Sorter, put_ordered_text};
 
 const TOLD: u8 = 0;
 /// Told as well, and there only if something leads to it.
@@ -41,11 +42,13 @@ impl Assembler {
     fn told(&mut self, part: u8, place: &[u8], object: Object<'_>) -> Result<(), LogError> {
         self.key(&object.id, part);
         let record = Record::Object(object);
-        self.parts.push(&self.key, |bytes| {
-            bytes.extend_from_slice(&(place.len() as u32).to_le_bytes());
-            bytes.extend_from_slice(place);
-            record.encode(bytes);
-        })
+        self.parts
+            .push(&self.key, |bytes| {
+                bytes.extend_from_slice(&(place.len() as u32).to_le_bytes());
+                bytes.extend_from_slice(place);
+                record.encode(bytes);
+            })
+            .map_err(Into::into)
     }
 
     /// An object with attributes whose place follows from its id.
@@ -63,13 +66,13 @@ impl Assembler {
         put_ordered_text(to, &mut self.key);
         let relation = Relation { object: to.into(), qualifier: qualifier.into() };
         let record = Record::Object(Object { relations: vec![relation], ..Object::default() });
-        self.parts.push(&self.key, |bytes| record.encode(bytes))
+        self.parts.push(&self.key, |bytes| record.encode(bytes)).map_err(Into::into)
     }
 
     /// Says that an event leads to the object.
     pub fn mention(&mut self, rank: u8, id: &str) -> Result<(), LogError> {
         self.key(id, MENTION);
-        self.parts.push(&self.key, |bytes| bytes.push(rank))
+        self.parts.push(&self.key, |bytes| bytes.push(rank)).map_err(Into::into)
     }
 
     fn key(&mut self, id: &str, part: u8) {
@@ -92,7 +95,7 @@ impl Assembler {
                 std::mem::take(&mut object).finish(&of_id, kinds, &mut whole)?;
                 of_id.clear();
             }
-            let Some((key, part)) = next else { return whole.finish() };
+            let Some((key, part)) = next else { return whole.finish().map_err(Into::into) };
             if of_id.is_empty() {
                 let end = key.windows(2).position(|two| two == [0, 0]).ok_or(LogError::Damaged)?;
                 of_id = key[..end + 2].to_vec();

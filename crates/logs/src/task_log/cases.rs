@@ -15,8 +15,9 @@
 
 use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
 use flowmine_correlate::task_attempts;
-use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
+use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, Record, Value, xes};
+use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 
 use super::attributes::{self, IO, TASK};
 use super::moments::moments;
@@ -138,7 +139,7 @@ fn by_first_event(by_case: &Sorted) -> Result<Sorted, LogError> {
         number += 1;
         records.push(&key, |bytes| bytes.extend_from_slice(event))?;
     }
-    records.finish()
+    records.finish().map_err(Into::into)
 }
 
 fn header(notion: TaskNotion) -> CaseHeader {

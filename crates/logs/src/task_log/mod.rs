@@ -25,6 +25,7 @@ use flowmine_correlate::{CorrelateError, Filter};
 use flowmine_eventlog::{Attribute, IdHash, LogError};
 use flowmine_schema::tables::{Process, TaskIo, TaskRun, TaskTotal};
 use flowmine_schema::{Dataset, DatasetError};
+use flowmine_spill::SpillError;
 use rustc_hash::FxHashMap;
 
 pub use cases::TaskCaseLog;
@@ -42,6 +43,12 @@ pub enum TaskLogError {
     /// A temporary file could not be written or read.
     #[error(transparent)]
     Log(#[from] LogError),
+}
+
+impl From<SpillError> for TaskLogError {
+    fn from(error: SpillError) -> Self {
+        Self::Log(error.into())
+    }
 }
 
 /// Where tasks come from.

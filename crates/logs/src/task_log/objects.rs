@@ -29,8 +29,9 @@ use std::collections::BTreeMap;
 
 use flowmine_correlate::cases::escape;
 use flowmine_correlate::jobs::attempt_name;
-use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
+use flowmine_eventlog::sorted::SortRecords;
 use flowmine_eventlog::{Attribute, Event, IdHash, LogError, Record, Relation, TypeDef, Types, ValueType};
+use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 use rustc_hash::FxHashSet;
 
 use super::assemble::Assembler;

@@ -5,10 +5,10 @@
 
 use flowmine_correlate::cases::escape;
 use flowmine_correlate::jobs::put_seconds;
-use flowmine_eventlog::spool::{Sorted, Sorter, put_ordered, put_ordered_text};
 use flowmine_eventlog::{Attribute, LogError, Object, ValueType};
 use flowmine_schema::Record;
 use flowmine_schema::tables::{Link, Process};
+use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 use rustc_hash::FxHashMap;
 
 use super::TaskLogError;

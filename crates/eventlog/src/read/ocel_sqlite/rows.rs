@@ -12,8 +12,8 @@ use crate::error::LogError;
 use crate::log::{TypeDef, Types};
 use crate::read::{Limits, Severity, Sink, shown};
 use crate::record::{Event, Object, Record, Relation};
-use crate::spool::{Keyed, Sorter, Walk};
 use crate::time;
+use flowmine_spill::{Keyed, Sorter, Walk};
 
 /// What a sorted entry is: a row of `event` or `object` with the place of its type, …
 const ENTITY: u8 = 0;
@@ -85,7 +85,7 @@ impl Side {
                     self.types.len() - 1
                 }
             };
-            sorter.push(id.as_bytes(), |out| out.extend_from_slice(&tagged(ENTITY, place)))
+            sorter.push(id.as_bytes(), |out| out.extend_from_slice(&tagged(ENTITY, place))).map_err(Into::into)
         })?;
         Ok(self.types.get(declared..).unwrap_or_default().to_vec())
     }
@@ -160,7 +160,7 @@ impl Side {
             buffer.clear();
             buffer.extend_from_slice(&tagged(tag, number));
             Record::Event(Event { time_ns: ns.unwrap_or(0), attributes, ..Event::default() }).encode(&mut buffer);
-            sorter.push(id.as_bytes(), |out| out.extend_from_slice(&buffer))
+            sorter.push(id.as_bytes(), |out| out.extend_from_slice(&buffer)).map_err(Into::into)
         })
     }
 
@@ -223,7 +223,7 @@ impl Side {
             value.extend_from_slice(&tagged(RELATION, to.len()));
             value.extend_from_slice(to.as_bytes());
             value.extend_from_slice(qualifier.as_bytes());
-            sorter.push(from.as_bytes(), |out| out.extend_from_slice(&value))
+            sorter.push(from.as_bytes(), |out| out.extend_from_slice(&value)).map_err(Into::into)
         })
     }
 

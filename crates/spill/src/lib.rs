@@ -5,6 +5,25 @@
 //! where there are very many. Of each run only some bytes and the next key are in memory, and of large records one at a time. Equal keys
 //! keep the order in which they came. The file has no name, so that it is gone however the process ends; it lies where `TMPDIR` says, or
 //! beside a file that is being written.
+//!
+//! ```
+//! use flowmine_spill::{Sorter, put_ordered};
+//!
+//! let mut sorter = Sorter::default();
+//! for (number, name) in [(7, "seven"), (-1, "minus one"), (3, "three")] {
+//!     let mut key = Vec::new();
+//!     put_ordered(number, &mut key);
+//!     sorter.push(&key, |record| record.extend_from_slice(name.as_bytes()))?;
+//! }
+//! let sorted = sorter.finish()?;
+//! let mut walk = sorted.walk()?;
+//! let mut names = Vec::new();
+//! while let Some((_, record)) = walk.next()? {
+//!     names.push(String::from_utf8_lossy(record).into_owned());
+//! }
+//! assert_eq!(names, ["minus one", "three", "seven"]);
+//! # Ok::<(), flowmine_spill::SpillError>(())
+//! ```
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,8 +33,16 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::LogError;
-use crate::record::{Batch, BatchBuilder, Record};
+/// Why records could not be sorted.
+#[derive(Debug, thiserror::Error)]
+pub enum SpillError {
+    /// The temporary file could not be made, written or read; the message says where it was to be.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// What was written a moment ago reads otherwise now.
+    #[error("a temporary file was changed or damaged while it was in use")]
+    Damaged,
+}
 
 /// How many bytes of records a sorter keeps in memory if nothing else is said.
 pub const MEMORY: usize = 8 << 20;
@@ -71,7 +98,7 @@ impl Sorter {
     ///
     /// # Errors
     /// When the temporary file cannot be written, or one record has more than 3 GiB.
-    pub fn push(&mut self, key: &[u8], fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), LogError> {
+    pub fn push(&mut self, key: &[u8], fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), SpillError> {
         if self.arena.len() + self.entries.len() * size_of::<Entry>() >= self.memory {
             self.spill()?;
         }
@@ -90,21 +117,13 @@ impl Sorter {
         Ok(())
     }
 
-    /// Takes a record of a log.
-    ///
-    /// # Errors
-    /// As [`Sorter::push`].
-    pub fn push_record(&mut self, key: &[u8], record: &Record<'_>) -> Result<(), LogError> {
-        self.push(key, |out| record.encode(out))
-    }
-
     fn sort(&mut self) {
         let arena = &self.arena;
         let key = |e: &Entry| &arena[e.start as usize..e.key_end as usize];
         self.entries.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix).then_with(|| key(a).cmp(key(b))).then(a.start.cmp(&b.start)));
     }
 
-    fn spill(&mut self) -> Result<(), LogError> {
+    fn spill(&mut self) -> Result<(), SpillError> {
         self.sort();
         let spilled = match &mut self.spilled {
             Some(spilled) => spilled,
@@ -126,7 +145,7 @@ impl Sorter {
     ///
     /// # Errors
     /// When the temporary file cannot be written.
-    pub fn finish(mut self) -> Result<Sorted, LogError> {
+    pub fn finish(mut self) -> Result<Sorted, SpillError> {
         if self.spilled.is_some() && !self.entries.is_empty() {
             self.spill()?;
             self.arena = Vec::new();
@@ -158,7 +177,7 @@ struct Spilled {
 }
 
 impl Spilled {
-    fn new(dir: Option<&Path>) -> Result<Self, LogError> {
+    fn new(dir: Option<&Path>) -> Result<Self, SpillError> {
         let file = match dir {
             None => temporary()?,
             Some(dir) => tempfile::tempfile_in(dir).map_err(|e| error_in(Some(dir), e))?,
@@ -166,7 +185,7 @@ impl Spilled {
         Ok(Self { file, dir: dir.map(Path::to_owned), end: 0, out: Vec::with_capacity(WRITE_BYTES), begin: 0, runs: Vec::new() })
     }
 
-    fn put(&mut self, key: &[u8], payload: &[u8]) -> Result<(), LogError> {
+    fn put(&mut self, key: &[u8], payload: &[u8]) -> Result<(), SpillError> {
         // Both are within an arena that 32 bits can address.
         self.out.extend_from_slice(&(key.len() as u32).to_le_bytes());
         self.out.extend_from_slice(&(payload.len() as u32).to_le_bytes());
@@ -181,14 +200,14 @@ impl Spilled {
         if self.out.len() >= WRITE_BYTES { self.write() } else { Ok(()) }
     }
 
-    fn write(&mut self) -> Result<(), LogError> {
+    fn write(&mut self) -> Result<(), SpillError> {
         self.file.write_all(&self.out).map_err(|e| error_in(self.dir.as_deref(), e))?;
         self.end += self.out.len() as u64;
         self.out.clear();
         Ok(())
     }
 
-    fn end_run(&mut self) -> Result<(), LogError> {
+    fn end_run(&mut self) -> Result<(), SpillError> {
         self.write()?;
         self.runs.push((self.begin, self.end));
         self.begin = self.end;
@@ -196,7 +215,7 @@ impl Spilled {
     }
 
     /// The same entries, [`MOST_RUNS`] runs merged into one.
-    fn in_fewer_runs(self, dir: Option<&Path>) -> Result<Self, LogError> {
+    fn in_fewer_runs(self, dir: Option<&Path>) -> Result<Self, SpillError> {
         let mut merged = Self::new(dir)?;
         let file = Arc::new(self.file);
         for runs in self.runs.chunks(MOST_RUNS) {
@@ -214,7 +233,7 @@ impl Spilled {
 ///
 /// # Errors
 /// When it cannot be made there.
-pub fn temporary() -> Result<File, LogError> {
+pub fn temporary() -> Result<File, SpillError> {
     tempfile::tempfile().map_err(|e| temporary_error(e).into())
 }
 
@@ -255,40 +274,9 @@ impl Sorted {
     ///
     /// # Errors
     /// When the temporary file cannot be read.
-    pub fn walk(&self) -> Result<Walk<'_>, LogError> {
+    pub fn walk(&self) -> Result<Walk<'_>, SpillError> {
         let merge = self.file.as_ref().map(|file| Merge::of(file, &self.runs)).transpose()?;
         Ok(Walk { sorted: self, next: 0, merge })
-    }
-
-    /// The records as batches; `change` may write another form of a record's bytes and otherwise leaves them to be copied by returning `false`.
-    pub fn batches<'s>(&'s self, mut change: impl FnMut(&[u8], &mut Vec<u8>) -> bool + Send + 's) -> crate::Batches<'s> {
-        let mut walk = None;
-        let mut builder = Some(BatchBuilder::default());
-        let mut scratch = Vec::new();
-        let mut next = move || -> Result<Option<Batch>, LogError> {
-            let walk = match &mut walk {
-                Some(walk) => walk,
-                none => none.insert(self.walk()?),
-            };
-            let Some(filling) = &mut builder else { return Ok(None) };
-            while let Some((_, bytes)) = walk.next()? {
-                scratch.clear();
-                let changed = change(bytes, &mut scratch);
-                if let Some(batch) = filling.push_piece(if changed { &scratch } else { bytes }) {
-                    return Ok(Some(batch));
-                }
-            }
-            Ok(builder.take().and_then(BatchBuilder::finish))
-        };
-        let mut failed = false;
-        Box::new(std::iter::from_fn(move || {
-            if failed {
-                return None;
-            }
-            let result = next().transpose();
-            failed = matches!(result, Some(Err(_)));
-            result
-        }))
     }
 }
 
@@ -309,7 +297,7 @@ impl Walk<'_> {
     /// # Errors
     /// When the temporary file cannot be read.
     #[expect(clippy::should_implement_trait, reason = "what it gives is borrowed from it")]
-    pub fn next(&mut self) -> Result<Option<Keyed<'_>>, LogError> {
+    pub fn next(&mut self) -> Result<Option<Keyed<'_>>, SpillError> {
         if let Some(merge) = &mut self.merge {
             return merge.next();
         }
@@ -329,7 +317,7 @@ struct Merge {
 }
 
 impl Merge {
-    fn of(file: &Arc<File>, runs: &[(u64, u64)]) -> Result<Self, LogError> {
+    fn of(file: &Arc<File>, runs: &[(u64, u64)]) -> Result<Self, SpillError> {
         let mut merge = Self { runs: Vec::with_capacity(runs.len()), heap: BinaryHeap::new(), current: None };
         // The fewer runs, the larger their buffers.
         let window = (READ_BYTES / runs.len().max(1)).clamp(1 << 12, 1 << 18);
@@ -343,11 +331,11 @@ impl Merge {
         Ok(merge)
     }
 
-    fn next(&mut self) -> Result<Option<Keyed<'_>>, LogError> {
+    fn next(&mut self) -> Result<Option<Keyed<'_>>, SpillError> {
         if let Some(number) = self.current.take() {
             let run = &mut self.runs[number];
             if run.advance()? {
-                let mut top = self.heap.peek_mut().ok_or(LogError::Damaged)?;
+                let mut top = self.heap.peek_mut().ok_or(SpillError::Damaged)?;
                 // The key's place is used again; setting it lets the heap find its new place.
                 let Reverse((key, _)) = &mut *top;
                 key.clear();
@@ -394,13 +382,13 @@ impl Run {
     }
 
     /// Makes at least `wanted` bytes from `pos` on present.
-    fn fill(&mut self, wanted: usize) -> Result<(), LogError> {
+    fn fill(&mut self, wanted: usize) -> Result<(), SpillError> {
         let (have, left) = self.left();
         if have >= wanted {
             return Ok(());
         }
         if left < wanted as u64 {
-            return Err(LogError::Damaged);
+            return Err(SpillError::Damaged);
         }
         self.buffer.drain(..self.pos);
         self.pos = 0;
@@ -414,7 +402,7 @@ impl Run {
     }
 
     /// Goes to the next entry and makes its key present; `false` at the end of the run.
-    fn advance(&mut self) -> Result<bool, LogError> {
+    fn advance(&mut self) -> Result<bool, SpillError> {
         // The record itself may never have been read.
         let entry = self.key + self.payload;
         let (have, _) = self.left();
@@ -427,11 +415,11 @@ impl Run {
             return Ok(false);
         }
         self.fill(8)?;
-        let number = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).map_err(|_| LogError::Damaged);
+        let number = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).map_err(|_| SpillError::Damaged);
         let (key, payload) = (number(&self.buffer[self.pos..self.pos + 4])?, number(&self.buffer[self.pos + 4..self.pos + 8])?);
         self.pos += 8;
         if u64::from(key) + u64::from(payload) > self.left().1 {
-            return Err(LogError::Damaged);
+            return Err(SpillError::Damaged);
         }
         self.fill(key as usize)?;
         (self.key, self.payload) = (key as usize, payload as usize);
@@ -439,7 +427,7 @@ impl Run {
     }
 
     /// Makes the current record present too.
-    fn load(&mut self) -> Result<(), LogError> {
+    fn load(&mut self) -> Result<(), SpillError> {
         self.fill(self.key + self.payload)
     }
 }
@@ -522,10 +510,14 @@ mod tests {
         }
         let sorted = sorter.finish().unwrap();
         sorted.file.as_ref().unwrap().set_len(50_000).unwrap();
-        let mut gone = sorted.batches(|_, _| false);
-        let error = gone.find_map(Result::err).unwrap();
+        let mut walk = sorted.walk().unwrap();
+        let error = loop {
+            match walk.next() {
+                Ok(entry) => assert!(entry.is_some(), "the rest is gone"),
+                Err(error) => break error,
+            }
+        };
         assert!(error.to_string().contains("temporary file"), "{error}");
-        assert!(gone.next().is_none());
     }
 
     #[test]
