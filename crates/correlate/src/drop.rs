@@ -112,7 +112,7 @@ impl DropColumns {
 
     /// Sets the columns of a row of `job_states` to null; other rows stay as they are.
     pub fn apply<'r, R: Record<'r>>(&self, row: &mut R) {
-        if R::TABLE == <JobState<'static> as Row>::TABLE && !self.columns.is_empty() {
+        if !self.columns.is_empty() && R::TABLE == <JobState<'static> as Row>::TABLE {
             row.each_cell(|column, cell| {
                 if self.columns.contains(&column.name) {
                     cell.clear();
