@@ -1,0 +1,64 @@
+//! The ways in that this build has, see the features in Cargo.toml. A way is one file here and one line in [`built`].
+
+use flowmine_schema::Writer;
+use flowmine_trace::Options;
+use flowmine_trace::host::HostFacts;
+use flowmine_trace::probe::Verdict;
+use flowmine_trace::stop::{Ended, Stop};
+
+use crate::args::Trace;
+
+#[cfg(feature = "ebpf")]
+mod ebpf;
+#[cfg(feature = "fuse")]
+mod fuse;
+#[cfg(feature = "ptrace")]
+mod ptrace;
+
+/// One way in.
+pub struct Way {
+    /// As `--backend` and the tables call it.
+    pub name: &'static str,
+    /// Whether it works on this machine.
+    pub verdict: fn() -> Verdict,
+    /// Traces what was asked for into a dataset.
+    pub run: fn(&Trace, &Options, HostFacts, Writer, &Stop) -> anyhow::Result<Ended>,
+    /// Numbers of the capabilities that it is lent by the program's file (capabilities(7)).
+    pub lent: &'static [u32],
+}
+
+/// All that there are, built or not.
+const NAMES: [&str; 3] = ["ebpf", "fuse", "ptrace"];
+
+/// Those of this build.
+pub fn built() -> &'static [Way] {
+    &[
+        #[cfg(feature = "ebpf")]
+        ebpf::WAY,
+        #[cfg(feature = "fuse")]
+        fuse::WAY,
+        #[cfg(feature = "ptrace")]
+        ptrace::WAY,
+    ]
+}
+
+/// The way of this name.
+///
+/// # Errors
+/// When this build does not have it.
+pub fn way(name: &str) -> anyhow::Result<&'static Way> {
+    built().iter().find(|way| way.name == name).ok_or_else(|| anyhow::anyhow!("this way in does not work: {}", left_out(name)))
+}
+
+/// What was found out about every way, those that are not in this build included.
+pub fn verdicts() -> Vec<Verdict> {
+    let of = |name: &'static str| match way(name) {
+        Ok(way) => (way.verdict)(),
+        Err(_) => Verdict { backend: name, works: false, how: left_out(name), whole_host: false, checks: Vec::new() },
+    };
+    NAMES.map(of).into()
+}
+
+fn left_out(name: &str) -> String {
+    format!("this flowmine was built without it (the feature `{name}`)")
+}
