@@ -1,12 +1,6 @@
 //! The ways in that this build has, see the features in Cargo.toml. A way is one file here and one line in [`built`].
 
-use flowmine_schema::Writer;
-use flowmine_trace::Options;
-use flowmine_trace::host::HostFacts;
 use flowmine_trace::probe::Verdict;
-use flowmine_trace::stop::{Ended, Stop};
-
-use crate::args::Trace;
 
 #[cfg(feature = "ebpf")]
 mod ebpf;
@@ -14,18 +8,9 @@ mod ebpf;
 mod fuse;
 #[cfg(feature = "ptrace")]
 mod ptrace;
+mod way;
 
-/// One way in.
-pub struct Way {
-    /// As `--backend` and the tables call it.
-    pub name: &'static str,
-    /// Whether it works on this machine.
-    pub verdict: fn() -> Verdict,
-    /// Traces what was asked for into a dataset.
-    pub run: fn(&Trace, &Options, HostFacts, Writer, &Stop) -> anyhow::Result<Ended>,
-    /// Numbers of the capabilities that it is lent by the program's file (capabilities(7)).
-    pub lent: &'static [u32],
-}
+pub use way::Way;
 
 /// All that there are, built or not.
 const NAMES: [&str; 3] = ["ebpf", "fuse", "ptrace"];

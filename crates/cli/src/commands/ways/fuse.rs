@@ -8,7 +8,7 @@ use flowmine_trace::Options;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::stop::{Ended, Stop};
 
-use super::Way;
+use super::way::Way;
 use crate::args::Trace;
 
 /// The way in by FUSE.
