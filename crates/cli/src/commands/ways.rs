@@ -47,3 +47,20 @@ pub fn verdicts() -> Vec<Verdict> {
 fn left_out(name: &str) -> String {
     format!("this flowmine was built without it (the feature `{name}`)")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_is_told_and_one_that_was_left_out_says_so() {
+        let verdicts = verdicts();
+        assert_eq!(verdicts.iter().map(|verdict| verdict.backend).collect::<Vec<_>>(), NAMES);
+        for verdict in verdicts {
+            let is_built = built().iter().any(|way| way.name == verdict.backend);
+            assert_eq!(verdict.how.contains("built without it"), !is_built, "{}", verdict.how);
+        }
+        let refused = way("other").err().map(|error| error.to_string());
+        assert_eq!(refused.as_deref(), Some("this way in does not work: this flowmine was built without it (the feature `other`)"));
+    }
+}
