@@ -1,14 +1,19 @@
-//! Tracing by an overlay: directories of the command are served by us, so that nothing done in them is missed.
+//! Tracing by an overlay: directories of the command are served by us, so that nothing done in them
+//! is missed.
 //!
-//! In: a command and directories. Out: records of what it did to files below them, and the command's exit status. The overlay lies on the directories
-//! themselves, in a mount namespace that only the command and its children see; requests are done on the files underneath, which the tracer
-//! reaches through descriptors that it opened before. Everything goes with the namespace, also when the tracer is killed.
+//! In: a command and directories. Out: records of what it did to files below them, and the
+//! command's exit status. The overlay lies on the directories themselves, in a mount namespace that
+//! only the command and its children see; requests are done on the files underneath, which the
+//! tracer reaches through descriptors that it opened before. Everything goes with the namespace,
+//! also when the tracer is killed.
 //!
-//! It refuses `/` as a directory, and hosts that give neither `CAP_SYS_ADMIN` nor a user namespace ([`facts::decide`]).
+//! It refuses `/` as a directory, and hosts that give neither `CAP_SYS_ADMIN` nor a user namespace
+//! ([`facts::decide`]).
 //!
-//! From outside inwards: [`run`] begins a trace, `namespace.rs` mounts and starts the command, `serve.rs` takes requests from the kernel, and
-//! `files.rs`, `names.rs`, `attributes.rs`, `directories.rs`, `locks.rs` do them; what a request is stands in `session.rs`, what all share in
-//! `tracer.rs`, what goes to the recorder in `report.rs`.
+//! From outside inwards: [`run`] begins a trace, `namespace.rs` mounts and starts the command,
+//! `serve.rs` takes requests from the kernel, and `files.rs`, `names.rs`, `attributes.rs`,
+//! `directories.rs`, `locks.rs` do them; what a request is stands in `session.rs`, what all share
+//! in `tracer.rs`, what goes to the recorder in `report.rs`.
 //!
 //! ```no_run
 //! use flowmine_schema::Dataset;

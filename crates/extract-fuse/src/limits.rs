@@ -1,8 +1,10 @@
-//! Limits of the tracer that would otherwise be those of the command (getrlimit(2)), and the command's own as they were.
+//! Limits of the tracer that would otherwise be those of the command (getrlimit(2)), and the
+//! command's own as they were.
 
 use std::sync::OnceLock;
 
-/// What the command has open and what the kernel knows takes descriptors here: as many as we may have. Returns the limit as it was, and how many there are now.
+/// What the command has open and what the kernel knows takes descriptors here: as many as we may
+/// have. Returns the limit as it was, and how many there are now.
 pub(crate) fn raise_limit() -> (libc::rlimit, usize) {
     let mut limit = libc::rlimit { rlim_cur: 1024, rlim_max: 1024 };
     let most = std::fs::read_to_string("/proc/sys/fs/nr_open").ok().and_then(|text| text.trim().parse().ok()).unwrap_or(1 << 20);
@@ -22,7 +24,8 @@ pub(crate) fn raise_limit() -> (libc::rlimit, usize) {
 /// The limit of file sizes as it was.
 static FILE_SIZE: OnceLock<libc::rlimit> = OnceLock::new();
 
-/// What the command writes is written here, too: the kernel has held it to the command's limit by then, which need not be ours any more.
+/// What the command writes is written here, too: the kernel has held it to the command's limit by
+/// then, which need not be ours any more.
 pub(crate) fn lift_file_size() {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: the structures are of this frame.

@@ -1,4 +1,5 @@
-//! Who holds POSIX locks on which file, by a descriptor of its own each, and which requests wait for a lock.
+//! Who holds POSIX locks on which file, by a descriptor of its own each, and which requests wait
+//! for a lock.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

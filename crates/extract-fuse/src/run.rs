@@ -1,4 +1,5 @@
-//! One trace from its begin to its end: what serves is started, the command is let go, and what arrives is recorded.
+//! One trace from its begin to its end: what serves is started, the command is let go, and what
+//! arrives is recorded.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -28,7 +29,8 @@ pub fn way_in() -> WayIn {
     WayIn { backend: "fuse", hooks: Some("overlay".to_owned()), ring_bytes: None }
 }
 
-/// Traces a command in the directories that the filters name (the current one when none is named) into a dataset. See [`run`].
+/// Traces a command in the directories that the filters name (the current one when none is named)
+/// into a dataset. See [`run`].
 ///
 /// # Errors
 /// Those of [`run`].
@@ -43,9 +45,10 @@ pub fn trace(command: &[OsString], options: &Options, host: HostFacts, writer: W
 
 /// Runs a command with an overlay over `directories` and records what happens in them.
 ///
-/// It ends when the last process that uses the overlay has ended, which can be after the command. Signals that `stop` tells
-/// go to the command; when it is gone, what it left behind loses the overlay. When the time of the trace is over, nothing more is recorded, but the
-/// command goes on to its end.
+/// It ends when the last process that uses the overlay has ended, which can be after the command.
+/// Signals that `stop` tells go to the command; when it is gone, what it left behind loses the
+/// overlay. When the time of the trace is over, nothing more is recorded, but the command goes on
+/// to its end.
 ///
 /// # Errors
 /// When the overlay or the command cannot be started, and when the dataset cannot be written.

@@ -17,7 +17,8 @@ use crate::system::Errno;
 use crate::tracer::Tracer;
 use crate::wire::{self, InHeader, OutHeader, op};
 
-/// How long the kernel may believe a name and attributes. Changes from within the overlay are seen at once; this is for changes from outside.
+/// How long the kernel may believe a name and attributes. Changes from within the overlay are seen
+/// at once; this is for changes from outside.
 const VALID: Duration = Duration::from_millis(100);
 /// A page in bytes, as requests have them.
 pub(crate) const PAGE: usize = 4096;
@@ -40,7 +41,8 @@ pub(crate) struct Session {
     pub(crate) max_bytes: usize,
     pub(crate) workers: AtomicUsize,
     pub(crate) idle: AtomicUsize,
-    /// So many workers stay when there is nothing to do: as many as can work at once, and so many that the next request does not find the last one busy.
+    /// So many workers stay when there is nothing to do: as many as can work at once, and so many
+    /// that the next request does not find the last one busy.
     pub(crate) staying: usize,
 }
 

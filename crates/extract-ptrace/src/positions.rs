@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 use crate::descriptors::TableId;
 
-/// Open `fdinfo` files, which are read again and again. What they say is always of the descriptor as it is now.
+/// Open `fdinfo` files, which are read again and again. What they say is always of the descriptor
+/// as it is now.
 #[derive(Debug, Default)]
 pub(crate) struct Positions {
     files: FxHashMap<(TableId, i32), File>,

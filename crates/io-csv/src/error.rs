@@ -2,7 +2,8 @@
 
 use flowmine_schema::DatasetError;
 
-/// Why traces could not be taken in or written. What is wrong with a file or a line of one is no error but stands in its report.
+/// Why traces could not be taken in or written. What is wrong with a file or a line of one is no
+/// error but stands in its report.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The dataset could not be read or written.

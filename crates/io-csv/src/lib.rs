@@ -1,22 +1,30 @@
-//! The trace files of the paper on low-level I/O monitoring of workflows: read into a dataset, and written from one.
+//! The trace files of the paper on low-level I/O monitoring of workflows: read into a dataset, and
+//! written from one.
 //!
-//! A directory a node, its name the host's, holds `file-bpf.csv` (an operation a line) and `cgroups.csv` (a fork a line). [`mod@read`] takes them in,
-//! packed with gzip or not; [`mod@write`] writes them from any dataset, so that scripts made for these files can be used on it. What is lost on
-//! either way stands in `docs/io-csv.md`.
+//! A directory a node, its name the host's, holds `file-bpf.csv` (an operation a line) and
+//! `cgroups.csv` (a fork a line). [`mod@read`] takes them in, packed with gzip or not;
+//! [`mod@write`] writes them from any dataset, so that scripts made for these files can be used on
+//! it. What is lost on either way stands in `docs/io-csv.md`.
 //!
-//! The columns of `file-bpf.csv` are those of [`COLUMNS`], padded with spaces. Times are seconds with three digits behind the point. `inode` and
-//! `handle` are numbers that the tracer gave (counted from 1, unique within a trace), so that a device is not told and not needed.
-//! `type` is `O` open, `C` close, `R` read, `W` write, `U` delete, and in newer ones `M`, a page fault. A path stands on `O` and `U` lines only and is
-//! three joined by colons: of the file in its file system, of the mount's root and of the file system's root; see `path.rs`.
+//! The columns of `file-bpf.csv` are those of [`COLUMNS`], padded with spaces. Times are seconds
+//! with three digits behind the point. `inode` and `handle` are numbers that the tracer gave
+//! (counted from 1, unique within a trace), so that a device is not told and not needed. `type` is
+//! `O` open, `C` close, `R` read, `W` write, `U` delete, and in newer ones `M`, a page fault. A
+//! path stands on `O` and `U` lines only and is three joined by colons: of the file in its file
+//! system, of the mount's root and of the file system's root; see `path.rs`.
 //!
-//! `cgroups.csv` has no header: time, parent, child, cgroup id. Its tool divides nanoseconds by 1,000 instead of 1,000,000,000 before it writes the
-//! point, so that the time is in microseconds; both are read, told apart by their size.
+//! `cgroups.csv` has no header: time, parent, child, cgroup id. Its tool divides nanoseconds by
+//! 1,000 instead of 1,000,000,000 before it writes the point, so that the time is in microseconds;
+//! both are read, told apart by their size.
 //!
-//! - **In:** directories of such files ([`read::take_in`]); or a dataset, whoever traced it ([`write::export`]).
-//! - **Out:** rows of `hosts`, `processes`, `files`, `io_events` and `diagnostics`; or such directories.
-//! - **Refused:** a file without the columns, lines that are too long, numbers that are none: each is a diagnostic with its line and column,
-//!   and the rest is read. What was imported before is known by its SHA-256 and skipped. A [`TraceError`] is for what the system or the
-//!   dataset refuses.
+//! - **In:** directories of such files ([`read::take_in`]); or a dataset, whoever traced it
+//!   ([`write::export`]).
+//! - **Out:** rows of `hosts`, `processes`, `files`, `io_events` and `diagnostics`; or such
+//!   directories.
+//! - **Refused:** a file without the columns, lines that are too long, numbers that are none: each
+//!   is a diagnostic with its line and column, and the rest is read. What was imported before is
+//!   known by its SHA-256 and skipped. A [`TraceError`] is for what the system or the dataset
+//!   refuses.
 //!
 //! It needs no tracer and no kernel.
 //!

@@ -1,5 +1,6 @@
-//! Whole numbers in as few bytes as they need: seven bits a byte, the lowest first, the highest bit says that more follow (LEB128; Thrift and Parquet
-//! call it varint). For Parquet's own structures and for records of temporary files.
+//! Whole numbers in as few bytes as they need: seven bits a byte, the lowest first, the highest bit
+//! says that more follow (LEB128; Thrift and Parquet call it varint). For Parquet's own structures
+//! and for records of temporary files.
 
 /// Appends a number.
 pub fn put(mut value: u64, bytes: &mut Vec<u8>) {
@@ -10,7 +11,8 @@ pub fn put(mut value: u64, bytes: &mut Vec<u8>) {
     bytes.push(value as u8);
 }
 
-/// Takes a number from the front. `None` where the bytes end within it, or where it has more than ten bytes, which 64 bits never take.
+/// Takes a number from the front. `None` where the bytes end within it, or where it has more than
+/// ten bytes, which 64 bits never take.
 pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let (mut value, mut shift) = (0, 0);
     loop {

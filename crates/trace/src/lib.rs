@@ -1,17 +1,22 @@
 //! What all ways of tracing share.
 //!
-//! A way in (`flowmine-extract-ebpf`, `flowmine-extract-fuse`, `flowmine-extract-ptrace`) sees what processes do to files and makes [`Record`]s of
-//! it. The [`Recorder`] makes rows of them (`hosts`, `clocks`, `processes`, `files`, `io_events`, `io_totals`, `losses`) and puts them into a
-//! dataset. What a row means does not depend on the way in; what a way cannot see is null or absent, and stands in `docs/tracing.md`.
+//! A way in (`flowmine-extract-ebpf`, `flowmine-extract-fuse`, `flowmine-extract-ptrace`) sees what
+//! processes do to files and makes [`Record`]s of it. The [`Recorder`] makes rows of them (`hosts`,
+//! `clocks`, `processes`, `files`, `io_events`, `io_totals`, `losses`) and puts them into a
+//! dataset. What a row means does not depend on the way in; what a way cannot see is null or
+//! absent, and stands in `docs/tracing.md`.
 //!
-//! - **In:** records ([`record`]), what a user asked ([`options`]), facts of the host ([`host`], [`proc`], [`clock`]).
+//! - **In:** records ([`record`]), what a user asked ([`options`]), facts of the host ([`host`],
+//!   [`proc`], [`clock`]).
 //! - **Out:** rows in a dataset ([`recorder`]); how the trace ended ([`stop`]).
-//! - **Also here,** because every way needs it: a command that is held until it may run ([`command`]), signals that go on to it ([`stop`]), a
-//!   socket at which commands join a trace ([`serve`]), rights that are given up ([`privileges`]), the choice among ways ([`probe`]).
-//! - **Refused:** nothing that a record tells. What cannot be written is counted as lost and the trace goes on; a [`TraceError`] is for what
-//!   makes a trace impossible.
+//! - **Also here,** because every way needs it: a command that is held until it may run
+//!   ([`command`]), signals that go on to it ([`stop`]), a socket at which commands join a trace
+//!   ([`serve`]), rights that are given up ([`privileges`]), the choice among ways ([`probe`]).
+//! - **Refused:** nothing that a record tells. What cannot be written is counted as lost and the
+//!   trace goes on; a [`TraceError`] is for what makes a trace impossible.
 //!
-//! Nothing here knows a way in, Slurm, workflow engines or tasks: who a process belonged to is found out from the tables.
+//! Nothing here knows a way in, Slurm, workflow engines or tasks: who a process belonged to is
+//! found out from the tables.
 //!
 //! A trace by hand, of one read:
 //!

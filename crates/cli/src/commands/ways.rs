@@ -1,4 +1,5 @@
-//! The ways in that this build has, see the features in Cargo.toml. A way is one file here and one line in [`built`].
+//! The ways in that this build has, see the features in Cargo.toml. A way is one file here and one
+//! line in [`built`].
 
 use flowmine_trace::probe::Verdict;
 

@@ -4,7 +4,8 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-/// No file that is read whole may be longer, in bytes: the readers of `/proc` make lines of known kinds, but names in them are anybody's.
+/// No file that is read whole may be longer, in bytes: the readers of `/proc` make lines of known
+/// kinds, but names in them are anybody's.
 pub(super) const LONGEST: u64 = 16 << 20;
 
 /// The beginning of a file, whose length the system does not tell beforehand.
