@@ -9,13 +9,13 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use flowmine_extract_ebpf::ebpf::decode::{Decoder, Host, op_number};
-use flowmine_extract_ebpf::ebpf::wire::{HEAD, cpu, has, kind, operation, part, part_head};
-use flowmine_extract_ebpf::host::HostFacts;
-use flowmine_extract_ebpf::recorder::WayIn;
-use flowmine_extract_ebpf::{Op, Options, Recorder};
+use flowmine_extract_ebpf::decode::{Decoder, Host, op_number};
+use flowmine_extract_ebpf::wire::{HEAD, cpu, has, kind, operation, part, part_head};
 use flowmine_schema::Dataset;
 use flowmine_schema::dataset::Role;
+use flowmine_trace::host::HostFacts;
+use flowmine_trace::recorder::WayIn;
+use flowmine_trace::{Op, Options, Recorder};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().collect();

@@ -93,8 +93,7 @@ fn what_the_ring_loses_is_counted() {
     assert_eq!(rows, received);
     // Each write is a row or lost, and each byte of them.
     assert_eq!((calls + lost_by_kind["write"], bytes + lost_bytes), (BURST, 512 * BURST));
-    let operations: i64 =
-        lost_by_kind.iter().filter(|(kind, _)| flowmine_extract_ebpf::Op::of(kind).is_some()).map(|(_, count)| count).sum();
+    let operations: i64 = lost_by_kind.iter().filter(|(kind, _)| flowmine_trace::Op::of(kind).is_some()).map(|(_, count)| count).sum();
     assert_eq!(operations, lost);
     let sentence = format!("{all} records of {counted} operations were lost");
     assert!(text(&output).contains(&sentence), "{sentence}\n{}", text(&output));

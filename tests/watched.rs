@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use flowmine_extract_ebpf::Op;
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, Process, TaskIo};
 use flowmine_schema::{Dataset, DatasetError, Row};
+use flowmine_trace::Op;
 use require::require;
 use running::{Running, send, text, until};
 

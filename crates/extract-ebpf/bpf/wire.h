@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What goes through the ring and the tables, little-endian, in the order of its fields without gaps. src/ebpf/wire.rs has the same; tests compare the
+/* What goes through the ring and the tables, little-endian, in the order of its fields without gaps. src/wire.rs has the same; tests compare the
  * two by the types in the object and by this text. */
 #ifndef WIRE_H
 #define WIRE_H

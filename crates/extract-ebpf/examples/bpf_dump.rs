@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use flowmine_extract_ebpf::command::Held;
-use flowmine_extract_ebpf::ebpf::{Extras, Facts, Hooks, Tracer, choose};
-use flowmine_extract_ebpf::{Detail, Op, Operation, Options, Record};
+use flowmine_extract_ebpf::{Extras, Facts, Hooks, Tracer, choose};
+use flowmine_trace::command::Held;
+use flowmine_trace::{Detail, Op, Operation, Options, Record};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = Options::default();

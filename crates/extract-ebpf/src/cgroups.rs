@@ -55,7 +55,7 @@ impl Cgroups {
         let own = own_numbers(&fs::read_to_string(self.proc.join("self/cgroup")).unwrap_or_default());
         let mounts = fs::read(self.proc.join("self/mountinfo")).unwrap_or_default();
         for line in mounts.split(|byte| *byte == b'\n') {
-            let Some(mount) = crate::proc::mounts::parse(line).pop() else { continue };
+            let Some(mount) = flowmine_trace::proc::mounts::parse(line).pop() else { continue };
             let point = || self.root.join(Path::new(std::ffi::OsStr::from_bytes(mount.point.strip_prefix(b"/").unwrap_or(&mount.point))));
             let hierarchy = match mount.kind.as_str() {
                 "cgroup2" => Hierarchy { number: 0, controllers: Vec::new(), root: shown(&point(), &mount.root), mount: point() },

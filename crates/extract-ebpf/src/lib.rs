@@ -1,42 +1,62 @@
-//! Tracing of I/O and processes on one host: three ways in, one way out.
+//! Tracing by eBPF: programs in the kernel (`bpf/`, C) that send records through a ring, and their
+//! reader.
 //!
-//! A way in (eBPF, FUSE, ptrace) produces [`Record`]s; the [`Recorder`] makes rows of them (`hosts`, `clocks`, `processes`, `files`,
-//! `io_events`, `io_totals`, `losses`) and puts them into a dataset. What a row means does not depend on the way in; what a way cannot see is
-//! null or absent, and stands in `docs/tracing.md`.
+//! - **In:** a command, processes, control groups, or the whole host; what is asked of the trace
+//!   ([`Options`](flowmine_trace::Options)).
+//! - **Out:** [`Record`](flowmine_trace::Record)s, and by [`run`] rows of them in a dataset; what
+//!   was lost is counted by the kernel side.
+//! - **Refused:** kernels that lack what it [`NEEDS`], in sentences that say what would help
+//!   ([`verdict`]). The kernel's version is never asked: [`Facts::read`] tries what the kernel
+//!   allows, [`choose`] decides from that what is loaded, [`Tracer`] loads it and hands on records.
+//!   A record that is not understood is counted; nothing in it is trusted.
 //!
-//! Without the feature `tracing` there are no ways in: what others traced is read and written.
+//! From outside inwards: `run.rs` is one trace from its begin to its end, `tracer.rs` loads and
+//! reads the ring, `decode.rs` makes records of bytes whose places `wire.rs` declares as
+//! `bpf/wire.h` does, `paths.rs` and `host_mounts.rs` make paths of names, `cgroups.rs` those of
+//! control groups, which only the kernel tells by their ids.
 //!
-//! Nothing here knows Slurm, workflow engines or tasks: who a process belonged to is found out from the tables.
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use flowmine_extract_ebpf::{Facts, Tracer, choose, run};
+//! use flowmine_schema::Dataset;
+//! use flowmine_trace::Options;
+//! use flowmine_trace::host::HostFacts;
+//! use flowmine_trace::stop::Stop;
+//!
+//! let facts = Facts::read(Path::new("/proc"), Path::new("/sys"));
+//! let plan = choose(&facts, None).map_err(|missing| missing.join("; "))?;
+//! let host = HostFacts::read(Path::new("/proc"));
+//! let writer = Dataset::open_or_create(Path::new("dataset"))?.host_writer(&host.name, "example")?;
+//! let command = ["cat", "/etc/hostname"].map(Into::into);
+//! let (options, stop) = (Options::default(), Stop::never());
+//! let begun = |_: &Tracer| println!("traced from here");
+//! let ended = run(&plan, &command, &options, host, writer, &stop, begun)?;
+//! println!("{} of {:?} operations", ended.outcome.received, ended.outcome.counted);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-#[cfg(feature = "tracing")]
-pub mod cgroups;
-pub mod clock;
-#[cfg(feature = "tracing")]
-pub mod command;
-#[cfg(feature = "tracing")]
-pub mod ebpf;
-#[cfg(feature = "tracing")]
-pub mod fuse;
-pub mod host;
-pub mod io_csv;
-pub mod options;
-#[cfg(feature = "tracing")]
-pub mod privileges;
-#[cfg(feature = "tracing")]
-pub mod probe;
-#[cfg(feature = "tracing")]
-pub mod proc;
-#[cfg(feature = "tracing")]
-pub mod ptrace;
-pub mod record;
-pub mod recorder;
-#[cfg(feature = "tracing")]
-pub mod serve;
-#[cfg(feature = "tracing")]
-pub mod stop;
-#[cfg(feature = "tracing")]
-mod witness;
+#[cfg(test)]
+mod agreement;
+mod batch;
+mod btf;
+mod calls;
+mod cgroups;
+mod counters;
+pub mod decode;
+pub mod facts;
+mod host_mounts;
+mod load;
+mod object;
+mod paths;
+pub mod plan;
+mod run;
+mod running;
+mod tracer;
+mod try_out;
+pub mod wire;
 
-pub use options::{CommandLines, Detail, Options};
-pub use record::{FileKey, Op, Operation, ProcessKey, Record, Via};
-pub use recorder::{Recorder, TraceError};
+pub use facts::Facts;
+pub use plan::{Hooks, LENT, NEEDS, Need, Plan, choose, verdict};
+pub use run::run;
+pub use tracer::{Extras, Tracer};

@@ -36,6 +36,7 @@ use polars_parquet::parquet::schema::types::{
 use polars_parquet::read::column_iter_to_arrays;
 use rustc_hash::FxHashMap;
 
+use crate::leb128;
 use crate::quiet::caught;
 use crate::text_numbers::TextNumbers;
 
@@ -1119,22 +1120,12 @@ impl<'a> Iterator for Lengths<'a> {
 
 /// How many bytes the first page has unpacked, by its head: the second field of a Thrift structure in the compact protocol.
 pub(crate) fn first_page_size(bytes: &[u8]) -> Option<u64> {
-    let rest = bytes.strip_prefix(&[0x15])?;
-    let (_, rest) = varint(rest)?;
-    let (size, _) = varint(rest.strip_prefix(&[0x15])?)?;
+    let mut rest = bytes.strip_prefix(&[0x15])?;
+    leb128::take(&mut rest)?;
+    rest = rest.strip_prefix(&[0x15])?;
+    let size = leb128::take(&mut rest)?;
     // Zigzag: the lowest bit is the sign.
     (size & 1 == 0).then_some(size >> 1)
-}
-
-fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let mut value = 0;
-    for (at, &byte) in bytes.iter().enumerate().take(9) {
-        value |= u64::from(byte & 0x7f) << (7 * at);
-        if byte < 0x80 {
-            return Some((value, &bytes[at + 1..]));
-        }
-    }
-    None
 }
 
 /// Runs and packed bits (Parquet, encoding `RLE`): `count` values of so many bits each, appended to `out`.
@@ -1148,7 +1139,8 @@ fn hybrid(mut data: &[u8], bits: u32, count: usize, out: &mut Vec<u32>) -> Resul
         out.resize(end, 0);
     }
     while out.len() < end {
-        let (head, rest) = varint(data).ok_or(DAMAGED)?;
+        let head = leb128::take(&mut data).filter(|head| head >> 63 == 0).ok_or(DAMAGED)?;
+        let rest = data;
         let left = end - out.len();
         if head & 1 == 0 {
             let width = bits.div_ceil(8) as usize;

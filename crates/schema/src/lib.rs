@@ -11,6 +11,7 @@ pub mod column_file;
 pub mod dataset;
 pub mod diagnostic;
 pub mod foreign_parquet;
+pub mod leb128;
 pub mod parquet;
 mod parquet_checks;
 mod parquet_writer;

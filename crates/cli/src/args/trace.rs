@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use flowmine_extract_ebpf::Op;
+use flowmine_trace::Op;
 
 use super::duration;
 
@@ -203,11 +203,11 @@ fn op(name: &str) -> Result<Op, String> {
 }
 
 fn user(name: &str) -> Result<u32, String> {
-    flowmine_extract_ebpf::host::user_id(name).ok_or_else(|| "no such user here".to_owned())
+    flowmine_trace::host::user_id(name).ok_or_else(|| "no such user here".to_owned())
 }
 
 fn group(name: &str) -> Result<u32, String> {
-    flowmine_extract_ebpf::host::group_id(name).ok_or_else(|| "no such group here".to_owned())
+    flowmine_trace::host::group_id(name).ok_or_else(|| "no such group here".to_owned())
 }
 
 #[cfg(test)]

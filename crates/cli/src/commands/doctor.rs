@@ -1,14 +1,15 @@
 //! `flowmine doctor`: what works on this machine, why not, and what would help.
 
-use flowmine_extract_ebpf::probe::{self, Check, Verdict};
+use flowmine_trace::probe::{Check, Verdict};
 use serde_json::json;
 
+use super::ways;
 use crate::args::Doctor;
 use crate::{Outcome, output};
 
 /// Probes every way in and shows what was found.
 pub fn run(args: &Doctor) -> anyhow::Result<Outcome> {
-    let verdicts = probe::verdicts();
+    let verdicts = if ways::built().is_empty() { Vec::new() } else { ways::verdicts() };
     let text = if args.json { json_text(&verdicts) } else { table(&verdicts) };
     output::write(None, |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(if verdicts.iter().any(|verdict| verdict.works) { Outcome::Clean } else { Outcome::WithLosses })
@@ -23,6 +24,9 @@ fn mark(holds: Option<bool>) -> &'static str {
 }
 
 fn table(verdicts: &[Verdict]) -> String {
+    if verdicts.is_empty() {
+        return "No way to trace works: this flowmine was built without tracing (the feature `tracing`).\n".to_owned();
+    }
     let mut text = String::new();
     for verdict in verdicts {
         let works = if verdict.works { "works" } else { "does not work" };

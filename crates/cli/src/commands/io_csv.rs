@@ -1,8 +1,8 @@
 //! `flowmine import io-csv` and `flowmine export --format io-csv`.
 
 use anyhow::Context;
-use flowmine_extract_ebpf::io_csv::read::{FileReport, take_in};
-use flowmine_extract_ebpf::io_csv::write::{self, Period, Written};
+use flowmine_io_csv::read::{FileReport, take_in};
+use flowmine_io_csv::write::{self, Period, Written};
 use flowmine_schema::Dataset;
 
 use super::dataset_to_write;

@@ -4,6 +4,7 @@ mod compare;
 mod correlate;
 mod dag;
 mod discover;
+mod doctor;
 mod export;
 mod file_access;
 mod gantt;
@@ -23,21 +24,20 @@ mod prune;
 mod run;
 mod source;
 mod task_runs;
+mod trace;
 mod transform;
 mod validate;
+mod ways;
 mod wfformat;
 
-// What a build can leave out, see the features in Cargo.toml: in its place is what says so.
-#[cfg_attr(not(feature = "tracing"), path = "without/doctor.rs")]
-mod doctor;
+// What a build can leave out, see the features in Cargo.toml: in its place is what says so. Ways to trace: `ways.rs`.
 #[cfg_attr(not(feature = "ssh"), path = "without/login_node.rs")]
 mod login_node;
-#[cfg_attr(not(feature = "tracing"), path = "without/trace.rs")]
-mod trace;
 
 use std::path::Path;
 
 use flowmine_schema::{Access, Dataset};
+use flowmine_trace::privileges;
 
 use crate::Outcome;
 use crate::args::{AsOwner, Cli, Command, Kept};
@@ -62,17 +62,9 @@ fn dataset_to_change(dir: &Path, written: AsOwner) -> anyhow::Result<Dataset> {
 
 /// Of rights that this program has by its file and not by its caller, keeps those that a trace needs, and for another command none. False where that failed.
 pub fn lent_rights_are_kept_small(cli: &Cli) -> bool {
-    #[cfg(feature = "tracing")]
-    {
-        use flowmine_extract_ebpf::{ebpf, privileges};
-        let traces = matches!(cli.command, Command::Trace(_) | Command::Doctor(_));
-        privileges::lent_to().is_none() || privileges::keep_of_lent(if traces { ebpf::LENT } else { &[] })
-    }
-    #[cfg(not(feature = "tracing"))]
-    {
-        let _ = cli;
-        true
-    }
+    let traces = matches!(cli.command, Command::Trace(_) | Command::Doctor(_));
+    let needed: Vec<u32> = ways::built().iter().filter(|_| traces).flat_map(|way| way.lent).copied().collect();
+    privileges::lent_to().is_none() || privileges::keep_of_lent(&needed)
 }
 
 /// Runs a command.

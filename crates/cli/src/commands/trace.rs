@@ -6,25 +6,27 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use flowmine_correlate::rules::environment::VARIABLES;
-use flowmine_extract_ebpf::command::{run_beside, shell_code};
-use flowmine_extract_ebpf::ebpf::{self, Hooks};
-use flowmine_extract_ebpf::fuse;
-use flowmine_extract_ebpf::host::HostFacts;
-use flowmine_extract_ebpf::options::Filters;
-use flowmine_extract_ebpf::probe::{self, Wanted};
-use flowmine_extract_ebpf::ptrace;
-use flowmine_extract_ebpf::stop::{Ended, Stop};
-use flowmine_extract_ebpf::{CommandLines, Detail, Options, privileges, serve};
 use flowmine_extract_workflow::commands::{self, Traced, Which};
 use flowmine_schema::tables::TaskRun;
 use flowmine_schema::text::visible;
 use flowmine_schema::{Access, Builder, Dataset, DatasetError};
+use flowmine_trace::command::{run_beside, shell_code};
+use flowmine_trace::host::HostFacts;
+use flowmine_trace::options::Filters;
+use flowmine_trace::probe::{self, Wanted};
+use flowmine_trace::stop::{Ended, Stop};
+use flowmine_trace::{CommandLines, Detail, Options, privileges, serve};
 
-use crate::args::{BackendArg, CommandLinesArg, DetailArg, HooksArg, TasksArg, Trace};
+use super::ways::{self, Way};
+use crate::args::{BackendArg, CommandLinesArg, DetailArg, TasksArg, Trace};
 use crate::{Outcome, messages};
 
 /// Traces a command, or the host until a signal.
 pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
+    anyhow::ensure!(
+        !ways::built().is_empty(),
+        "this flowmine was built without tracing (the feature `tracing`): build it with that feature, or trace with another one into the same dataset"
+    );
     if let Some(socket) = &args.join {
         return joined(args, socket);
     }
@@ -48,7 +50,7 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
 }
 
 fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> {
-    let backend = backend(args, &options.filters)?;
+    let way = way(args, &options.filters)?;
     let mut host = HostFacts::read(Path::new("/proc"));
     if let Some(name) = &args.host {
         host.name.clone_from(name);
@@ -56,14 +58,7 @@ fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> 
     let dataset = args.dataset.as_ref().context("--dataset is missing")?;
     let dataset = Dataset::open_or_create_with(dataset, if args.shared { Access::Umask } else { Access::Private }, args.written.as_owner)?;
     let writer = dataset.host_writer(&host.name, &format!("trace, process {}", std::process::id()))?;
-    Ok(match backend {
-        "ebpf" => {
-            let plan = ebpf_plan(args)?;
-            ebpf::run(&plan, &args.command, options, host, writer, stop, |tracer| begun(tracer, args))?
-        }
-        "fuse" => fuse::trace(&args.command, options, host, writer, stop)?,
-        _ => ptrace::run(&args.command, options, host, writer, stop)?,
-    })
+    (way.run)(args, options, host, writer, stop)
 }
 
 /// Writes the tasks that the command was, if that was asked for.
@@ -150,23 +145,6 @@ fn untraced(args: &Trace, error: &anyhow::Error, stop: &Stop) -> anyhow::Result<
     Ok(Outcome::Code(shell_code(run_beside(&args.command, stop)?)))
 }
 
-/// Says that it sees what happens from now on, and what it will not see.
-fn begun(tracer: &ebpf::Tracer, args: &Trace) {
-    if !tracer.refused().is_empty() {
-        // The kernel's verifier tells what it looked at, in hundreds of lines.
-        let refused: Vec<&str> = tracer.refused().iter().filter_map(|why| why.split(". Verifier output").next()).collect();
-        messages::warning(&format!("not everything can be seen here: {}", refused.join("; ")));
-    }
-    if args.command.is_empty() {
-        let hooks = tracer.way_in().hooks.unwrap_or_default();
-        let what = match &args.serve {
-            Some(socket) => format!("commands that join at {} are", socket.display()),
-            None => "this host is".to_owned(),
-        };
-        messages::note(&format!("flowmine: {what} being traced (eBPF, {hooks}); SIGINT or SIGTERM ends it"));
-    }
-}
-
 /// Says what was recorded when somebody watches, and what was lost in any case.
 fn tell(ended: &Ended, options: &Options) {
     let outcome = &ended.outcome;
@@ -202,25 +180,6 @@ fn tell(ended: &Ended, options: &Options) {
     }
 }
 
-fn ebpf_plan(args: &Trace) -> anyhow::Result<ebpf::Plan> {
-    let facts = ebpf::Facts::read(Path::new("/proc"), Path::new("/sys"));
-    let tried: &[Option<Hooks>] = match args.hooks {
-        HooksArg::Auto => &[None],
-        HooksArg::Syscalls => &[Some(Hooks::Syscalls)],
-        HooksArg::Vfs => &[Some(Hooks::VfsEntry), Some(Hooks::VfsKprobe)],
-        HooksArg::VfsKprobe => &[Some(Hooks::VfsKprobe)],
-    };
-    let mut missing = Vec::new();
-    for hooks in tried {
-        match ebpf::choose(&facts, *hooks) {
-            Ok(plan) => return Ok(plan),
-            Err(reasons) => missing.extend(reasons),
-        }
-    }
-    missing.dedup();
-    bail!("eBPF does not work here: {}; `flowmine doctor` shows what would help", missing.join("; "))
-}
-
 /// Whether a type of file systems is mounted or stands in `/proc/filesystems`, which lacks what comes with modules that are not loaded.
 fn is_known_file_system(name: &str) -> bool {
     let text = |path| std::fs::read_to_string(path).unwrap_or_default();
@@ -229,22 +188,22 @@ fn is_known_file_system(name: &str) -> bool {
 }
 
 /// Which way in: the one that was asked for, or the best.
-fn backend(args: &Trace, filters: &Filters) -> anyhow::Result<&'static str> {
+fn way(args: &Trace, filters: &Filters) -> anyhow::Result<&'static Way> {
     let command = !args.command.is_empty();
     match args.backend {
-        BackendArg::Ebpf => Ok("ebpf"),
+        BackendArg::Ebpf => ways::way("ebpf"),
         BackendArg::Fuse | BackendArg::Ptrace if !command => {
             Err(Asked("this way in can only trace a command that it starts: flowmine trace … -- COMMAND".to_owned()).into())
         }
-        BackendArg::Fuse => Ok("fuse"),
-        BackendArg::Ptrace => Ok("ptrace"),
-        BackendArg::Auto if args.serve.is_some() => Ok("ebpf"),
+        BackendArg::Fuse => ways::way("fuse"),
+        BackendArg::Ptrace => ways::way("ptrace"),
+        BackendArg::Auto if args.serve.is_some() => ways::way("ebpf"),
         BackendArg::Auto => {
             let directories = !filters.directories.is_empty() && !filters.directories.iter().any(|directory| directory == Path::new("/"));
             let wanted = Wanted { command, directories };
-            let (backend, why) = probe::choose(&probe::verdicts(), wanted).map_err(anyhow::Error::msg)?;
+            let (backend, why) = probe::choose(&ways::verdicts(), wanted).map_err(anyhow::Error::msg)?;
             messages::note(&format!("flowmine: tracing with {why}"));
-            Ok(backend)
+            ways::way(backend)
         }
     }
 }

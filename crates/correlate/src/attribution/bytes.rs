@@ -1,5 +1,6 @@
 //! Records as bytes for temporary files: whole numbers in as few bytes as they need (LEB128), texts with their length. The form never outlives a run.
 
+pub(super) use flowmine_schema::leb128::{put as put_unsigned, take as take_unsigned};
 use flowmine_spill::SpillError;
 
 use crate::CorrelateError;
@@ -7,14 +8,6 @@ use crate::CorrelateError;
 /// A record of a temporary file that is not one of ours.
 pub(super) fn damaged<T>(value: Option<T>) -> Result<T, CorrelateError> {
     value.ok_or(CorrelateError::Temporary(SpillError::Damaged))
-}
-
-pub(super) fn put_unsigned(mut value: u64, bytes: &mut Vec<u8>) {
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
 }
 
 pub(super) fn put(value: i64, bytes: &mut Vec<u8>) {
@@ -38,18 +31,6 @@ pub(super) fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
     let (first, rest) = bytes.split_first()?;
     *bytes = rest;
     Some(*first)
-}
-
-pub(super) fn take_unsigned(bytes: &mut &[u8]) -> Option<u64> {
-    let (mut value, mut shift) = (0, 0);
-    loop {
-        let byte = take_byte(bytes)?;
-        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
-        if byte < 0x80 {
-            return Some(value);
-        }
-        shift += 7;
-    }
 }
 
 pub(super) fn take(bytes: &mut &[u8]) -> Option<i64> {

@@ -1,0 +1,19 @@
+//! FUSE: an overlay over the directories of a command.
+
+use std::path::Path;
+
+use flowmine_extract_fuse::{facts, trace};
+use flowmine_schema::Writer;
+use flowmine_trace::Options;
+use flowmine_trace::host::HostFacts;
+use flowmine_trace::stop::{Ended, Stop};
+
+use super::way::Way;
+use crate::args::Trace;
+
+/// The way in by FUSE.
+pub const WAY: Way = Way { name: "fuse", verdict: || facts::verdict(&facts::FuseFacts::read(Path::new("/"))), run, lent: &[] };
+
+fn run(args: &Trace, options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> anyhow::Result<Ended> {
+    Ok(trace(&args.command, options, host, writer, stop)?)
+}

@@ -1,0 +1,21 @@
+//! What a way in is to the command line.
+
+use flowmine_schema::Writer;
+use flowmine_trace::Options;
+use flowmine_trace::host::HostFacts;
+use flowmine_trace::probe::Verdict;
+use flowmine_trace::stop::{Ended, Stop};
+
+use crate::args::Trace;
+
+/// One way in.
+pub struct Way {
+    /// As `--backend` and the tables call it.
+    pub name: &'static str,
+    /// Whether it works on this machine.
+    pub verdict: fn() -> Verdict,
+    /// Traces what was asked for into a dataset.
+    pub run: fn(&Trace, &Options, HostFacts, Writer, &Stop) -> anyhow::Result<Ended>,
+    /// Numbers of the capabilities that it is lent by the program's file (capabilities(7)).
+    pub lent: &'static [u32],
+}

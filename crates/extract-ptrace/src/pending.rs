@@ -1,0 +1,60 @@
+//! A call that has begun: what is known of it until it ends.
+
+use flowmine_trace::proc::paths::Paths;
+use flowmine_trace::record::{FileKey, Op, Via};
+
+use crate::descriptors::{OpenRef, Slot};
+
+/// A call that has begun.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) number: u64,
+    pub(crate) arguments: [u64; 6],
+    pub(crate) instruction: u64,
+    pub(crate) start: u64,
+    pub(crate) what: What,
+}
+
+/// What is known of it from its begin.
+#[derive(Debug)]
+pub(crate) enum What {
+    Open { flags: Option<u32>, directory: i32, path: Option<u64> },
+    Close { closing: Vec<(i32, OpenRef)> },
+    CloseRange { first: i32, last: i32, flags: u32, closing: Vec<(i32, OpenRef)> },
+    Duplicate { from: OpenRef },
+    DuplicateTo { from: Slot, to: i32, old: Option<OpenRef> },
+    Transfer { sides: Vec<Side>, size: Option<u64> },
+    Named { op: Op, paths: Paths, new: Option<Paths>, file: Option<FileKey>, size: Option<u64>, flags: Option<u32> },
+    OnFile { op: Op, file: OpenRef, offset: Option<u64>, size: Option<u64>, flags: Option<u32> },
+    RingSetup { polled: bool },
+    RingEnter,
+    Submit,
+    Unshare { flags: u64 },
+    ChangeRoot,
+}
+
+/// One file of a transfer.
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub(crate) op: Op,
+    pub(crate) via: Via,
+    pub(crate) fd: i32,
+    pub(crate) file: OpenRef,
+    pub(crate) place: Place,
+}
+
+/// Where a transfer begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// At the position of the open file, which it moves.
+    Position {
+        /// It appends, whatever the flags of the file say.
+        append: bool,
+        /// The position when the call began, where others may move it meanwhile.
+        before: Option<Option<u64>>,
+    },
+    /// Here.
+    Given(Option<u64>),
+    /// At the end of the file, which was there when the call began; the position stays.
+    End(Option<u64>),
+}

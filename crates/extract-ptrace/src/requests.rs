@@ -1,0 +1,156 @@
+//! The requests of ptrace(2) and the waiting that the tracer needs, without any policy.
+//!
+//! Every request can fail with ESRCH at any time, because SIGKILL takes a process out of any stop: callers go on, and learn the end by waiting.
+
+use std::io;
+use std::mem::size_of;
+
+/// What a stop for a system call is about (`PTRACE_GET_SYSCALL_INFO`, Linux 5.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallStop {
+    /// Not within a call.
+    None,
+    /// A call begins.
+    Entry,
+    /// A call ended, with its result or the negative error number.
+    Exit(i64),
+    /// The filter stopped a call.
+    Seccomp {
+        /// `AUDIT_ARCH_…` of linux/audit.h.
+        arch: u32,
+        /// The call's number.
+        number: u64,
+        /// Its arguments.
+        arguments: [u64; 6],
+        /// Where in the program.
+        instruction: u64,
+        /// What the filter says besides (`SECCOMP_RET_DATA`).
+        data: u32,
+    },
+}
+
+/// How a stopped thread goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Go {
+    /// To the next stop.
+    On,
+    /// To the next stop, the end of the call included.
+    ToCallEnd,
+    /// It stays stopped, as job control has it, until SIGCONT.
+    Stopped,
+}
+
+fn request(request: libc::c_uint, tid: u32, address: usize, data: usize) -> io::Result<libc::c_long> {
+    // SAFETY: the requests that are made through here take numbers, or addresses of buffers that outlive the call.
+    let result = unsafe { libc::ptrace(request as _, tid as libc::pid_t, address, data) };
+    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Becomes the tracer of a process and of all that it makes.
+pub(crate) fn seize(pid: u32) -> io::Result<()> {
+    let options = libc::PTRACE_O_TRACESYSGOOD
+        | libc::PTRACE_O_TRACEFORK
+        | libc::PTRACE_O_TRACEVFORK
+        | libc::PTRACE_O_TRACECLONE
+        | libc::PTRACE_O_TRACEEXEC
+        | libc::PTRACE_O_TRACEEXIT
+        | libc::PTRACE_O_TRACESECCOMP
+        // Without a tracer every call that the filter stops fails with ENOSYS (seccomp(2)): a program that went on so would go wrong in silence.
+        | libc::PTRACE_O_EXITKILL;
+    request(libc::PTRACE_SEIZE, pid, 0, options as usize).map(drop)
+}
+
+/// Lets a stopped thread go on, with a signal if it is not 0. That it is gone is no error: waiting will tell.
+pub(crate) fn go(tid: u32, how: Go, signal: i32) {
+    let kind = match how {
+        Go::On => libc::PTRACE_CONT,
+        Go::ToCallEnd => libc::PTRACE_SYSCALL,
+        Go::Stopped => libc::PTRACE_LISTEN,
+    };
+    let _ = request(kind, tid, 0, signal as usize);
+}
+
+/// The number that came with an event: a new thread, the former number of a thread, an exit status.
+pub(crate) fn event_message(tid: u32) -> Option<u64> {
+    let mut message: libc::c_ulong = 0;
+    request(libc::PTRACE_GETEVENTMSG, tid, 0, &raw mut message as usize).ok()?;
+    Some(message)
+}
+
+/// What a stop is about.
+///
+/// # Errors
+/// When the thread is not stopped any more, or the kernel is older than 5.3.
+pub(crate) fn call_stop(tid: u32) -> io::Result<CallStop> {
+    // struct ptrace_syscall_info: op, flags, arch, instruction pointer, stack pointer; then by op number and six arguments, or result and
+    // whether it is an error; then the filter's data.
+    let mut info = [0u64; 11];
+    request(libc::PTRACE_GET_SYSCALL_INFO, tid, size_of::<[u64; 11]>(), info.as_mut_ptr() as usize)?;
+    let head = info[0].to_ne_bytes();
+    let arch = u32::from_ne_bytes([head[4], head[5], head[6], head[7]]);
+    let mut arguments = [0; 6];
+    arguments.copy_from_slice(&info[4..10]);
+    Ok(match head[0] {
+        libc::PTRACE_SYSCALL_INFO_ENTRY => CallStop::Entry,
+        libc::PTRACE_SYSCALL_INFO_EXIT => CallStop::Exit(info[3] as i64),
+        libc::PTRACE_SYSCALL_INFO_SECCOMP => {
+            let tail = info[10].to_ne_bytes();
+            let data = u32::from_ne_bytes([tail[0], tail[1], tail[2], tail[3]]);
+            CallStop::Seccomp { arch, number: info[3], arguments, instruction: info[1], data }
+        }
+        _ => CallStop::None,
+    })
+}
+
+/// Waits for news of a child or thread that this thread traces. `None` when a signal came or `block` is false and there is none.
+///
+/// # Errors
+/// ECHILD when there is nobody to wait for.
+pub(crate) fn wait(block: bool) -> io::Result<Option<(u32, i32)>> {
+    let mut status = 0;
+    // Children of other threads of this program are none of our business.
+    let flags = libc::__WALL | libc::__WNOTHREAD | if block { 0 } else { libc::WNOHANG };
+    // SAFETY: the status is ours.
+    let pid = unsafe { libc::waitpid(-1, &raw mut status, flags) };
+    if pid > 0 {
+        return Ok(Some((pid as u32, status)));
+    }
+    if pid == 0 {
+        return Ok(None);
+    }
+    let error = io::Error::last_os_error();
+    if error.raw_os_error() == Some(libc::EINTR) { Ok(None) } else { Err(error) }
+}
+
+/// What two threads may share (kcmp(2)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shared {
+    /// The open file descriptions of two descriptors.
+    OpenFile(i32, i32),
+    /// The tables of descriptors.
+    Descriptors,
+}
+
+/// Whether they share it; `None` when the kernel does not tell.
+pub(crate) fn same(first: u32, second: u32, what: Shared) -> Option<bool> {
+    let (kind, one, other) = match what {
+        Shared::OpenFile(one, other) => (0, one, other),
+        Shared::Descriptors => (2, 0, 0),
+    };
+    // SAFETY: kcmp(2) takes numbers only.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_kcmp,
+            first as libc::pid_t,
+            second as libc::pid_t,
+            kind,
+            i64::from(one) as libc::c_ulong,
+            i64::from(other) as libc::c_ulong,
+        )
+    };
+    match result {
+        0 => Some(true),
+        1..=3 => Some(false),
+        _ => None,
+    }
+}

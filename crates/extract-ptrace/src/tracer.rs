@@ -1,0 +1,153 @@
+//! What is known of a traced command while it runs, and what is told of it to the recorder.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::Instant;
+
+use flowmine_trace::clock::boot_ns;
+use flowmine_trace::options::Filters;
+use flowmine_trace::proc::Proc;
+use flowmine_trace::proc::facts::FactReader;
+use flowmine_trace::proc::files::Generations;
+use flowmine_trace::proc::paths::{View, Views};
+use flowmine_trace::record::{
+    Counters, DirectoryCalls, Loss, Op, OpenFile, Operation, ProcessChange, ProcessFacts, ProcessKey, ProcessNews, Record,
+};
+use flowmine_trace::{Recorder, TraceError};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::calls::Call;
+use crate::descriptors::{Descriptors, TableId};
+use crate::pending::Pending;
+use crate::positions::Positions;
+use crate::requests::{self, Go};
+
+/// A traced thread.
+pub(crate) struct Task {
+    pub(crate) process: ProcessKey,
+    pub(crate) table: TableId,
+    /// The call whose end is awaited.
+    pub(crate) pending: Option<Pending>,
+    /// A call that was interrupted, and when: it either begins again or ended so.
+    pub(crate) interrupted: Option<(Pending, u64)>,
+    /// How it sees files, and when that was found out.
+    pub(crate) view: Option<(u64, Option<Rc<View>>)>,
+    pub(crate) exiting: bool,
+}
+
+/// A traced process.
+pub(crate) struct Process {
+    pub(crate) uid: Option<u32>,
+    pub(crate) gid: Option<u32>,
+    pub(crate) counters: Counters,
+    /// Calls on directories so far.
+    pub(crate) directories: DirectoryCalls,
+}
+
+impl Process {
+    /// What it has used, calls on directories included.
+    pub(crate) fn used(self) -> Counters {
+        Counters { directories: Some(self.directories), ..self.counters }
+    }
+}
+
+/// Everything of one run.
+pub(crate) struct Tracer<'r> {
+    pub(crate) proc: Proc,
+    pub(crate) reader: FactReader,
+    pub(crate) views: Views,
+    pub(crate) generations: Generations,
+    pub(crate) descriptors: Descriptors,
+    pub(crate) positions: Positions,
+    pub(crate) calls: FxHashMap<u32, Call>,
+    pub(crate) foreign: FxHashMap<u32, &'static str>,
+    pub(crate) filters: Filters,
+    pub(crate) tasks: FxHashMap<u32, Task>,
+    pub(crate) processes: FxHashMap<ProcessKey, Process>,
+    /// Threads that stopped for the first time before their makers told of them, and when.
+    pub(crate) newborn: FxHashMap<u32, Instant>,
+    /// Grows when roots and mounts of threads may have changed.
+    pub(crate) views_age: u64,
+    /// Open files whose position a call is using, and threads that wait for that.
+    pub(crate) busy: FxHashSet<u64>,
+    pub(crate) held: VecDeque<u32>,
+    pub(crate) recorder: &'r mut Recorder,
+    pub(crate) failed: Option<TraceError>,
+    pub(crate) losses: FxHashMap<(&'static str, &'static str), u64>,
+    pub(crate) losses_since: u64,
+    pub(crate) main: u32,
+    pub(crate) status: Option<i32>,
+    /// When those that the command left behind were asked to end.
+    pub(crate) asked: Option<Instant>,
+    /// The time of the trace is over: the command goes on unrecorded.
+    pub(crate) over: bool,
+}
+
+impl Tracer<'_> {
+    /// Lets a thread go on, to the end of its call if that is awaited.
+    pub(crate) fn go(&self, tid: u32, signal: i32) {
+        let awaited = self.tasks.get(&tid).is_some_and(|task| task.pending.is_some());
+        requests::go(tid, if awaited { Go::ToCallEnd } else { Go::On }, signal);
+    }
+
+    /// Hands a record to the recorder. A failure is remembered and told at the end.
+    fn take(&mut self, record: &Record<'_>) {
+        if self.failed.is_none()
+            && !self.over
+            && let Err(e) = self.recorder.take(record)
+        {
+            self.failed = Some(e);
+        }
+    }
+
+    /// Records news of a process.
+    pub(crate) fn tell_process(&mut self, process: ProcessKey, change: ProcessChange, facts: ProcessFacts, counters: Counters) {
+        self.take(&Record::Process(Box::new(ProcessNews { process, at_boot_ns: boot_ns(), change, facts, counters })));
+    }
+
+    /// Whether operations of this kind are wanted.
+    pub(crate) fn wants(&self, op: Op) -> bool {
+        self.filters.ops.is_empty() || self.filters.ops.contains(&op)
+    }
+
+    /// Records an operation, if it is wanted.
+    pub(crate) fn tell(&mut self, operation: Operation<'_>) {
+        if !self.wants(operation.op) {
+            return;
+        }
+        if let Some(process) = self.processes.get(&operation.process) {
+            let wanted = |list: &[u32], id: Option<u32>| list.is_empty() || id.is_some_and(|id| list.contains(&id));
+            if !wanted(&self.filters.uids, process.uid) || !wanted(&self.filters.gids, process.gid) {
+                return;
+            }
+        }
+        self.take(&Record::Operation(operation));
+    }
+
+    /// Whether each read and write is recorded.
+    pub(crate) fn keeps_events(&self) -> bool {
+        self.recorder.keeps_events()
+    }
+
+    /// Records a file that was open already.
+    pub(crate) fn tell_open(&mut self, file: OpenFile<'_>) {
+        self.take(&Record::OpenFile(file));
+    }
+
+    /// Something could not be recorded.
+    pub(crate) fn lose(&mut self, kind: &'static str, reason: &'static str, count: u64) {
+        *self.losses.entry((kind, reason)).or_default() += count;
+    }
+
+    /// Records what was lost since this was last done.
+    pub(crate) fn tell_losses(&mut self) {
+        let now = boot_ns();
+        let since = std::mem::replace(&mut self.losses_since, now);
+        let mut losses: Vec<_> = self.losses.drain().collect();
+        losses.sort_unstable();
+        for ((kind, reason), count) in losses {
+            let loss = Loss { processor: None, kind, reason, count, bytes: None, not_before_boot_ns: since, observed_boot_ns: now };
+            self.take(&Record::Loss(loss));
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Why traces could not be taken in or written.
+
+use flowmine_schema::DatasetError;
+
+/// Why traces could not be taken in or written. What is wrong with a file or a line of one is no
+/// error but stands in its report.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The dataset could not be read or written.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// The operating system refused a file or a directory.
+    #[error("{what}: {source}")]
+    System {
+        /// What was attempted, and where.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl TraceError {
+    /// An error of the system while doing `what`.
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> TraceError {
+        move |source| TraceError::System { what: what.into(), source }
+    }
+}

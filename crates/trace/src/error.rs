@@ -1,0 +1,29 @@
+//! Why a trace could not go on.
+
+use flowmine_schema::DatasetError;
+
+/// Why a trace could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The dataset could not be written.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// The operating system refused something without which there is no trace.
+    #[error("{what}: {source}")]
+    System {
+        /// What was attempted, and where.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// This way in does not work here; the text says why and what would help.
+    #[error("{0}")]
+    NotHere(String),
+}
+
+impl TraceError {
+    /// An error of the system while doing `what`.
+    pub fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> TraceError {
+        move |source| TraceError::System { what: what.into(), source }
+    }
+}

@@ -1,0 +1,21 @@
+//! Files of `/proc` as text: how much of one is read, and numbers in it.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+/// No file that is read whole may be longer, in bytes: the readers of `/proc` make lines of known
+/// kinds, but names in them are anybody's.
+pub(super) const LONGEST: u64 = 16 << 20;
+
+/// The beginning of a file, whose length the system does not tell beforehand.
+pub(super) fn read_up_to(path: &Path, most: u64) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// A number in ASCII.
+pub(super) fn number<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.trim().parse().ok()
+}

@@ -1,0 +1,193 @@
+//! One tracer for many commands. Loading the programs takes half a second; a command that joins a tracer which has loaded them takes a few milliseconds.
+//!
+//! The tracer listens at a Unix socket. Who connects asks that what he starts from then on is traced; who that is the kernel tells (`SO_PEERCRED`, unix(7)), so nobody can ask for
+//! another. The answer is one line: `traced`, or `no: ` and why.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::sys::stat::{Mode, umask};
+
+use crate::error::TraceError;
+
+const TRACED: &str = "traced";
+const NO: &str = "no: ";
+/// So long a command waits for the tracer's answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The socket at which commands ask. Only its owner may connect, until somebody changes its mode.
+#[derive(Debug)]
+pub struct Door {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+/// Somebody who asks, and waits for the answer.
+pub struct Asking {
+    /// His process.
+    pub pid: u32,
+    stream: UnixStream,
+}
+
+impl Door {
+    /// Opens it. A socket that a killed tracer left there is replaced.
+    ///
+    /// # Errors
+    /// When another tracer listens there, something else has that name, or no socket can be made.
+    pub fn open(path: &Path) -> Result<Self, TraceError> {
+        let what = || format!("listening at {}", path.display());
+        match std::fs::symlink_metadata(path) {
+            Ok(about) if !about.file_type().is_socket() => {
+                return Err(TraceError::NotHere(format!("{}: is there already, and is no socket", path.display())));
+            }
+            Ok(_) if UnixStream::connect(path).is_ok() => {
+                return Err(TraceError::NotHere(format!("{}: another tracer listens there", path.display())));
+            }
+            Ok(_) => std::fs::remove_file(path).map_err(TraceError::system(what()))?,
+            Err(_) => {}
+        }
+        let before = umask(Mode::from_bits_truncate(0o177));
+        let bound = UnixListener::bind(path);
+        umask(before);
+        let listener = bound.map_err(TraceError::system(what()))?;
+        listener.set_nonblocking(true).map_err(TraceError::system(what()))?;
+        Ok(Door { listener, path: path.to_owned() })
+    }
+
+    /// The next one who asks. One whom this tracer cannot see is told so.
+    pub fn asking(&self) -> Option<Asking> {
+        loop {
+            // Whatever fails here concerns the one who asks: the tracer goes on.
+            let (stream, _) = self.listener.accept().ok()?;
+            if stream.set_nonblocking(true).is_err() {
+                continue;
+            }
+            match peer(&stream) {
+                Some(pid) if pid != 0 => return Some(Asking { pid, stream }),
+                _ => answer(stream, &format!("{NO}this tracer does not see processes of that PID namespace")),
+            }
+        }
+    }
+}
+
+/// The process that connected, 0 for one of a PID namespace that is not seen from here.
+fn peer(stream: &UnixStream) -> Option<u32> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: room for the structure, and its length beside it.
+    let done =
+        unsafe { libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast(), &raw mut length) };
+    (done == 0).then(|| u32::try_from(peer.pid).unwrap_or(0))
+}
+
+impl AsFd for Door {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl Asking {
+    /// Whether he went away without waiting for the answer. Then his number may be another's soon.
+    pub fn is_gone(&self) -> bool {
+        let mut byte = 0u8;
+        // SAFETY: room for the one byte that is asked for.
+        let got = unsafe { libc::recv(self.stream.as_raw_fd(), (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) };
+        got == 0
+    }
+
+    /// Says what became of it.
+    pub fn answer(self, done: Result<(), TraceError>) {
+        match done {
+            Ok(()) => answer(self.stream, TRACED),
+            Err(error) => answer(self.stream, &format!("{NO}{error}")),
+        }
+    }
+}
+
+fn answer(mut stream: UnixStream, line: &str) {
+    // A line has room in the socket's buffer. Who asked may be gone.
+    let _ = stream.write_all(format!("{line}\n").as_bytes());
+}
+
+/// Has a tracer trace what this process starts from now on.
+///
+/// # Errors
+/// When no tracer listens there, or it refuses.
+pub fn join(path: &Path) -> Result<(), TraceError> {
+    let ask = || -> io::Result<String> {
+        let stream = UnixStream::connect(path)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut line = String::new();
+        stream.take(4096).read_to_string(&mut line)?;
+        Ok(line)
+    };
+    let line = ask().map_err(TraceError::system(format!("no tracer answers at {}", path.display())))?;
+    match line.trim_end() {
+        TRACED => Ok(()),
+        other => {
+            let why = flowmine_schema::text::visible(other.strip_prefix(NO).unwrap_or("it ended")).into_owned();
+            Err(TraceError::NotHere(format!("the tracer at {} refuses: {why}", path.display())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_says_who_asks() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("socket");
+        assert!(join(&path).unwrap_err().to_string().contains("No such file"));
+        let door = Door::open(&path).unwrap();
+        assert!(Door::open(&path).unwrap_err().to_string().contains("another tracer"));
+        // The one that looked whether somebody listens.
+        assert!(door.asking().is_some_and(|asking| asking.is_gone()));
+        assert!(door.asking().is_none());
+        let asked = |done: Result<(), TraceError>| {
+            std::thread::scope(|scope| {
+                let joined = scope.spawn(|| join(&path));
+                let asking = loop {
+                    match door.asking() {
+                        Some(asking) => break asking,
+                        None => std::thread::sleep(Duration::from_millis(1)),
+                    }
+                };
+                assert_eq!((asking.pid, asking.is_gone()), (std::process::id(), false));
+                asking.answer(done);
+                joined.join().unwrap()
+            })
+        };
+        asked(Ok(())).unwrap();
+        let refused = asked(Err(TraceError::NotHere("no room".to_owned()))).unwrap_err();
+        assert!(refused.to_string().contains("refuses: no room"), "{refused}");
+        drop(door);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_socket_that_was_left_is_replaced_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let (left, file) = (dir.path().join("left"), dir.path().join("file"));
+        drop(UnixListener::bind(&left).unwrap());
+        assert!(join(&left).is_err());
+        use std::os::unix::fs::PermissionsExt;
+        let door = Door::open(&left).unwrap();
+        assert_eq!(std::fs::metadata(&left).unwrap().permissions().mode() & 0o777, 0o600);
+        drop(door);
+        std::fs::write(&file, "mine").unwrap();
+        assert!(Door::open(&file).unwrap_err().to_string().contains("no socket"));
+        assert_eq!(std::fs::read(&file).unwrap(), b"mine");
+    }
+}
