@@ -56,11 +56,8 @@ pub const MAKEFLOW_SEEDS: &[Seeds] = &[
 ];
 
 /// See [`airflow`].
-pub const AIRFLOW_SEEDS: &[Seeds] = &[
-    from(b"\0", ENGINES, "attempt=1.log"),
-    from(b"\x01", ENGINES, "scheduler_coloured.log"),
-    from(b"\x02", ENGINES, "postgres.jsonl"),
-];
+pub const AIRFLOW_SEEDS: &[Seeds] =
+    &[from(b"\0", ENGINES, "attempt=1.log"), from(b"\x01", ENGINES, "scheduler_coloured.log"), from(b"\x02", ENGINES, "postgres.jsonl")];
 
 /// See [`kubernetes`].
 pub const KUBERNETES_SEEDS: &[Seeds] = &[

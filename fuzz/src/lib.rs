@@ -156,12 +156,7 @@ pub const TARGETS: &[Target] = &[
         readers: &["Makeflow's language", "JX", "Makeflow's JSON", "Snakefile", "Slurm script", "list of tasks", "list of commands"],
         seeds: workflows::SEEDS,
     },
-    Target {
-        name: "layers",
-        run: workflows::layers,
-        readers: &["expressions of JX", "transformations"],
-        seeds: workflows::LAYER_SEEDS,
-    },
+    Target { name: "layers", run: workflows::layers, readers: &["expressions of JX", "transformations"], seeds: workflows::LAYER_SEEDS },
     Target { name: "models", run: models::run, readers: &["a model in JSON", "a model in TOML"], seeds: models::SEEDS },
 ];
 

@@ -5,11 +5,8 @@ use flowmine_predict::model::Model;
 use crate::{Seeds, choice, from, reached};
 
 /// See [`run`].
-pub const SEEDS: &[Seeds] = &[
-    from(b"\0", "crates/predict/examples", ".json"),
-    from(b"\0", "fuzz/seeds", "model.json"),
-    from(b"\x01", "fuzz/seeds", "model.toml"),
-];
+pub const SEEDS: &[Seeds] =
+    &[from(b"\0", "crates/predict/examples", ".json"), from(b"\0", "fuzz/seeds", "model.json"), from(b"\x01", "fuzz/seeds", "model.toml")];
 
 /// A model in JSON or TOML, its prediction, and itself written and read again.
 pub fn run(bytes: &[u8]) {

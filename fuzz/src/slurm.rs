@@ -94,7 +94,11 @@ fn file(bytes: &[u8], kind: Kind, options: u8) {
         Imported::Queue { observed_at_ns, source, records, whole, .. } => {
             let mut poll = queue.poll(PollTime::at(observed_at_ns.unwrap_or(0)), source, &mut changes, &mut diagnostics);
             records.iter().for_each(|record| poll.see(record));
-            if whole { poll.finish() } else { poll.finish_changes(true) }
+            if whole {
+                poll.finish()
+            } else {
+                poll.finish_changes(true)
+            }
             // Everything leaves.
             queue.poll(PollTime::at(observed_at_ns.unwrap_or(0)), source, &mut changes, &mut diagnostics).finish();
         }
