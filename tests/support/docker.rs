@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::require::require;
+use super::require::require;
 
 /// Dropping it removes its image.
 pub struct Docker {

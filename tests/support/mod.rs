@@ -1,13 +1,21 @@
 //! What the end-to-end tests share.
 
-#![allow(dead_code, reason = "each test file uses another part")]
-
 pub mod cuts;
+pub mod docker;
+pub mod doctor;
 pub mod dump;
 pub mod logs;
+pub mod operations;
+#[allow(dead_code, reason = "benches/logs.rs uses the rest")]
 pub mod peers;
+pub mod podman;
+pub mod qemu;
 pub mod require;
+pub mod running;
+pub mod sight;
+pub mod slurm_lab;
 pub mod stand_in;
+pub mod traced;
 pub mod truth;
 pub mod world;
 

@@ -2,8 +2,6 @@
 //!
 //! Needs only the standard library, so that tests of other packages can include it by path.
 
-#![allow(dead_code, reason = "each test file uses another part")]
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -46,21 +44,6 @@ impl Machine {
     /// Puts a program into it, with the shared libraries that it needs.
     pub fn program(mut self, program: &Path) -> Self {
         self.command.arg("--program").arg(program);
-        self
-    }
-
-    /// Puts a file or a directory there.
-    pub fn copy(mut self, from: &Path, to: &str) -> Self {
-        let mut argument = from.as_os_str().to_owned();
-        argument.push("=");
-        argument.push(to);
-        self.command.arg("--copy").arg(argument);
-        self
-    }
-
-    /// Another option of `run.sh`.
-    pub fn option(mut self, name: &str, value: &str) -> Self {
-        self.command.arg(name).arg(value);
         self
     }
 

@@ -1,7 +1,5 @@
 //! Programs in the background, for tests of traces.
 
-#![allow(dead_code, reason = "each test file uses another part")]
-
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};

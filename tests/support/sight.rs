@@ -1,7 +1,5 @@
 //! What the ways in cannot see, each with its reason; `docs/tracing.md` has the same for users.
 
-#![allow(dead_code, reason = "each test file uses another part")]
-
 use super::operations::{Blind, Column, Sight, Want, Way};
 
 const UNKNOWN_INODE: Blind = Blind {

@@ -135,11 +135,6 @@ impl Truth {
         Self { submissions, attempts, acts, untold }
     }
 
-    /// How many jobs there were, array tasks and components one by one, without those of which Slurm keeps no record.
-    pub fn jobs(&self) -> usize {
-        self.attempts.len()
-    }
-
     /// Whether a job can have been in a state at a poll.
     fn possible(&self, job: &str, state: &str, poll: Poll) -> bool {
         let (from, to) = (poll.began_ns - TOLERANCE_NS, poll.ended_ns + TOLERANCE_NS);

@@ -1,5 +1,5 @@
 /*
- * The program of the tasks in tests/attribution.rs: does to files what its arguments say, nothing else, and tells what it did.
+ * The program of the tasks in tests/integration/attribution: does to files what its arguments say, nothing else, and tells what it did.
  *
  *   work TRUTH TASK STEP...
  *

@@ -1,7 +1,7 @@
 //! Ways through jump hosts, with several real sshd: the target's, and those of the hosts on the way.
 //!
 //! Where sshd is missing the tests are reported as not run, and fail when `FLOWMINE_REQUIRE` holds `ssh`. What a jump host
-//! does to a whole observer, from a network in which the target cannot be reached, is in the repository's tests/jump.rs.
+//! does to a whole observer, from a network in which the target cannot be reached, is in the repository's tests/integration/jump.rs.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its server has to fail")]
 

@@ -1,4 +1,4 @@
-//! Slurm's submission chains and Snakefiles, without the engines: what is found in them, what comes out, and what is said of the rest. (With the engines: `tests/layers.rs` of the workspace.)
+//! Slurm's submission chains and Snakefiles, without the engines: what is found in them, what comes out, and what is said of the rest. (With the engines: `tests/integration/layers.rs` of the workspace.)
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 

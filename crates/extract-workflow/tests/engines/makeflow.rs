@@ -1,0 +1,273 @@
+//! Makeflow's files in, rows and diagnostics out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use flowmine_extract_workflow::makeflow::Makeflow;
+use flowmine_extract_workflow::take_in::take_in;
+use flowmine_extract_workflow::{Engine, Options, Row, Source};
+use flowmine_schema::Dataset;
+use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_schema::time::rfc3339;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/makeflow").join(name)
+}
+
+/// Rows, and diagnostics as `code` or `code:line`.
+fn read(paths: &[PathBuf]) -> (Vec<Row>, Vec<String>) {
+    let source = |path: &PathBuf| {
+        let kind = Makeflow.recognise(path, &fs::read(path).unwrap()).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        Source { path: path.clone(), name, kind, sha256: String::new(), rows: 0, joined: 0, diagnostics: Diagnostics::default() }
+    };
+    let mut sources: Vec<Source> = paths.iter().map(source).collect();
+    let rows = Makeflow.read(&mut sources, &Options::default());
+    let said = sources.iter().flat_map(|source| source.diagnostics.iter()).map(|d| match d.line {
+        Some(line) => format!("{}:{line}", d.code),
+        None => d.code.to_owned(),
+    });
+    (rows, said.collect())
+}
+
+/// Node, attempt, status, logical task of each row.
+fn fates(rows: &[Row]) -> Vec<String> {
+    let fate = |row: &Row| format!("{} {} {} {}", row.task_id.as_deref().unwrap(), row.attempt.unwrap(), row.status, row.logical_task);
+    rows.iter().map(fate).collect()
+}
+
+#[test]
+fn plain_log() {
+    let (rows, said) = read(&[fixture("plain.makeflowlog")]);
+    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(fates(&rows), ["0 1 completed node 0", "2 1 completed node 2", "1 1 completed node 1", "3 1 completed node 3"]);
+    let row = &rows[1];
+    assert_eq!((row.run_id.as_deref(), row.run_name.as_deref()), (Some("1795318114504024"), Some("plain")));
+    assert_eq!(row.submitted_ns.map(rfc3339).as_deref(), Some("2026-11-22T03:28:34.521239Z"));
+    assert_eq!(row.finished_ns.map(rfc3339).as_deref(), Some("2026-11-22T03:28:35.526511Z"));
+    assert_eq!((row.native_id.as_deref(), row.line), (Some("2524"), Some(10)));
+    // What the job column is depends on the batch system, which the log does not tell.
+    assert_eq!((row.native_kind.as_deref(), row.executor.as_deref(), row.exit_code), (None, None, None));
+    assert_eq!((row.parents.as_deref(), row.command.as_deref(), row.outputs.as_deref()), (None, None, None));
+}
+
+#[test]
+fn verbose_log() {
+    let (rows, said) = read(&[fixture("verbose.makeflowlog")]);
+    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(fates(&rows), ["0 1 completed split", "2 1 completed count", "1 1 completed count", "3 1 completed sum"]);
+    let last = &rows[3];
+    assert_eq!(last.name, "cat a.count b.count | awk '{n+=$1} END {print n}' > total");
+    assert_eq!(last.parents.as_deref(), Some(r#"["2","1"]"#));
+    assert_eq!(last.inputs.as_deref(), Some(r#"[{"bytes":5,"path":"b.count"},{"bytes":3,"path":"a.count"}]"#));
+    assert_eq!(last.outputs.as_deref(), Some(r#"[{"bytes":5,"path":"total"}]"#));
+    assert_eq!(rows[0].parents.as_deref(), Some("[]"), "told that there is none");
+    assert_eq!(rows[0].outputs.as_deref(), Some(r#"[{"bytes":16755,"path":"b.txt"},{"bytes":138,"path":"a.txt"}]"#));
+}
+
+#[test]
+fn a_completed_run_with_failures_is_told_as_what_it_was() {
+    let (rows, said) = read(&[fixture("failed_but_completed.makeflowlog")]);
+    assert_eq!(said, ["run_incomplete:103"]);
+    let count = |node: &str, status: &str| rows.iter().filter(|row| row.task_id.as_deref() == Some(node) && row.status == status).count();
+    assert_eq!([count("0", "completed"), count("1", "failed"), count("3", "failed"), rows.len()], [1, 6, 6, 13]);
+    let attempts: Vec<_> = rows.iter().filter(|row| row.task_id.as_deref() == Some("1")).filter_map(|row| row.attempt).collect();
+    assert_eq!(attempts, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(rows[1].outputs.as_deref(), Some(r#"[{"path":"missing.txt"}]"#));
+}
+
+#[test]
+fn a_workflow_tells_what_a_plain_log_does_not() {
+    let (rows, said) = read(&[fixture("words.jx.makeflowlog"), fixture("words.json")]);
+    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(fates(&rows), ["0 1 completed split", "2 1 completed count", "1 1 completed count"]);
+    assert_eq!(rows[1].command.as_deref(), Some("wc -w < part.1 > count.1"));
+    assert_eq!(rows[1].parents.as_deref(), Some(r#"["0"]"#));
+    assert_eq!(rows[1].inputs.as_deref(), Some(r#"[{"bytes":8424,"path":"part.1"}]"#));
+    assert_eq!((rows[0].cpus, rows[0].memory_bytes, rows[0].disk_bytes), (Some(1), Some(64 << 20), Some(64 << 20)));
+    assert_eq!((rows[1].cpus, rows[1].memory_bytes), (Some(1), None));
+    // Of another run.
+    let (rows, said) = read(&[fixture("plain.makeflowlog"), fixture("words.json")]);
+    assert_eq!(said, ["sources_contradict"]);
+    assert_eq!(rows[0].command, None);
+    let (rows, said) = read(&[fixture("words.json")]);
+    assert_eq!((rows.len(), said), (0, vec!["workflow_without_run".to_owned()]));
+}
+
+#[test]
+fn jx_is_refused_with_advice() {
+    let mut sources = [Source {
+        path: fixture("words.jx"),
+        name: "words.jx".to_owned(),
+        kind: Makeflow.recognise(&fixture("words.jx"), &fs::read(fixture("words.jx")).unwrap()).unwrap(),
+        sha256: String::new(),
+        rows: 0,
+        joined: 0,
+        diagnostics: Diagnostics::default(),
+    }];
+    assert!(Makeflow.read(&mut sources, &Options::default()).is_empty());
+    let said = sources[0].diagnostics.iter().next().unwrap();
+    assert_eq!(sources[0].kind, "", "it is tried again when it is given again");
+    assert_eq!((said.code, said.advice), ("workflow_bad", Some("JX becomes JSON with: jx2json FILE > FILE.json")));
+}
+
+#[test]
+fn monitor_summaries() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(&dir.path().join("dataset")).unwrap();
+    let report = take_in(&dataset, &Makeflow, &[fixture("monitor")], &Options::default()).unwrap();
+    // With a summary the series tells nothing new.
+    assert_eq!((report.rows(), report.errors(), report.passed_over), (4, 0, 0));
+    let paths: Vec<PathBuf> = [
+        "words.makeflow.makeflowlog",
+        "resource-rule-0.summary",
+        "resource-rule-1.summary",
+        "resource-rule-2.summary",
+        "resource-rule-3.summary",
+    ]
+    .iter()
+    .map(|name| fixture("monitor").join(name))
+    .collect();
+    let (rows, said) = read(&paths);
+    assert_eq!(said, Vec::<String>::new());
+    let row = rows.iter().find(|row| row.task_id.as_deref() == Some("1")).unwrap();
+    assert_eq!((row.exit_code, row.host.as_deref(), row.realtime_s), (Some(0), Some("vm"), Some(0.031185)));
+    assert_eq!((row.peak_rss_bytes, row.peak_vmem_bytes), (Some(2 << 20), Some(4 << 20)));
+    assert_eq!(row.started_ns.map(|ns| ns / 1000), Some(1_795_318_119_185_395));
+    assert!(row.submitted_ns < row.started_ns && row.started_ns < row.finished_ns);
+    // Its command has a quote, which the monitor escapes as JSON does not.
+    assert_eq!(rows.iter().find(|row| row.task_id.as_deref() == Some("3")).unwrap().exit_code, Some(0));
+    assert!((row.cpu_percent.unwrap() - 15.37).abs() < 0.01);
+    let mut turned = paths.clone();
+    turned.reverse();
+    assert_eq!(read(&turned).0, rows);
+    // Without its log a summary is a row of its own.
+    let (rows, said) = read(&paths[1..2]);
+    assert_eq!((rows.len(), said), (1, vec!["summary_without_run".to_owned()]));
+    assert_eq!((rows[0].logical_task.as_ref(), rows[0].run_id.as_deref()), ("head", None));
+}
+
+#[test]
+fn a_killed_run_is_known_by_its_series() {
+    let files = |names: &[&str]| -> Vec<PathBuf> { names.iter().map(|name| fixture("killed").join(name)).collect() };
+    let all = ["killed.makeflow.makeflowlog", "resource-rule-0.series", "resource-rule-0.summary", "resource-rule-1.series"];
+    let (rows, said) = read(&files(&all));
+    assert_eq!((fates(&rows), said), (vec!["0 1 completed fill".to_owned(), "1 1 running hold".to_owned()], vec![]));
+    assert_eq!((rows[0].exit_code, rows[0].peak_rss_bytes), (Some(0), read(&files(&[all[0], all[2]])).0[0].peak_rss_bytes));
+    let row = &rows[1];
+    assert_eq!(row.started_ns.map(|ns| ns / 1000), Some(1_795_333_579_468_878));
+    assert_eq!(row.submitted_ns.zip(row.started_precision_ns).map(|(at, precision)| at + precision), row.started_ns);
+    assert_eq!((row.peak_rss_bytes, row.peak_vmem_bytes), (Some(77 << 20), Some(80 << 20)));
+    // Nobody saw its end, nor all of its bytes.
+    assert_eq!((row.finished_ns, row.exit_code, row.rchar_bytes, row.wchar_bytes), (None, None, None, None));
+    let (rows, said) = read(&files(&all[3..]));
+    assert_eq!((rows.len(), said), (0, vec!["series_without_run".to_owned()]));
+}
+
+#[test]
+fn a_series_that_is_cut_keeps_its_whole_lines() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(fixture("killed").join("resource-rule-1.series")).unwrap();
+    let (path, log) = (dir.path().join("resource-rule-1.series"), fixture("killed").join("killed.makeflow.makeflowlog"));
+    fs::write(&path, &text[..text.len() - 30]).unwrap();
+    let (rows, said) = read(&[log, path]);
+    assert_eq!((rows[1].peak_rss_bytes, said), (Some(1 << 20), vec!["line_bad:10".to_owned()]));
+}
+
+/// As cctools wrote it from 2011 to 2014 (`makeflow.c`, `dag_log_recover`): tabs after the marks, rules always described, SYMBOL for the category.
+#[test]
+fn the_log_of_2013() {
+    let (rows, said) = read(&[fixture("tabs_2013.makeflowlog")]);
+    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(fates(&rows), ["0 1 completed split", "1 1 failed count", "1 2 completed count", "2 1 aborted cat"]);
+    assert_eq!((rows[0].run_id.as_deref(), rows[3].run_id.as_deref()), (Some("1380000000000100"), Some("1380000100000000")));
+    assert_eq!(rows[1].submitted_ns.map(rfc3339).as_deref(), Some("2013-09-24T05:20:02Z"));
+    assert_eq!((rows[1].native_id.as_deref(), rows[1].parents.as_deref()), (Some("4712"), Some(r#"["0"]"#)), "each parent once");
+    assert_eq!(rows[0].command.as_deref(), Some("./split text.txt"), "what runs, not what is written");
+    assert_eq!(rows[3].command.as_deref(), Some("cat 0.n 1.n > total"));
+    assert_eq!(rows[1].inputs.as_deref(), Some(r#"[{"path":"0.txt"},{"path":"1.txt"}]"#));
+}
+
+#[test]
+fn marks_of_every_version_are_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let change = "1380000001000000 0 1 77 0 1 0 0 0 1\n1380000002000000 0 2 77 0 0 1 0 0 1\n";
+    let firsts = [
+        "",
+        "# STARTED\t1380000000000000\n",
+        "# STARTED 1380000000000000\n",
+        "# 2 a b 1430000000000000\n",
+        "# FILE 1430000000000000 a b 2 7\n",
+        "# CACHE 1430000000000000 .makeflow.cache\n",
+        "# MOUNT 1430000000000000 a b c 1\n",
+        "# GC\t1430000000000000\t1\t2\t3\n",
+        "# GC 1430000000000000 1 2 3\n",
+        "# ALLOC 1430000000000000 1 2 3 4 5 6\n",
+        "# EVENT\t1430000000000000\tname\t1\n",
+    ];
+    for first in firsts {
+        let path = dir.path().join("a.makeflowlog");
+        fs::write(&path, format!("{first}{change}# COMPLETED\t1380000003000000\n")).unwrap();
+        let (rows, said) = read(&[path]);
+        assert_eq!((fates(&rows), said), (vec!["0 1 completed node 0".to_owned()], vec![]), "{first:?}");
+    }
+    let path = dir.path().join("a.makeflowlog");
+    fs::write(&path, format!("{change}# LATER 1\n# NODE\tx\tcat\n")).unwrap();
+    assert_eq!(read(&[path]).1, ["mark_unknown:3", "line_bad:4"]);
+}
+
+#[test]
+fn started_again() {
+    let (rows, said) = read(&[fixture("aborted_and_resumed.makeflowlog")]);
+    assert_eq!(said, Vec::<String>::new());
+    assert_eq!(rows.len(), 2);
+    assert_ne!(rows[0].run_id, rows[1].run_id);
+    assert_eq!(fates(&rows), ["0 1 failed sleep", "0 1 failed sleep"]);
+}
+
+mod hostile {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn mangled() -> impl Strategy<Value = Vec<u8>> {
+        let names = [
+            "verbose.makeflowlog",
+            "failed_but_completed.makeflowlog",
+            "words.json",
+            "tabs_2013.makeflowlog",
+            "aborted_and_resumed.makeflowlog",
+            "killed/resource-rule-1.series",
+        ];
+        let texts: Vec<Vec<u8>> = names.iter().map(|name| fs::read(fixture(name)).unwrap()).collect();
+        let edit = (any::<prop::sample::Index>(), 0..30_usize, proptest::collection::vec(any::<u8>(), 0..6));
+        (prop::sample::select(texts), proptest::collection::vec(edit, 0..8)).prop_map(|(mut text, edits)| {
+            for (at, remove, insert) in edits {
+                let at = at.index(text.len() + 1);
+                let end = (at + remove).min(text.len());
+                text.splice(at..end, insert);
+            }
+            text
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn decoding_never_panics(first in mangled(), second in mangled()) {
+            let dir = tempfile::tempdir().unwrap();
+            let paths: Vec<PathBuf> = [("words.makeflowlog", first), ("words.json", second)].into_iter().filter_map(|(name, text)| {
+                let path = dir.path().join(name);
+                fs::write(&path, &text).unwrap();
+                Makeflow.recognise(&path, &text).map(|_| path)
+            }).collect();
+            let (rows, _) = read(&paths);
+            for row in &rows {
+                prop_assert!(!row.name.is_empty() && !row.status.is_empty());
+            }
+            let mut turned = paths;
+            turned.reverse();
+            prop_assert_eq!(read(&turned).0, rows);
+        }
+    }
+}

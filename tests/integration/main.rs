@@ -1,0 +1,50 @@
+//! What the program does as a whole, with real parts: a module for each area (`docs/architecture.md` has the table).
+//!
+//! Some modules flood a tracer, start daemons or take a whole machine, and are alone while they run: `.cargo/config.toml` has cargo start this binary through
+//! `tests/one-by-one`, which runs the modules one after another, each with its tests beside each other.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod airflow;
+mod attribution;
+mod bombs;
+mod case_studies;
+mod cli;
+mod containers;
+mod debian_kernels;
+mod demonstration;
+mod export;
+mod io_csv;
+mod jump;
+mod kernels;
+mod killed;
+mod layers;
+mod load;
+mod one_run;
+mod operations;
+mod overlay;
+mod pm4py;
+mod predict;
+mod private;
+mod prune;
+mod recording;
+mod round_trip;
+mod slurm;
+mod task_logs;
+mod terminal;
+mod trace_filters;
+mod tracing;
+mod transform;
+mod watched;
+mod ways;
+
+/// Without names of tests this binary runs everything at once, unless somebody sees to it that its modules run one after another.
+#[test]
+fn modules_run_one_after_another() {
+    let names = std::env::args().skip(1).any(|argument| !argument.starts_with('-'));
+    let alone = std::env::var_os("FLOWMINE_ONE_BY_ONE").is_some();
+    assert!(names || alone, "call cargo in the repository, or tests/one-by-one {}", std::env::args().next().unwrap_or_default());
+}

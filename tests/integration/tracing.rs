@@ -1,0 +1,327 @@
+//! `flowmine trace` as a whole: what it loses, how it ends by signals, what a killed one leaves.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use flowmine_schema::tables::{IoEvent, IoLoss, IoTotal, Process, TaskIo, TaskRun};
+
+use crate::support::require::require;
+use crate::support::running::{Running, text, until};
+use crate::support::traced::{each, end};
+use crate::support::{doctor, operations};
+
+/// Whether a way in works here.
+fn works(backend: &str) -> bool {
+    let (works, how) = doctor::says(backend);
+    let what = if backend == "ebpf" { "bpf" } else { backend };
+    require(what, &format!("{backend} ({how})"), works)
+}
+
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// `flowmine trace` in `dir`, into `dir/data`.
+fn trace(dir: &Path, backend: &str, options: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flowmine"));
+    command.args(["trace", "--backend", backend, "--dataset"]).arg(dir.join("data")).args(options).current_dir(dir);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Reads and writes of a burst: so many of 512 bytes each way.
+const BURST: i64 = 100_000;
+
+fn burst(dir: &Path, options: &[&str], calls: i64) -> Output {
+    std::fs::File::create(dir.join("in")).unwrap().set_len(512 * calls as u64).unwrap();
+    let mut command = trace(dir, "ebpf", options);
+    command.args(["--", "dd", "if=in", "of=out", "bs=512", "status=none"]).output().unwrap()
+}
+
+/// Count and bytes of the writes into `out` that are rows, by the way counting all rows.
+fn writes(dataset: &Path) -> (i64, i64, i64) {
+    let (mut all, mut calls, mut bytes) = (0, 0, 0);
+    each::<IoEvent<'static>>(dataset, |row| {
+        all += 1;
+        if row.op == "write" && row.size == Some(512) {
+            calls += 1;
+            bytes += row.result.unwrap();
+        }
+    });
+    (all, calls, bytes)
+}
+
+#[test]
+fn what_the_ring_loses_is_counted() {
+    if !works("ebpf") {
+        return;
+    }
+    let dir = scratch();
+    let output = burst(dir.path(), &["--ring", "4K"], BURST);
+    let dataset = dir.path().join("data");
+    let end = end(&dataset);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let (counted, received, lost) = (end.operations.unwrap(), end.received.unwrap(), end.lost.unwrap());
+    assert!(lost > 0 && received > 0, "{end:?}");
+    assert_eq!(counted, received + lost);
+    let (mut lost_by_kind, mut lost_bytes, mut all) = (BTreeMap::<String, i64>::new(), 0, 0);
+    each::<IoLoss<'static>>(&dataset, |loss| {
+        assert!(loss.processor.is_some_and(|processor| processor >= 0) && loss.reason == "ring-full" && loss.count > 0, "{loss:?}");
+        assert!(loss.not_before_ns < loss.observed_at_ns && loss.trace_ns < loss.observed_at_ns, "{loss:?}");
+        *lost_by_kind.entry(loss.kind.to_string()).or_default() += loss.count;
+        all += loss.count;
+        if loss.kind == "write" {
+            lost_bytes += loss.bytes.unwrap();
+        }
+    });
+    let (rows, calls, bytes) = writes(&dataset);
+    assert_eq!(rows, received);
+    // Each write is a row or lost, and each byte of them.
+    assert_eq!((calls + lost_by_kind["write"], bytes + lost_bytes), (BURST, 512 * BURST));
+    let operations: i64 = lost_by_kind.iter().filter(|(kind, _)| flowmine_trace::Op::of(kind).is_some()).map(|(_, count)| count).sum();
+    assert_eq!(operations, lost);
+    let sentence = format!("{all} records of {counted} operations were lost");
+    assert!(text(&output).contains(&sentence), "{sentence}\n{}", text(&output));
+}
+
+#[test]
+fn totals_are_right_whatever_the_ring_loses() {
+    if !works("ebpf") {
+        return;
+    }
+    let dir = scratch();
+    let output = burst(dir.path(), &["--ring", "4K", "--detail", "totals"], BURST);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", text(&output));
+    let (mut reads, mut writes) = ((0, 0), (0, 0));
+    let out = dir.path().join("out").metadata().unwrap().ino() as i64;
+    let from = dir.path().join("in").metadata().unwrap().ino() as i64;
+    each::<IoTotal<'static>>(&dir.path().join("data"), |row| {
+        if row.inode == out {
+            writes = (writes.0 + row.write_calls, writes.1 + row.write_bytes);
+        } else if row.inode == from {
+            reads = (reads.0 + row.read_calls, reads.1 + row.read_bytes);
+        }
+    });
+    // The last read finds the end.
+    assert_eq!((reads, writes), ((BURST + 1, 512 * BURST), (BURST, 512 * BURST)));
+}
+
+/// Neither the calls of libaio nor the requests of io_uring are seen by ptrace, with sums as with events: that there were some is counted.
+#[test]
+fn what_ptrace_cannot_see_is_counted_with_totals_too() {
+    for (case, kind) in [("aio", "aio"), ("io_uring", "io_uring")] {
+        let dir = scratch();
+        let (expectations, work) = (dir.path().join("told"), dir.path().join("work"));
+        std::fs::create_dir(&work).unwrap();
+        let output = trace(dir.path(), "ptrace", &["--detail", "totals", "--"])
+            .arg(operations::program())
+            .args([case, "--expect"])
+            .arg(&expectations)
+            .current_dir(&work)
+            .output()
+            .unwrap();
+        if output.status.code() == Some(77) {
+            require(case, &format!("a kernel with {case}"), false);
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+        let mut lost = BTreeMap::<(String, String), i64>::new();
+        each::<IoLoss<'static>>(&dir.path().join("data"), |loss| {
+            *lost.entry((loss.kind.to_string(), loss.reason.to_string())).or_default() += loss.count;
+        });
+        assert!(lost[&(kind.to_owned(), "not-visible".to_owned())] > 0, "{lost:?}");
+        assert!(text(&output).contains("not-visible") && !text(&output).contains("--ring"), "{}", text(&output));
+    }
+}
+
+/// A burst that fits into the default ring whole, so that it cannot depend on how fast the ring is read.
+#[test]
+fn the_default_ring_loses_nothing() {
+    if !works("ebpf") {
+        return;
+    }
+    let dir = scratch();
+    let output = burst(dir.path(), &[], BURST / 2);
+    assert_eq!((output.status.code(), text(&output)), (Some(0), String::new()));
+    let dataset = dir.path().join("data");
+    let end = end(&dataset);
+    assert_eq!((end.state.as_str(), end.lost, end.operations), ("ended", Some(0), end.received));
+    let (rows, calls, bytes) = writes(&dataset);
+    assert_eq!((Some(rows), calls, bytes), (end.received, BURST / 2, 256 * BURST));
+    each::<IoLoss<'static>>(&dataset, |loss| panic!("{loss:?}"));
+}
+
+#[test]
+fn sigterm_ends_the_trace_of_a_host_with_everything_written() {
+    if !works("ebpf") {
+        return;
+    }
+    let dir = scratch();
+    let (watched, dataset) = (dir.path().join("watched"), dir.path().join("data"));
+    std::fs::create_dir(&watched).unwrap();
+    let running = Running::start(trace(dir.path(), "ebpf", &["--detail", "events", "--directory", watched.to_str().unwrap()]));
+    until("a row of `hosts` says that it began", || dataset.join("hosts").is_dir() && end(&dataset).state == "began");
+    std::fs::write(watched.join("file"), [1; 12_345]).unwrap();
+    running.signal("TERM");
+    let output = running.output();
+    // Others on this host may do what is counted as lost, such as io_submit(2).
+    let mut lost = Vec::new();
+    each::<IoLoss<'static>>(&dataset, |loss| lost.push(loss.into_owned()));
+    assert_eq!(output.status.code(), Some(i32::from(!lost.is_empty())), "{}\n{lost:?}", text(&output));
+    assert_eq!(end(&dataset).state, "ended");
+    let mut seen = Vec::new();
+    // Of files that were never seen by a name, such as those that fault, nobody can say in which directory they lie: they are rows too.
+    let inode = watched.join("file").metadata().unwrap().ino() as i64;
+    each::<IoEvent<'static>>(&dataset, |row| {
+        if row.inode == Some(inode) {
+            seen.push((row.op.into_owned(), row.result));
+        }
+    });
+    assert_eq!(seen, [("open".to_owned(), Some(0)), ("write".to_owned(), Some(12_345)), ("close".to_owned(), Some(0))]);
+}
+
+#[test]
+fn a_signal_goes_to_the_command_and_what_it_does_then_is_written() {
+    for backend in ["ebpf", "ptrace"].into_iter().filter(|backend| works(backend)) {
+        let dir = scratch();
+        let mut command = trace(dir.path(), backend, &[]);
+        command.args(["--", "sh", "-c", "trap 'echo got it > last; exit 7' TERM; : > ready; while :; do sleep 0.05; done"]);
+        let running = Running::start(command);
+        until("the command runs", || dir.path().join("ready").exists());
+        running.signal("TERM");
+        let output = running.output();
+        assert_eq!(output.status.code(), Some(7), "{backend}: {}", text(&output));
+        let dataset = dir.path().join("data");
+        assert_eq!(end(&dataset).state, "ended", "{backend}");
+        let mut written = 0;
+        let mut opened = None;
+        each::<IoEvent<'static>>(&dataset, |row| {
+            if row.op == "open" && row.path.as_deref().is_some_and(|path| path.ends_with("/last")) {
+                opened = row.handle;
+            }
+            if row.op == "write" && row.handle == opened && opened.is_some() {
+                written += row.result.unwrap();
+            }
+        });
+        assert_eq!(written, "got it\n".len() as i64, "{backend}");
+    }
+}
+
+#[test]
+fn how_the_command_ended_is_passed_on() {
+    for backend in ["ebpf", "ptrace"].into_iter().filter(|backend| works(backend)) {
+        for (script, code, exit, signal) in [
+            ("exit 0", 0, Some(0), None),
+            ("exit 3", 3, Some(3), None),
+            ("kill -KILL $$", 137, None, Some(9)),
+            ("kill -SEGV $$", 139, None, Some(11)),
+        ] {
+            let dir = scratch();
+            let output = trace(dir.path(), backend, &[]).args(["--", "sh", "-c", script]).output().unwrap();
+            assert_eq!(output.status.code(), Some(code), "{backend}, {script}: {}", text(&output));
+            let mut ends = Vec::new();
+            each::<Process<'static>>(&dir.path().join("data"), |row| {
+                if row.exit_ns.is_some() {
+                    ends.push((row.exit_code, row.exit_signal));
+                }
+            });
+            assert_eq!(ends, [(exit, signal)], "{backend}, {script}");
+        }
+    }
+}
+
+/// A command that writes a line every 20 ms, whose tracer is killed.
+#[test]
+fn a_killed_trace_leaves_what_was_flushed() {
+    for backend in ["ebpf", "ptrace"].into_iter().filter(|backend| works(backend)) {
+        let dir = scratch();
+        let (out, dataset) = (dir.path().join("out"), dir.path().join("data"));
+        let mut command = trace(dir.path(), backend, &["--flush", "1s"]);
+        command.args(["--", "sh", "-c", "while :; do echo 0123456; sleep 0.02; done > out"]);
+        let mut running = Running::start(command);
+        let length = || out.metadata().map_or(0, |metadata| metadata.len() as i64);
+        until("the command writes", || length() >= 8 * 50);
+        let must_be_there = length();
+        // A flush each second, and the time that it takes.
+        std::thread::sleep(Duration::from_millis(2500));
+        running.signal("KILL");
+        let ended = running.0.as_mut().unwrap().wait().unwrap();
+        assert_eq!(ended.signal(), Some(9), "{backend}");
+        let at_most = length();
+        assert_eq!(end(&dataset).state, "began", "{backend}");
+        let mut offsets = Vec::new();
+        each::<IoEvent<'static>>(&dataset, |row| {
+            if row.op == "write" && row.size == Some(8) {
+                offsets.push(row.offset.unwrap());
+            }
+        });
+        // Without a hole, up to the last flush.
+        assert_eq!(offsets, (0..offsets.len() as i64).map(|line| 8 * line).collect::<Vec<_>>(), "{backend}");
+        let there = 8 * offsets.len() as i64;
+        assert!(must_be_there <= there && there <= at_most, "{backend}: {must_be_there} {there} {at_most}");
+        // The next trace of this host is not kept out.
+        let output = trace(dir.path(), backend, &[]).args(["--", "true"]).output().unwrap();
+        assert_eq!((output.status.code(), end(&dataset).state.as_str()), (Some(0), "ended"), "{backend}: {}", text(&output));
+    }
+}
+
+/// A shell script of which the commands are tasks: by each way, what a task did is what its processes did, and the script as a whole can be one as well.
+#[test]
+fn a_script_has_tasks() {
+    for backend in ["ptrace", "ebpf", "fuse"] {
+        if !works(backend) {
+            continue;
+        }
+        let dir = scratch();
+        let script = "seq 1 5000 > a\n( sort -r a | tail -100 > b )\nbash -c 'cp a c'\ncat missing 2> d || true\nwc -c < a > e\n";
+        std::fs::write(dir.path().join("all.sh"), script).unwrap();
+        let run = |options: &[&str]| {
+            let output = trace(dir.path(), backend, options).args(["--", "sh", "all.sh"]).output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        };
+        run(&["--tasks", "commands"]);
+        run(&["--task", "prepare"]);
+        let dataset = dir.path().join("data");
+        let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["correlate", "--dataset"]).arg(&dataset).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        let mut tasks: BTreeMap<String, Vec<(String, Option<i64>)>> = BTreeMap::new();
+        each::<TaskRun<'static>>(&dataset, |row| {
+            assert_eq!((&*row.engine, row.native_kind.as_deref()), ("flowmine", Some("pid")));
+            assert!(row.started_ns <= row.finished_ns, "{row:?}");
+            tasks.entry(row.run_name.unwrap().into_owned()).or_default().push((row.name.into_owned(), row.exit_code));
+        });
+        let told = |name: &str, code| (name.to_owned(), Some(code));
+        if backend != "fuse" {
+            // In a pipe either may begin first.
+            let mut of_script = tasks["all.sh"].clone();
+            of_script.sort();
+            // The shell that becomes `cp` in its own place is called after what it was last.
+            let expected = [told("cat", 1), told("cp", 0), told("seq", 0), told("sort", 0), told("tail", 0), told("wc", 0)];
+            assert_eq!(of_script, expected, "{backend}");
+        }
+        assert_eq!(tasks["prepare"], [told("prepare", 0)], "{backend}");
+        if backend == "fuse" {
+            // Of processes that never used the overlay it knows nothing, and so not what is below them.
+            continue;
+        }
+        let mut written: BTreeMap<(String, String), i64> = BTreeMap::new();
+        each::<TaskIo<'static>>(&dataset, |row| {
+            let name = row.path.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default().to_owned();
+            if let ("a" | "b" | "c", Some(task)) = (name.as_str(), &row.logical_task) {
+                *written.entry((task.to_string(), name)).or_default() += row.written_bytes;
+            }
+        });
+        let size = |name: &str| std::fs::metadata(dir.path().join(name)).unwrap().len() as i64;
+        let of = |task: &str, name: &str| written.get(&(task.to_owned(), name.to_owned())).copied().unwrap_or(0);
+        assert_eq!(
+            [("seq", "a"), ("tail", "b"), ("cp", "c")].map(|(task, name)| of(task, name)),
+            [size("a"), size("b"), size("c")],
+            "{backend}"
+        );
+        assert_eq!(["a", "b", "c"].map(|name| of("prepare", name)), [size("a"), size("b"), size("c")], "{backend}");
+    }
+}
