@@ -1,12 +1,13 @@
 //! What Slurm prints (`flowmine-extract-slurm`): files of others, and what squeue and sacct answer when they are asked.
 
 use flowmine_extract_slurm::accounting::Accounting;
-use flowmine_extract_slurm::array::IndexSet;
 use flowmine_extract_slurm::import::{self, Imported, Kind, Options};
 use flowmine_extract_slurm::naming::Naming;
 use flowmine_extract_slurm::queue::{Changes, PollTime, Queue};
-use flowmine_extract_slurm::{dependency, sacct, squeue, submit_line};
+use flowmine_extract_slurm::{sacct, squeue, submit_line};
 use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_slurm::dependency;
+use flowmine_slurm::index_set::IndexSet;
 
 use crate::{Seeds, choice, from, reached};
 
