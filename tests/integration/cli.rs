@@ -65,7 +65,7 @@ fn what_workflow_engines_told_is_imported() {
     assert!(odd.contains("the log says COMPLETED, but of 4 rules 1 are complete, 2 failed"), "{odd}");
     assert!(import("snakemake", "snakemake/slurm_retried_9", 0).contains("4 rows of task_runs written (2 completed, 2 failed)"));
     let pods = import("kubernetes", "kubernetes/pods_of_many_engines.json", 1);
-    assert!(pods.contains("9 rows of task_runs written (2 completed, 5 failed, 1 running, 1 submitted); 1 errors"), "{pods}");
+    assert!(pods.contains("9 rows of task_runs written (2 completed, 5 failed, 1 running, 1 submitted); 1 error, see"), "{pods}");
     assert!(import("wfformat", "wfformat/flat_1.4.json", 0).contains("2 unknown"));
     let export = |args: &[&str], code: i32| {
         said(flowmine().args(["export", "--format", "wfformat", "--dataset"]).arg(dir.path().join("dataset")).args(args), code)

@@ -1,5 +1,6 @@
 //! What is said on standard error. Text from a cluster is made visible first, so that a name cannot steer the terminal.
 
+use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 
 use flowmine_eventlog::read::{self, Finding};
@@ -43,6 +44,12 @@ pub fn chain(error: &anyhow::Error) -> String {
 /// Whether somebody watches.
 pub fn on_terminal() -> bool {
     std::io::stderr().is_terminal()
+}
+
+/// A count with its word: `1 file`, `2 files`.
+pub fn counted<N: Display + From<u8> + PartialEq>(n: N, one: &str, many: &str) -> String {
+    let word = if n == N::from(1) { one } else { many };
+    format!("{n} {word}")
 }
 
 /// How many diagnostics of an input are shown; all are in the dataset.

@@ -78,10 +78,10 @@ impl Part {
     /// What it is, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Submission => "not submitted, though all that it waited for had ended",
+            Self::Submission => "not submitted, though all that it is known to have waited for had ended",
             Self::Retry => "attempts before the last",
             Self::Queue => "in the queue",
-            Self::Waiting => "not started, though all that it waited for had ended",
+            Self::Waiting => "not started, though all that it is known to have waited for had ended",
             Self::Lag => "behind a task that it ran beside",
             Self::Read => "reading",
             Self::Write => "writing",

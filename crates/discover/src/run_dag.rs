@@ -134,6 +134,8 @@ pub struct LeftOut {
     pub tasks: u64,
     /// Dependencies on tasks that no row tells of.
     pub unknown_parents: u64,
+    /// Tasks of which nobody tells what they wait for, and of which nothing was traced.
+    pub tasks_without_parents: u64,
     /// Declared dependencies between tasks that also gave data: the line of the data stands for both.
     pub declared_and_done: u64,
 }
@@ -404,7 +406,16 @@ impl Fine {
         }
         let mut fine = Self {
             critical: vec![false; tasks.len()],
-            left_out: LeftOut { tasks: (run.tasks.len() - tasks.len()) as u64, unknown_parents: run.unknown_parents, ..LeftOut::default() },
+            left_out: LeftOut {
+                tasks: (run.tasks.len() - tasks.len()) as u64,
+                unknown_parents: run.unknown_parents,
+                tasks_without_parents: tasks
+                    .iter()
+                    .map(|at| &run.tasks[*at as usize])
+                    .filter(|task| !task.parents_known && !task.traced)
+                    .count() as u64,
+                ..LeftOut::default()
+            },
             tasks,
             place: Vec::new(),
             versions: Vec::new(),

@@ -91,6 +91,12 @@ pub trait Engine {
     /// What a file is, by its first bytes (64 KiB, unpacked), or a directory, by what lies in it; `None` when the engine does not read it.
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<&'static str>;
 
+    /// What a file is that the engine writes and that is not read, and what to give in its place; a
+    /// sentence for people.
+    fn not_read(&self, _head: &[u8]) -> Option<&'static str> {
+        None
+    }
+
     /// The files that make up a directory that is read as one thing: those of the engine, not what the task made.
     ///
     /// # Errors

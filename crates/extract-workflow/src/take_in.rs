@@ -312,7 +312,9 @@ fn look(engine: &dyn Engine, paths: &[PathBuf], known: &Known, report: &mut Repo
             Ok(None) if !named => report.passed_over += 1,
             Ok(None) => {
                 let message = format!("this is nothing that import {} reads", engine.name());
-                refuse(report, &path, Diagnostic::error("file_not_recognised", message));
+                let diagnostic = Diagnostic::error("file_not_recognised", message);
+                let what = if path.is_file() { crate::input::head(&path).ok().and_then(|head| engine.not_read(&head)) } else { None };
+                refuse(report, &path, what.map_or(diagnostic.clone(), |what| diagnostic.advise(what)));
             }
             Err(e) => refuse(report, &path, Diagnostic::error("file_unreadable", e.to_string())),
         }

@@ -3,7 +3,8 @@
 //!
 //! In go the tables `task_runs`, `task_totals` and `data_flow` or, where there are no tasks,
 //! `job_states`, `job_dependencies` and `data_flow`. Attempts at one task are one task. Where an
-//! engine tells no parents but inputs and outputs, who makes a declared input is a parent.
+//! engine tells no parents but inputs and outputs by their paths (Nextflow's outputs are names in
+//! the task's own directory), who makes a declared input is a parent.
 //!
 //! What is refused: a run that is not there, and to choose among several.
 
@@ -174,6 +175,9 @@ struct Gathered {
     /// Where the task of an attempt is, and which attempt at it that is, by what `data_flow` calls the attempt.
     by_key: FxHashMap<String, (u32, u32)>,
     parents: Vec<Option<Vec<String>>>,
+    /// Of each task whether its files are told by their paths, so that who writes what another
+    /// reads is known. Nextflow's outputs are names and patterns in the task's own directory.
+    has_paths: Vec<bool>,
     /// Until when the attempt that holds was known: the last one holds.
     last: Vec<(Option<i64>, Option<i64>)>,
 }
@@ -297,6 +301,7 @@ impl Gathered {
         let at = self.graph.tasks.len() as u32;
         self.graph.tasks.push(RunTask { name: label(row), activity: row.logical_task.to_string(), ..RunTask::default() });
         self.parents.push(None);
+        self.has_paths.push(row.engine != "nextflow");
         self.last.push((None, None));
         at
     }
@@ -317,9 +322,12 @@ impl Gathered {
         }
         let mut makers: FxHashMap<&str, u32> = FxHashMap::default();
         for (at, task) in self.graph.tasks.iter().enumerate() {
-            makers.extend(task.outputs.iter().flatten().map(|path| (path.as_str(), at as u32)));
+            makers.extend(task.outputs.iter().flatten().filter(|_| self.has_paths[at]).map(|path| (path.as_str(), at as u32)));
         }
-        let by_files = |to: &u32| self.parents[*to as usize].is_none() && self.graph.tasks[*to as usize].inputs.is_some();
+        let by_files = |to: &u32| {
+            let at = *to as usize;
+            self.parents[at].is_none() && self.has_paths[at] && self.graph.tasks[at].inputs.is_some()
+        };
         let mut known = Vec::new();
         for to in (0..self.graph.tasks.len() as u32).filter(by_files) {
             let inputs = self.graph.tasks[to as usize].inputs.iter().flatten();
@@ -327,7 +335,7 @@ impl Gathered {
             edges.extend(makers.map(|&from| Declared { from, to, for_start: false }));
             known.push(to);
         }
-        // Without any file that one declares to write and another to read, nothing is told.
+        // Without any file that one declares to write, nothing is told.
         if !makers.is_empty() {
             for to in known {
                 self.graph.tasks[to as usize].parents_known = true;
@@ -557,4 +565,49 @@ fn job_dependencies(jobs: &Jobs, of_attempt: &[u32]) -> Vec<Declared> {
         }
     }
     edges.into_iter().collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+mod tests {
+    use flowmine_correlate::RowRules;
+    use flowmine_schema::{Builder, Role};
+
+    use super::*;
+
+    /// Of a run of two tasks, of which the second reads what the first writes and neither's parents
+    /// are told: whose parents are known, and the dependencies.
+    fn declared(engine: &'static str, parents: Option<&'static str>) -> (Vec<bool>, Vec<(u32, u32)>) {
+        let row = |id: &'static str, inputs: &'static str, outputs: &'static str| TaskRun {
+            engine: engine.into(),
+            run_name: Some("a_b".into()),
+            task_id: Some(id.into()),
+            name: id.into(),
+            status: "completed".into(),
+            inputs: Some(inputs.into()),
+            outputs: Some(outputs.into()),
+            ..TaskRun::default()
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let dataset = Dataset::open_or_create(&dir.path().join("dataset")).unwrap();
+        let mut rows: Builder<TaskRun<'static>> = Builder::new();
+        rows.push(&TaskRun { parents: parents.map(Into::into), ..row("1", r#"[{"path":"/in"}]"#, r#"[{"path":"x"}]"#) });
+        rows.push(&row("2", r#"[{"path":"x"}]"#, r#"[{"path":"y"}]"#));
+        let mut writer = dataset.writer(Role::Raw, "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        transaction.append(rows).unwrap();
+        transaction.commit().unwrap();
+        let (rules, filter) = (RowRules::default(), Filter::default());
+        let run = read(&dataset, &Tasks::new(&dataset, &rules, &filter), &filter, None).unwrap();
+        let edges = run.declared.iter().map(|edge| (edge.from, edge.to)).collect();
+        (run.tasks.iter().map(|task| task.parents_known).collect(), edges)
+    }
+
+    #[test]
+    fn parents_by_files_are_known_where_files_have_paths() {
+        assert_eq!(declared("makeflow", None), (vec![true, true], vec![(0, 1)]));
+        // Its outputs are names in the task's own directory: they say nothing of who made an input.
+        assert_eq!(declared("nextflow", None), (vec![false, false], vec![]));
+        assert_eq!(declared("nextflow", Some("[]")), (vec![true, false], vec![]));
+    }
 }

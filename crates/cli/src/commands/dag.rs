@@ -65,7 +65,8 @@ pub fn make(args: &Discover, format: ModelFormat) -> anyhow::Result<Made<'static
             let found = of(&dataset, &jobs::time_filter(&args.filter)?)?;
             anyhow::ensure!(
                 !matches!(format, ModelFormat::Csv | ModelFormat::Text),
-                "what engines declare of several runs is written as svg, dot, json and the like; choose one run with --run for tables"
+                "{} is drawn as a graph of logical tasks, which is written as svg, dot, json and the like; for tables and text choose one run with --run",
+                if found.runs == 1 { "a run of which nothing was traced" } else { "what engines declare of several runs" }
             );
             return Ok(Box::new(move |out| match format {
                 ModelFormat::Json => Ok(declared_picture::json(&found, out)?),

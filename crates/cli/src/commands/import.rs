@@ -15,9 +15,10 @@ use flowmine_logs::log_file::{self, Content, LogRules, stored};
 use flowmine_schema::text::visible;
 
 use super::{dataset_to_write, io_csv, source, task_runs};
+use crate::Outcome;
 use crate::args::{Import, ImportLog, ImportSlurm};
+use crate::messages::{self, counted};
 use crate::progress::Stage;
-use crate::{Outcome, messages};
 
 /// Imports files.
 pub fn run(args: &Import) -> anyhow::Result<Outcome> {
@@ -87,9 +88,12 @@ fn slurm(args: &ImportSlurm) -> anyhow::Result<Outcome> {
         ));
     }
     messages::note(&format!(
-        "{files} files with {records} records imported, {changes} rows of job_states written{}{}",
-        if already > 0 { format!("; {already} files had been imported before and were skipped") } else { String::new() },
-        if errors > 0 { format!("; {errors} errors, see above and the table `diagnostics`") } else { String::new() },
+        "{} with {} imported, {} of job_states written{}{}",
+        counted(files, "file", "files"),
+        counted(records, "record", "records"),
+        counted(changes, "row", "rows"),
+        if already > 0 { format!("; {} had been imported before and skipped", counted(already, "file", "files")) } else { String::new() },
+        if errors > 0 { format!("; {}, see above and the table `diagnostics`", counted(errors, "error", "errors")) } else { String::new() },
     ));
     let nothing = files == 0 && already == 0;
     anyhow::ensure!(!nothing, "nothing could be imported");

@@ -6,9 +6,10 @@ use flowmine_io_csv::write::{self, Period, Written};
 use flowmine_schema::Dataset;
 
 use super::dataset_to_write;
+use crate::Outcome;
 use crate::args::{Export, ImportIoCsv, TimestampArg};
+use crate::messages::{self, counted};
 use crate::progress::Stage;
-use crate::{Outcome, messages};
 
 /// How many files with warnings or errors are shown.
 const SHOWN: usize = 10;
@@ -36,9 +37,11 @@ pub fn import(args: &ImportIoCsv) -> anyhow::Result<Outcome> {
     let rows: u64 = reports.iter().map(|report| report.rows).sum();
     let files = reports.iter().filter(|report| report.rows > 0).count();
     messages::note(&format!(
-        "{files} files with {rows} lines imported{}{}",
-        if already > 0 { format!("; {already} files had been imported before and were skipped") } else { String::new() },
-        if errors > 0 { format!("; {errors} errors, see above and the table `diagnostics`") } else { String::new() },
+        "{} with {} imported{}{}",
+        counted(files, "file", "files"),
+        counted(rows, "line", "lines"),
+        if already > 0 { format!("; {} had been imported before and skipped", counted(already, "file", "files")) } else { String::new() },
+        if errors > 0 { format!("; {}, see above and the table `diagnostics`", counted(errors, "error", "errors")) } else { String::new() },
     ));
     anyhow::ensure!(files > 0 || already > 0 || errors == 0, "nothing could be imported");
     Ok(if errors > 0 { Outcome::WithLosses } else { Outcome::Clean })

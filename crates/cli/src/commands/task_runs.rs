@@ -5,9 +5,10 @@ use flowmine_extract_workflow::take_in::take_in;
 use flowmine_extract_workflow::{Engine, Options};
 
 use super::dataset_to_write;
+use crate::Outcome;
 use crate::args::ImportTasks;
+use crate::messages::{self, counted};
 use crate::progress::Stage;
-use crate::{Outcome, messages};
 
 /// How many files with warnings or errors are shown.
 const SHOWN: usize = 10;
@@ -43,17 +44,31 @@ pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome
     let files = report.sources.iter().filter(|source| !source.kind.is_empty()).count();
     let statuses: Vec<_> = report.statuses.iter().map(|(status, count)| format!("{count} {status}")).collect();
     messages::note(&format!(
-        "{files} files imported, {} rows of task_runs written{}{}{}{}{}",
-        report.rows(),
+        "{} imported, {} of task_runs written{}{}{}{}{}",
+        counted(files, "file", "files"),
+        counted(report.rows(), "row", "rows"),
         if statuses.is_empty() { String::new() } else { format!(" ({})", statuses.join(", ")) },
         if report.grown > 0 {
-            format!("; {} had been imported before and have grown, their rows replace the earlier ones", report.grown)
+            let have = if report.grown == 1 { "has" } else { "have" };
+            format!("; {} had been imported before and {have} grown, the rows now replace the earlier ones", report.grown)
         } else {
             String::new()
         },
-        if already > 0 { format!("; {already} had been imported before and were skipped") } else { String::new() },
-        if passed_over > 0 { format!("; {passed_over} files in the directories are something else") } else { String::new() },
-        if errors > 0 { format!("; {errors} errors, see above and the table `diagnostics`") } else { String::new() },
+        if already > 0 {
+            format!("; {already} had been imported before and {} skipped", if already == 1 { "was" } else { "were" })
+        } else {
+            String::new()
+        },
+        if passed_over > 0 {
+            format!(
+                "; {} in the directories {} not of this engine",
+                counted(passed_over, "file", "files"),
+                if passed_over == 1 { "is" } else { "are" }
+            )
+        } else {
+            String::new()
+        },
+        if errors > 0 { format!("; {}, see above and the table `diagnostics`", counted(errors, "error", "errors")) } else { String::new() },
     ));
     anyhow::ensure!(files > 0 || already > 0, "nothing could be imported");
     Ok(if errors > 0 { Outcome::WithLosses } else { Outcome::Clean })

@@ -83,6 +83,9 @@ fn facts(found: &RunDag) -> (Vec<String>, Vec<String>) {
     if left.unknown_parents > 0 {
         words.push(format!("{} on {nouns} that no row tells of", counted(left.unknown_parents, "dependency", "dependencies")));
     }
+    if left.tasks_without_parents > 0 {
+        words.push(format!("what {} waited for, which nobody tells", counted(left.tasks_without_parents, found.noun, &nouns)));
+    }
     (facts, words)
 }
 

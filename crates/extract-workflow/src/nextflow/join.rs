@@ -7,11 +7,12 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::NaiveDateTime;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::time::{SECOND_NS, rfc3339};
 
 use super::clock::Resolved;
 use super::fate::Run;
 use super::history::{self, Launch};
-use super::names::{can_be_same, names_agree, shown, surely_same};
+use super::names::{can_be_same, differ_by_number, names_agree, shown, surely_same};
 use super::report::Report;
 use super::trace::{Record, Written};
 use crate::{Options, Row};
@@ -24,6 +25,8 @@ struct KnownRun {
     clock: Option<Resolved>,
     trace_file: Option<String>,
     has_log: bool,
+    /// A trace file alone told of it.
+    of_trace: bool,
 }
 
 /// All rows so far.
@@ -36,6 +39,8 @@ pub struct Joined {
     run_of: Vec<Option<usize>>,
     runs: Vec<KnownRun>,
     launches: Vec<Launch>,
+    /// What runs are called of which a trace file alone told, each with the last number behind it.
+    of_traces: HashMap<String, usize>,
     /// By the hash that Nextflow shows.
     by_key: HashMap<String, Vec<usize>>,
     /// How often a source added to a row.
@@ -76,12 +81,15 @@ impl Joined {
         let can_be = |at: usize| {
             let known = &self.rows[at];
             let same_id = known.task_id.as_deref().zip(row.task_id.as_deref()).is_none_or(|(known, told)| known == told);
-            let same_name = row.name.is_empty() || names_agree(&known.name, &row.name);
-            // A cached task has another number in the run that executed it.
+            // A cached task has another number in the run that executed it, and where that is its
+            // tag, another name: `p (1)` was `p (2)`.
+            let renumbered = known.cached && differ_by_number(&known.name, &row.name);
+            let same_name = row.name.is_empty() || names_agree(&known.name, &row.name) || renumbered;
             same_name && (same_id || known.cached != row.cached) && self.hashes[at].as_deref().is_some_and(|known| can_be_same(known, hash))
         };
         let mut found: Vec<usize> = same_key.iter().copied().filter(|at| surely(*at) || can_be(*at)).collect();
-        found.sort_by_key(|at| (!surely(*at), *at));
+        let agrees = |at: usize| names_agree(&self.rows[at].name, &row.name);
+        found.sort_by_key(|at| (!surely(*at), !agrees(*at), *at));
         found
     }
 
@@ -106,7 +114,9 @@ impl Joined {
         }
         let has_executed = records.iter().any(|record| !record.row.cached && record.hash().is_some());
         let score = |run: usize| (agree[run], self.runs[run].trace_file.as_deref() == Some(name));
-        let agrees = |run: &usize| if has_executed { agree[*run].0 > 0 } else { agree[*run].1 > 0 };
+        // Every run that was resumed has the cached tasks: by these alone, two trace files without
+        // a log are two runs.
+        let agrees = |run: &usize| if has_executed { agree[*run].0 > 0 } else { agree[*run].1 > 0 && !self.runs[*run].of_trace };
         let best = (0..agree.len()).filter(agrees).max_by_key(|run| score(*run))?;
         let mut equal = (0..agree.len()).filter(|run| score(*run) == score(best));
         // The same log under two names is the same run.
@@ -138,8 +148,35 @@ impl Joined {
         records.iter().filter(|record| !record.row.cached).find_map(|record| {
             let Some(Written::Local(local)) = record.submit else { return None };
             let same = self.same_task(record.hash(), &record.row).into_iter().find(|at| self.run_of[*at] == Some(run))?;
-            Resolved::by_pair(local, self.rows[same].submitted_ns?)
+            // What another trace file tells can be in a zone that had to be assumed.
+            let is_exact = self.rows[same].submitted_precision_ns.is_some_and(|precision| precision < SECOND_NS);
+            Resolved::by_pair(local, self.rows[same].submitted_ns.filter(|_| is_exact)?)
         })
+    }
+
+    /// A new run for a trace file of which no other source tells the run. It is called after the
+    /// file and the first time of a task that it executed, as that is written: trace files of many
+    /// runs have the same name. Times of cached tasks are of earlier runs.
+    fn run_of_its_own(&mut self, file: &str, records: &[Record]) -> usize {
+        let executed = || records.iter().filter(|record| !record.row.cached);
+        let local = executed().filter_map(Record::local).min().map(|local| local.to_string());
+        let begun = local.or_else(|| executed().filter_map(Record::utc).min().map(rfc3339));
+        let name = begun.map_or_else(|| file.to_owned(), |begun| format!("{file} {begun}"));
+        let name = self.free_name(name);
+        self.runs.push(KnownRun { name: Some(name), of_trace: true, ..KnownRun::default() });
+        self.runs.len() - 1
+    }
+
+    /// This name or, where another trace file's run has it, with a number behind it.
+    fn free_name(&mut self, name: String) -> String {
+        let mut free = name.clone();
+        while self.of_traces.contains_key(&free) {
+            let used = self.of_traces.entry(name.clone()).or_insert(1);
+            *used += 1;
+            free = format!("{name} ({used})");
+        }
+        self.of_traces.insert(free.clone(), 1);
+        free
     }
 
     /// Adds a trace file; gives the number of rows of which it told first.
@@ -152,7 +189,9 @@ impl Joined {
             let advice = "import it together with the run's .nextflow.log, or say the zone with --zone, as in --zone=+01:00";
             said.push(Diagnostic::warning("no_zone", message).advise(advice));
         }
-        self.add_records(records, run, &clock.unwrap_or_else(|| Resolved::without_log(options)), said)
+        // Numbers of tasks count within a run, and what no other source tells of is one of its own.
+        let run = run.unwrap_or_else(|| self.run_of_its_own(name, &records));
+        self.add_records(records, Some(run), &clock.unwrap_or_else(|| Resolved::without_log(options)), said)
     }
 
     /// Adds a report, which names its run and tells times in UTC; gives the number of rows of which it told first.
@@ -202,19 +241,18 @@ impl Joined {
     /// Adds a work directory; gives the number of rows of which it told first.
     pub fn add_work_dir(&mut self, mut row: Row, hash: &str, said: &mut Diagnostics) -> u64 {
         let known = self.same_task(Some(hash), &row);
-        let executed: Vec<usize> = known.iter().copied().filter(|at| !self.rows[*at].cached).collect();
-        if let Some(at) = executed.first() {
+        if !known.is_empty() {
+            self.filled += 1;
+            let (cached, executed): (Vec<usize>, Vec<usize>) = known.into_iter().partition(|at| self.rows[*at].cached);
             if executed.len() > 1 {
                 said.push(Diagnostic::warning("work_dir_twice", "several attempts have this hash; the first is taken"));
             }
-            self.filled += 1;
-            fill(&mut self.rows[*at], row, said);
-            return 0;
-        }
-        if !known.is_empty() {
-            self.filled += 1;
+            if let Some(at) = executed.first() {
+                fill(&mut self.rows[*at], row.clone(), said);
+            }
+            // In a run that was resumed the task reads and writes the same.
             forget_earlier_run(&mut row);
-            for at in known {
+            for at in self.without_doubt(cached, hash) {
                 fill(&mut self.rows[at], row.clone(), said);
             }
             return 0;
@@ -230,6 +268,19 @@ impl Joined {
         1
     }
 
+    /// Of cached tasks those that this work directory is of. Where several with different names in
+    /// a run share the hash that Nextflow shows it can be of any, so of none.
+    fn without_doubt(&self, mut cached: Vec<usize>, hash: &str) -> Vec<usize> {
+        let surely = |at: usize| self.hashes[at].as_deref().is_some_and(|known| surely_same(known, hash));
+        let mut names: HashMap<Option<usize>, Option<&str>> = HashMap::new();
+        for at in &cached {
+            let name = self.rows[*at].name.as_ref();
+            names.entry(self.run_of[*at]).and_modify(|known| *known = known.filter(|known| *known == name)).or_insert(Some(name));
+        }
+        cached.retain(|at| surely(*at) || names[&self.run_of[*at]].is_some());
+        cached
+    }
+
     /// The rows: those of logs in their order, then those of trace files, then those of work directories.
     pub fn finish(self) -> Vec<Row> {
         let mut rows = self.rows;
@@ -238,6 +289,7 @@ impl Joined {
                 row.native_kind = super::native_kind(row.executor.as_deref().unwrap_or_default()).map(Into::into);
             }
         }
+        super::parents::give_ids(&mut rows, &self.run_of);
         super::parents::put(&mut rows, &self.run_of);
         rows
     }
@@ -292,7 +344,7 @@ fn fill(row: &mut Row, other: Row, said: &mut Diagnostics) {
     for (what, known, told) in [
         ("the native id", row.native_id.as_deref(), other.native_id.as_deref()),
         ("the number", row.task_id.as_deref(), other.task_id.as_deref()),
-        ("the name", Some(row.name.as_ref()), Some(other.name.as_ref()).filter(|name| !name.is_empty())),
+        ("the name", Some(row.name.as_ref()), Some(other.name.as_ref()).filter(|name| !name.is_empty() && !row.cached)),
     ] {
         if let (Some(known), Some(told)) = (known, told)
             && known != told

@@ -88,7 +88,7 @@ impl Engine for Nextflow {
             return work_dir::is_one(path).then_some(WORK_DIR);
         }
         let text = String::from_utf8_lossy(head);
-        if text.lines().next().is_some_and(|header| trace::separator(header).is_some()) {
+        if trace::is_one(&text) {
             return Some(TRACE);
         }
         if report::is_one(&text) {
@@ -100,6 +100,23 @@ impl Engine for Nextflow {
         // A log that was cut can begin within a stack trace.
         let is_log = |line: &str| clock::prefix(line).is_some() && line.contains(" - ");
         text.lines().take(200).any(is_log).then_some(LOG)
+    }
+
+    fn not_read(&self, head: &[u8]) -> Option<&'static str> {
+        let text = String::from_utf8_lossy(head);
+        let begins = |what: &[&str]| what.iter().any(|what| text.trim_start().starts_with(what));
+        if text.contains("<h3>Processes execution timeline</h3>") {
+            return Some(
+                "it is Nextflow's timeline (-with-timeline), whose times the log, the trace file (-with-trace) and the report (-with-report) tell: give these",
+            );
+        }
+        // As DOT, for Mermaid, and as a page that holds that.
+        let is_graph = begins(&["digraph ", "strict digraph "]) || begins(&["flowchart ", "graph "]);
+        let is_page = || text.contains("<title>Nextflow") && (text.contains("class=\"mermaid\"") || text.contains("cytoscape"));
+        (is_graph || is_page()).then_some(
+            "it is a graph of processes, as Nextflow's -with-dag draws it, which tells of no task: give the directory in which Nextflow was launched; parents of tasks are \
+             told by its work directories",
+        )
     }
 
     fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row> {

@@ -42,10 +42,31 @@ pub fn names_agree(a: &str, b: &str) -> bool {
     a == b || is_process(a, b) || is_process(b, a)
 }
 
+/// Whether two names are of the same process and have a bare number for a tag, which Nextflow gives
+/// to tasks without tag and counts anew in each run: `p (1)`, `p (2)`.
+pub fn differ_by_number(a: &str, b: &str) -> bool {
+    let number = |tag: Option<&str>| tag.is_none_or(|tag| !tag.is_empty() && tag.bytes().all(|b| b.is_ascii_digit()));
+    let ((a, a_tag), (b, b_tag)) = (process_and_tag(a), process_and_tag(b));
+    a == b && number(a_tag) && number(b_tag)
+}
+
 /// A hash at the beginning of a message, `[19/2c6526] Submitted process > …`, and what follows.
 pub fn leading_key(message: &str) -> Option<(&str, &str)> {
     let (key, rest) = message.strip_prefix('[')?.split_once("] ")?;
-    (key.len() == SHOWN && hash_of_dir(key) == Some(key)).then_some((key, rest))
+    (key.len() == SHOWN && is_hash(key)).then_some((key, rest))
+}
+
+/// Whether this is a hash and nothing else, as far as it is told.
+pub fn is_hash(text: &str) -> bool {
+    hash_of_dir(text) == Some(text)
+}
+
+/// The length of a whole hash.
+const WHOLE: usize = "19/2c6526a42e35b104d009c7369098f1".len();
+
+/// The whole hash in which a work directory's path ends.
+pub fn whole_hash(dir: &str) -> Option<&str> {
+    hash_of_dir(dir).filter(|hash| hash.len() == WHOLE)
 }
 
 #[cfg(test)]
@@ -70,6 +91,11 @@ mod tests {
         let whole = "19/2c6526a42e35b104d009c7369098f1";
         assert_eq!(hash_of_dir(&format!("s3://b/w/{whole}/")), Some(whole));
         assert_eq!(shown(whole), "19/2c6526");
+        assert_eq!(
+            (whole_hash(&format!("../../{whole}")), whole_hash("/w/19/2c6526"), whole_hash(&format!("/w/{whole}0"))),
+            (Some(whole), None, None)
+        );
+        assert!(is_hash(whole) && is_hash("19/2c6526") && !is_hash("d41d8cd98f00b204e9800998ecf8427e") && !is_hash("/19/2c6526"));
         for none in ["/w/19", "/w/1x/2c6526a", "/w/19/2c65", "", "é/2c6526a", "2c6526"] {
             assert_eq!(hash_of_dir(none), None, "{none}");
         }
@@ -83,5 +109,9 @@ mod tests {
     fn agreeing_names() {
         assert!(names_agree("A:B (x)", "A:B (x)") && names_agree("A:B (x)", "A:B") && names_agree("A:B", "A:B (x)"));
         assert!(!names_agree("A:B (x)", "A:B (y)") && !names_agree("A:B", "A:C (y)"));
+        assert!(differ_by_number("A:B (1)", "A:B (12)") && differ_by_number("A:B", "A:B (1)"));
+        assert!(
+            !differ_by_number("A:B (1)", "A:B (s2)") && !differ_by_number("A:B (1)", "A:C (1)") && !differ_by_number("A:B ()", "A:B (1)")
+        );
     }
 }

@@ -1,23 +1,60 @@
 //! Whose outputs a task's inputs are: an input that lies in the work directory of another task was made by that task.
 //!
-//! In go rows of which the column `parents` says that all inputs are known (`work_dir.rs`); in it come out the tasks in whose work directories they lie. Null where one lies in a work
-//! directory of which no task of the run is known, or whose task has no number. What a task is given as a value is told nowhere.
+//! In go rows of which the column `parents` says that all inputs are known (`work_dir.rs`); in it
+//! come out the tasks in whose work directories they lie. Null where one lies in a work directory
+//! of which no task of the run is known, or two, or whose task has neither number nor a hash of its
+//! own. What a task is given as a value is told nowhere.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
+use super::names::whole_hash;
 use crate::Row;
+
+/// Gives an id to tasks without a number: cached ones that a log alone tells of, those that had not
+/// ended, and those of which a work directory alone tells. It is the hash that Nextflow shows,
+/// where no other task of their run has it. `run_of` tells the run of each.
+pub fn give_ids(rows: &mut [Row], run_of: &[Option<usize>]) {
+    let mut of_number: HashMap<(Option<usize>, &str), usize> = HashMap::new();
+    let mut of_hash: HashMap<(Option<usize>, &str), usize> = HashMap::new();
+    for (row, run) in rows.iter().zip(run_of) {
+        for (counts, told) in [(&mut of_number, &row.task_id), (&mut of_hash, &row.cache_key)] {
+            if let Some(told) = told.as_deref() {
+                *counts.entry((*run, told)).or_default() += 1;
+            }
+        }
+    }
+    let ids: Vec<Option<Cow<'static, str>>> = (rows.iter().zip(run_of))
+        .map(|(row, run)| {
+            let is_alone = |counts: &HashMap<(Option<usize>, &str), usize>, told: &str| counts.get(&(*run, told)) == Some(&1);
+            // Of a cached task trace files and reports tell the number that it had in the run that
+            // executed it, which can be that of another task in this one.
+            let number = row.task_id.as_ref().filter(|number| !row.cached || is_alone(&of_number, number));
+            number.or_else(|| row.cache_key.as_ref().filter(|hash| is_alone(&of_hash, hash))).cloned()
+        })
+        .collect();
+    for (row, id) in rows.iter_mut().zip(ids) {
+        row.task_id = id;
+    }
+}
 
 /// Puts them into the rows; `run_of` tells the run of each.
 pub fn put(rows: &mut [Row], run_of: &[Option<usize>]) {
+    // Of two tasks with one directory nobody knows which is meant.
     let mut made_in: HashMap<(Option<usize>, &str), Option<&str>> = HashMap::new();
     for (row, run) in rows.iter().zip(run_of) {
-        if let Some(dir) = row.work_dir.as_deref() {
-            made_in.insert((*run, dir.trim_end_matches('/')), row.task_id.as_deref());
+        let Some(dir) = row.work_dir.as_deref().map(|dir| dir.trim_end_matches('/')) else { continue };
+        // By the whole hash too: copied work directories lie elsewhere than their links say, and
+        // links can be relative (`../../ab/1234…`).
+        for place in [Some(dir), whole_hash(dir)].into_iter().flatten() {
+            let id = row.task_id.as_deref();
+            made_in.entry((*run, place)).and_modify(|known| *known = known.filter(|known| Some(*known) == id)).or_insert(id);
         }
     }
     let maker = |run: Option<usize>, path: &str| -> Maker {
         let mut dirs = path.match_indices('/').map(|(at, _)| &path[..at]).chain([path]);
-        if let Some(task) = dirs.clone().find_map(|dir| made_in.get(&(run, dir))) {
+        let known = |dir| made_in.get(&(run, dir)).or_else(|| made_in.get(&(run, whole_hash(dir)?)));
+        if let Some(task) = dirs.clone().find_map(known) {
             return task.map_or(Maker::Unknown, |task| Maker::Task(task.to_owned()));
         }
         if dirs.any(is_work_dir) { Maker::Unknown } else { Maker::Nobody }
@@ -51,12 +88,15 @@ enum Maker {
     Unknown,
 }
 
-/// Whether a path ends as a work directory's does: `…/ab/` and 30 digits more of a hash.
+/// Whether a path ends as a work directory's does: `…/ab/` and 30 digits more of a hash. What
+/// Nextflow itself fetched from elsewhere lies in `…/stage-SESSION/ab/1234…`, with the session's
+/// UUID: no task made that.
 fn is_work_dir(dir: &str) -> bool {
     let hex =
         |name: Option<&str>, length: usize| name.is_some_and(|name| name.len() == length && name.bytes().all(|b| b.is_ascii_hexdigit()));
+    let is_uuid = |text: &str| text.len() == 36 && text.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
     let mut names = dir.rsplit('/');
-    hex(names.next(), 30) && hex(names.next(), 2)
+    hex(names.next(), 30) && hex(names.next(), 2) && !names.next().and_then(|name| name.strip_prefix("stage-")).is_some_and(is_uuid)
 }
 
 #[cfg(test)]
@@ -91,5 +131,68 @@ mod tests {
         put(&mut rows, &[Some(0), Some(0), Some(0), Some(0), Some(0), Some(0), Some(1)]);
         let parents: Vec<Option<&str>> = rows.iter().map(|row| row.parents.as_deref()).collect();
         assert_eq!(parents, [Some("[]"), Some("[]"), Some("[\"10\"]"), Some("[\"9\",\"10\"]"), None, None, None]);
+    }
+
+    #[test]
+    fn copies_relative_links_and_what_was_fetched() {
+        let hash = |n: u32| format!("a{n}/{}", "0123456789".repeat(3));
+        let staged = format!("/w/stage-5c3f1dd1-d163-4212-b372-cb47d5401755/{}/remote.txt", hash(8));
+        let mut rows = [
+            row(Some("1"), &format!("copy/work/{}", hash(1)), &[&staged]),
+            row(Some("2"), &format!("copy/work/{}", hash(2)), &[&format!("/home/w/{}/x", hash(1)), &staged]),
+            row(Some("3"), &format!("copy/work/{}", hash(3)), &[&format!("../../{}/x/y", hash(2))]),
+            row(Some("4"), &format!("copy/work/{}", hash(4)), &[&format!("/home/w/tmp/{}/collected", hash(9))]),
+            // Such a folder is a user's own.
+            row(Some("5"), &format!("copy/work/{}", hash(5)), &[&format!("/w/stage-2/{}/x", hash(8))]),
+        ];
+        put(&mut rows, &[Some(0); 5]);
+        let parents: Vec<Option<&str>> = rows.iter().map(|row| row.parents.as_deref()).collect();
+        assert_eq!(parents, [Some("[]"), Some("[\"1\"]"), Some("[\"2\"]"), None, None]);
+    }
+
+    /// A row with a hash, cached or not.
+    fn keyed(id: Option<&'static str>, hash: &str, cached: bool, inputs: &[&str]) -> Row {
+        Row { cache_key: Some(hash[..9].to_owned().into()), cached, ..row(id, &format!("/w/{hash}"), inputs) }
+    }
+
+    #[test]
+    fn two_tasks_with_one_directory() {
+        let hash = |n: u32| format!("a{n}/{}", "0123456789".repeat(3));
+        let made = format!("/w/{}/x", hash(1));
+        // The same result was taken twice; another run has it once.
+        let mut rows = [
+            keyed(Some("1"), &hash(1), true, &[]),
+            keyed(Some("2"), &hash(1), true, &[]),
+            keyed(Some("3"), &hash(3), false, &[&made]),
+            keyed(Some("7"), &hash(1), false, &[]),
+            keyed(Some("8"), &hash(4), false, &[&made]),
+        ];
+        let run_of = [Some(0), Some(0), Some(0), Some(1), Some(1)];
+        give_ids(&mut rows, &run_of);
+        put(&mut rows, &run_of);
+        let parents: Vec<Option<&str>> = rows.iter().map(|row| row.parents.as_deref()).collect();
+        assert_eq!(parents, [Some("[]"), Some("[]"), None, Some("[]"), Some("[\"7\"]")]);
+    }
+
+    #[test]
+    fn ids_of_tasks_without_numbers() {
+        let hash = |n: u32| format!("a{n}/{}", "0123456789".repeat(3));
+        let mut rows = [
+            keyed(None, &hash(1), true, &[]),
+            keyed(Some("2"), &hash(2), false, &[&format!("/w/{}/x", hash(1))]),
+            // The number is that of an earlier run.
+            keyed(Some("2"), &hash(3), true, &[]),
+            keyed(Some("4"), &hash(4), true, &[]),
+            // What is shown of the hash is that of two tasks.
+            keyed(None, &hash(5), true, &[]),
+            keyed(None, &hash(5), true, &[]),
+            keyed(None, &hash(5), true, &[]),
+        ];
+        let run_of = [Some(0), Some(0), Some(0), Some(0), Some(0), Some(0), Some(1)];
+        give_ids(&mut rows, &run_of);
+        put(&mut rows, &run_of);
+        let ids: Vec<Option<&str>> = rows.iter().map(|row| row.task_id.as_deref()).collect();
+        assert_eq!(ids, [Some("a1/012345"), Some("2"), Some("a3/012345"), Some("4"), None, None, Some("a5/012345")]);
+        assert_eq!(rows[1].parents.as_deref(), Some("[\"a1/012345\"]"));
     }
 }

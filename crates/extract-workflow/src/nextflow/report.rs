@@ -54,7 +54,10 @@ pub fn read(text: &str, said: &mut Diagnostics) -> io::Result<Report> {
     let line = text[..at].matches('\n').count() as u64 + 1;
     let data = as_json(&text[at + DATA.len()..]);
     // What follows is the end of the page.
-    let data = json::first(&data).map_err(|e| invalid(format!("its tasks, line {line}, cannot be read: {e}")))?;
+    let data = json::first(&data).map_err(|e| {
+        let cut = if e.is_eof() { "; the file ends within them: it was cut" } else { "" };
+        invalid(format!("its tasks, which begin in line {line}, cannot be read: {e}, counted from there{cut}"))
+    })?;
     let Some(tasks) = data.get("trace").and_then(Value::as_array) else {
         let message = "the report holds no table of tasks, as Nextflow leaves it out when there are too many";
         said.push(Diagnostic::warning("report_without_tasks", message).at(line, None).advise("import the run's trace file or log"));

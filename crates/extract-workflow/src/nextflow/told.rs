@@ -206,6 +206,8 @@ impl Told {
         if event.cut {
             return;
         }
+        let dir = whole_message(dir, event, |dir| hash_of_dir(dir.trim()).is_some());
+        let dir = dir.as_ref();
         let Some(hash) = hash_of_dir(dir.trim()) else {
             said.push(
                 Diagnostic::warning("work_dir_odd", "the work directory does not end in a hash")
@@ -232,7 +234,9 @@ impl Told {
 
     /// The task with which its handler is done; what is told of it begins `before` bytes after the message.
     fn see_done(&mut self, text: &str, before: usize, event: &Event, said: &mut Diagnostics) -> Option<usize> {
-        match handler::parse(text) {
+        let text =
+            whole_message(text, event, |text| handler::parse(text).is_ok_and(|handler| handler.work_dir.and_then(hash_of_dir).is_some()));
+        match handler::parse(&text) {
             Ok(handler) => {
                 let at = self.see_handler(&handler, event.line, event.stamp, said);
                 self.tasks.all[at].done = Some((event.stamp, handler.status.to_owned()));
@@ -298,9 +302,13 @@ impl Told {
     /// An exception, with the task's work directory in its second line and what it is in the third. Without a directory an operator met it, which makes tasks and
     /// names its process; when it was interrupted, no task failed.
     fn see_exception(&mut self, event: &Event, said: &mut Diagnostics) {
-        let mut lines = event.more.lines().map(str::trim);
-        let Some((name, dir)) = lines.next().and_then(|line| line.strip_prefix("task: name=")?.rsplit_once("; work-dir=")) else { return };
-        let (class, why) = lines.next().and_then(|line| line.strip_prefix("error [")?.split_once("]: ")).unwrap_or_default();
+        let first = event.more.lines().next().unwrap_or_default();
+        // A work directory can have a newline in it.
+        let several = event.more.split_once("\n  error [").map(|(before, _)| before);
+        let several = several.filter(|text| task_of_exception(text).is_some_and(|(_, dir)| hash_of_dir(dir).is_some()));
+        let Some((name, dir)) = task_of_exception(several.unwrap_or(first)) else { return };
+        let error = event.more.lines().nth(several.map_or(1, |text| text.lines().count())).unwrap_or_default();
+        let (class, why) = error.trim().strip_prefix("error [").and_then(|error| error.split_once("]: ")).unwrap_or_default();
         let dir = Some(dir).filter(|dir| *dir != "null");
         let about = About { hash: dir.and_then(hash_of_dir), id: None, name };
         if is_interruption(class, why, self.is_ending) {
@@ -363,6 +371,20 @@ impl Told {
             task.row.work_dir.get_or_insert_with(|| dir.to_owned().into());
         }
     }
+}
+
+/// Name and work directory of the task that an exception is about.
+fn task_of_exception(text: &str) -> Option<(&str, &str)> {
+    text.trim().strip_prefix("task: name=")?.rsplit_once("; work-dir=")
+}
+
+/// What a line says, with the lines in which it goes on where it `is_whole` with them only: a work
+/// directory or an error can have a newline in it.
+fn whole_message<'a>(text: &'a str, event: &Event, is_whole: impl Fn(&str) -> bool) -> Cow<'a, str> {
+    if event.more.is_empty() || is_whole(text) {
+        return Cow::Borrowed(text);
+    }
+    Some(format!("{text}\n{}", event.more.trim_end())).filter(|all| is_whole(all)).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// `SLURM` and `AWS BATCH` as the executors are called in a configuration.

@@ -10,7 +10,7 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
 
 use super::clock::Resolved;
-use super::names::{hash_of_dir, process_and_tag};
+use super::names::{hash_of_dir, is_hash, process_and_tag};
 use super::trace_times::{Times, Told, span};
 use crate::{Row, input, units};
 
@@ -70,6 +70,14 @@ impl Record {
         })
     }
 
+    /// The same in UTC, in nanoseconds since 1970.
+    pub fn utc(&self) -> Option<i64> {
+        [self.submit, self.start, self.complete].into_iter().flatten().find_map(|told| match told {
+            Written::Utc(ns) => Some(ns),
+            Written::Local(_) => None,
+        })
+    }
+
     /// The hash as far as it is told.
     pub fn hash(&self) -> Option<&str> {
         self.row.work_dir.as_deref().and_then(hash_of_dir).or(self.row.cache_key.as_deref())
@@ -100,6 +108,18 @@ pub fn separator(header: &str) -> Option<char> {
         let has = |names: &[&str]| columns.iter().any(|column| names.contains(column));
         has(&KEYS) && has(&["status", "exit", "name", "process"])
     })
+}
+
+/// Whether a text begins as a trace file does: with its header and, where that has a hash and the
+/// first row is whole, one of Nextflow's. Other tables have names and hashes too.
+pub fn is_one(head: &str) -> bool {
+    let mut lines = head.lines();
+    let Some((header, separator)) = lines.next().and_then(|header| Some((header, separator(header)?))) else { return false };
+    let columns: Vec<&str> = header.trim_start_matches('\u{feff}').split(separator).map(str::trim).collect();
+    let row = lines.find(|line| *line != header).unwrap_or_default();
+    let fields: Vec<&str> = row.split(separator).map(str::trim).collect();
+    let hash = columns.iter().position(|column| *column == "hash").filter(|_| fields.len() == columns.len()).map(|at| fields[at]);
+    hash.is_none_or(|hash| matches!(hash, "" | "-" | "null") || is_hash(hash))
 }
 
 /// Reads a trace file.
@@ -150,7 +170,12 @@ pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Vec<Reco
             }
         }
     }
-    if !lines.whole && record.matches(separator).count() + 1 == columns.len() {
+    let fields = record.matches(separator).count() + 1;
+    if !lines.whole && !record.is_empty() && fields < columns.len() {
+        record.clear();
+        let message = "the file ends within this row, which is left out; the rows that follow it are missing";
+        said.push(Diagnostic::warning("last_line_cut", message).at(begin, None));
+    } else if !lines.whole && fields == columns.len() {
         // What is left of a number can be one.
         record.truncate(record.rfind(separator).map_or(0, |at| at + separator.len_utf8()));
         let message = "the file ends within this row, whose last value is left out; the rows that follow it are missing";
@@ -169,7 +194,9 @@ pub fn decode<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>, line: u64, s
         let place = at;
         at += field.len() as u64 + 1;
         let value = field.trim();
-        if value.is_empty() || value == "-" || value == "null" {
+        // A report writes 0 for a time that was never noticed: of a task that was ended before.
+        let no_time = value == "0" && matches!(column, "submit" | "start" | "complete");
+        if value.is_empty() || value == "-" || value == "null" || no_time {
             continue;
         }
         if column == "process" {

@@ -131,13 +131,15 @@ fn paths(paths: &[String]) -> std::borrow::Cow<'static, str> {
     serde_json::Value::Array(list).to_string().into()
 }
 
-/// What a command of `nxf_stage` links to: `ln -s /data/x x`, or `mkdir -p in && ln -s /data/x in/x`.
+/// What a command of `nxf_stage` links to, or copies: `ln -s /data/x x`, `mkdir -p in && ln -s
+/// /data/x in/x`, `cp -fRL /data/x x`.
 fn link(command: &str) -> Option<String> {
     let link = match command.strip_prefix("mkdir -p ") {
         Some(folder) => first_word(folder).1.strip_prefix(" && ")?,
         None => command,
     };
-    Some(first_word(link.strip_prefix("ln -s ")?).0)
+    let from = link.strip_prefix("ln -s ").or_else(|| link.strip_prefix("cp -fRL "))?;
+    Some(first_word(from).0)
 }
 
 /// A directive of the forms that Nextflow writes: `-c 2`, `--mem 4096M`, `-t 01:00:00`, `-p long`.
@@ -226,7 +228,8 @@ mod tests {
     fn links() {
         assert_eq!(link("ln -s /a/x\\ y x\\ y"), Some("/a/x y".to_owned()));
         assert_eq!(link("mkdir -p in\\ put && ln -s /a/x in\\ put/x"), Some("/a/x".to_owned()));
-        assert_eq!((link("cp -fRL /a/x x"), link("mkdir -p in; ln -s /a in/a")), (None, None));
+        assert_eq!(link("cp -fRL /a/x x"), Some("/a/x".to_owned()));
+        assert_eq!((link("ln /a/x x"), link("mkdir -p in; ln -s /a in/a")), (None, None));
     }
 
     #[test]

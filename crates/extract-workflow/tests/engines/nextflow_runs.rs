@@ -573,3 +573,176 @@ fn a_copy_that_ends_earlier_is_not_read_beside_the_log() {
     assert_eq!((report.rows(), report.already_there), (1, 1));
     assert!(Path::new(&report.sources[0].path).ends_with(".nextflow.log"));
 }
+
+const FIRST: &str = "aa/0000010000000000000000000000f1";
+const SECOND: &str = "aa/0000020000000000000000000000f1";
+
+/// Run, name and id of each row.
+fn of_runs(rows: &[Row]) -> Vec<String> {
+    let told = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().unwrap_or("-").to_owned();
+    rows.iter().map(|row| format!("{} {} {}", told(&row.run_name), fate(row), told(&row.task_id))).collect()
+}
+
+#[test]
+fn trace_files_without_a_log_are_runs() {
+    let place = Place::new();
+    let row = |id: usize, hash: &str, name: &str, status: &str, submit: &str| {
+        format!("{id}\t{hash}\t1{id}\t{name}\t{status}\t0\t{submit}\t6s\t4s\t44.4%\t11.5 MB\t23.7 MB\t3.3 MB\t1.3 KB\n")
+    };
+    let first = row(1, "aa/000001", "A (1)", "COMPLETED", "2024-07-10 10:00:03.000");
+    let cached = row(1, "aa/000001", "A (1)", "CACHED", "2024-07-10 10:00:03.000");
+    let second = row(2, "aa/000002", "A (2)", "COMPLETED", "2024-07-10 11:00:03.000");
+    // The first again, when it was shorter; two resumed runs that had nothing to execute.
+    let other = row(2, "aa/000003", "A (2)", "FAILED", "2024-07-10 10:00:01.000");
+    let raw = row(1, "aa/000004", "B", "COMPLETED", "1720605603000");
+    place.write("1/trace.txt", &format!("{HEADER}{first}{other}"));
+    place.write("1b/copy.txt", &format!("{HEADER}{first}"));
+    place.write("2/trace.txt", &format!("{HEADER}{cached}{second}"));
+    place.write("3/trace.txt", &format!("{HEADER}{cached}"));
+    place.write("4/trace.txt", &format!("{HEADER}{cached}\n"));
+    place.write("5/raw.txt", &format!("{HEADER}{raw}"));
+    place.import(&["1", "1b", "2", "3", "4", "5"].map(|dir| place.path().join(dir)));
+    let mut told = of_runs(&place.rows());
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            "copy.txt 2024-07-10 10:00:03 A (1) completed 1",
+            "copy.txt 2024-07-10 10:00:03 A (2) failed 2",
+            "raw.txt 2024-07-10T10:00:03Z B completed 1",
+            "trace.txt (2) A (1) cached 1",
+            "trace.txt 2024-07-10 11:00:03 A (1) cached 1",
+            "trace.txt 2024-07-10 11:00:03 A (2) completed 2",
+            "trace.txt A (1) cached 1",
+        ]
+    );
+    assert!(place.rows().iter().all(|row| row.run_id.is_none()));
+    // No zone is made of another file's, which had to be assumed.
+    let precise = place.rows().iter().filter(|row| row.submitted_precision_ns == Some(1_000_000)).count();
+    assert_eq!(precise, 4, "--zone says it");
+}
+
+/// What `.command.run` tells of a task and its inputs.
+fn wrapper(name: &str, stage: &[String]) -> String {
+    let lines: String = stage.iter().map(|line| format!("    {line}\n")).collect();
+    format!("#!/bin/bash\n# NEXTFLOW TASK: {name}\nnxf_stage() {{\n    true\n    # stage input files\n{lines}}}\n")
+}
+
+#[test]
+fn parents_in_copied_work_directories() {
+    let place = Place::new();
+    let third = "aa/0000030000000000000000000000f1";
+    let staged = "/scratch/work/stage-5c3f1dd1-d163-4212-b372-cb47d5401755/bb/0000010000000000000000000000f1/remote.txt";
+    let links = |inputs: &[&str]| inputs.iter().map(|path| format!("ln -s {path} x")).collect::<Vec<_>>();
+    place.write(&format!("work/{FIRST}/.command.run"), &wrapper("A (1)", &links(&[staged])));
+    place.write(&format!("work/{SECOND}/.command.run"), &wrapper("B", &links(&[&format!("/scratch/work/{FIRST}/y"), staged])));
+    let copies = [format!("cp -fRL /scratch/work/{FIRST}/y y"), format!("mkdir -p in && cp -fRL ../../{SECOND}/z in/z")];
+    place.write(&format!("work/{third}/.command.run"), &wrapper("C", &copies));
+    place.import(&[place.path()]);
+    let told: Vec<String> = place.rows().iter().map(|row| format!("{} {}", row.name, row.parents.as_deref().unwrap_or("-"))).collect();
+    assert_eq!(told, ["A (1) []", "B [\"aa/000001\"]", "C [\"aa/000001\",\"aa/000002\"]"]);
+}
+
+#[test]
+fn a_cached_task_without_tag_has_another_number() {
+    let place = Place::new();
+    let first = run("first_run", &[submitted("aa/000001", "p (2)"), completed(6, "p (2)", "0", FIRST)]);
+    let log = run("second_run", &[cached("aa/000001", "p (1)"), submitted("aa/000002", "q"), completed(6, "q", "0", SECOND)]);
+    let trace = format!(
+        "{HEADER}6\taa/000001\t16\tp (2)\tCACHED\t0\t2024-07-10 10:00:03.000\t6s\t4s\t44.4%\t11.5 MB\t23.7 MB\t3.3 MB\t1.3 KB\n\
+         6\taa/000002\t17\tq\tCOMPLETED\t0\t2024-07-10 11:00:04.000\t6s\t4s\t44.4%\t11.5 MB\t23.7 MB\t3.3 MB\t1.3 KB\n"
+    );
+    place.write(".nextflow.log.1", &first);
+    place.write(".nextflow.log", &log.replace("Jul-10 10:", "Jul-10 11:"));
+    place.write("trace.txt", &trace);
+    place.write(&format!("work/{FIRST}/.command.run"), &wrapper("p (2)", &[]));
+    place.write(&format!("work/{SECOND}/.command.run"), &wrapper("q", &[format!("ln -s /w/{FIRST}/x x")]));
+    place.import(&[place.path()]);
+    let mut rows = place.rows();
+    rows.sort_by_key(|row| (row.run_name.clone(), row.name.clone()));
+    assert_eq!(
+        of_runs(&rows),
+        // Its number is that of the run that executed it, and another's in this one.
+        ["first_run p (2) completed 6", "second_run p (1) cached aa/000001", "second_run q completed 6"]
+    );
+    assert_eq!(rows[2].parents.as_deref(), Some("[\"aa/000001\"]"));
+    // The work directory is also that of the run which took its result.
+    assert!(rows.iter().all(|row| row.work_dir.is_some() && row.parents.is_some()));
+    assert_eq!((rows[1].submitted_ns, rows[1].native_id.as_deref(), rows[1].exit_code), (None, None, Some(0)));
+    assert_eq!(place.said(), NONE);
+}
+
+#[test]
+fn a_work_directory_of_one_of_two_cached_tasks() {
+    let place = Place::new();
+    let log = run("a_b", &[cached("aa/000001", "p (1)"), cached("aa/000001", "p (3)")]);
+    place.write(".nextflow.log", &log);
+    place.write(&format!("work/{FIRST}/.command.run"), &wrapper("p (2)", &[]));
+    place.import(&[place.path()]);
+    assert_eq!(of_runs(&place.rows()), ["a_b p (1) cached -", "a_b p (3) cached -"]);
+    assert!(place.rows().iter().all(|row| row.work_dir.is_none()), "it can be either's");
+}
+
+#[test]
+fn a_newline_in_a_work_directory() {
+    let handler =
+        |status: &str| format!("TaskHandler[id: 1; name: foo; status: {status}; exit: 3; error: -; workDir: /a]\nb/work/{FIRST}]");
+    let why = "Process `foo` terminated with an error exit status (3)";
+    let text = run(
+        "a_b",
+        &[
+            submitted("aa/000001", "foo"),
+            format!("{MONITOR} Task completed > {}", handler("COMPLETED")),
+            exception("foo", &format!("/a]\nb/work/{FIRST}"), "nextflow.exception.ProcessFailedException", why),
+        ],
+    );
+    let place = Place::new();
+    place.import(&[place.write(".nextflow.log", &text)]);
+    let rows = place.rows();
+    assert_eq!(of_runs(&rows), ["a_b foo failed 1"]);
+    assert_eq!((rows[0].exit_code, rows[0].error.as_deref()), (Some(3), Some(why)));
+    assert_eq!(rows[0].work_dir.as_deref(), Some(format!("/a]\nb/work/{FIRST}").as_str()));
+    assert_eq!(place.said(), NONE);
+    // What follows a line that is cut does not make it whole.
+    let cut =
+        run("a_b", &[submitted("aa/000001", "foo"), format!("{MONITOR} Task completed > TaskHandler[id: 1; name: fo\nb/work/{FIRST}]")]);
+    assert_eq!(fates(&cut), (vec!["foo submitted".to_owned()], vec!["task_line_bad".to_owned()]));
+}
+
+#[test]
+fn values_that_were_never_told_and_what_is_cut() {
+    let place = Place::new();
+    let never = reported(1, FIRST, "A (1)", "ABORTED").replace("\"1720605604000\"", "\"0\"").replace("\"1720605609000\"", "\"0\"");
+    place.import(&[place.write("report.html", &report("a_b", &never))]);
+    assert_eq!((place.rows()[0].submitted_ns.is_some(), place.said()), (true, NONE));
+    // A report that ends within its tasks, and a row of a trace file before its last value.
+    let whole = report("c_d", &reported(2, SECOND, "A (2)", "COMPLETED"));
+    let cut = place.write("cut.html", &whole[..whole.find("realtime").unwrap()]);
+    let told = place.import(&[cut]);
+    let message = told.sources[0].diagnostics.iter().next().unwrap().message.clone();
+    assert!(message.contains("which begin in line 4") && message.contains("it was cut"), "{message}");
+    let place = Place::new();
+    place.import(&[place.write("trace.txt", &format!("{HEADER}1\t82/918ce4\t149\tx\tCOMPLETED\t0\n2\t82/918ce5\t14"))]);
+    assert_eq!(place.said(), ["last_line_cut", "trace_row_bad"], "the first row has its end");
+}
+
+#[test]
+fn what_is_no_source_is_refused() {
+    let place = Place::new();
+    let refused = |name: &str, text: &str| {
+        let report = place.import(&[place.write(name, text)]);
+        let said: Vec<_> = report.sources[0].diagnostics.iter().map(|d| (d.code, d.advice.unwrap_or_default())).collect();
+        assert_eq!((said.len(), said[0].0), (1, "file_not_recognised"), "{name}");
+        said[0].1
+    };
+    assert_eq!(refused("sums.csv", "name,hash\nfile.txt,d41d8cd98f00b204e9800998ecf8427e\n"), "");
+    assert_eq!(refused("trace.txt", "hash\tname\nfoo\tbar\n"), "");
+    assert!(refused("dag.dot", "digraph \"dag\" {\nv0 [label=\"A\"];\n}\n").contains("-with-dag"));
+    assert!(refused("dag.mmd", "flowchart TB\n    v1([SPLIT])\n").contains("-with-dag"));
+    let timeline = "<!doctype html>\n<body>\n  <h3>Processes execution timeline</h3>\n</body>\n";
+    assert!(refused("timeline.html", timeline).contains("-with-timeline"));
+    // One to which another run added begins with its header twice.
+    let row = "1\taa/000001\t11\tA (1)\tCOMPLETED\t0\t2024-07-10 10:00:03.000\t6s\t4s\t-\t-\t-\t-\t-\n";
+    let report = place.import(&[place.write("trace_2.txt", &format!("{HEADER}{HEADER}{row}"))]);
+    assert_eq!((report.rows(), report.errors()), (1, 0));
+}

@@ -141,7 +141,7 @@ codes! {
         "The file has an object of another kind than this import reads (workflows, or pods and events); it is passed over",
         "";
     "last_line_cut" [Warning] "`import nextflow`",
-        "The file ends within its last message or row: it was cut, or is being written; of a trace file's row the last value is left out",
+        "The file ends within its last message or row: it was cut, or is being written; of a trace file's row the last value is left out, or the row where it has fewer",
         "Import it again when it is whole.";
     "line_bad" [Error] "`import airflow`, `import makeflow`",
         "A line is not one that such a file has, or does not tell of which task it is; it is left out",
@@ -387,7 +387,7 @@ codes! {
         "The file `.command.trace` of a work directory has neither of the two known forms; it is left out",
         "";
     "work_dir_twice" [Warning] "`import nextflow`",
-        "Several attempts have the hash of this work directory; what it tells is added to the first",
+        "Several attempts have the hash of this work directory; what it tells is added to the first, and to cached tasks",
         "";
     "workflow_bad" [Error] "`import makeflow`",
         "The workflow cannot be read as Makeflow's JSON; nothing of it is used",
