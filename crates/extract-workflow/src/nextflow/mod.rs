@@ -111,11 +111,10 @@ impl Engine for Nextflow {
             );
         }
         // As DOT, for Mermaid, and as a page that holds that.
-        let is_graph = begins(&["digraph ", "strict digraph "]) || begins(&["flowchart ", "graph "]);
-        let is_page = || text.contains("<title>Nextflow") && (text.contains("class=\"mermaid\"") || text.contains("cytoscape"));
-        (is_graph || is_page()).then_some(
-            "it is a graph of processes, as Nextflow's -with-dag draws it, which tells of no task: give the directory in which Nextflow was launched; parents of tasks are \
-             told by its work directories",
+        let is_graph = begins(&["digraph ", "strict digraph ", "flowchart ", "graph "]) || text.contains("class=\"mermaid\"");
+        is_graph.then_some(
+            "it is a graph, as -with-dag draws one of Nextflow's processes, and tells of no task: give the directory in which Nextflow was launched, whose work directories tell \
+             the tasks' parents",
         )
     }
 

@@ -120,7 +120,7 @@ fn trace_file_joins_its_log() {
     let paths = [fixture("slurm.trace.txt"), fixture("slurm_retried_ignored_array.log")];
     let (rows, said) = read(&paths, &Options::default());
     // Exit codes 0 and 1 of REPORT; the last line.
-    assert_eq!(said, ["trace_row_bad:6", "sources_contradict:4"]);
+    assert_eq!(said, ["last_line_cut:6", "sources_contradict:4"]);
     assert_eq!(rows.len(), 9);
     let split = &rows[0];
     assert_eq!((split.realtime_s, split.duration_s, split.cpu_percent), (Some(340.0), Some(350.0), Some(98.5)));
@@ -142,11 +142,11 @@ fn trace_file_joins_its_log() {
 #[test]
 fn trace_file_alone() {
     let (rows, said) = read(&[fixture("slurm.trace.txt")], &Options::default());
-    assert_eq!(said, ["trace_row_bad:6", "no_zone"]);
+    assert_eq!(said, ["last_line_cut:6", "no_zone"]);
     assert_eq!((rows.len(), rows[0].run_id.as_deref(), rows[0].native_kind.as_deref()), (4, None, None));
     assert_eq!(seconds(rows[0].submitted_precision_ns), "50400.001");
     let (rows, said) = read(&[fixture("slurm.trace.txt")], &Options { zone_offset_s: Some(7200), ..Options::default() });
-    assert_eq!(said, ["trace_row_bad:6"]);
+    assert_eq!(said, ["last_line_cut:6"]);
     assert_eq!(time(rows[0].submitted_ns), "2024-12-31T21:50:10.001Z");
 }
 
@@ -175,11 +175,11 @@ fn resumed_cached_and_aborted() {
     assert_eq!(said, Vec::<String>::new());
     assert_eq!(
         fates(&rows),
-        "-|PREP:FETCH (chembl)|-|cached|-|-|-=-\n\
+        "28/ddf723|PREP:FETCH (chembl)|-|cached|-|-|-=-\n\
          -|PREP:INDEX|-|cached|-|-|-=-\n\
          3|TRAIN (gnn)|1|failed|0|local|-=-\n\
-         -|TRAIN (gbm)|1|aborted|-|local|-=-\n\
-         -|SUBMIT (1)|-|failed|-|local|-=-\n"
+         ac/3c7eae|TRAIN (gbm)|1|aborted|-|local|-=-\n\
+         dd/001122|SUBMIT (1)|-|failed|-|local|-=-\n"
     );
     assert!(rows[0].cached && rows[1].cached && !rows[2].cached);
     assert_eq!(rows[2].error.as_deref(), Some("nextflow.exception.ProcessTimeoutException: Process exceeded [running time limit; (1m)]"));
@@ -213,7 +213,7 @@ fn killed_run() {
     fs::File::options().write(true).open(&log).unwrap().set_modified(UNIX_EPOCH + Duration::from_secs(1_570_190_000)).unwrap();
     let (rows, said) = read(&[log], &Options::default());
     assert_eq!(said, ["month_unknown:6", "last_line_cut:7", "task_line_bad:7", "no_zone:1", "year_of_file:1", "run_without_end"]);
-    assert_eq!(fates(&rows), "-|TRIM (1)|1|submitted|-|-|-=-\n2|TRIM (2)|1|running|-|-|-=-\n");
+    assert_eq!(fates(&rows), "71/318e09|TRIM (1)|1|submitted|-|-|-=-\n2|TRIM (2)|1|running|-|-|-=-\n");
     assert_eq!(
         (time(rows[0].submitted_ns), seconds(rows[0].submitted_precision_ns)),
         ("2019-10-03T19:15:26.795Z".to_owned(), "50400.001".to_owned())
