@@ -571,7 +571,8 @@ fn job_dependencies(jobs: &Jobs, of_attempt: &[u32]) -> Vec<Declared> {
 #[allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests {
     use flowmine_correlate::RowRules;
-    use flowmine_schema::{Builder, Role};
+    use flowmine_schema::Builder;
+    use flowmine_schema::dataset::Role;
 
     use super::*;
 
