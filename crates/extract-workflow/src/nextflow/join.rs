@@ -58,7 +58,14 @@ impl Joined {
     /// Adds a run of a log.
     pub fn add_run(&mut self, run: Run) {
         let number = self.runs.len();
-        self.runs.push(KnownRun { id: run.id, name: run.name, clock: run.clock, trace_file: run.trace_file, has_log: true, of_trace: false });
+        self.runs.push(KnownRun {
+            id: run.id,
+            name: run.name,
+            clock: run.clock,
+            trace_file: run.trace_file,
+            has_log: true,
+            of_trace: false,
+        });
         for (row, hash) in run.rows.into_iter().zip(run.hashes) {
             self.push(row, hash, Some(number));
         }

@@ -120,7 +120,7 @@ fn trace_file_joins_its_log() {
     let paths = [fixture("slurm.trace.txt"), fixture("slurm_retried_ignored_array.log")];
     let (rows, said) = read(&paths, &Options::default());
     // Exit codes 0 and 1 of REPORT; the last line.
-    assert_eq!(said, ["last_line_cut:6", "sources_contradict:4"]);
+    assert_eq!(said, ["trace_row_bad:6", "sources_contradict:4"]);
     assert_eq!(rows.len(), 9);
     let split = &rows[0];
     assert_eq!((split.realtime_s, split.duration_s, split.cpu_percent), (Some(340.0), Some(350.0), Some(98.5)));
@@ -142,11 +142,11 @@ fn trace_file_joins_its_log() {
 #[test]
 fn trace_file_alone() {
     let (rows, said) = read(&[fixture("slurm.trace.txt")], &Options::default());
-    assert_eq!(said, ["last_line_cut:6", "no_zone"]);
+    assert_eq!(said, ["trace_row_bad:6", "no_zone"]);
     assert_eq!((rows.len(), rows[0].run_id.as_deref(), rows[0].native_kind.as_deref()), (4, None, None));
     assert_eq!(seconds(rows[0].submitted_precision_ns), "50400.001");
     let (rows, said) = read(&[fixture("slurm.trace.txt")], &Options { zone_offset_s: Some(7200), ..Options::default() });
-    assert_eq!(said, ["last_line_cut:6"]);
+    assert_eq!(said, ["trace_row_bad:6"]);
     assert_eq!(time(rows[0].submitted_ns), "2024-12-31T21:50:10.001Z");
 }
 
