@@ -1,4 +1,4 @@
-//! The trace files of the paper on low-level I/O monitoring (`flowmine-extract-ebpf`).
+//! The trace files of the paper on low-level I/O monitoring (`flowmine-io-csv`).
 
 use std::fs;
 use std::io::Cursor;

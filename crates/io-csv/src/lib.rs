@@ -51,12 +51,16 @@
 //! ```
 
 mod error;
-mod events;
+#[doc(hidden)] // For `fuzz/`.
+pub mod events;
 mod field;
 mod folder;
-mod forks;
-mod lines;
-mod path;
+#[doc(hidden)] // For `fuzz/`.
+pub mod forks;
+#[doc(hidden)] // For `fuzz/`.
+pub mod lines;
+#[doc(hidden)] // For `fuzz/`.
+pub mod path;
 pub mod read;
 pub mod write;
 
