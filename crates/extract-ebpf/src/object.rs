@@ -105,7 +105,6 @@ mod tests {
             (wire::cgroup_path::LAYOUT, wire::cgroup_path::SIZE),
             (wire::environment::LAYOUT, wire::environment::SIZE),
             (wire::part_head::LAYOUT, wire::part_head::SIZE),
-            (wire::totals::LAYOUT, wire::totals::SIZE),
             (wire::totals_key::LAYOUT, wire::totals_key::SIZE),
             (wire::totals_sum::LAYOUT, wire::totals_sum::SIZE),
             (wire::totals_value::LAYOUT, wire::totals_value::SIZE),
@@ -118,6 +117,12 @@ mod tests {
             }
         }
         assert_eq!(btf.member("scratch", "tail").unwrap().bits as usize, wire::HEAD * 8);
+        // No map and no function of the object names `wire_totals`, so that its BTF does not tell of
+        // it: a kind in eight bytes, a key, a value.
+        let (_, totals) = wire::totals::LAYOUT;
+        let (key, value) = (8, 8 + wire::totals_key::SIZE);
+        assert_eq!(totals, [("key", key), ("value", value)]);
+        assert_eq!(wire::totals::SIZE, value + wire::totals_value::SIZE);
     }
 
     #[test]

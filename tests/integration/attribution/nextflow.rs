@@ -115,8 +115,8 @@ pub fn killed_and_resumed(dataset: &Path, hold: (&str, Option<i64>)) {
     expected.extend(again);
     expected.sort();
     assert_eq!(sorted(killed), expected);
-    // Which attempt made it, the run that executed it knows.
-    let mut expected: Vec<_> = BEFORE_HOLD.iter().map(|name| row(name, 0, "cached", None)).collect();
+    // Which attempt made it, the run that executed it knows; how that ended, its work directory tells.
+    let mut expected: Vec<_> = BEFORE_HOLD.iter().map(|name| row(name, 0, "cached", Some(0))).collect();
     expected.extend([HOLD, "merge", "report", "amend", "check"].map(done));
     expected.sort();
     assert_eq!(sorted(resumed), expected);
