@@ -266,7 +266,7 @@ fn nextflow_slurm() {
     place.import("nextflow", &[".nextflow.log", ".nextflow.log.1", "work"]);
     check(&place.dataset(), &place.truth(), &expected);
     // Its work directory tells that the job was cancelled.
-    nextflow::killed_and_resumed(&place.dataset(), ("failed", Some(143)));
+    nextflow::killed_and_resumed(&place.dataset(), ("failed", Some(143)), Some(0));
 }
 
 /// A server, started beside the engine, writes files because tasks ask it to: it did that, not they.
@@ -345,7 +345,7 @@ fn recorded_runs() {
         run(place::flowmine().arg("import").args(import).arg("--dataset").arg(&dataset).current_dir(fixture(name)));
         check(&dataset, &fixture(name).join("truth.tsv"), &expected);
         if name == "nextflow-slurm" {
-            nextflow::killed_and_resumed(&dataset, ("submitted", None));
+            nextflow::killed_and_resumed(&dataset, ("submitted", None), None);
         }
     }
 }

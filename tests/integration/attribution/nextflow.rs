@@ -93,8 +93,9 @@ pub fn configure(place: &Place, more: &str) {
 /// Logical task, attempt, status, exit code.
 type Fate = (String, i64, String, Option<i64>);
 
-/// What the two head jobs told of: one that was killed, and one that took over what it had done. `hold` is what became of the task that the first left behind.
-pub fn killed_and_resumed(dataset: &Path, hold: (&str, Option<i64>)) {
+/// What the two head jobs told of: one that was killed, and one that took over what it had done. `hold` is what became of the task that the first left behind, and `cached` the
+/// exit code of those that the second took over: both are told by the work directories, where there are some.
+pub fn killed_and_resumed(dataset: &Path, hold: (&str, Option<i64>), cached: Option<i64>) {
     let mut runs: BTreeMap<String, Vec<Fate>> = BTreeMap::new();
     let mut sessions = BTreeSet::new();
     super::each::<TaskRun<'static>>(dataset, |row| {
@@ -115,8 +116,8 @@ pub fn killed_and_resumed(dataset: &Path, hold: (&str, Option<i64>)) {
     expected.extend(again);
     expected.sort();
     assert_eq!(sorted(killed), expected);
-    // Which attempt made it, the run that executed it knows; how that ended, its work directory tells.
-    let mut expected: Vec<_> = BEFORE_HOLD.iter().map(|name| row(name, 0, "cached", Some(0))).collect();
+    // Which attempt made it, the run that executed it knows.
+    let mut expected: Vec<_> = BEFORE_HOLD.iter().map(|name| row(name, 0, "cached", cached)).collect();
     expected.extend([HOLD, "merge", "report", "amend", "check"].map(done));
     expected.sort();
     assert_eq!(sorted(resumed), expected);

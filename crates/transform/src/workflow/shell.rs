@@ -77,7 +77,8 @@ impl Reader<'_> {
         };
         while let Some(byte) = self.peek(0) {
             match byte {
-                _ if Some(byte) == end && open == 0 => break,
+                // The next backquote ends it, whatever is open: the shell takes the text out before it reads it.
+                _ if Some(byte) == end && (open == 0 || byte == b'`') => break,
                 b')' if end.is_none() && open == 0 => break,
                 b' ' | b'\t' | b'\r' => self.at += 1,
                 b'\\' if self.peek(1) == Some(b'\n') => self.at += 2,
@@ -333,6 +334,7 @@ mod tests {
                 "RES=$(sbatch sim) && sbatch --dependency=afterok:${RES##* } post",
                 vec!["RES=sbatch sim", "sbatch «--dependency=afterok:${RES##* }» post"],
             ),
+            ("id=`(sbatch a` sbatch b", vec!["id=sbatch a", "sbatch b"]),
             ("f() { sbatch \"$@\"; }", vec!["f", "sbatch «\"$@\"»"]),
             ("sbatch 'unclosed", vec!["sbatch unclosed"]),
         ] {
@@ -342,7 +344,7 @@ mod tests {
 
     #[test]
     fn any_text_ends() {
-        for text in ["$(", "`", "$((((", "\"$(`", "${", "<<", "<<-", "a<<E", "\\", ")", "a)b", "'", &"$(".repeat(5000), &"(".repeat(5000)] {
+        for text in ["$(", "`", "`(`", "`a(b`c)", "$((((", "\"$(`", "${", "<<", "<<-", "a<<E", "\\", ")", "a)b", "'", &"$(".repeat(5000), &"(".repeat(5000)] {
             let _ = commands(text);
         }
     }
