@@ -1,7 +1,7 @@
 //! Legends: explanations in, a block of drawings with their words out. Samples are drawn by the functions that draw the picture, with the
 //! numbers of the picture.
 
-use crate::sheet::{CASE_LINE, Frame, HALO, Sheet, TEXT, WEAK_TEXT};
+use crate::sheet::{CASE_LINE, CASE_WIDTH, Frame, HALO, Sheet, TEXT, WEAK_TEXT};
 use crate::text::{width, wrap_words};
 
 /// Width of one explanation.
@@ -214,7 +214,7 @@ pub fn label_height(lines: &[String]) -> f64 {
 
 /// The explanation of the lines at which cases begin and end.
 pub fn terminals() -> Entry {
-    Entry::new("Dashed: first and last in a case", Sample::Dashed(CASE_LINE.to_owned(), crate::svg::CASE_WIDTH), "number of cases, no time")
+    Entry::new("Dashed: first and last in a case", Sample::Dashed(CASE_LINE.to_owned(), CASE_WIDTH), "number of cases, no time")
 }
 
 /// Where each entry goes in a legend of this width, and the height of the whole: rows from left to right.

@@ -9,6 +9,8 @@ pub const TEXT: &str = "#1b2733";
 pub const WEAK_TEXT: &str = "#52606d";
 /// Colour of the lines at which cases begin and end.
 pub const CASE_LINE: &str = "#7b8794";
+/// Width of these lines: beginning and ending is not a step of the process, so they are all alike.
+pub const CASE_WIDTH: f64 = 1.8;
 /// Colour around what is marked.
 pub const HALO: &str = "#ffd766";
 

@@ -10,13 +10,11 @@ use flowmine_layout::{self as layout, LayoutError, Piece, Point, Position, Route
 
 use crate::graph::{Edge, Graph, Mark, Node, Shape};
 use crate::legend::{self, label_height};
+pub use crate::sheet::CASE_WIDTH;
 use crate::sheet::{Frame, HALO, Num, Sheet, TEXT, WEAK_TEXT};
 use crate::text::{bold_width, visible, width, wrap_name, wrap_words, xml};
 
 const TERMINAL: &str = "#334155";
-
-/// Cases begin and end; that is not a step of the process, so these lines are all alike.
-pub const CASE_WIDTH: f64 = 1.8;
 
 const MARGIN: f64 = 24.0;
 const NAME_SIZE: f64 = 13.0;

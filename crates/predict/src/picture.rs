@@ -4,6 +4,7 @@
 //! At most [`MAX_ROWS`] processes and as many shared resources have a row.
 
 mod details;
+mod styles;
 
 use std::fmt::Write;
 
@@ -13,23 +14,15 @@ use flowmine_draw::visible;
 
 use crate::analysis::{Limit, Prediction};
 use crate::study::{Change, Point, Sweep};
+use styles::{ACROSS, DATA, DATA_LINES, LEFT, RESOURCES, SEEN, STEPS};
 
 /// More processes are not drawn; the heading says how many are left out.
 pub const MAX_ROWS: usize = 100;
-const LEFT: f64 = 24.0;
 const WIDTH: f64 = 760.0;
 const ROW: f64 = 96.0;
 const BELOW: f64 = 44.0;
 /// What the names below a row need.
 const KEY: f64 = 22.0;
-/// Steps of a curve, and of a line over the whole width.
-const STEPS: usize = 24;
-const ACROSS: usize = 380;
-/// Grounds and lines of data inputs and of resources; the fifth has the colours of the first.
-const DATA: [&str; 4] = ["#bfdbfe", "#bbf7d0", "#ddd6fe", "#a5f3fc"];
-const DATA_LINES: [&str; 4] = ["#1d4ed8", "#15803d", "#6d28d9", "#0e7490"];
-const RESOURCES: [&str; 4] = ["#fed7aa", "#fde68a", "#fecaca", "#fbcfe8"];
-const RESOURCE_LINES: [&str; 4] = ["#c2410c", "#a16207", "#b91c1c", "#be185d"];
 /// Nothing narrower is drawn by itself.
 const LEAST: f64 = 0.2;
 /// Users of a shared resource, one after the other.
@@ -139,9 +132,6 @@ fn row(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, t
     let others = others.map(|limit| (visible(&prediction.limit_name(at, limit)), "none", line_of(limit)));
     key(sheet, base, &words.chain(others).collect::<Vec<_>>());
 }
-
-/// More pieces of a curve than this are drawn only as far as they can be told apart.
-const SEEN: usize = 2000;
 
 /// The ground of a row: what limits. Times too short to be seen one by one are drawn together, in the colour of the longest.
 #[derive(Default)]

@@ -31,7 +31,7 @@ use polars_parquet::write::{
     array_to_columns, compress, fallible_streaming_iterator, get_dtype_encoding,
 };
 
-use crate::parquet::ParquetError;
+use crate::parquet_error::ParquetError;
 
 /// How many rows a row group has at most. With more than 200 000, a dictionary column would have several pages, and polars would write
 /// the number of nulls of all into the statistics of each.

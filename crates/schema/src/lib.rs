@@ -14,6 +14,7 @@ pub mod foreign_parquet;
 pub mod leb128;
 pub mod parquet;
 mod parquet_checks;
+mod parquet_error;
 mod parquet_writer;
 pub mod private;
 mod quiet;

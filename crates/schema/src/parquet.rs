@@ -8,52 +8,14 @@
 use std::fs::File;
 use std::io::Write;
 
-use polars::prelude::{ChunkFull, DataFrame, IntoColumn, ParquetReader, PolarsError, SerReader, StringChunked};
+use polars::prelude::{ChunkFull, DataFrame, IntoColumn, ParquetReader, SerReader, StringChunked};
 
 use crate::parquet_checks;
+pub use crate::parquet_error::{FormatError, ParquetError};
+pub use crate::parquet_writer::GROUP_ROWS;
 use crate::parquet_writer::ParquetBytes;
 use crate::quiet::caught;
 use crate::row::{HOST, Row, Rows, View};
-
-/// Why a Parquet file could not be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum ParquetError {
-    /// From the operating system.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    /// From the format.
-    #[error(transparent)]
-    Format(FormatError),
-    /// The file is of another table, or of a flowmine that did not know this one.
-    #[error("the column {0} is missing: this file is not of this table")]
-    NotThisTable(&'static str),
-    /// The reader gave up in a way that it should not.
-    #[error("the file is damaged")]
-    Damaged,
-    /// A checksum differs.
-    #[error("its bytes are not those that were written, a checksum differs ({0}): the disk or a copy damaged it; restore it from a copy")]
-    Altered(String),
-    /// It would take more memory than a file of its size can.
-    #[error("{0}: it is made to fill the memory, or damaged")]
-    TooLarge(String),
-    /// Something that a column file cannot hold.
-    #[error("no Parquet file can hold this table: {0}")]
-    Misfit(&'static str),
-}
-
-/// What the format's reader or writer said.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct FormatError(PolarsError);
-
-impl From<PolarsError> for ParquetError {
-    fn from(error: PolarsError) -> Self {
-        Self::Format(FormatError(error))
-    }
-}
-
-/// How many rows a row group has, and so how many a reader of a large file holds at once.
-pub const GROUP_ROWS: usize = 1 << 15;
 
 /// Writes rows to an open file and leaves it flushed, but not synced.
 ///

@@ -17,7 +17,7 @@ use polars_parquet::parquet::page::CompressedPage;
 use polars_parquet::parquet::read::{PageReader, read_metadata};
 
 use crate::foreign_parquet::{FEW_ROWS, LARGEST_PAGE, ROWS_PER_BYTE, first_page_size};
-use crate::parquet::ParquetError;
+use crate::parquet_error::ParquetError;
 use crate::text::bounds::Packed;
 
 /// Under which the footer has the checksums.

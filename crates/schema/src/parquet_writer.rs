@@ -18,8 +18,8 @@ use polars_parquet::write::{
     WriteOptions, ZstdLevel, array_to_columns, compress, fallible_streaming_iterator, get_dtype_encoding,
 };
 
-use crate::parquet::{GROUP_ROWS, ParquetError};
 use crate::parquet_checks;
+use crate::parquet_error::ParquetError;
 
 /// How many values of a column are looked at. They cost a nanosecond a row of a full group.
 const SAMPLE: usize = 512;
@@ -142,6 +142,9 @@ fn is_spread(array: &dyn Array) -> bool {
     sample.dedup();
     sample.len() * 2 > there
 }
+
+/// How many rows a row group has, and so how many a reader of a large file holds at once.
+pub const GROUP_ROWS: usize = 1 << 15;
 
 #[cfg(test)]
 mod tests {

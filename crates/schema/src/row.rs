@@ -17,7 +17,7 @@ use polars::prelude::{
 use polars::prelude::{Float64Type, Int32Type, Int64Type};
 use polars_arrow::array::{BooleanArray, PrimitiveArray, StaticArray, Utf8ViewArray};
 
-use crate::parquet::ParquetError;
+use crate::parquet_error::ParquetError;
 use crate::private::Private;
 
 /// The type of a column.

@@ -4,11 +4,14 @@
 //! memory fills, entities are not expanded, and an error says where. What can be kept is kept, and a [`Finding`] says what was odd.
 
 mod elements;
+mod finding;
 pub mod input;
 mod json;
+mod limits;
 pub mod ocel_json;
 pub mod ocel_sqlite;
 pub mod ocel_xml;
+mod sink;
 mod unpack;
 mod values;
 pub mod xes;
@@ -18,29 +21,14 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 
 use crate::error::LogError;
-use crate::log::{CaseHeader, Types};
 use crate::read::elements::{Elements, Node};
 use crate::read::input::{Input, Position};
-use crate::record::Record;
 
-/// How large the parts of a file may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of one text: a value, a key, an id.
-    pub text_bytes: usize,
-    /// Bytes of one event, object or head of a trace, with all that is in it.
-    pub record_bytes: usize,
-    /// How deep elements, lists and attributes of attributes may be nested.
-    pub depth: usize,
-    /// How many event types, object types, attributes of one type, extensions, globals and classifiers there may be, each.
-    pub definitions: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { text_bytes: 16 << 20, record_bytes: 64 << 20, depth: 64, definitions: 100_000 }
-    }
-}
+use finding::found;
+pub use finding::{Finding, Severity};
+pub(crate) use finding::{printable, shown};
+pub use limits::Limits;
+pub use sink::Sink;
 
 /// The formats of log files that can be read and checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,58 +41,6 @@ pub enum Format {
     OcelXml,
     /// OCEL 2.0 SQLite.
     OcelSqlite,
-}
-
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Allowed, and worth knowing.
-    Note,
-    /// Read otherwise than written, or against the standard in a way that readers forgive.
-    Warning,
-    /// Against the standard.
-    Error,
-}
-
-/// Something that is odd about a file, with its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// How bad it is.
-    pub severity: Severity,
-    /// A word for the kind: `duplicate_object_id`.
-    pub rule: &'static str,
-    /// From 1; unknown where the format has no lines.
-    pub line: Option<u64>,
-    /// In bytes, from 1.
-    pub column: Option<u64>,
-    /// The id, the path within the document, or the table and row; empty when line and column say it.
-    pub place: String,
-    /// What is wrong, and what to do about it.
-    pub message: String,
-}
-
-/// Takes what a reader finds, in the order of the file.
-pub trait Sink {
-    /// The types of an OCEL file. They can come after the records (JSON knows no order), and in two parts.
-    ///
-    /// # Errors
-    /// Whatever ends the reading.
-    fn types(&mut self, types: Types) -> Result<(), LogError>;
-
-    /// What an XES file says outside of its traces; comes once, when the file has been read to its end.
-    ///
-    /// # Errors
-    /// Whatever ends the reading.
-    fn header(&mut self, header: CaseHeader) -> Result<(), LogError>;
-
-    /// A record: from OCEL objects and events in the order of the file, from XES traces with their events.
-    ///
-    /// # Errors
-    /// Whatever ends the reading.
-    fn record(&mut self, record: &Record<'_>) -> Result<(), LogError>;
-
-    /// Something odd; the reading goes on.
-    fn finding(&mut self, finding: Finding);
 }
 
 /// Reads a log file, whatever its format and name: it is told by its content.
@@ -214,27 +150,4 @@ pub(crate) fn no_log(why: String) -> LogError {
     Position::START.refuse(format!(
         "this is no log that can be read: {why}. What can be read: XES and OCEL 2.0 or 1.0 in JSON or XML, each also in gz, and OCEL 2.0 in SQLite"
     ))
-}
-
-/// A finding at a place in a text.
-fn found(severity: Severity, rule: &'static str, place: Position, message: String) -> Finding {
-    Finding { severity, rule, line: Some(place.line), column: Some(place.column), place: String::new(), message }
-}
-
-/// Text of a file as it can stand in a message: between quotes, without control characters, and not much of it.
-pub(crate) fn shown(text: &str) -> String {
-    format!("\"{}\"", printable(text, 60))
-}
-
-/// So many characters of a text, those that do something to a terminal escaped.
-pub(crate) fn printable(text: &str, most: usize) -> String {
-    let mut out = String::new();
-    for (at, character) in text.chars().enumerate() {
-        if at == most {
-            out.push('…');
-            break;
-        }
-        out.extend(character.escape_debug());
-    }
-    out
 }

@@ -116,7 +116,7 @@ pub fn jobs(
                 match traced {
                     Some(traced) => {
                         bytes_from = BytesFrom::Trace;
-                        super::tasks::put_traced(traced, &mut measures);
+                        super::traced::put_traced(traced, &mut measures);
                     }
                     None => {
                         for (measure, value) in [(Measure::ReadBytes, attempt.read_bytes), (Measure::WrittenBytes, attempt.written_bytes)] {

@@ -7,6 +7,7 @@ mod jobs;
 mod objects;
 mod records;
 mod tasks;
+mod traced;
 
 pub(crate) use jobs::{FlowRow, each_flow, each_flow_of, some_wrote_nothing};
 pub use jobs::{InstanceOfAttempt, jobs, suffices};

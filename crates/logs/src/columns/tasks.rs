@@ -4,13 +4,14 @@
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Interner, LogBuilder, Measure, NONE, Transition};
 use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
-use flowmine_correlate::task_attempts::{self, Traced};
+use flowmine_correlate::task_attempts;
 use flowmine_eventlog::{LogError, Value};
 use flowmine_schema::tables::{DataFlow, TaskRun, TaskTotal};
 use flowmine_schema::time::SECOND_NS;
 use rustc_hash::FxHashMap;
 
 use super::jobs::{GatheredFlows, each_flow};
+use super::traced::put_traced;
 use super::{ReadOptions, Unit};
 use crate::task_log::attributes::TASK;
 use crate::task_log::moments::{Moment, moments};
@@ -33,19 +34,6 @@ struct Attempt {
     key: String,
     outputs: Vec<(String, Option<i64>)>,
     inputs: Vec<(String, Option<i64>)>,
-}
-
-/// Adds what was traced.
-pub(super) fn put_traced(traced: &Traced, measures: &mut Vec<(Measure, i64)>) {
-    measures.extend([
-        (Measure::ReadBytes, traced.read_bytes),
-        (Measure::WrittenBytes, traced.written_bytes),
-        (Measure::ReadCalls, traced.read_calls),
-        (Measure::WriteCalls, traced.write_calls),
-        (Measure::IoTimeNs, traced.read_time_ns.saturating_add(traced.write_time_ns)),
-    ]);
-    measures.extend(traced.unique_read_bytes.map(|bytes| (Measure::UniqueReadBytes, bytes)));
-    measures.extend(traced.utime_ns.zip(traced.stime_ns).map(|(user, system)| (Measure::CpuTimeNs, user.saturating_add(system))));
 }
 
 fn put_told(row: &TaskRun<'static>, measures: &mut Vec<(Measure, i64)>) -> BytesFrom {

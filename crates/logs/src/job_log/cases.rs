@@ -33,7 +33,7 @@ use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, Log
 use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 use sha1::{Digest, Sha1};
 
-use super::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
+use super::columns::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
 use crate::task_log::{self, TracedJobs};
 
 const TRACE: u8 = 0;

@@ -42,7 +42,7 @@ use flowmine_slurm::host_list;
 use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
+use super::columns::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
 
 /// How many nodes one host list may name.
 pub const MAX_NODES: usize = 100_000;

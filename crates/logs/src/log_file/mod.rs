@@ -11,6 +11,7 @@
 
 pub mod as_cases;
 pub mod as_objects;
+mod findings;
 mod json;
 mod rules;
 pub mod stored;
@@ -26,6 +27,8 @@ use rustc_hash::FxHashSet;
 
 pub use as_cases::TraceLog;
 pub use as_objects::FileObjectLog;
+pub use findings::Findings;
+pub(crate) use findings::found;
 pub use rules::LogRules;
 use type_table::TypeTable;
 
@@ -43,45 +46,6 @@ pub enum Content {
     Objects(Box<FileObjectLog>),
     /// Traces.
     Traces(Box<TraceLog>),
-}
-
-/// How many findings are kept of one kind; the rest is counted.
-const FINDINGS_OF_A_KIND: u64 = 20;
-
-/// Findings, not more than a few of a kind.
-#[derive(Debug, Default)]
-pub struct Findings {
-    kept: Vec<Finding>,
-    counts: Vec<(&'static str, u64, usize)>,
-}
-
-impl Findings {
-    /// Takes one.
-    pub fn push(&mut self, finding: Finding) {
-        match self.counts.iter_mut().find(|(rule, ..)| *rule == finding.rule) {
-            Some((_, count, _)) => {
-                *count += 1;
-                if *count > FINDINGS_OF_A_KIND {
-                    return;
-                }
-            }
-            None => self.counts.push((finding.rule, 1, self.kept.len())),
-        }
-        self.kept.push(finding);
-    }
-
-    /// Those kept, and for each kind of which there are more one that says how many.
-    pub fn finish(mut self) -> Vec<Finding> {
-        for (rule, count, first) in self.counts {
-            if count > FINDINGS_OF_A_KIND {
-                let more = count - FINDINGS_OF_A_KIND;
-                let severity = self.kept[first].severity;
-                let message = format!("{more} more of this kind");
-                self.kept.push(Finding { severity, rule, line: None, column: None, place: String::new(), message });
-            }
-        }
-        self.kept
-    }
 }
 
 /// Takes what a reader finds.
@@ -115,10 +79,6 @@ impl Collector {
             findings: Findings::default(),
         }
     }
-}
-
-pub(crate) fn found(severity: Severity, rule: &'static str, place: &str, message: impl Into<String>) -> Finding {
-    Finding { severity, rule, line: None, column: None, place: place.to_owned(), message: message.into() }
 }
 
 impl Sink for Collector {

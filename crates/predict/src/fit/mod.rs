@@ -9,6 +9,7 @@
 //! has the rules.
 
 mod activity;
+mod options;
 mod scale;
 mod shape;
 mod workflow;
@@ -19,49 +20,12 @@ use flowmine_activity_log::TracedRun;
 
 use activity::Activity;
 pub use activity::Pace;
+pub use options::{Link, Options, Start};
 pub use scale::Scale;
 pub use shape::{MAX_PIECES, Shape};
 
 use crate::error::PredictError;
 use crate::model::Model;
-
-/// When tasks of the model start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Start {
-    /// With the delays that were observed: those that wait for nothing at their time, the others so long after what they waited for.
-    #[default]
-    Observed,
-    /// As soon as what they read is there.
-    Ready,
-}
-
-/// How a model is made.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// When tasks start.
-    pub start: Start,
-    /// Names of tasks that read as their input is written, though they did not when they were traced.
-    pub stream: Vec<String>,
-    /// How many times as much is read of what was there before.
-    pub inputs_times: f64,
-    /// Links that several tasks share.
-    pub share: Vec<Link>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { start: Start::Observed, stream: Vec::new(), inputs_times: 1.0, share: Vec::new() }
-    }
-}
-
-/// What tasks wait for elsewhere is one thing that they share, of which each had all when it was traced.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
-    /// Its name.
-    pub name: String,
-    /// Names of the tasks.
-    pub tasks: Vec<String>,
-}
 
 /// What was learnt of an input or output.
 #[derive(Debug, Clone, PartialEq)]

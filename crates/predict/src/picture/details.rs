@@ -7,7 +7,7 @@ use flowmine_draw::axis::Axis;
 use flowmine_draw::sheet::{Num, Sheet, WEAK_TEXT};
 use flowmine_draw::visible;
 
-use super::{ACROSS, DATA, DATA_LINES, RESOURCE_LINES, RESOURCES, SEEN, STEPS};
+use super::styles::{ACROSS, DATA, DATA_LINES, LEFT, RESOURCE_LINES, RESOURCES, SEEN, STEPS};
 use crate::analysis::Prediction;
 
 /// Height of a strip with its heading, and without.
@@ -53,7 +53,7 @@ fn left_out(sheet: &mut Sheet, all: usize, what: &str, top: f64) -> f64 {
     if all <= MOST {
         return top;
     }
-    sheet.text(super::LEFT, top + 12.0, 11.0, WEAK_TEXT, "", &format!("and {} more {what}", all - MOST));
+    sheet.text(LEFT, top + 12.0, 11.0, WEAK_TEXT, "", &format!("and {} more {what}", all - MOST));
     top + 20.0
 }
 
@@ -82,7 +82,7 @@ fn strip(
     (places, values, high): (&[f64], &[Option<f64>], f64),
     top: f64,
 ) {
-    sheet.text(super::LEFT, top + 12.0, 11.0, WEAK_TEXT, "", words);
+    sheet.text(LEFT, top + 12.0, 11.0, WEAK_TEXT, "", words);
     let base = top + STRIP - 8.0;
     let up = Axis { low: 0.0, high: if high > 0.0 { high } else { 1.0 }, from: base, to: base - CURVE };
     let at = |n: usize, value: f64| (time.at(places[n] * 1e9), up.at(value.clamp(0.0, up.high)));

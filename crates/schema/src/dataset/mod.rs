@@ -38,6 +38,7 @@ mod access;
 mod commit;
 mod disk;
 mod error;
+mod host_folder;
 mod in_time;
 mod manifest;
 mod part;

@@ -1,6 +1,6 @@
 //! Who writes: the names by which writers are kept apart, and by which readers find what each has begun.
 
-use super::place::{escape_host, unescape_host};
+use super::host_folder::{escape_host, unescape_host};
 
 /// Whose rows are written: there is one writer for each at a time, and they do not wait for each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -670,12 +670,12 @@ fn writers_of_many_hosts_lose_nothing_of_the_manifest() {
 proptest::proptest! {
     #[test]
     fn a_host_in_a_path_is_that_host(host in ".{0,20}", other in ".{0,20}|[_%A-F0-9=/.]{0,8}") {
-        let escaped = place::escape_host(&host);
+        let escaped = host_folder::escape_host(&host);
         proptest::prop_assert!(escaped.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-%".contains(&b)) && !escaped.is_empty());
-        proptest::prop_assert_eq!(place::unescape_host(&escaped), Some(host));
+        proptest::prop_assert_eq!(host_folder::unescape_host(&escaped), Some(host));
         // What is read at all is what would be written.
-        if let Some(host) = place::unescape_host(&other) {
-            proptest::prop_assert_eq!(place::escape_host(&host), other);
+        if let Some(host) = host_folder::unescape_host(&other) {
+            proptest::prop_assert_eq!(host_folder::escape_host(&host), other);
         }
     }
 }

@@ -1,0 +1,65 @@
+//! Which columns of attempts stand in a log of jobs.
+
+use flowmine_correlate::{Attempt, Jobs, Maybe, Sym};
+use flowmine_spill::{put_ordered, put_ordered_text};
+
+/// A name and where its value comes from.
+pub(super) type Pick<From, To> = (&'static str, fn(&From) -> To);
+
+/// The texts of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have been others before ([`Jobs::value_at`]).
+pub(super) const TEXTS: [Pick<Attempt, Option<Sym>>; 15] = [
+    ("cluster", |a| Some(a.cluster)),
+    ("job", |a| Some(a.job)),
+    ("name", |a| a.name),
+    ("account", |a| a.account),
+    ("partition", |a| a.partition),
+    ("qos", |a| a.qos),
+    ("comment", |a| a.comment),
+    ("activity", |a| Some(a.activity)),
+    ("command", |a| a.command),
+    ("arguments", |a| a.arguments),
+    ("work_dir", |a| a.work_dir),
+    ("features", |a| a.features),
+    ("tres_per_node", |a| a.tres_per_node),
+    ("requested_tres", |a| a.requested_tres),
+    ("allocated_tres", |a| a.allocated_tres),
+];
+
+/// The numbers of a job, likewise.
+pub(super) const NUMBERS: [Pick<Attempt, Maybe>; 18] = [
+    ("job_id", |a| Maybe::known(a.job_id)),
+    ("attempt", |a| Maybe::known(i64::from(a.number))),
+    ("array_job_id", |a| a.array_job_id),
+    ("array_task_id", |a| a.array_task_id),
+    ("het_job_id", |a| a.het_job_id),
+    ("het_offset", |a| a.het_offset),
+    ("nodes", |a| a.nodes),
+    ("cpus", |a| a.cpus),
+    ("memory_bytes", |a| a.memory_bytes),
+    ("time_limit_s", |a| a.time_limit_s),
+    ("priority", |a| a.priority),
+    ("nice", |a| a.nice),
+    ("gpus", |a| a.gpus),
+    ("max_rss_bytes", |a| a.max_rss_bytes),
+    ("cpu_time_ns", |a| a.cpu_time_ns),
+    ("exit_code", |a| a.exit_code),
+    ("exit_signal", |a| a.exit_signal),
+    ("cancelled_by_uid", |a| a.cancelled_by_uid),
+];
+
+/// Its bytes as accounting counted them over its whole run.
+pub(super) const BYTES: [Pick<Attempt, Maybe>; 2] = [("read_bytes", |a| a.read_bytes), ("written_bytes", |a| a.written_bytes)];
+
+/// Its times.
+pub(super) const TIMES: [Pick<Attempt, Maybe>; 4] =
+    [("submit", |a| a.submit_ns), ("eligible", |a| a.eligible_ns), ("start", |a| a.start_ns), ("end", |a| a.end_ns)];
+
+/// Appends what puts attempts in the order of submission: that of [`Jobs::attempts`], across parts.
+pub(super) fn put_attempt(jobs: &Jobs, attempt: &Attempt, key: &mut Vec<u8>) {
+    put_ordered(attempt.since_ns, key);
+    put_ordered_text(jobs.text(attempt.cluster), key);
+    put_ordered(attempt.job_id, key);
+    put_ordered_text(jobs.text(attempt.job), key);
+    put_ordered(i64::from(attempt.number), key);
+    put_ordered(i64::from(attempt.copy), key);
+}

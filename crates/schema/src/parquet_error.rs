@@ -1,0 +1,40 @@
+//! Why a Parquet file cannot be read or written.
+
+use polars::prelude::PolarsError;
+
+/// Why a Parquet file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum ParquetError {
+    /// From the operating system.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// From the format.
+    #[error(transparent)]
+    Format(FormatError),
+    /// The file is of another table, or of a flowmine that did not know this one.
+    #[error("the column {0} is missing: this file is not of this table")]
+    NotThisTable(&'static str),
+    /// The reader gave up in a way that it should not.
+    #[error("the file is damaged")]
+    Damaged,
+    /// A checksum differs.
+    #[error("its bytes are not those that were written, a checksum differs ({0}): the disk or a copy damaged it; restore it from a copy")]
+    Altered(String),
+    /// It would take more memory than a file of its size can.
+    #[error("{0}: it is made to fill the memory, or damaged")]
+    TooLarge(String),
+    /// Something that a column file cannot hold.
+    #[error("no Parquet file can hold this table: {0}")]
+    Misfit(&'static str),
+}
+
+/// What the format's reader or writer said.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct FormatError(PolarsError);
+
+impl From<PolarsError> for ParquetError {
+    fn from(error: PolarsError) -> Self {
+        Self::Format(FormatError(error))
+    }
+}
