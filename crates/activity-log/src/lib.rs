@@ -1,13 +1,41 @@
 //! One event log in memory, as columns: what every model takes, wherever the log came from.
 //!
-//! An [`ActivityLog`] has **events** (a moment each, in the order of the log) and **activity instances** made of
-//! them: one execution of an activity, from when it was ready over its start to its end. Instances lie in **cases**;
-//! an object-centric log has one grouping for each type of objects ([`Cases`]). [`LogBuilder`] makes a log out of
-//! events, paired by their lifecycle, or out of instances whose start and end are known. [`filter`] takes parts of a
-//! log, [`variants()`] sums up its traces.
+//! - **In:** events, which are paired by their lifecycle ([`LogBuilder::event`]), or instances
+//!   whose start and end are known ([`LogBuilder::instance`]), case after case
+//!   ([`LogBuilder::end_case`]).
+//! - **Out:** an [`ActivityLog`]: **events** (a moment each, in the order of the log) and
+//!   **activity instances** made of them, one execution of an activity each, from when it was ready
+//!   over its start to its end. Instances lie in **cases**; an object-centric log has one grouping
+//!   for each type of objects ([`Cases`]).
+//! - **Of a log:** parts of it by a [`Filter`], its distinct traces by [`variants()`].
+//! - **Also here,** because models take it: one run as a graph of tasks and files ([`RunGraph`]), a
+//!   run as it was traced ([`TracedRun`]), processes ([`Processes`]) and operations.
 //!
-//! What is not known is [`UNKNOWN`] (times, measures) or [`NONE`] (names, events), never zero. What was lost on the
-//! way is counted in [`LeftOut`].
+//! **Units.** Times are UTC nanoseconds since 1970, lengths of time nanoseconds, sizes bytes. What
+//! is not known is [`UNKNOWN`] (times, measures) or [`NONE`] (names, events), never zero; functions
+//! that look one up give an `Option`. What was lost on the way is counted in [`LeftOut`].
+//!
+//! **Errors.** [`TooLarge`] beyond what 32 bits count; [`FilterError`] for a filter that cannot be
+//! applied.
+//!
+//! A log of one case, of a start and an end that belong together:
+//!
+//! ```
+//! use flowmine_activity_log::{EventRow, LogBuilder, Transition};
+//!
+//! let mut builder = LogBuilder::new(&[]);
+//! let align = builder.activity("align");
+//! for (time_ns, transition) in [(5_000, Transition::Start), (9_000, Transition::Complete)] {
+//!     builder.event(&EventRow { activity: align, time_ns, transition, ..EventRow::default() })?;
+//! }
+//! builder.end_case("order 1")?;
+//! let log = builder.finish();
+//!
+//! assert_eq!((log.events.time_ns.len(), log.instances.activity.len()), (2, 1));
+//! assert_eq!((log.activity(0), log.service_ns(0)), ("align", Some(4_000)));
+//! assert_eq!(log.cases().map(|cases| cases.len()), Some(1));
+//! # Ok::<(), flowmine_activity_log::TooLarge>(())
+//! ```
 //!
 //! Nothing here reads files or knows Slurm, engines, models or pictures.
 

@@ -1,8 +1,52 @@
-//! Process models: an event log in columns ([`flowmine_activity_log::ActivityLog`]) and typed options in, a model out.
+//! Process models: an event log in columns and typed options in, a model out, and a picture of it.
 //!
-//! A model is a file here; it knows no source and no picture. [`dag`] takes tasks with what they wait for, [`run_dag`], [`critical_path`], [`check`] and [`spec`] a run as a graph
-//! ([`flowmine_activity_log::RunGraph`]), [`process_tree`] processes, [`profile`] their operations as they pass by: no event log tells that. [`pictures`] says what of a model is drawn and how it is written for people and
-//! programs: a file a model, too.
+//! - **In:** a [`flowmine_activity_log::ActivityLog`], with the grouping of its instances into
+//!   cases where a model needs one. [`dag`] takes tasks with what they wait for; [`run_dag`],
+//!   [`critical_path`], [`check`] and [`spec`] one run as a graph
+//!   ([`flowmine_activity_log::RunGraph`]); [`process_tree`] processes and [`profile`] their
+//!   operations: no event log tells that.
+//! - **Out:** a model, a plain type whose fields are public: [`dfg::Dfg`] for a directly-follows
+//!   graph, and so in each module. It knows no source and no picture.
+//! - **Drawn and written:** [`pictures`] has for each model what is drawn of it (for
+//!   `flowmine-draw`, which makes SVG, DOT and others) and how it is written as JSON or CSV.
+//!
+//! **Units.** Lengths of time are nanoseconds in models, sizes bytes, times UTC nanoseconds since
+//! 1970. What is not known is `None`; what was left out of a log stands in the model and in its
+//! picture.
+//!
+//! **Errors.** A model of a log does not fail but where its module says so. A picture that is too
+//! large to lay out is a [`flowmine_draw::LayoutError`].
+//!
+//! A directly-follows graph of two cases:
+//!
+//! ```
+//! use flowmine_activity_log::{EventRow, LogBuilder};
+//! use flowmine_discover::{dfg, pictures};
+//!
+//! let mut builder = LogBuilder::new(&[]);
+//! for (case, activities) in [("1", ["align", "sort"]), ("2", ["align", "merge"])] {
+//!     for (second, name) in (1i64..).zip(activities) {
+//!         let activity = builder.activity(name);
+//!         let time_ns = second * 1_000_000_000;
+//!         builder.event(&EventRow { activity, time_ns, ..EventRow::default() })?;
+//!     }
+//!     builder.end_case(case)?;
+//! }
+//! let log = builder.finish();
+//! let graph = dfg::dfg(&log, log.cases().ok_or("a log without cases")?);
+//!
+//! let names: Vec<&str> = graph.activities.iter().map(|activity| activity.name.as_str()).collect();
+//! assert_eq!(names, ["align", "merge", "sort"]);
+//! let edges: Vec<_> = graph.edges.iter().map(|edge| (edge.from, edge.to, edge.frequency)).collect();
+//! assert_eq!(edges, [(0, 1, 1), (0, 2, 1)]);
+//!
+//! let picture = pictures::dfg::graph(&graph, &pictures::dfg::Options::default());
+//! assert!(flowmine_draw::svg::svg(&picture)?.contains("<svg"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `examples/dfg.rs` is a program to begin with: it reads XES and writes the graph as SVG or DOT
+//! (`cargo run --release --example dfg -- LOG.xes GRAPH.svg`).
 
 pub mod about;
 pub mod advice;

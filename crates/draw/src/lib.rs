@@ -1,12 +1,41 @@
-//! Pictures: graphs and charts with their words, colours and legends in; SVG, DOT, GraphML, GML and Cytoscape's JSON out.
+//! Pictures: graphs and charts with their words, colours and legends in; SVG, DOT, GraphML, GML and
+//! Cytoscape's JSON out.
 //!
-//! [`graph`] is a picture of a graph before anything has a place: boxes and lines with what stands on them, and a legend. [`svg`] lays it out
-//! (`flowmine-layout`) and draws it; [`dot`] says the same to Graphviz; [`exchange`] gives it to other programs with all its numbers. With the feature `png`, `png` makes pixels
-//! of an SVG text for slides. Charts are
-//! drawn on a [`sheet`] with an [`axis`] each way.
+//! - **In:** a [`Graph`]: boxes and lines with what stands on them, a heading, facts and a legend,
+//!   before anything has a place. Charts are drawn on a [`sheet`] with an [`axis`] each way.
+//! - **Out:** [`svg`] lays a graph out (`flowmine-layout`) and draws it; [`dot`] says the same to
+//!   Graphviz; [`exchange`] gives it to other programs with all its numbers. With the feature
+//!   `png`, `png` makes pixels of an SVG text for slides.
 //!
-//! Nothing here knows logs or models. Names may hold anything: what is invisible or special is shown as an escape (`\n`, `\x1b`,
-//! `\u{202e}`) and never reaches a file as markup. The same picture gives the same bytes. `docs/pictures.md` says what the marks mean.
+//! **Units.** Lengths are pixels, colours `#rrggbb`. [`count`] and [`duration`] write numbers as
+//! people read them.
+//!
+//! **Errors.** [`LayoutError`]: a line to a box that does not exist, or more than can be laid out.
+//!
+//! **Names** may hold anything: what is invisible or special is shown as an escape (`\n`, `\x1b`,
+//! `\u{202e}`) and never reaches a file as markup. Lines below a name and on edges are taken to be
+//! fit to be seen already ([`visible`] makes them so).
+//!
+//! ```
+//! use flowmine_draw::{Edge, Graph, Node, dot, svg};
+//!
+//! let node = |id: &str, name: &str| Node { id: id.into(), name: name.into(), ..Node::default() };
+//! let edge = Edge { from: 0, to: 1, label: vec!["3 times".into()], width: 1.0, ..Edge::default() };
+//! let graph = Graph {
+//!     title: "Two steps".into(),
+//!     nodes: vec![node("a", "align"), node("b", "<b>")],
+//!     edges: vec![edge],
+//!     name: "steps",
+//!     ..Graph::default()
+//! };
+//! let picture = svg::svg(&graph)?;
+//! assert!(picture.contains("3 times") && !picture.contains("<b>"));
+//! assert!(dot::dot(&graph)?.contains("digraph"));
+//! # Ok::<(), flowmine_draw::LayoutError>(())
+//! ```
+//!
+//! Nothing here knows logs or models. The same picture gives the same bytes. `docs/pictures.md`
+//! says what the marks mean.
 
 pub mod axis;
 pub mod dot;

@@ -1,11 +1,92 @@
-//! Event logs in the formats of the standards.
+//! Event logs in the formats of the standards: OCEL 2.0, XES and CSV, written, read and checked.
 //!
-//! In goes a log that can be walked through, as an [`ObjectLog`] or a [`CaseLog`]; out come files: OCEL 2.0 as JSON, XML and
-//! SQLite ([`ocel`]), XES ([`xes`]), CSV ([`csv`]), all that is text also as gz ([`gzip`]). In go files of others ([`read`]); out come their records, or what is wrong with
-//! them and where ([`validate`]).
+//! - **Write.** In goes a log that can be walked through: an [`ObjectLog`] (events of several
+//!   objects) or a [`CaseLog`] (traces, each with its events). Out come OCEL 2.0 as JSON, XML or
+//!   SQLite ([`ocel`]), XES ([`xes`]) and CSV ([`csv`]), and [`Counts`] of what was written and of
+//!   what the format could not carry. What is text can be packed ([`gzip`]).
+//! - **Read.** [`read::read_file`] tells the format by the content and gives [`Record`]s to a
+//!   [`read::Sink`], with a [`read::Finding`] for what is odd. OCEL 1.0 and gz are read too. A file
+//!   is taken for hostile: [`read::Limits`] bound every text and all nesting.
+//! - **Check.** [`validate::validate`] gives all that is against a standard, with its place.
 //!
-//! Nothing here knows of Slurm, of datasets or of process models, and nothing holds a whole log: records pass through in
-//! [`Batch`]es of bounded size.
+//! **Units.** Times are UTC nanoseconds since 1970 as `i64`; [`time`] writes and parses them. An
+//! [`Attribute`] has a [`Value`] of one of OCEL's and XES's types, which [`ValueType`] names.
+//!
+//! **Memory.** No log is held as a whole: records go through in [`Batch`]es of about 256 KiB, which
+//! a [`BatchBuilder`] makes. The same log gives the same bytes on any number of processors.
+//!
+//! **Errors.** [`LogError`]: a file that is refused has line and column, or table and row. An error
+//! of the side that gives records is wrapped by [`LogError::source`].
+//!
+//! A log of one case, written, and read again:
+//!
+//! ```
+//! use flowmine_eventlog::read::{self, Finding, Format, Limits, Sink};
+//! use flowmine_eventlog::{
+//!     Attribute, Batch, BatchBuilder, Batches, CaseHeader, CaseLog, LogError, Record, Types, xes,
+//! };
+//!
+//! struct Log(CaseHeader, Vec<Batch>);
+//!
+//! impl CaseLog for Log {
+//!     fn header(&self) -> &CaseHeader {
+//!         &self.0
+//!     }
+//!     fn traces(&self) -> Batches<'_> {
+//!         Box::new(self.1.iter().cloned().map(Ok))
+//!     }
+//! }
+//!
+//! struct Activities(Vec<String>);
+//!
+//! impl Sink for Activities {
+//!     fn types(&mut self, _: Types) -> Result<(), LogError> {
+//!         Ok(())
+//!     }
+//!     fn header(&mut self, _: CaseHeader) -> Result<(), LogError> {
+//!         Ok(())
+//!     }
+//!     fn record(&mut self, record: &Record<'_>) -> Result<(), LogError> {
+//!         if let Record::CaseEvent(attributes) = record {
+//!             let name = Attribute::find(attributes, "concept:name");
+//!             self.0.extend(name.and_then(|name| name.value.as_name()).map(Into::into));
+//!         }
+//!         Ok(())
+//!     }
+//!     fn finding(&mut self, finding: Finding) {
+//!         panic!("{}", finding.message);
+//!     }
+//! }
+//!
+//! let mut builder = BatchBuilder::default();
+//! let mut batches = Vec::new();
+//! for record in [
+//!     Record::Trace(vec![Attribute::text("concept:name", "order 1")]),
+//!     Record::CaseEvent(vec![
+//!         Attribute::text("concept:name", "align"),
+//!         Attribute::time("time:timestamp", 1_795_179_845_000_000_000),
+//!     ]),
+//!     Record::TraceEnd,
+//! ] {
+//!     batches.extend(builder.push(&record));
+//! }
+//! batches.extend(builder.finish());
+//!
+//! let mut file = tempfile::NamedTempFile::new()?;
+//! let written = xes::write(&Log(CaseHeader::default(), batches), &mut file)?;
+//! assert_eq!((written.traces, written.events), (1, 1));
+//!
+//! let mut activities = Activities(Vec::new());
+//! let format = read::read_file(file.path(), &Limits::default(), &mut activities)?;
+//! assert_eq!((format, activities.0), (Format::Xes, vec!["align".to_owned()]));
+//! # Ok::<(), LogError>(())
+//! ```
+//!
+//! Two programs to begin with are in `examples/`: `read_ocel` counts the objects and events of an
+//! OCEL file by type, `write_xes` builds a log and writes it
+//! (`cargo run --release --example read_ocel -- FILE`).
+//!
+//! Nothing here knows of Slurm, of datasets or of process models, and nothing depends on polars.
 
 pub mod attribute;
 pub mod case_names;

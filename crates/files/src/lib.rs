@@ -1,9 +1,36 @@
 //! Directories held open, so that nobody can lead a writer astray.
 //!
-//! In goes a directory; out come the files and folders in it. A [`Folder`] is a descriptor: what happens to the path by which it was
-//! found does not matter any more. Names in it are single names, never paths. It refuses symbolic links and whatever is not a plain
-//! file or a folder (a FIFO or a device would hang or never end), so that a link that somebody puts in the way, at any moment, is an
+//! - **In:** a directory ([`Folder::open`]), and single names in it, never paths.
+//! - **Out:** its files and folders, opened, made, renamed, linked and removed.
+//!
+//! A [`Folder`] is a descriptor: what happens to the path by which it was found does not matter any
+//! more. It refuses symbolic links and whatever is not a plain file or a folder (a FIFO or a device
+//! would hang or never end), so that a link that somebody puts in the way, at any moment, is an
 //! error and not a way out ([`path_resolution(7)`], `O_NOFOLLOW` of open(2)).
+//!
+//! **Units.** Modes are permission bits as in chmod(2), cut by the umask; owners are user ids.
+//!
+//! **Errors.** [`FileError`]: what the operating system refuses, and [`FileError::Foreign`] for
+//! something else that lies there than there should.
+//!
+//! ```
+//! use std::io::Write;
+//! use flowmine_files::Folder;
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path();
+//! let folder = Folder::open(path)?;
+//! // Written under a hidden name first, so that nobody sees half of it.
+//! let (mut file, hidden) = folder.create_hidden(0o644)?;
+//! file.write_all(b"done")?;
+//! folder.rename(&hidden, &folder, "result")?;
+//! assert_eq!(std::io::read_to_string(folder.read("result")?)?, "done");
+//!
+//! std::os::unix::fs::symlink("/etc/passwd", path.join("link"))?;
+//! assert!(folder.read("link").is_err());
+//! assert!(folder.read("../result").is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! [`path_resolution(7)`]: https://man7.org/linux/man-pages/man7/path_resolution.7.html
 

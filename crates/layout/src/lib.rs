@@ -1,20 +1,48 @@
-//! Layered graph layout: boxes and arrows without positions in, positions and smooth routes out. No Graphviz.
+//! Layered graph layout: boxes and arrows without positions in, positions and smooth routes out. No
+//! Graphviz.
 //!
-//! The classical four steps (Sugiyama, Tagawa and Toda, 1981), each in a file of its own:
+//! - **In:** a [`Graph`] of [`Node`]s with their sizes and [`Edge`]s with their weights and labels,
+//!   and the [`Spacing`] between them.
+//! - **Out:** a [`Layout`]: the centre of each node and the [`Route`] of each edge, in the order in
+//!   which they were given, and the size of the whole.
 //!
-//! 1. `acyclic` picks the edges that run against the flow, so that the light ones are the backward ones;
-//! 2. `layers` gives every node a layer such that heavy edges are short (`simplex`), and every edge, of whatever
-//!    length, an item in each layer it passes; its label is one of these items, so that labels have room;
+//! **Units.** All lengths are in one unit, pixels or whatever the picture has. The flow is from top
+//! to bottom; `y` grows downwards. The same graph gives the same numbers, rounded to 1/100.
+//!
+//! **Errors.** [`LayoutError`]: an edge to a node that does not exist, sizes that are not finite or
+//! negative, and more than [`MOST_NODES`] nodes, [`MOST_EDGES`] edges or [`MOST_ITEMS`] passed
+//! layers. Parallel edges, loops, isolated nodes, parts without connection and empty graphs are
+//! fine.
+//!
+//! ```
+//! use flowmine_layout::{Edge, Graph, Node, Spacing, layout};
+//!
+//! let node = Node { width: 80.0, height: 30.0, ..Node::default() };
+//! let edge = Edge { from: 0, to: 1, weight: 1, ..Edge::default() };
+//! let graph = Graph { nodes: vec![node.clone(), node], edges: vec![edge] };
+//! let layout = layout(&graph, &Spacing::default())?;
+//! assert!(layout.nodes[0].y < layout.nodes[1].y);
+//! // From the lower border of the first to the upper border of the second.
+//! assert_eq!(layout.edges[0].start.y, layout.nodes[0].y + 15.0);
+//! assert_eq!(layout.edges[0].end().y, layout.nodes[1].y - 15.0);
+//! # Ok::<(), flowmine_layout::LayoutError>(())
+//! ```
+//!
+//! **How.** The classical four steps (Sugiyama, Tagawa and Toda, 1981), each in a file of its own:
+//!
+//! 1. `acyclic` picks the edges that run against the flow, so that the light ones are the backward
+//!    ones;
+//! 2. `layers` gives every node a layer such that heavy edges are short (`simplex`), and every
+//!    edge, of whatever length, an item in each layer it passes; its label is one of these items,
+//!    so that labels have room;
 //! 3. `order` sorts each layer so that few edges cross;
-//! 4. `place` finds horizontal positions that keep long and heavy edges straight, and `route` draws.
+//! 4. `place` finds horizontal positions that keep long and heavy edges straight, and `route`
+//!    draws.
 //!
-//! The flow is from top to bottom; `y` grows downwards. What holds for every result: nodes, labels and the columns
-//! in which edges pass a layer keep a distance from each other; lines stay in their columns and what
-//! is free beside them, so that no edge runs through a node or a foreign label; a route begins on the border of its source and ends on the border of its
-//! target; loops stand to the right of their node. The same graph gives the same numbers, rounded to 1/100.
-//!
-//! What is refused ([`LayoutError`]): an edge to a node that does not exist, sizes that are not finite or negative, and more
-//! than [`MOST_NODES`] nodes, [`MOST_EDGES`] edges or [`MOST_ITEMS`] passed layers. Parallel edges, loops, isolated nodes, parts without connection and empty graphs are fine.
+//! What holds for every result: nodes, labels and the columns in which edges pass a layer keep a
+//! distance from each other; lines stay in their columns and what is free beside them, so that no
+//! edge runs through a node or a foreign label; a route begins on the border of its source and ends
+//! on the border of its target; loops stand to the right of their node.
 
 mod acyclic;
 mod graph;

@@ -1,11 +1,41 @@
-//! Process trees and Petri nets: discovered from the variants of a log, written, and compared with the log.
+//! Process trees and Petri nets: discovered from the variants of a log, written, and compared with
+//! it.
 //!
-//! In: [`Variants`], the distinct traces of a log with their counts, and options. Out: process trees ([`inductive`]), Petri
-//! nets and PNML ([`net`], [`pnml`]), a layout and BPMN ([`layout`], [`bpmn`]), fitness, precision and generalisation
-//! ([`replay`]), alignments ([`align`]), and declarative constraints ([`declare`]). Refused with an [`Error`]: indices that
-//! name nothing, and inputs beyond the bounds that each module states.
+//! - **In:** [`Variants`], the distinct traces of a log with the number of cases of each;
+//!   [`Variants::from_names`] makes them of activities' names.
+//! - **Out:** process trees by the Inductive Miner ([`inductive`]), which [`tree`] also reads from
+//!   text; Petri nets ([`net`]) as PNML ([`pnml`]); BPMN ([`bpmn`]) with a layout ([`layout`]);
+//!   declarative constraints ([`declare`]).
+//! - **Compared:** token replay, precision and generalisation ([`replay`]), alignments ([`align`]).
 //!
-//! Everything is a function of the input: no clock, no randomness, and no order of a hash table reaches a result.
+//! **Units.** Fitness, precision and the like are from 0 to 1. Activities are indices into a list
+//! of names; counts are of cases unless they say otherwise. There are no times here.
+//!
+//! **Errors.** [`Error`]: an index that names nothing, an option outside its range, a text that is
+//! no tree, and inputs beyond the bounds that each module states.
+//!
+//! A model of two ways through a workflow, and how well a third fits it:
+//!
+//! ```
+//! use flowmine_process_models::{PetriNet, Variants, inductive, replay};
+//!
+//! let log = Variants::from_names([
+//!     (vec!["split", "align", "sort", "merge"], 8),
+//!     (vec!["split", "sort", "align", "merge"], 3),
+//! ])?;
+//! let tree = inductive::discover(&log, inductive::Options::default())?.tree;
+//! assert_eq!(tree.to_text(), "->( 'split', +( 'align', 'sort' ), 'merge' )");
+//!
+//! let net = PetriNet::of_tree(&tree);
+//! assert_eq!(replay::replay(&net, &log, replay::Options::default()).fitness(), 1.0);
+//!
+//! let other = Variants::from_names([(vec!["split", "align", "merge"], 1)])?;
+//! assert!(replay::replay(&net, &other, replay::Options::default()).fitness() < 1.0);
+//! # Ok::<(), flowmine_process_models::Error>(())
+//! ```
+//!
+//! Everything is a function of the input: no clock, no randomness, and no order of a hash table
+//! reaches a result.
 
 pub mod align;
 pub mod bpmn;
