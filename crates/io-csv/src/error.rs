@@ -5,7 +5,7 @@ use flowmine_schema::DatasetError;
 /// Why traces could not be taken in or written. What is wrong with a file or a line of one is no
 /// error but stands in its report.
 #[derive(Debug, thiserror::Error)]
-pub enum TraceError {
+pub enum IoCsvError {
     /// The dataset could not be read or written.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
@@ -19,9 +19,9 @@ pub enum TraceError {
     },
 }
 
-impl TraceError {
+impl IoCsvError {
     /// An error of the system while doing `what`.
-    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> TraceError {
-        move |source| TraceError::System { what: what.into(), source }
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> IoCsvError {
+        move |source| IoCsvError::System { what: what.into(), source }
     }
 }

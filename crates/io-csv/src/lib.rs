@@ -23,7 +23,7 @@
 //!   directories.
 //! - **Refused:** a file without the columns, lines that are too long, numbers that are none: each
 //!   is a diagnostic with its line and column, and the rest is read. What was imported before is
-//!   known by its SHA-256 and skipped. A [`TraceError`] is for what the system or the dataset
+//!   known by its SHA-256 and skipped. A [`IoCsvError`] is for what the system or the dataset
 //!   refuses.
 //!
 //! It needs no tracer and no kernel.
@@ -64,7 +64,7 @@ pub mod path;
 pub mod read;
 pub mod write;
 
-pub use error::TraceError;
+pub use error::IoCsvError;
 
 /// The columns of `file-bpf.csv` in the order in which the published tool writes them.
 pub const COLUMNS: [&str; 15] = [

@@ -21,7 +21,7 @@ use flowmine_schema::time::Day;
 use flowmine_schema::{Builder, Dataset, DatasetError, Row, Transaction};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
-use crate::error::TraceError;
+use crate::error::IoCsvError;
 use crate::events::{Decoded, Decoder, Event, MAX_PID};
 use crate::lines::{Line, Lines};
 use crate::{BACKEND, EVENTS, FORKS, Problem, folder, forks};
@@ -65,7 +65,7 @@ const DAY_NS: i64 = 86_400_000_000_000;
 ///
 /// # Errors
 /// When the dataset cannot be written or a file cannot be read to its end. A file that is refused is not an error but stands in its report.
-pub fn take_in(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usize, usize)) -> Result<Vec<FileReport>, TraceError> {
+pub fn take_in(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usize, usize)) -> Result<Vec<FileReport>, IoCsvError> {
     let mut reports = Vec::new();
     let mut nodes = Vec::new();
     for dir in dirs {
@@ -107,8 +107,8 @@ struct Node {
 }
 
 /// Finds the directories with traces in the order of their names. Hidden ones are passed over, and links inside are not followed.
-fn find(dir: &Path, depth: usize, nodes: &mut Vec<Node>) -> Result<(), TraceError> {
-    let failed = || TraceError::system(dir.display().to_string());
+fn find(dir: &Path, depth: usize, nodes: &mut Vec<Node>) -> Result<(), IoCsvError> {
+    let failed = || IoCsvError::system(dir.display().to_string());
     let mut below = Vec::new();
     for entry in fs::read_dir(dir).map_err(failed())? {
         let entry = entry.map_err(failed())?;
@@ -134,9 +134,9 @@ fn last_name(dir: &Path) -> String {
     whole.file_name().map_or_else(|| "unknown".to_owned(), |name| flowmine_schema::text::decode(name.as_encoded_bytes()).into_owned())
 }
 
-fn take_in_node(node: &Node, manifest: &Manifest, transaction: Transaction<'_>) -> Result<Vec<FileReport>, TraceError> {
+fn take_in_node(node: &Node, manifest: &Manifest, transaction: Transaction<'_>) -> Result<Vec<FileReport>, IoCsvError> {
     let mut reports = Vec::new();
-    let mut fresh = |path: &Option<PathBuf>, name: &str| -> Result<Option<FileReport>, TraceError> {
+    let mut fresh = |path: &Option<PathBuf>, name: &str| -> Result<Option<FileReport>, IoCsvError> {
         let mut report = FileReport::new(format!("{}/{name}", node.host), path.as_deref().unwrap_or(&node.dir));
         if path.is_none() {
             let (lost, advice) = if name == EVENTS {
@@ -170,7 +170,7 @@ fn take_in_node(node: &Node, manifest: &Manifest, transaction: Transaction<'_>) 
     Ok(reports)
 }
 
-fn already_there(report: &FileReport, manifest: &Manifest) -> Result<bool, TraceError> {
+fn already_there(report: &FileReport, manifest: &Manifest) -> Result<bool, IoCsvError> {
     let mut of_name = manifest.imports.iter().filter(|import| import.name == report.name).peekable();
     if of_name.peek().is_none() {
         // Its hash is made while it is read.
@@ -183,12 +183,12 @@ fn already_there(report: &FileReport, manifest: &Manifest) -> Result<bool, Trace
     Ok(of_name.any(|import| import.sha256 == hash))
 }
 
-fn open(path: &Path) -> Result<Lines, TraceError> {
-    Lines::open(path).map_err(TraceError::system(path.display().to_string()))
+fn open(path: &Path) -> Result<Lines, IoCsvError> {
+    Lines::open(path).map_err(IoCsvError::system(path.display().to_string()))
 }
 
 /// When the trace began: the earliest time in the beginning of its files.
-fn began(node: &Node) -> Result<i64, TraceError> {
+fn began(node: &Node) -> Result<i64, IoCsvError> {
     let mut earliest = None;
     let mut see = |ns: i64| earliest = Some(earliest.map_or(ns, |earliest: i64| earliest.min(ns)));
     if let Some(path) = &node.events {
@@ -279,7 +279,7 @@ struct NodeImport<'n, 'w> {
     last_ns: i64,
 }
 
-type Reader<'n, 'w> = fn(&mut NodeImport<'n, 'w>, &mut Lines, &mut FileReport) -> Result<(), TraceError>;
+type Reader<'n, 'w> = fn(&mut NodeImport<'n, 'w>, &mut Lines, &mut FileReport) -> Result<(), IoCsvError>;
 
 impl<'n, 'w> NodeImport<'n, 'w> {
     fn new(node: &'n Node, transaction: Transaction<'w>, trace_ns: i64) -> Self {
@@ -299,7 +299,7 @@ impl<'n, 'w> NodeImport<'n, 'w> {
         }
     }
 
-    fn file(&mut self, mut report: FileReport, read: Reader<'n, 'w>, imports: &mut Vec<Import>) -> Result<FileReport, TraceError> {
+    fn file(&mut self, mut report: FileReport, read: Reader<'n, 'w>, imports: &mut Vec<Import>) -> Result<FileReport, IoCsvError> {
         let mut lines = open(&report.path)?;
         read(self, &mut lines, &mut report)?;
         let errors = report.diagnostics.errors();
@@ -312,7 +312,7 @@ impl<'n, 'w> NodeImport<'n, 'w> {
         Ok(report)
     }
 
-    fn forks(&mut self, lines: &mut Lines, report: &mut FileReport) -> Result<(), TraceError> {
+    fn forks(&mut self, lines: &mut Lines, report: &mut FileReport) -> Result<(), IoCsvError> {
         while let Some(line) = next(lines, report)? {
             // A number that is cut is a number all the same.
             let fork = if line.ended { forks::decode(line.bytes) } else { Err(truncated(line)) };
@@ -342,7 +342,7 @@ impl<'n, 'w> NodeImport<'n, 'w> {
         Ok(())
     }
 
-    fn events(&mut self, lines: &mut Lines, report: &mut FileReport) -> Result<(), TraceError> {
+    fn events(&mut self, lines: &mut Lines, report: &mut FileReport) -> Result<(), IoCsvError> {
         let mut decoder = Decoder::default();
         let mut doubtful = 0u64;
         let mut latest_ns = 0;
@@ -417,7 +417,7 @@ impl<'n, 'w> NodeImport<'n, 'w> {
         self.told_files.insert((inode, FxBuildHasher.hash_one(path)))
     }
 
-    fn one_more(&mut self) -> Result<(), TraceError> {
+    fn one_more(&mut self) -> Result<(), IoCsvError> {
         self.gathered += 1;
         if self.gathered >= FLUSH_ROWS || self.events.0.len() + self.processes.0.len() > FLUSH_DAYS {
             self.flush()?;
@@ -425,7 +425,7 @@ impl<'n, 'w> NodeImport<'n, 'w> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), TraceError> {
+    fn flush(&mut self) -> Result<(), IoCsvError> {
         self.gathered = 0;
         self.events.write(&mut self.transaction, &self.node.host)?;
         self.files.write(&mut self.transaction, &self.node.host)?;
@@ -433,7 +433,7 @@ impl<'n, 'w> NodeImport<'n, 'w> {
         Ok(())
     }
 
-    fn finish(mut self, reports: &[FileReport], imports: Vec<Import>) -> Result<(), TraceError> {
+    fn finish(mut self, reports: &[FileReport], imports: Vec<Import>) -> Result<(), IoCsvError> {
         let host = self.node.host.as_str();
         for pid in self.operating.iter().filter(|pid| !self.forked.contains(*pid)) {
             let row = Process {
@@ -485,7 +485,7 @@ fn file_name(name: &str) -> &str {
 }
 
 /// The next line that can be looked at. What is damaged ends the file with an error in its report.
-fn next<'l>(lines: &'l mut Lines, report: &mut FileReport) -> Result<Option<Line<'l>>, TraceError> {
+fn next<'l>(lines: &'l mut Lines, report: &mut FileReport) -> Result<Option<Line<'l>>, IoCsvError> {
     match lines.next_line() {
         Ok(Some(line)) if line.too_long => {
             let message = format!("this line has more than {} bytes", crate::lines::LONGEST);
@@ -500,7 +500,7 @@ fn next<'l>(lines: &'l mut Lines, report: &mut FileReport) -> Result<Option<Line
             report.diagnostics.push(diagnostic);
             Ok(None)
         }
-        Err(e) => Err(TraceError::System { what: report.path.display().to_string(), source: e }),
+        Err(e) => Err(IoCsvError::System { what: report.path.display().to_string(), source: e }),
     }
 }
 

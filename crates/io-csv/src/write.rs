@@ -16,7 +16,7 @@ use flowmine_schema::Dataset;
 use flowmine_schema::tables::{IoEvent, IoTotal, Process};
 use rustc_hash::FxHashMap;
 
-use crate::error::TraceError;
+use crate::error::IoCsvError;
 use crate::{COLUMNS, EVENTS, FORKS, folder, path};
 
 flowmine_schema::columns! {
@@ -108,7 +108,7 @@ struct ForkLine {
 ///
 /// # Errors
 /// When the dataset cannot be read or a file cannot be written; then nothing is left half written.
-pub fn export(dataset: &Dataset, out: &Path, period: Period) -> Result<Written, TraceError> {
+pub fn export(dataset: &Dataset, out: &Path, period: Period) -> Result<Written, IoCsvError> {
     let mut written = Written::default();
     let mut traces = look(dataset, period, &mut written)?;
     take_forks(dataset, &mut traces, &mut written)?;
@@ -149,17 +149,17 @@ struct Work {
 }
 
 impl Work {
-    fn begin(out: &Path) -> Result<Self, TraceError> {
+    fn begin(out: &Path) -> Result<Self, IoCsvError> {
         let folder = Folder::open(out).map_err(failed(out))?;
         let (inside, name) = folder.make_hidden().map_err(|error| failed(out)(error.into()))?;
         Ok(Self { out: folder, inside, name })
     }
 
-    fn append(&self, part: &str) -> Result<File, TraceError> {
+    fn append(&self, part: &str) -> Result<File, IoCsvError> {
         self.inside.append(part, 0o666).map_err(self.failed(part))
     }
 
-    fn failed(&self, part: &str) -> impl FnOnce(FileError) -> TraceError {
+    fn failed(&self, part: &str) -> impl FnOnce(FileError) -> IoCsvError {
         let failed = failed(&self.inside.path().join(part));
         |error| failed(error.into())
     }
@@ -174,12 +174,12 @@ impl Drop for Work {
     }
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> TraceError + use<> {
-    TraceError::system(path.display().to_string())
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> IoCsvError + use<> {
+    IoCsvError::system(path.display().to_string())
 }
 
 /// Finds out which traces there are.
-fn look(dataset: &Dataset, period: Period, written: &mut Written) -> Result<BTreeMap<Key, Trace>, TraceError> {
+fn look(dataset: &Dataset, period: Period, written: &mut Written) -> Result<BTreeMap<Key, Trace>, IoCsvError> {
     let mut traces = BTreeMap::<Key, Trace>::new();
     let mut devices = BTreeMap::<String, (Option<i64>, bool)>::new();
     // Of the row before: nearly all of a host and trace follow one another.
@@ -191,7 +191,7 @@ fn look(dataset: &Dataset, period: Period, written: &mut Written) -> Result<BTre
         let trace = traces.entry(key).or_default();
         trace.highest_handle = trace.highest_handle.max(highest);
     };
-    dataset.read::<Handle<'static>, TraceError>(|row| {
+    dataset.read::<Handle<'static>, IoCsvError>(|row| {
         if !period.holds(row.start_ns) {
             return Ok(());
         }
@@ -212,9 +212,9 @@ fn look(dataset: &Dataset, period: Period, written: &mut Written) -> Result<BTre
     Ok(traces)
 }
 
-fn take_forks(dataset: &Dataset, traces: &mut BTreeMap<Key, Trace>, written: &mut Written) -> Result<(), TraceError> {
+fn take_forks(dataset: &Dataset, traces: &mut BTreeMap<Key, Trace>, written: &mut Written) -> Result<(), IoCsvError> {
     let mut unknown = BTreeSet::new();
-    dataset.read::<ForkRow<'static>, TraceError>(|row| {
+    dataset.read::<ForkRow<'static>, IoCsvError>(|row| {
         let key = (row.host.into_owned(), row.trace_ns);
         let (Some(started_ns), Some(cgroup)) = (row.started_ns.filter(|ns| *ns >= 0), row.cgroup_id) else {
             unknown.insert((key, row.pid, row.process_start_ns));
@@ -267,9 +267,9 @@ fn take_events(
     traces: &mut BTreeMap<Key, Trace>,
     work: &Work,
     written: &mut Written,
-) -> Result<(), TraceError> {
+) -> Result<(), IoCsvError> {
     let mut at: Option<(Key, Trace)> = None;
-    dataset.read::<IoEvent<'static>, TraceError>(|row| {
+    dataset.read::<IoEvent<'static>, IoCsvError>(|row| {
         if !period.holds(row.start_ns) {
             return Ok(());
         }
@@ -412,7 +412,7 @@ fn write_forks(
     path: &Path,
     file: &mut File,
     written: &mut Written,
-) -> Result<(), TraceError> {
+) -> Result<(), IoCsvError> {
     let mut forks: Vec<_> = forks.into_iter().map(|((pid, start, started_ns), line)| (started_ns, pid, start, line)).collect();
     forks.sort_by_key(|&(started_ns, pid, start, _)| (started_ns, pid, start));
     let mut lines = Vec::new();
