@@ -1,8 +1,8 @@
 //! Reads a log in XES and writes its directly-follows graph: SVG, or DOT when the name ends so.
 //!
 //! ```text
-//! cargo run --release --example dfg -- LOG.xes GRAPH.svg
-//! cargo run --release --example dfg -- LOG.xes GRAPH.dot
+//! cargo run --release -p flowmine-discover --example dfg -- LOG.xes GRAPH.svg
+//! cargo run --release -p flowmine-discover --example dfg -- LOG.xes GRAPH.dot
 //! ```
 
 use std::error::Error;

@@ -46,7 +46,7 @@
 //! ```
 //!
 //! `examples/dfg.rs` is a program to begin with: it reads XES and writes the graph as SVG or DOT
-//! (`cargo run --release --example dfg -- LOG.xes GRAPH.svg`).
+//! (`cargo run --release -p flowmine-discover --example dfg -- LOG.xes GRAPH.svg`).
 
 pub mod about;
 pub mod advice;

@@ -2,7 +2,7 @@
 //! each type.
 //!
 //! ```text
-//! cargo run --release --example read_ocel -- FILE
+//! cargo run --release -p flowmine-eventlog --example read_ocel -- FILE
 //! ```
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Builds a small log of two cases and writes it as XES.
 //!
 //! ```text
-//! cargo run --release --example write_xes -- FILE
+//! cargo run --release -p flowmine-eventlog --example write_xes -- FILE
 //! ```
 
 use std::error::Error;

@@ -84,7 +84,7 @@
 //!
 //! Two programs to begin with are in `examples/`: `read_ocel` counts the objects and events of an
 //! OCEL file by type, `write_xes` builds a log and writes it
-//! (`cargo run --release --example read_ocel -- FILE`).
+//! (`cargo run --release -p flowmine-eventlog --example read_ocel -- FILE`).
 //!
 //! Nothing here knows of Slurm, of datasets or of process models, and nothing depends on polars.
 

@@ -660,6 +660,17 @@ fn a_text_of_the_limit_is_read() {
         assert_eq!(read.is_ok(), fits);
         assert!(fits || read.unwrap_err().to_string() == "line 1, column 21: a string is longer than 100 bytes");
     }
+    // A nested value becomes a text, though none of its own texts is long.
+    for (items, fits) in [(49, true), (50, false)] {
+        let nested = vec!["7"; items].join(",");
+        let json = format!(
+            r#"{{"objects": [{{"id": "a", "type": "t", "attributes": [{{"name": "n", "time": "2026-11-20T13:02:51Z", "value": [{nested}]}}]}}],
+            "events": [], "eventTypes": [], "objectTypes": []}}"#
+        );
+        let read = ocel_json::read(Input::records(json.as_bytes(), &limits).unwrap(), &limits, None, &mut Lines::default());
+        assert_eq!(read.is_ok(), fits);
+        assert!(fits || read.unwrap_err().to_string().ends_with(": a nested value is longer than 100 bytes"));
+    }
 }
 
 fn all_readers(bytes: &[u8], limits: &Limits) {

@@ -464,10 +464,14 @@ impl Reader<'_> {
                 self.odd(Severity::Warning, "null_value", place, format!("the attribute {} is null and left out", shown(name)));
                 return Ok(None);
             }
-            Kind::Object | Kind::Array => (
-                Value::String(cursor.skip()?.into()),
-                Some((Severity::Error, "nested_value", "OCEL has no nested values; kept as its JSON text")),
-            ),
+            Kind::Object | Kind::Array => {
+                let text = cursor.skip()?;
+                if text.len() > self.limits.text_bytes {
+                    return Err(place.refuse(format!("a nested value is longer than {} bytes", self.limits.text_bytes)));
+                }
+                let message = "OCEL has no nested values; kept as its JSON text";
+                (Value::String(text.into()), Some((Severity::Error, "nested_value", message)))
+            }
         };
         if let Some((severity, rule, message)) = oddity {
             // OCEL 1.0 declares nothing.
