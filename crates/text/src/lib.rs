@@ -4,6 +4,16 @@
 //! as it is and writes every other byte as `\xNN`; so that this can be undone, a backslash that stands before an `x`
 //! is written `\x5c`. [`encode`] gives the bytes back. [`visible`] is for people: it shows what would move a cursor,
 //! forge a line or turn the direction of writing.
+//!
+//! ```
+//! use flowmine_text::{decode, encode, visible};
+//!
+//! let name = b"caf\xe9\x1b[2J";
+//! let text = decode(name);
+//! assert_eq!(text, "caf\\xe9\u{1b}[2J");
+//! assert_eq!(encode(&text), name);
+//! assert!(!visible(&text).contains('\u{1b}'));
+//! ```
 
 pub mod bounds;
 pub mod terminal;
