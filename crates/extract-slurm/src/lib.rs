@@ -8,6 +8,27 @@
 //! | [`runner`], [`ssh`] | a fixed script | its output, from this machine or the login node |
 //!
 //! Decoding is the same whether bytes come from a live cluster or from a file. Nothing here knows about cases or events.
+//!
+//! Times are UTC nanoseconds since 1970, memory is bytes. What is wrong with a file that others
+//! recorded stands in its [`take_in::FileReport`], by line and column.
+//!
+//! ```
+//! use flowmine_extract_slurm::take_in::{Options, take_in};
+//! use flowmine_schema::Dataset;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let dir = tempfile::tempdir()?;
+//! let poll = dir.path().join("squeue.txt");
+//! std::fs::write(&poll, "JOBID|NAME|STATE\n7|align|RUNNING\n8|sort|PENDING\n")?;
+//! let dataset = Dataset::open_or_create(&dir.path().join("dataset"))?;
+//!
+//! // The file does not tell when the queue was looked at.
+//! let options = Options { observed_at_ns: Some(1_700_000_000_000_000_000), ..Options::default() };
+//! let reports = take_in(&dataset, &[poll], &options, |_, _| {})?;
+//! assert_eq!((reports[0].records, reports[0].changes), (2, 2));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod accounting;
 pub mod command;

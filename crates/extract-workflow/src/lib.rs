@@ -12,6 +12,31 @@
 //! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
 //!
 //! [`take_in`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
+//!
+//! Files that grew since are read again, those that did not are skipped. What is wrong with a file or
+//! a line of it is no error, but stands in the [`take_in::Report`] and in the table `diagnostics`.
+//!
+//! ```
+//! use flowmine_extract_workflow::makeflow::Makeflow;
+//! use flowmine_extract_workflow::{Options, take_in::take_in};
+//! use flowmine_schema::Dataset;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let dir = tempfile::tempdir()?;
+//! let log = dir.path().join("sort.makeflow.makeflowlog");
+//! // A task's command; then by time in microseconds that task 0 began to run (1) and ended (2).
+//! let lines = "# STARTED 1700000000000000\n# NODE\t0\tsort a > b\n\
+//!     1700000001000000 0 1 42 0 1 0 0 0 1\n1700000004000000 0 2 42 0 0 1 0 0 1\n\
+//!     # COMPLETED 1700000004000001\n";
+//! std::fs::write(&log, lines)?;
+//! let dataset = Dataset::open_or_create(&dir.path().join("dataset"))?;
+//!
+//! let report = take_in(&dataset, &Makeflow, &[log], &Options::default())?;
+//! assert_eq!((report.rows(), report.errors()), (1, 0));
+//! assert_eq!(report.statuses.get("completed"), Some(&1));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod airflow;
 pub mod argo;
