@@ -8,6 +8,7 @@
 use std::error::Error;
 use std::fs;
 use std::path::Path;
+use std::process::ExitCode;
 
 use flowmine_activity_log::{EventRow, LogBuilder, Transition, UNKNOWN};
 use flowmine_discover::{dfg, pictures};
@@ -82,7 +83,17 @@ pub fn run(log: &Path, graph: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 #[allow(dead_code, reason = "a test takes this file in and calls `run`")]
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match of_arguments() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn of_arguments() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args_os().skip(1);
     let (Some(log), Some(graph), None) = (arguments.next(), arguments.next(), arguments.next()) else {
         return Err("usage: dfg LOG.xes GRAPH.svg|GRAPH.dot".into());

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use flowmine_eventlog::read::{self, Finding, Format, Limits, Sink};
 use flowmine_eventlog::{CaseHeader, LogError, Record, Types};
@@ -73,7 +74,17 @@ pub fn run(file: &Path, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
 }
 
 #[allow(dead_code, reason = "a test takes this file in and calls `run`")]
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match of_arguments() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn of_arguments() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args_os().skip(1);
     let (Some(file), None) = (arguments.next(), arguments.next()) else {
         return Err("usage: read_ocel FILE".into());

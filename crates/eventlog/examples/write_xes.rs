@@ -8,6 +8,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use flowmine_eventlog::xes::extensions::{CONCEPT, TIME};
 use flowmine_eventlog::{Attribute, Batch, BatchBuilder, Batches, CaseHeader, CaseLog, Classifier, Counts, Record, xes};
@@ -70,7 +71,17 @@ pub fn run(file: &Path) -> Result<Counts, Box<dyn Error>> {
 }
 
 #[allow(dead_code, reason = "a test takes this file in and calls `run`")]
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match of_arguments() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn of_arguments() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args_os().skip(1);
     let (Some(file), None) = (arguments.next(), arguments.next()) else {
         return Err("usage: write_xes FILE".into());
