@@ -25,9 +25,13 @@
 //! let dir = tempfile::tempdir()?;
 //! let log = dir.path().join("sort.makeflow.makeflowlog");
 //! // A task's command; then by time in microseconds that task 0 began to run (1) and ended (2).
-//! let lines = "# STARTED 1700000000000000\n# NODE\t0\tsort a > b\n\
-//!     1700000001000000 0 1 42 0 1 0 0 0 1\n1700000004000000 0 2 42 0 0 1 0 0 1\n\
-//!     # COMPLETED 1700000004000001\n";
+//! let lines = concat!(
+//!     "# STARTED 1700000000000000\n",
+//!     "# NODE\t0\tsort a > b\n",
+//!     "1700000001000000 0 1 42 0 1 0 0 0 1\n",
+//!     "1700000004000000 0 2 42 0 0 1 0 0 1\n",
+//!     "# COMPLETED 1700000004000001\n",
+//! );
 //! std::fs::write(&log, lines)?;
 //! let dataset = Dataset::open_or_create(&dir.path().join("dataset"))?;
 //!
