@@ -1,18 +1,19 @@
 //! The tables that `correlate` derives, written anew.
 //!
 //! In goes a dataset with its [`Jobs`]; out come one link for each declared dependency and each singleton edge, one row for each attempt in each notion's case, and what
-//! [`crate::attribution`] makes of traces. All tables are replaced in one transaction: a reader sees the old ones or the new ones.
+//! [`flowmine_attribution`] makes of traces. All tables are replaced in one transaction: a reader sees the old ones or the new ones.
 
+use flowmine_attribution::entities::Entities;
+use flowmine_attribution::{Attributed, attribute};
 use flowmine_schema::dataset::Role;
 use flowmine_schema::tables::{Case, DiagnosticRow, Link};
 use flowmine_schema::{Builder, Dataset};
 
 use crate::CorrelateError;
-use crate::attribution::{Attributed, attribute};
 use crate::cases::CaseNotion;
 use crate::dependencies::{Edge, Target, TargetKind, Term};
-use crate::entities::Entities;
 use crate::jobs::Jobs;
+use crate::known_jobs::known_jobs;
 
 /// What was written.
 #[derive(Debug, Clone, Default)]
@@ -66,7 +67,7 @@ pub fn correlate(dataset: &Dataset, jobs: &Jobs, notions: &[&dyn CaseNotion]) ->
     let mut transaction = writer.begin()?;
     transaction.replace(links)?;
     transaction.replace(cases)?;
-    let entities = Entities::read(dataset, jobs)?;
+    let entities = Entities::read(dataset, known_jobs(jobs))?;
     result.tasks = entities.tasks.len();
     result.attributed = attribute(dataset, &entities, &mut transaction)?;
     let mut diagnostics = Builder::<DiagnosticRow<'static>>::new();

@@ -3,8 +3,8 @@
 //! In go processes ([`crate::process_rows`]) with the tables `task_totals`, which tells what tasks are instances of, and `job_states`.
 
 use flowmine_activity_log::{Interner, NONE, Names, Processes};
-use flowmine_correlate::row_rules::RowRules;
 use flowmine_correlate::{CorrelateError, Jobs, Timestamp};
+use flowmine_privacy::RowRules;
 use flowmine_schema::Dataset;
 use flowmine_schema::tables::{JobState, TaskTotal};
 use rustc_hash::FxHashMap;

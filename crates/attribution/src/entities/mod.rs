@@ -9,8 +9,7 @@ pub(crate) use tasks::{SameKey, TaskRow, key, of_row, without_number};
 
 use flowmine_schema::Dataset;
 
-use crate::CorrelateError;
-use crate::jobs::Jobs;
+use crate::AttributionError;
 
 /// Tasks and jobs.
 #[derive(Debug, Default)]
@@ -22,11 +21,11 @@ pub struct Entities {
 }
 
 impl Entities {
-    /// Reads the table `task_runs`; jobs were read before.
+    /// Reads the table `task_runs`; jobs are known already.
     ///
     /// # Errors
     /// When the dataset cannot be read.
-    pub fn read(dataset: &Dataset, jobs: &Jobs) -> Result<Self, CorrelateError> {
-        Ok(Self { tasks: Tasks::read(dataset)?, jobs: KnownJobs::of(jobs) })
+    pub fn read(dataset: &Dataset, jobs: KnownJobs) -> Result<Self, AttributionError> {
+        Ok(Self { tasks: Tasks::read(dataset)?, jobs })
     }
 }
