@@ -12,6 +12,7 @@ use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
+use std::sync::mpsc::sync_channel;
 
 use flowmine_schema::Dataset;
 use flowmine_schema::row::Record;
@@ -30,28 +31,70 @@ use crate::{CorrelateError, Timestamp};
 /// How many rows of `job_states` are held at once.
 pub const ROWS_AT_ONCE: u64 = 50_000;
 
-/// Calls `each` with every part, its rows changed by the rules.
-///
-/// # Errors
-/// When the dataset cannot be read or the temporary file not be written, or what `each` returns.
-pub fn for_each<E: From<CorrelateError>>(
-    dataset: &Dataset,
+/// A dataset's jobs, ready to be walked through part after part, as often as wanted.
+pub struct Parts<'r> {
+    rows: Rows,
     timestamp: Timestamp,
-    rules: &RowRules,
-    rows_at_once: u64,
-    mut each: impl FnMut(Jobs) -> Result<(), E>,
-) -> Result<(), E> {
-    let rows = dataset.row_count::<JobState<'static>>().map_err(CorrelateError::from)?;
-    if rows <= rows_at_once {
-        return each(Jobs::read_with(dataset, timestamp, rules)?);
+    rules: &'r RowRules,
+}
+
+enum Rows {
+    /// All in one part.
+    One(Box<Jobs>),
+    /// In a temporary file.
+    Dealt(Dealt),
+}
+
+impl<'r> Parts<'r> {
+    /// Reads a dataset whose rows the rules change; of more than so many rows only what joins them stays in memory.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read or the temporary file not be written.
+    pub fn of(dataset: &Dataset, timestamp: Timestamp, rules: &'r RowRules, rows_at_once: u64) -> Result<Self, CorrelateError> {
+        let count = dataset.row_count::<JobState<'static>>()?;
+        let rows = if count <= rows_at_once {
+            Rows::One(Box::new(Jobs::read_with(dataset, timestamp, rules)?))
+        } else {
+            Rows::Dealt(deal_out(dataset, count.div_ceil(rows_at_once))?)
+        };
+        Ok(Self { rows, timestamp, rules })
     }
-    let dealt = deal_out(dataset, rows.div_ceil(rows_at_once))?;
-    for part in 0..dealt.blocks.len() {
-        if !dealt.blocks[part].is_empty() {
-            each(dealt.jobs(part, timestamp, rules)?)?;
-        }
+
+    /// Calls `each` with every part. While it works on one, the next is put together, so that three are in memory at most.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read, or what `each` returns.
+    pub fn for_each<E: From<CorrelateError>>(&self, mut each: impl FnMut(&Jobs) -> Result<(), E>) -> Result<(), E> {
+        let dealt = match &self.rows {
+            Rows::One(jobs) => return each(jobs),
+            Rows::Dealt(dealt) => dealt,
+        };
+        std::thread::scope(|scope| {
+            let (send, receive) = sync_channel(1);
+            let making = scope.spawn(move || {
+                for part in (0..dealt.blocks.len()).filter(|part| !dealt.blocks[*part].is_empty()) {
+                    let jobs = dealt.jobs(part, self.timestamp, self.rules);
+                    let stop = jobs.is_err();
+                    // Nobody takes it when `each` has failed.
+                    if send.send(jobs).is_err() || stop {
+                        break;
+                    }
+                }
+            });
+            let mut done = Ok(());
+            for jobs in &receive {
+                done = jobs.map_err(E::from).and_then(|jobs| each(&jobs));
+                if done.is_err() {
+                    break;
+                }
+            }
+            drop(receive);
+            match making.join() {
+                Ok(()) => done,
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
     }
-    Ok(())
 }
 
 /// What stands for an id of a cluster. Two that happen to share one only end up in the same part.
