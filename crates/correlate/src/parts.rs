@@ -11,8 +11,9 @@
 use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::Write;
+use std::num::NonZero;
 use std::os::unix::fs::FileExt;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use flowmine_schema::Dataset;
 use flowmine_schema::row::Record;
@@ -30,6 +31,9 @@ use crate::{CorrelateError, Timestamp};
 
 /// How many rows of `job_states` are held at once.
 pub const ROWS_AT_ONCE: u64 = 50_000;
+
+/// How many parts are put together at once, at most.
+const MOST_THREADS: usize = 4;
 
 /// A dataset's jobs, ready to be walked through part after part, as often as wanted.
 pub struct Parts<'r> {
@@ -60,7 +64,8 @@ impl<'r> Parts<'r> {
         Ok(Self { rows, timestamp, rules })
     }
 
-    /// Calls `each` with every part. While it works on one, the next is put together, so that three are in memory at most.
+    /// Calls `each` with every part, always in the same order. While it works on one, the next ones are put together, one on
+    /// each of some threads.
     ///
     /// # Errors
     /// When the temporary file cannot be read, or what `each` returns.
@@ -69,30 +74,31 @@ impl<'r> Parts<'r> {
             Rows::One(jobs) => return each(jobs),
             Rows::Dealt(dealt) => dealt,
         };
+        let parts: Vec<usize> = (0..dealt.blocks.len()).filter(|&part| !dealt.blocks[part].is_empty()).collect();
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
         std::thread::scope(|scope| {
-            let (send, receive) = sync_channel(1);
-            let making = scope.spawn(move || {
-                for part in (0..dealt.blocks.len()).filter(|part| !dealt.blocks[*part].is_empty()) {
-                    let jobs = dealt.jobs(part, self.timestamp, self.rules);
-                    let stop = jobs.is_err();
-                    // Nobody takes it when `each` has failed.
-                    if send.send(jobs).is_err() || stop {
-                        break;
-                    }
-                }
-            });
-            let mut done = Ok(());
-            for jobs in &receive {
-                done = jobs.map_err(E::from).and_then(|jobs| each(&jobs));
-                if done.is_err() {
-                    break;
-                }
+            // A thread waits with its part until that is taken: no more than one of each is in memory.
+            let made: Vec<Receiver<Result<Jobs, CorrelateError>>> = (0..threads)
+                .map(|first| {
+                    let (send, receive) = sync_channel(0);
+                    let own = parts.iter().skip(first).step_by(threads);
+                    scope.spawn(move || {
+                        for &part in own {
+                            // Nobody takes it when `each` has failed.
+                            if send.send(dealt.jobs(part, self.timestamp, self.rules)).is_err() {
+                                break;
+                            }
+                        }
+                    });
+                    receive
+                })
+                .collect();
+            for from in made.iter().cycle().take(parts.len()) {
+                // A thread that panicked makes the whole panic.
+                let Ok(jobs) = from.recv() else { break };
+                each(&jobs?)?;
             }
-            drop(receive);
-            match making.join() {
-                Ok(()) => done,
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+            Ok(())
         })
     }
 }
