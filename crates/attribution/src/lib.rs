@@ -112,5 +112,5 @@ pub mod task_attempts;
 #[cfg(test)]
 mod tests;
 
-pub use attribute::{Attributed, attribute};
+pub use attribute::{Attributed, attribute, has_traces};
 pub use error::AttributionError;
