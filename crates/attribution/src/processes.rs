@@ -12,8 +12,8 @@ use flowmine_schema::tables::Process;
 use rustc_hash::FxHashMap;
 
 use crate::access::Access;
-use crate::entities::Entities;
-use crate::rules::engine::{self, Run};
+use crate::entities::{Entities, Run};
+use crate::rules::engine;
 use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, plausible, process_tree};
 
 /// What tells processes of a host apart: number, and start or, where that is not told, the time of the fork.

@@ -1,9 +1,12 @@
 //! What is known by name before anything that was traced is looked at: tasks of engines and jobs of Slurm, and how they are found by what a process shows.
 
 mod jobs;
+mod run;
 mod tasks;
 
 pub use jobs::{KnownJob, KnownJobs};
+pub(crate) use run::SNAKEMAKE;
+pub use run::{Run, starts_jobs};
 pub use tasks::{Moment, Task, Tasks};
 pub(crate) use tasks::{SameKey, TaskRow, key, of_row, without_number};
 

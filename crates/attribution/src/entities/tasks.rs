@@ -9,8 +9,8 @@ use flowmine_schema::Dataset;
 use flowmine_schema::tables::TaskRun;
 use rustc_hash::FxHashMap;
 
+use super::run::starts_jobs;
 use crate::AttributionError;
-use crate::rules::engine;
 use flowmine_schema::text::ids::escape;
 
 /// A time and how exact it is: the true moment is at most so far away; `None` is a bound that is not known.
@@ -230,7 +230,7 @@ impl Tasks {
         let mut tasks = Self::default();
         for (at, task) in all.iter_mut().enumerate() {
             let at = at as u32;
-            if let Some(run) = task.run_name.as_ref().filter(|_| engine::starts_jobs(&task.engine)) {
+            if let Some(run) = task.run_name.as_ref().filter(|_| starts_jobs(&task.engine)) {
                 let of_run = tasks.of_runs.entry(run.clone()).or_default();
                 of_run.by_name.entry(task.name.replace(", ", ",")).or_default().push(at);
                 for output in std::mem::take(&mut task.outputs) {
@@ -346,7 +346,7 @@ pub(crate) fn of_row(row: &TaskRow<'_>) -> Task {
         cached: row.cached_ns.map(|at| (at, row.cached_precision_ns)),
         status: row.status.to_string(),
         exit_code: row.exit_code,
-        outputs: row.outputs.as_deref().filter(|_| engine::starts_jobs(&row.engine)).map(outputs).unwrap_or_default(),
+        outputs: row.outputs.as_deref().filter(|_| starts_jobs(&row.engine)).map(outputs).unwrap_or_default(),
         layers: row.layers.as_deref().map(layers).unwrap_or_default(),
     }
 }

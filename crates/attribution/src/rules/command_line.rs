@@ -4,7 +4,10 @@
 //! A shell may execute its last command in its own place: what it was before counts as well. Whether the process is below the engine that ran the task is looked at when it is decided
 //! ([`super::engine::excludes`]).
 
-use super::{Claim, Facts, Program, Rule, Said, Strength, engine, native_id};
+use super::claim::{Claim, Strength};
+use super::facts::{Facts, Program};
+use super::rule::{Rule, Said};
+use super::{engine, native_id};
 use crate::entities::{Entities, Task};
 
 const SLACK_NS: i64 = 1_000_000_000;

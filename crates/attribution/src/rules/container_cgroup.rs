@@ -4,7 +4,10 @@
 //! Docker: `/docker/<id>`, `docker-<id>.scope`; Podman: `libpod-<id>` and `libpod-<id>.scope`; CRI-O: `crio-<id>.scope`. An id has 64 hexadecimal digits. `libpod-conmon-…` is the
 //! monitor of a container, which is not in it. A pod below a user's own control groups is none: nobody but root makes those of Kubernetes.
 
-use super::{Claim, Facts, Rule, Said, Strength, slurm_cgroup};
+use super::claim::{Claim, Strength};
+use super::facts::Facts;
+use super::rule::{Rule, Said};
+use super::slurm_cgroup;
 use crate::entities::Entities;
 
 pub(super) struct ContainerCgroup;

@@ -5,16 +5,10 @@
 //! below it are tasks of that run, and tasks of that run are below it ([`excludes`]). A child of the engine that makes a file that one job declares as its output is that job
 //! (`groups.rs`, rule [`OUTPUT`]).
 
-use super::{Claim, Facts, Finding, Program, Rule, Said, Strength};
-use crate::entities::{Entities, Task};
-
-/// As in the column `engine`.
-const SNAKEMAKE: &str = "snakemake";
-
-/// Whether an engine may start its jobs as its own children, so that they are found below it.
-pub fn starts_jobs(engine: &str) -> bool {
-    engine == SNAKEMAKE
-}
+use super::claim::{Claim, Finding, Strength};
+use super::facts::{Facts, Program};
+use super::rule::{Rule, Said};
+use crate::entities::{Entities, Run, SNAKEMAKE, Task, starts_jobs};
 
 /// The name of the rule by which a child of an engine is a job whose output it made, as in the table `links`.
 pub const OUTPUT: &str = "declared-output";
@@ -26,15 +20,6 @@ pub const TARGET: &str = "target-job";
 const ACCESS: i32 = 0o3;
 const WRITE_ONLY: i32 = 0o1;
 const MAKES: i32 = 0o1100;
-
-/// A run whose engine was seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
-    /// As in the column `run_name`.
-    pub name: String,
-    /// The directory in which the engine runs, as the host sees it.
-    pub dir: String,
-}
 
 /// The run whose log a process opened with these flags, if it is one; asked of every open.
 pub fn of_log(path: &str, flags: Option<i32>) -> Option<Run> {

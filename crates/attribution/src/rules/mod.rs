@@ -10,14 +10,17 @@
 //!
 //! A process for which nothing is found inherits from its parent ([`process_tree`]). A new rule is a new file with an implementation of [`Rule`] and one line in [`ALL`].
 
+mod claim;
 mod command_line;
 mod container_cgroup;
 pub mod engine;
 pub mod environment;
+mod facts;
 mod monitored_layer;
 pub mod native_id;
 pub mod plausible;
 pub mod process_tree;
+mod rule;
 mod slurm_cgroup;
 mod systemd_cgroup;
 pub mod work_directory;
@@ -25,218 +28,15 @@ pub mod work_directory;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
-
-use flowmine_schema::tables::Process;
-use serde::Deserialize;
-
 use crate::entities::Entities;
 
-/// How far a finding can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Strength {
-    /// A last resort: it looks like it.
-    Guessed,
-    /// It follows from what was observed.
-    Derived,
-    /// A scheduler, an engine or the kernel says so, with an id.
-    Told,
-}
-
-impl Strength {
-    /// As in the table `links`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Strength::Guessed => "guessed",
-            Strength::Derived => "derived",
-            Strength::Told => "told",
-        }
-    }
-}
-
-/// What a process belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Claim {
-    /// A task attempt, by its number in [`crate::entities::Tasks`].
-    Task(u32),
-    /// A Slurm job.
-    Job(JobClaim),
-    /// A pod, by its uid.
-    Pod(String),
-    /// A container, by its id.
-    Container(String),
-    /// A systemd scope or service.
-    Unit(String),
-}
-
-/// A Slurm job as a process shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct JobClaim {
-    /// Slurm's raw id.
-    pub id: i64,
-    /// Its cluster, if that is shown.
-    pub cluster: Option<String>,
-    /// The step: `0`, `batch`, `extern`, `interactive`.
-    pub step: Option<String>,
-}
-
-/// A claim, and who makes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// What.
-    pub claim: Claim,
-    /// By which rule.
-    pub rule: &'static str,
-    /// How far to trust it.
-    pub strength: Strength,
-    /// On what evidence.
-    pub evidence: String,
-    /// Since when; a child that was forked before does not inherit it. `i64::MIN` when it holds for all of the process.
-    pub from_ns: i64,
-}
-
-/// What was observed of a process.
-#[derive(Debug, Clone, Default)]
-pub struct Facts {
-    /// Its host.
-    pub host: String,
-    /// Its number.
-    pub pid: i64,
-    /// Its number in its own pid namespace, if that is another.
-    pub container_pid: Option<i64>,
-    /// When it started.
-    pub started_ns: Option<i64>,
-    /// When it ended.
-    pub exit_ns: Option<i64>,
-    /// Its cgroup's path in the v2 hierarchy.
-    pub cgroup_path: Option<String>,
-    /// Its paths in the v1 hierarchies.
-    pub cgroup_v1: Vec<String>,
-    /// Environment variables that were kept.
-    pub environment: Vec<(String, String)>,
-    /// Its exit code; 128 and the number of the signal that ended it.
-    pub exit_code: Option<i64>,
-    /// The programs that it was one after the other, the last one included: a shell may execute its last command in its own place. The first is its parent's when nothing is known of it.
-    pub programs: Vec<Program>,
-    /// The nearest engine above it that was seen.
-    pub engine: Option<std::rc::Rc<engine::Run>>,
-}
-
-/// A program that a process was.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Program {
-    /// Since when; `None` when it was so from the beginning.
-    pub exec_ns: Option<i64>,
-    /// Its command line.
-    pub command_line: Option<Vec<String>>,
-    /// Whether the command line is not all of it.
-    pub command_line_cut: bool,
-    /// Its working directory when it began.
-    pub work_dir: Option<String>,
-}
-
-impl Program {
-    /// Whether the command line is known by its first word only: that is what a trace keeps of processes of others.
-    pub fn only_program(&self) -> bool {
-        self.command_line_cut && self.command_line.as_ref().is_some_and(|words| words.len() == 1)
-    }
-}
-
-impl Facts {
-    /// Of a row of `processes`.
-    pub fn of(row: &Process<'_>) -> Self {
-        let object = |text: &Option<Cow<'_, str>>| -> Vec<(String, String)> {
-            let map = text.as_deref().and_then(|text| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).ok());
-            map.into_iter().flatten().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned()))).collect()
-        };
-        Self {
-            host: row.host.to_string(),
-            pid: row.pid.into(),
-            container_pid: row.container_pid.map(i64::from),
-            started_ns: row.started_ns,
-            exit_ns: row.exit_ns,
-            cgroup_path: row.cgroup_path.as_deref().map(str::to_owned),
-            cgroup_v1: object(&row.cgroup_v1).into_iter().map(|(_, path)| path).collect(),
-            environment: object(&row.environment),
-            exit_code: row.exit_code.or(row.exit_signal.map(|signal| 128 + signal)).map(i64::from),
-            programs: programs(row),
-            engine: None,
-        }
-    }
-
-    /// The program that it was at a moment; the first one when that was before it is known what it was.
-    pub fn program_at(&self, ns: i64) -> Option<&Program> {
-        let then = self.programs.iter().rev().find(|program| program.exec_ns.is_none_or(|since| since <= ns));
-        then.or(self.programs.first())
-    }
-
-    /// An environment variable that is set to something.
-    pub fn variable(&self, name: &str) -> Option<&str> {
-        self.environment.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_str())
-    }
-
-    /// All paths of its control groups.
-    pub fn cgroups(&self) -> impl Iterator<Item = &str> {
-        self.cgroup_path.iter().chain(&self.cgroup_v1).map(String::as_str)
-    }
-}
-
-fn programs(row: &Process<'_>) -> Vec<Program> {
-    let mut programs: Vec<Program> = row.earlier_programs.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    programs.push(Program {
-        exec_ns: row.exec_ns,
-        command_line: row.command_line.as_deref().and_then(|text| serde_json::from_str(text).ok()),
-        command_line_cut: row.command_line_cut,
-        work_dir: row.work_dir.as_deref().map(str::to_owned),
-    });
-    programs
-}
-
-/// A file that a process opened for reading, of which a rule may know whose it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Script {
-    /// As the host sees it.
-    pub path: String,
-    /// As the process sees it, if that differs.
-    pub container_path: Option<String>,
-    /// When.
-    pub at_ns: i64,
-}
+pub use claim::{Claim, Finding, JobClaim, Strength};
+pub use facts::{Facts, Place, Program, Script};
+pub use rule::{Rule, Said};
 
 /// Whether a rule wants to know that a file was opened; asked of every open.
 pub fn is_script(path: &str) -> bool {
     work_directory::is_script(path)
-}
-
-/// Where a process is, as found by the rules that look at it alone.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
-    /// Its job.
-    pub job: Option<JobClaim>,
-    /// Its pod.
-    pub pod: Option<String>,
-    /// Its container.
-    pub container: Option<String>,
-}
-
-/// What a rule says: the claim and the evidence for it.
-pub type Said<'f> = dyn FnMut(Claim, String) + 'f;
-
-/// A way to find out where a process belongs.
-pub trait Rule: Sync {
-    /// Its name, as in the table `links`.
-    fn name(&self) -> &'static str;
-    /// How far its findings can be trusted.
-    fn strength(&self) -> Strength;
-    /// What follows from a program that a process was.
-    fn of_program(&self, _program: &Program, _facts: &Facts, _entities: &Entities, _say: &mut Said<'_>) {}
-    /// What follows from a process.
-    fn of_process(&self, _facts: &Facts, _entities: &Entities, _say: &mut Said<'_>) {}
-    /// What follows from a script that it opened.
-    fn of_script(&self, _script: &Script, _facts: &Facts, _entities: &Entities, _say: &mut Said<'_>) {}
-    /// What follows from where it is.
-    fn of_place(&self, _place: &Place, _facts: &Facts, _entities: &Entities, _say: &mut Said<'_>) {}
 }
 
 /// Every rule, the more specific ones first.

@@ -3,7 +3,9 @@
 //! Where an engine writes a number and not what it is (Makeflow), it is tried as both, a job and a process. Process numbers are used again: the process must have started while the
 //! task ran, on its host where that is told. A job, pod or container that several tasks ran in tells nothing.
 
-use super::{Claim, Facts, Place, Rule, Said, Strength};
+use super::claim::{Claim, Strength};
+use super::facts::{Facts, Place};
+use super::rule::{Rule, Said};
 use crate::entities::{Entities, Task};
 
 /// Clocks, and how long after an engine's entry a process appears.

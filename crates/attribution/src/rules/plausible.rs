@@ -4,7 +4,9 @@
 //! that root made (`slurm_cgroup`) and numbers that an engine tells are not in his hands. So a claim of those other rules has to fit the job's user, and every claim the nodes on which the
 //! job ran, where Slurm calls that host a node. What is not known contradicts nothing.
 
-use super::{Claim, Facts, Finding, native_id, slurm_cgroup};
+use super::claim::{Claim, Finding};
+use super::facts::Facts;
+use super::{native_id, slurm_cgroup};
 use crate::entities::{Entities, KnownJob};
 
 /// Why a finding cannot be true. `user` is the name of the process's user, or of the nearest ancestor's that has one (a user namespace has ids without names).

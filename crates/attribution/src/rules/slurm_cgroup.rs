@@ -4,7 +4,9 @@
 //! (cgroup.conf(5), slurm's cgroup_v2 documentation). Steps are numbers, `batch`, `extern`, `interactive`. Only groups that are called exactly so count, in which Slurm's own stands first and
 //! not below those that systemd hands to a user (`user.slice`), who can make any in them.
 
-use super::{Claim, Facts, JobClaim, Rule, Said, Strength};
+use super::claim::{Claim, JobClaim, Strength};
+use super::facts::Facts;
+use super::rule::{Rule, Said};
 use crate::entities::Entities;
 
 /// The rule's name, as in the table `links`.

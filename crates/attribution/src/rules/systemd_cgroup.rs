@@ -1,7 +1,10 @@
 //! A control group of systemd's names the scope or service: `/user.slice/user-1000.slice/session-4.scope` (systemd.scope(5), systemd.service(5)). The innermost one counts; those of
 //! containers and of Slurm's jobs are what their own rules say.
 
-use super::{Claim, Facts, Rule, Said, Strength, container_cgroup, slurm_cgroup};
+use super::claim::{Claim, Strength};
+use super::facts::Facts;
+use super::rule::{Rule, Said};
+use super::{container_cgroup, slurm_cgroup};
 use crate::entities::Entities;
 
 pub(super) struct SystemdCgroup;

@@ -7,8 +7,10 @@
 //!
 //! What is said of a process that is in a container holds for all of the container (`groups.rs`), otherwise for its descendants ([`super::process_tree`]).
 
+use super::claim::{Claim, JobClaim, Strength};
+use super::facts::{Facts, Program, Script};
 use super::native_id::same_host;
-use super::{Claim, Facts, JobClaim, Program, Rule, Said, Script, Strength};
+use super::rule::{Rule, Said};
 use crate::entities::{Entities, Task};
 
 const SLACK_NS: i64 = 10_000_000_000;

@@ -1,0 +1,18 @@
+//! Runs of engines that start jobs as their own children.
+
+/// As in the column `engine`.
+pub(crate) const SNAKEMAKE: &str = "snakemake";
+
+/// Whether an engine may start its jobs as its own children, so that they are found below it.
+pub fn starts_jobs(engine: &str) -> bool {
+    engine == SNAKEMAKE
+}
+
+/// A run whose engine was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// As in the column `run_name`.
+    pub name: String,
+    /// The directory in which the engine runs, as the host sees it.
+    pub dir: String,
+}

@@ -1,0 +1,64 @@
+//! What a rule can find: that a process belongs to something, by which rule, how sure.
+
+/// How far a finding can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// A last resort: it looks like it.
+    Guessed,
+    /// It follows from what was observed.
+    Derived,
+    /// A scheduler, an engine or the kernel says so, with an id.
+    Told,
+}
+
+impl Strength {
+    /// As in the table `links`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Strength::Guessed => "guessed",
+            Strength::Derived => "derived",
+            Strength::Told => "told",
+        }
+    }
+}
+
+/// What a process belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// A task attempt, by its number in [`crate::entities::Tasks`].
+    Task(u32),
+    /// A Slurm job.
+    Job(JobClaim),
+    /// A pod, by its uid.
+    Pod(String),
+    /// A container, by its id.
+    Container(String),
+    /// A systemd scope or service.
+    Unit(String),
+}
+
+/// A Slurm job as a process shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct JobClaim {
+    /// Slurm's raw id.
+    pub id: i64,
+    /// Its cluster, if that is shown.
+    pub cluster: Option<String>,
+    /// The step: `0`, `batch`, `extern`, `interactive`.
+    pub step: Option<String>,
+}
+
+/// A claim, and who makes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What.
+    pub claim: Claim,
+    /// By which rule.
+    pub rule: &'static str,
+    /// How far to trust it.
+    pub strength: Strength,
+    /// On what evidence.
+    pub evidence: String,
+    /// Since when; a child that was forked before does not inherit it. `i64::MIN` when it holds for all of the process.
+    pub from_ns: i64,
+}

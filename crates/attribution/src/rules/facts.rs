@@ -1,0 +1,130 @@
+//! What rules look at: a process as it was observed, a script that it opened, where it is.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use flowmine_schema::tables::Process;
+use serde::Deserialize;
+
+use super::claim::JobClaim;
+use crate::entities::Run;
+
+/// What was observed of a process.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// Its host.
+    pub host: String,
+    /// Its number.
+    pub pid: i64,
+    /// Its number in its own pid namespace, if that is another.
+    pub container_pid: Option<i64>,
+    /// When it started.
+    pub started_ns: Option<i64>,
+    /// When it ended.
+    pub exit_ns: Option<i64>,
+    /// Its cgroup's path in the v2 hierarchy.
+    pub cgroup_path: Option<String>,
+    /// Its paths in the v1 hierarchies.
+    pub cgroup_v1: Vec<String>,
+    /// Environment variables that were kept.
+    pub environment: Vec<(String, String)>,
+    /// Its exit code; 128 and the number of the signal that ended it.
+    pub exit_code: Option<i64>,
+    /// The programs that it was one after the other, the last one included: a shell may execute its last command in its own place. The first is its parent's when nothing is known of it.
+    pub programs: Vec<Program>,
+    /// The nearest engine above it that was seen.
+    pub engine: Option<Rc<Run>>,
+}
+
+/// A program that a process was.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Program {
+    /// Since when; `None` when it was so from the beginning.
+    pub exec_ns: Option<i64>,
+    /// Its command line.
+    pub command_line: Option<Vec<String>>,
+    /// Whether the command line is not all of it.
+    pub command_line_cut: bool,
+    /// Its working directory when it began.
+    pub work_dir: Option<String>,
+}
+
+impl Program {
+    /// Whether the command line is known by its first word only: that is what a trace keeps of processes of others.
+    pub fn only_program(&self) -> bool {
+        self.command_line_cut && self.command_line.as_ref().is_some_and(|words| words.len() == 1)
+    }
+}
+
+impl Facts {
+    /// Of a row of `processes`.
+    pub fn of(row: &Process<'_>) -> Self {
+        let object = |text: &Option<Cow<'_, str>>| -> Vec<(String, String)> {
+            let map = text.as_deref().and_then(|text| serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).ok());
+            map.into_iter().flatten().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned()))).collect()
+        };
+        Self {
+            host: row.host.to_string(),
+            pid: row.pid.into(),
+            container_pid: row.container_pid.map(i64::from),
+            started_ns: row.started_ns,
+            exit_ns: row.exit_ns,
+            cgroup_path: row.cgroup_path.as_deref().map(str::to_owned),
+            cgroup_v1: object(&row.cgroup_v1).into_iter().map(|(_, path)| path).collect(),
+            environment: object(&row.environment),
+            exit_code: row.exit_code.or(row.exit_signal.map(|signal| 128 + signal)).map(i64::from),
+            programs: programs(row),
+            engine: None,
+        }
+    }
+
+    /// The program that it was at a moment; the first one when that was before it is known what it was.
+    pub fn program_at(&self, ns: i64) -> Option<&Program> {
+        let then = self.programs.iter().rev().find(|program| program.exec_ns.is_none_or(|since| since <= ns));
+        then.or(self.programs.first())
+    }
+
+    /// An environment variable that is set to something.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_str())
+    }
+
+    /// All paths of its control groups.
+    pub fn cgroups(&self) -> impl Iterator<Item = &str> {
+        self.cgroup_path.iter().chain(&self.cgroup_v1).map(String::as_str)
+    }
+}
+
+fn programs(row: &Process<'_>) -> Vec<Program> {
+    let mut programs: Vec<Program> = row.earlier_programs.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    programs.push(Program {
+        exec_ns: row.exec_ns,
+        command_line: row.command_line.as_deref().and_then(|text| serde_json::from_str(text).ok()),
+        command_line_cut: row.command_line_cut,
+        work_dir: row.work_dir.as_deref().map(str::to_owned),
+    });
+    programs
+}
+
+/// A file that a process opened for reading, of which a rule may know whose it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Script {
+    /// As the host sees it.
+    pub path: String,
+    /// As the process sees it, if that differs.
+    pub container_path: Option<String>,
+    /// When.
+    pub at_ns: i64,
+}
+
+/// Where a process is, as found by the rules that look at it alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Its job.
+    pub job: Option<JobClaim>,
+    /// Its pod.
+    pub pod: Option<String>,
+    /// Its container.
+    pub container: Option<String>,
+}
