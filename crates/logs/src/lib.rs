@@ -42,6 +42,7 @@ pub mod io_phases;
 pub mod job_log;
 pub mod log_file;
 pub mod operations;
+mod places;
 pub mod process_graph;
 pub mod process_groups;
 pub mod process_rows;

@@ -11,7 +11,7 @@ use flowmine_schema::Dataset;
 use flowmine_schema::tables::{IoEvent, IoTotal, TracedFile};
 use rustc_hash::FxHashMap;
 
-use crate::process_rows::Places;
+use crate::places::Places;
 
 flowmine_schema::columns! {
     /// What a file is called.

@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use crate::operations;
+pub use crate::places::Places;
+use crate::places::{Key, key};
 
 flowmine_schema::columns! {
     /// How many records of a kind were lost.
@@ -25,13 +27,6 @@ flowmine_schema::columns! {
         cgroup_id, executable, command_line, earlier_programs, exec_ns, execs, exit_ns, exit_code,
         exit_signal, utime_ns, stime_ns,
     }
-}
-
-/// One generation of a process number on a host: its start after boot or, where that is not told, its start.
-pub(crate) type Key = (u32, i32, i64);
-
-pub(crate) fn key(host: u32, pid: i32, after_boot: Option<i64>, started: Option<i64>) -> Key {
-    (host, pid, after_boot.or(started).unwrap_or(i64::MIN))
 }
 
 /// A process while it is put together.
@@ -104,34 +99,6 @@ pub fn read_places(dataset: &Dataset) -> Result<(Processes, Places), DatasetErro
     })?;
     let (processes, places) = gathered.finish();
     Ok((Processes { lost, ..processes }, places))
-}
-
-/// Where processes are among [`Processes::rows`].
-pub struct Places {
-    hosts: Interner,
-    place: FxHashMap<Key, u32>,
-    /// When the generations of each process number were forked, in order, for sources that tell operations by number alone.
-    forks: FxHashMap<(u32, i32), Vec<(i64, u32)>>,
-}
-
-impl Places {
-    /// The number of a host, if processes ran on it.
-    pub fn host(&self, name: &str) -> Option<u32> {
-        self.hosts.find(name)
-    }
-
-    /// The process with this number that did something at a moment, by its start after boot or, where that is not told, the last that was forked;
-    /// [`NONE`] when it is not known.
-    pub fn find(&self, host: u32, pid: i32, start: Option<i64>, at_ns: i64) -> u32 {
-        let found = match start {
-            Some(start) => self.place.get(&(host, pid, start)).copied(),
-            None => self.forks.get(&(host, pid)).and_then(|of| {
-                let last = of.partition_point(|(forked, _)| *forked <= at_ns).checked_sub(1)?;
-                Some(of[last].1)
-            }),
-        };
-        found.unwrap_or(NONE)
-    }
 }
 
 /// The last part of a path.

@@ -18,7 +18,8 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use crate::columns::each_flow;
-use crate::process_rows::{Gathered, key};
+use crate::places::key;
+use crate::process_rows::Gathered;
 use crate::run_graph::{RunGraphError, Runs};
 use crate::task_log::notion::run_or_engine;
 use crate::task_log::{TaskLogError, Tasks};

@@ -10,7 +10,7 @@ use flowmine_schema::tables::DataFlow;
 use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{ReadOptions, Unit};
+use super::options::{ReadOptions, Unit};
 use crate::task_log::TracedJobs;
 
 /// Where a text of a job comes from.

@@ -5,67 +5,13 @@
 
 mod jobs;
 mod objects;
+mod options;
 mod records;
 mod tasks;
 mod traced;
 
 pub use jobs::{ColumnsError, JobColumns, suffices};
 pub(crate) use jobs::{FlowRow, each_flow, each_flow_of, some_wrote_nothing};
+pub use options::{OR, ReadOptions, Unit};
 pub use records::{Columns, classifier, read_file, walk_cases, walk_objects};
 pub use tasks::{TASK_KEY, tasks, unknown_attribute};
-
-use flowmine_activity_log::Transition;
-
-/// Which events count, and as what.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Unit {
-    /// Activity instances: events paired by their lifecycle.
-    #[default]
-    Instances,
-    /// Each event by itself, as PM4Py and process_mining take a log.
-    Events,
-    /// Only events at which an instance starts: transition `start`.
-    Starts,
-    /// Only events at which an instance is over: `complete`, the aborts, `withdraw`.
-    Ends,
-}
-
-impl Unit {
-    /// The transition by which an event is to be paired; `None` when it does not count.
-    fn takes(self, transition: Transition) -> Option<Transition> {
-        let counts = match self {
-            Unit::Instances => return Some(transition),
-            Unit::Events => true,
-            Unit::Starts => transition == Transition::Start,
-            Unit::Ends => matches!(transition, Transition::Complete | Transition::Failed | Transition::Aborted),
-        };
-        counts.then_some(Transition::Untold)
-    }
-
-    /// What an instance is called.
-    pub fn word(self, instance: &str) -> String {
-        match self {
-            Unit::Instances => instance.to_owned(),
-            Unit::Events => "event".to_owned(),
-            Unit::Starts => format!("{instance} start"),
-            Unit::Ends => format!("{instance} end"),
-        }
-    }
-}
-
-/// How a log is read.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ReadOptions {
-    /// Which events count.
-    pub unit: Unit,
-    /// The attributes whose values, joined by plus signs, are the activity; empty for the usual one of the source. Between keys of which the first
-    /// that an event has counts stands [`OR`].
-    pub activity: Vec<String>,
-    /// The type of objects that are the cases of an object-centric log. Without it each type is a grouping.
-    pub case_type: Option<String>,
-    /// Attributes to keep, for filters: of events, or of cases with `case:` before the key.
-    pub keep: Vec<String>,
-}
-
-/// Stands between keys of [`ReadOptions::activity`] of which the first that an event has counts.
-pub const OR: char = '\u{1f}';

@@ -10,7 +10,7 @@ use flowmine_eventlog::read::{self, Finding, Format, Limits, Sink};
 use flowmine_eventlog::{Attribute, CaseHeader, CaseLog, LogError, ObjectLog, Record, Types, Value};
 
 use super::objects::Objects;
-use super::{OR, ReadOptions, Unit};
+use super::options::{OR, ReadOptions, Unit};
 use crate::log_file::Findings;
 use crate::log_file::as_objects::UNNAMED;
 

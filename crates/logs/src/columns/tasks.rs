@@ -11,8 +11,8 @@ use flowmine_schema::time::SECOND_NS;
 use rustc_hash::FxHashMap;
 
 use super::jobs::{GatheredFlows, each_flow};
+use super::options::{ReadOptions, Unit};
 use super::traced::put_traced;
-use super::{ReadOptions, Unit};
 use crate::task_log::attributes::TASK;
 use crate::task_log::moments::{Moment, moments};
 use crate::task_log::{TaskLogError, TaskNotion, Tasks};

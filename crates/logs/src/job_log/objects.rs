@@ -27,7 +27,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_correlate::attempts::Value as Earlier;
-use flowmine_correlate::cases::{CaseNotion, Dependency, escape};
+use flowmine_correlate::cases::{CaseNotion, Dependency};
 use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::log::ResolvedFilter;
 use flowmine_correlate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, RELEASED, RUNNING};
@@ -37,6 +37,7 @@ use flowmine_eventlog::record::give_event_id;
 use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, Event, LogError, Object, ObjectLog, Record, Relation, TypeDef, Types, ValueType};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+use flowmine_schema::text::ids::escape;
 use flowmine_schema::text::visible;
 use flowmine_slurm::host_list;
 use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};

@@ -2,7 +2,8 @@
 
 use flowmine_activity_log::Measure;
 
-use super::{TableError, TableOptions};
+use super::error::TableError;
+use super::options::TableOptions;
 
 const CASE: &[&str] = &["case:concept:name", "case_id", "caseid", "case", "case_name", "trace_id"];
 const ACTIVITY: &[&str] = &["concept:name", "activity_id", "activity", "activity_name", "task"];

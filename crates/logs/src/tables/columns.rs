@@ -5,7 +5,8 @@ use std::thread;
 use flowmine_activity_log::{Interner, Measure, NONE, Names, UNKNOWN};
 
 use super::choose::Choice;
-use super::{FAULTS_TOLD, TableError};
+use super::error::TableError;
+use super::options::FAULTS_TOLD;
 
 /// A column of texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

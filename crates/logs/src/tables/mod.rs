@@ -1,4 +1,4 @@
-//! Flat tables as logs: CSV and Parquet files with an event or an activity instance in each row, in; an [`ActivityLog`], out.
+//! Flat tables as logs: CSV and Parquet files with an event or an activity instance in each row, in; an [`ActivityLog`](flowmine_activity_log::ActivityLog), out.
 //!
 //! # Which column is what
 //! A column is named by an option of [`TableOptions`], or it is the first of these that the file has. Letter case does not count, and any
@@ -47,6 +47,7 @@ mod columns;
 mod csv;
 mod error;
 mod objects;
+mod options;
 mod parquet;
 #[cfg(test)]
 mod tests;
@@ -56,50 +57,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use flowmine_activity_log::ActivityLog;
-
 use columns::Source;
 pub use error::TableError;
-
-/// How many faults of one sort are told with their places.
-pub const FAULTS_TOLD: usize = 3;
-
-/// Which columns of a table are what. What is `None` is looked for under the usual names; an empty name says that there is no such column.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TableOptions {
-    /// The case of a row.
-    pub case_column: Option<String>,
-    /// The activity; with `+` between them several columns, whose values are joined by `+`.
-    pub activity_column: Option<String>,
-    /// When it happened; where there is a start, when it ended.
-    pub timestamp_column: Option<String>,
-    /// When it started.
-    pub start_column: Option<String>,
-    /// The transition of the standard lifecycle of XES.
-    pub lifecycle_column: Option<String>,
-    /// Who or what did it.
-    pub resource_column: Option<String>,
-    /// Which events are one instance.
-    pub instance_column: Option<String>,
-    /// Bytes read.
-    pub read_bytes_column: Option<String>,
-    /// Bytes written.
-    pub written_bytes_column: Option<String>,
-    /// Columns to keep as attributes of instances.
-    pub keep: Vec<String>,
-}
-
-/// A table as a log.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ReadTable {
-    /// The log.
-    pub log: ActivityLog,
-    /// What was odd about the table, in sentences, with places.
-    pub notes: Vec<String>,
-    /// Rows that could not be read and are left out, because they have more fields than the table has columns, are too long, or end in the midst
-    /// of a text. They are in the notes too.
-    pub bad_rows: u64,
-}
+pub use options::{FAULTS_TOLD, ReadTable, TableOptions};
 
 /// The first bytes of a Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";

@@ -14,7 +14,8 @@ use flowmine_activity_log::{
 use super::assemble::{is_bytes, name_the_unnamed, sort};
 use super::choose::Chooser;
 use super::columns::{Coded, Faults, Source, Taking, Want, in_order_of_rows};
-use super::{ReadTable, TableError, TableOptions};
+use super::error::TableError;
+use super::options::{ReadTable, TableOptions};
 
 const EVENT: &str = "ocel:eid";
 const OBJECT: &str = "ocel:oid";

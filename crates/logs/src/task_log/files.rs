@@ -1,11 +1,11 @@
 //! Files, and who read and wrote them.
 
-use flowmine_correlate::cases::escape;
 use flowmine_eventlog::{Attribute, Relation, ValueType};
 use flowmine_schema::tables::TaskIo;
+use flowmine_schema::text::ids::escape;
 
 use super::TaskLogError;
-use super::objects::{FILE, JOB, Making, Order, TASK_RANK, job_id, relation, task_id};
+use super::making::{FILE, JOB, Making, Order, TASK_RANK, job_id, relation, task_id};
 
 pub(super) const FILE_ATTRIBUTES: &[(&str, ValueType)] = &[
     ("host", ValueType::String),

@@ -11,6 +11,7 @@ pub(crate) mod attributes;
 pub mod cases;
 mod files;
 mod layers;
+mod making;
 pub(crate) mod moments;
 pub mod notion;
 pub mod objects;

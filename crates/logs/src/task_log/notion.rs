@@ -8,8 +8,8 @@
 //!
 //! A task without a tag is in no case of `task-tag`, which is counted.
 
-use flowmine_correlate::cases::escape;
 use flowmine_schema::tables::TaskRun;
+use flowmine_schema::text::ids::escape;
 
 /// A notion of cases of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,18 +3,18 @@
 //! Links and rows of `processes` meet sorted by host, process number and start; of the rows of one process the latest holds. Where a whole container or control group belongs to a task, so do its processes
 //! that belong to no task by themselves; memory holds the names of these groups.
 
-use flowmine_correlate::cases::escape;
 use flowmine_correlate::jobs::put_seconds;
 use flowmine_eventlog::{Attribute, LogError, Object, ValueType};
 use flowmine_schema::Record;
 use flowmine_schema::tables::{Link, Process};
+use flowmine_schema::text::ids::escape;
 use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 use rustc_hash::FxHashMap;
 
 use super::TaskLogError;
 use super::assemble::place;
 use super::attributes::{self, PROCESS};
-use super::objects::{JOB, Making, Order, PROCESS_RANK, TASK_RANK, job_id, relation, task_id};
+use super::making::{JOB, Making, Order, PROCESS_RANK, TASK_RANK, job_id, relation, task_id};
 
 const EVENT_ATTRIBUTES: &[(&str, ValueType)] = &[
     ("exit_code", ValueType::Integer),

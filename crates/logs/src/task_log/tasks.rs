@@ -1,18 +1,18 @@
 //! Tasks, their runs, the jobs that they were, and who gave data to whom.
 
 use flowmine_attribution::task_attempts;
-use flowmine_correlate::cases::escape;
 use flowmine_eventlog::{Attribute, Object, ValueType};
 use flowmine_privacy::drop::DropColumns;
 use flowmine_schema::tables::{DataFlow, Link, TaskRun};
+use flowmine_schema::text::ids::escape;
 
 use super::TaskLogError;
 use super::assemble::place;
 use super::attributes::{self, TASK, TRACED};
 use super::layers;
+use super::making::{JOB, Making, Order, RUN, TAG, TASK_RANK, job_id, relation, task_id};
 use super::moments::{Moment, moments};
 use super::notion::{run_name, session_name};
-use super::objects::{JOB, Making, Order, RUN, TAG, TASK_RANK, job_id, relation, task_id};
 
 pub(super) const RUN_ATTRIBUTES: &[(&str, ValueType)] =
     &[("engine", ValueType::String), ("run_name", ValueType::String), ("run_id", ValueType::String)];

@@ -1,0 +1,43 @@
+//! Which columns of a table are what, and what comes out of it.
+
+use flowmine_activity_log::ActivityLog;
+
+/// How many faults of one sort are told with their places.
+pub const FAULTS_TOLD: usize = 3;
+
+/// Which columns of a table are what. What is `None` is looked for under the usual names; an empty name says that there is no such column.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableOptions {
+    /// The case of a row.
+    pub case_column: Option<String>,
+    /// The activity; with `+` between them several columns, whose values are joined by `+`.
+    pub activity_column: Option<String>,
+    /// When it happened; where there is a start, when it ended.
+    pub timestamp_column: Option<String>,
+    /// When it started.
+    pub start_column: Option<String>,
+    /// The transition of the standard lifecycle of XES.
+    pub lifecycle_column: Option<String>,
+    /// Who or what did it.
+    pub resource_column: Option<String>,
+    /// Which events are one instance.
+    pub instance_column: Option<String>,
+    /// Bytes read.
+    pub read_bytes_column: Option<String>,
+    /// Bytes written.
+    pub written_bytes_column: Option<String>,
+    /// Columns to keep as attributes of instances.
+    pub keep: Vec<String>,
+}
+
+/// A table as a log.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReadTable {
+    /// The log.
+    pub log: ActivityLog,
+    /// What was odd about the table, in sentences, with places.
+    pub notes: Vec<String>,
+    /// Rows that could not be read and are left out, because they have more fields than the table has columns, are too long, or end in the midst
+    /// of a text. They are in the notes too.
+    pub bad_rows: u64,
+}
