@@ -6,13 +6,13 @@
 
 use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_schema::text::ids::escape;
 use flowmine_schema::time::SECOND_NS;
 use flowmine_spill::{put_ordered, put_ordered_text};
 use rustc_hash::FxHashMap;
 
 use crate::CorrelateError;
 use crate::attempts::{Attempt, Before, Fact, Folder, JobRow, Seen, UNKNOWN_ACTIVITY, Value};
-use crate::cases::escape;
 use crate::dependencies::{self, Dependencies, DependencyRow};
 use crate::events::{self, Context, Event, Of, Timestamp};
 use crate::maybe::Maybe;

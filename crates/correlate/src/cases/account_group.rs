@@ -5,7 +5,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Assignment, CaseNotion, escape};
+use flowmine_schema::text::ids::escape;
+
+use super::notion::{Assignment, CaseNotion};
 use crate::jobs::Jobs;
 
 /// One case for each account and group.

@@ -12,7 +12,9 @@
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
-use super::{Assignment, CaseNotion, escape};
+use flowmine_schema::text::ids::escape;
+
+use super::notion::{Assignment, CaseNotion};
 use crate::dependencies::Target;
 use crate::jobs::Jobs;
 use crate::strings::Sym;

@@ -4,7 +4,7 @@
 //! [`CaseNotion`] and one line in [`ALL`].
 //!
 //! A case id begins with the notion's name and a colon, so that it never equals a job id. Names in it are escaped by
-//! [`escape`], so that two different things never get the same id.
+//! [`escape`](flowmine_schema::text::ids::escape), so that two different things never get the same id.
 
 mod account_group;
 mod dependency;
@@ -12,7 +12,6 @@ mod notion;
 
 pub use account_group::AccountGroup;
 pub use dependency::Dependency;
-pub use flowmine_schema::text::ids::escape;
 pub use notion::{Assignment, CaseNotion};
 
 /// Every notion.

@@ -26,6 +26,7 @@
 
 mod cache;
 mod code;
+mod entity;
 pub mod hosts;
 pub mod key;
 pub mod path;
@@ -41,8 +42,8 @@ use flowmine_schema::{Private, Record, View};
 
 use cache::Cache;
 use code::{Coder, Kind};
+use entity::Entity;
 pub use key::{KeyFileWarning, PseudonymError};
-use tasks::Entity;
 use words::{REASONS, RESOURCES, SENTENCES, Words};
 
 /// Ways to replace that are not one code of a kind; their numbers in the cache follow those of the kinds.

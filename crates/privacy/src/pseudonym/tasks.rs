@@ -4,34 +4,10 @@ use std::borrow::Cow;
 
 use super::Pseudonymiser;
 use super::code::Kind;
+use super::entity::Entity;
 use super::words::TASKS;
 
 type Text<'r> = Cow<'r, str>;
-
-/// Of what an id is, as far as its pseudonym depends on it; as `links` and `data_flow` name them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entity {
-    Job,
-    Step,
-    Task,
-    /// A process or a control group, which have numbers.
-    Numbered,
-    Unassigned,
-    Other,
-}
-
-impl Entity {
-    pub fn of(kind: Option<&str>) -> Self {
-        match kind {
-            Some("job") => Self::Job,
-            Some("step") => Self::Step,
-            Some("task") => Self::Task,
-            Some("process" | "cgroup") => Self::Numbered,
-            Some("unassigned") => Self::Unassigned,
-            _ => Self::Other,
-        }
-    }
-}
 
 impl Pseudonymiser {
     /// The pseudonym of a task's id, as in the column `task_io.task`.
