@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::STATE;
+use super::format::STATE;
 use super::manifest::Additions;
 use super::place::Leaf;
 use super::role::Role;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flowmine_files::FileError;
 
-use super::FORMAT_VERSION;
+use super::format::FORMAT_VERSION;
 use crate::parquet::ParquetError;
 
 /// Why a dataset could not be read or written.

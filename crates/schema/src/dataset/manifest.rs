@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::FORMAT_VERSION;
+use super::format::FORMAT_VERSION;
 
 /// `flowmine.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -38,6 +38,7 @@ mod access;
 mod commit;
 mod disk;
 mod error;
+mod format;
 mod host_folder;
 mod in_time;
 mod manifest;
@@ -63,11 +64,13 @@ use flowmine_files::{FileError, Folder};
 use commit::Commit;
 use disk::{read_small, write_synced};
 use error::{file_error, io_error, parquet_error};
+use format::{MANIFEST, STATE};
 use place::PartName;
 use row_groups::RowGroups;
 
 pub use access::Access;
 pub use error::DatasetError;
+pub use format::FORMAT_VERSION;
 pub use in_time::{HostRows, InTime};
 use manifest::manifest_json;
 pub use manifest::{Import, Manifest};
@@ -80,9 +83,6 @@ pub use writer::{Merge, Merged, Writer};
 
 use crate::parquet;
 use crate::row::{Row, Rows, View};
-
-/// The version of the format that this code reads and writes.
-pub const FORMAT_VERSION: u32 = 1;
 
 /// A dataset, open for reading.
 #[derive(Debug, Clone)]
@@ -434,9 +434,6 @@ fn open_file(opened: Result<File, FileError>, path: PathBuf) -> Result<Option<(F
         Err(error) => Err(file_error(&path)(error)),
     }
 }
-
-const MANIFEST: &str = "flowmine.json";
-const STATE: &str = ".state";
 
 /// The folders in a folder whose names mean something, as what they mean.
 fn folders<T>(folder: &Folder, meaning: impl Fn(&str) -> Option<T>) -> Result<Vec<(T, Folder)>, DatasetError> {
