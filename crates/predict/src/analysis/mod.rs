@@ -2,10 +2,13 @@
 
 mod engine;
 mod prediction;
+mod segment;
 mod settle;
 mod share;
+mod state;
 
-pub use prediction::{Limit, Prediction, Segment};
+pub use prediction::Prediction;
+pub use segment::{Limit, Segment};
 
 use crate::check::Workflow;
 use crate::error::PredictError;

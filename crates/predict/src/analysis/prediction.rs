@@ -1,34 +1,9 @@
 //! What comes out: progress, limits, use, waiting data, finish times.
 
-use super::engine::State;
+use super::segment::{Limit, Segment};
+use super::state::State;
 use crate::check::{Allocation, Supply, Workflow};
 use crate::functions::Poly;
-
-/// What holds a process up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// It has not started.
-    NotStarted,
-    /// A data input, by its number.
-    Data(usize),
-    /// A resource, by its number.
-    Resource(usize),
-    /// It has finished.
-    Finished,
-}
-
-/// A time in which one thing limits a process and its progress is one polynomial.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Segment {
-    /// From when, in seconds.
-    pub from: f64,
-    /// Until when; infinite for one that never finishes.
-    pub to: f64,
-    /// Progress, of the seconds since `from`.
-    pub progress: Poly,
-    /// What limits.
-    pub limit: Limit,
-}
 
 /// A prediction for each process of a workflow. Processes, inputs, resources and outputs have the
 /// numbers of the model.

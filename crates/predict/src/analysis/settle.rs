@@ -8,8 +8,9 @@
 //! one, progress jumps to what the data allow or to the next change of a requirement. A jump of a
 //! requirement is worked off at its progress, by all resources at the same time.
 
-use super::engine::{Demand, Engine, later};
-use super::prediction::{Limit, Segment};
+use super::engine::{Engine, later};
+use super::segment::{Limit, Segment};
+use super::state::Demand;
 use crate::check::{Allocation, Supply};
 use crate::error::PredictError;
 use crate::functions::{Piecewise, Poly};

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::engine::{Demand, Engine, Share};
+use super::engine::Engine;
+use super::state::{Demand, Share};
 use crate::check::{Allocation, User};
 use crate::functions::Poly;
 

@@ -1,0 +1,29 @@
+//! What limits a process, and for how long.
+
+use crate::functions::Poly;
+
+/// What holds a process up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// It has not started.
+    NotStarted,
+    /// A data input, by its number.
+    Data(usize),
+    /// A resource, by its number.
+    Resource(usize),
+    /// It has finished.
+    Finished,
+}
+
+/// A time in which one thing limits a process and its progress is one polynomial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Segment {
+    /// From when, in seconds.
+    pub from: f64,
+    /// Until when; infinite for one that never finishes.
+    pub to: f64,
+    /// Progress, of the seconds since `from`.
+    pub progress: Poly,
+    /// What limits.
+    pub limit: Limit,
+}
