@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::nested;
-
 /// The type of a value. OCEL 2.0 knows the first five; XES all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ValueType {
@@ -83,15 +81,6 @@ impl Value<'_> {
             Self::Id(_) => ValueType::Id,
             Self::List(_) => ValueType::List,
             Self::Container => ValueType::Container,
-        }
-    }
-
-    /// The value as the text that it is as a name; `None` for a list or a container.
-    pub fn as_name(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::String(text) | Self::Id(text) => Some(Cow::Borrowed(text)),
-            Self::List(_) | Self::Container => None,
-            plain => Some(Cow::Owned(nested::value_text(plain))),
         }
     }
 

@@ -10,6 +10,8 @@
 //! are RFC 3339 in UTC, numbers are JSON numbers, and those that are not finite the texts `NaN`, `INF` and `-INF`. So nothing is lost,
 //! and whoever wants it can get at it; the writers count such values as simplified all the same.
 
+use std::borrow::Cow;
+
 use crate::attribute::{Attribute, Value, ValueType};
 use crate::time;
 
@@ -62,6 +64,17 @@ fn list(name: &str, attributes: &[Attribute<'_>], out: &mut Vec<u8>) {
         out.push(b'}');
     }
     out.push(b']');
+}
+
+impl Value<'_> {
+    /// The value as the text that it is as a name; `None` for a list or a container.
+    pub fn as_name(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::String(text) | Self::Id(text) => Some(Cow::Borrowed(text)),
+            Self::List(_) | Self::Container => None,
+            plain => Some(Cow::Owned(value_text(plain))),
+        }
+    }
 }
 
 /// A plain value as text: the text itself, RFC 3339, digits, `true` or `false`.

@@ -9,7 +9,10 @@
 //! `text_time` (read as a time); `not_a_time`, `time_range`, `not_a_number`, `number_range` and `not_a_boolean` (kept as text); `missing_key`, `missing_name`,
 //! `duplicate_key`, `unusual_boolean`, `event_without_trace`, `xml_character`, `text`, `document_type`.
 
+mod flat;
 mod plain_event;
+
+use flat::{Flat, FlatValue, typed};
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -84,26 +87,6 @@ enum Trace {
     Events,
     /// Events outside of traces.
     Loose,
-}
-
-/// An attribute, or the `<values>` of a list, before what hangs below it; that follows with a higher level.
-struct Flat {
-    level: usize,
-    key: Range<usize>,
-    value: FlatValue,
-}
-
-enum FlatValue {
-    String(Range<usize>),
-    Id(Range<usize>),
-    Time(i64),
-    Integer(i64),
-    Float(f64),
-    Boolean(bool),
-    List,
-    Container,
-    Missing,
-    Values,
 }
 
 /// What an attribute takes in memory besides its text.
@@ -470,19 +453,6 @@ impl<'s> Reader<'s> {
 
 fn is_attribute(name: &str) -> bool {
     matches!(name, "string" | "date" | "int" | "float" | "boolean" | "id" | "list" | "container")
-}
-
-fn typed(kind: &str, text: &str) -> Result<FlatValue, &'static str> {
-    // The types of XML Schema collapse white space.
-    let trimmed = text.trim_ascii();
-    match kind {
-        "date" => values::time(text).map(FlatValue::Time),
-        "int" => values::whole(trimmed).map(FlatValue::Integer),
-        "float" => values::float(trimmed).map(FlatValue::Float),
-        _ if trimmed == "1" || trimmed.eq_ignore_ascii_case("true") => Ok(FlatValue::Boolean(true)),
-        _ if trimmed == "0" || trimmed.eq_ignore_ascii_case("false") => Ok(FlatValue::Boolean(false)),
-        _ => Err("not_a_boolean"),
-    }
 }
 
 /// The attributes with what hangs below them.

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::{Flat, FlatValue, typed};
+use super::flat::{Flat, FlatValue, typed};
 use crate::attribute::{Attribute, Value};
 use crate::time;
 
