@@ -1,80 +1,11 @@
 //! What is noteworthy of how a run reads and writes, by thresholds that have names: what Darshan's job summary shows and Drishti advises of POSIX
 //! calls (Bez, Ather & Byna, *Drishti: Guiding End-Users in the I/O Optimization Journey*, PDSW 2022), of any program, not of MPI alone.
 
-use serde::Serialize;
-
 use flowmine_draw::text::count as number;
 
-use crate::profile::{Group, KindOf, Profile};
+use crate::profile_numbers::{Group, KindOf, Profile};
 
-/// What counts as noteworthy.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Thresholds {
-    /// Requests of less bytes are small.
-    pub small_bytes: i64,
-    /// Noteworthy when more than this share of requests is small.
-    pub small_share: f64,
-    /// Of fewer calls nothing is said.
-    pub least_calls: u64,
-    /// Noteworthy when more than this share of requests is neither sequential nor strided.
-    pub random_share: f64,
-    /// Noteworthy when more than this share of requests begins or ends within a page of 4,096 bytes.
-    pub unaligned_share: f64,
-    /// Noteworthy when more than this share of the bytes that were read had been read before by the same process.
-    pub again_share: f64,
-    /// Noteworthy when opening, closing and the like take more than this share of the time in operations.
-    pub metadata_share: f64,
-    /// Noteworthy when more than this share of opens failed.
-    pub failed_open_share: f64,
-    /// Noteworthy when the process that moved most moved so many times the mean of its group.
-    pub imbalance: f64,
-    /// Noteworthy when the whole group waits for the disk (`fsync`) this often for a mebibyte written.
-    pub syncs_per_mib: f64,
-    /// Of fewer bytes nothing is said.
-    pub least_bytes: i64,
-    /// Noteworthy when more than this share of the files of which a group reads has fewer than `small_bytes` bytes of it, and there are `least_calls`.
-    pub small_file_share: f64,
-}
-
-impl Default for Thresholds {
-    fn default() -> Self {
-        Self {
-            small_bytes: 1 << 20,
-            small_share: 0.1,
-            least_calls: 1000,
-            random_share: 0.2,
-            unaligned_share: 0.1,
-            again_share: 0.1,
-            metadata_share: 0.3,
-            failed_open_share: 0.5,
-            imbalance: 3.0,
-            syncs_per_mib: 1.0,
-            least_bytes: 1 << 20,
-            small_file_share: 0.5,
-        }
-    }
-}
-
-/// Something noteworthy.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Advice {
-    /// What, in a word.
-    pub what: &'static str,
-    /// Of which group; null for all together.
-    pub group: Option<String>,
-    /// The number that is beyond the threshold.
-    pub value: f64,
-    /// The threshold's name.
-    pub threshold: &'static str,
-    /// And what it is.
-    pub limit: f64,
-    /// Time in the operations concerned, in nanoseconds: no more can be gained.
-    pub time_ns: i128,
-    /// What was seen.
-    pub seen: String,
-    /// What to do.
-    pub advice: &'static str,
-}
+pub use crate::noteworthy::{Advice, Thresholds};
 
 /// So many are told: those with most time.
 const MOST: usize = 30;

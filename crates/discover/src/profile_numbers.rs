@@ -1,0 +1,288 @@
+//! The numbers of a profile.
+
+use flowmine_activity_log::Names;
+use serde::Serialize;
+
+use crate::distribution::{Distribution, Summary};
+use crate::noteworthy::{Advice, Thresholds};
+use crate::over_time::OverTime;
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Options {
+    /// So many groups are told apart; further ones are one.
+    pub most_groups: usize,
+    /// What counts as noteworthy.
+    pub thresholds: Thresholds,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { most_groups: 500, thresholds: Thresholds::default() }
+    }
+}
+
+/// To which groups processes belong.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Groups {
+    /// What groups are: `activity`, `program`, `task`, `job`, `host`.
+    pub by: &'static str,
+    /// Their names.
+    pub names: Names,
+    /// The group of each process; [`NONE`](flowmine_activity_log::NONE) for one that is not wanted.
+    pub of: Vec<u32>,
+    /// Whether everything is wanted, also what processes did of which nothing else is known.
+    pub whole: bool,
+    /// Whether operations on a file are wanted, by its number; `None`: all.
+    pub files: Option<Vec<bool>>,
+}
+
+/// A profile.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Profile {
+    /// What groups are.
+    pub by: &'static str,
+    /// Which tables it is made of: `events`, `sums` or `both`.
+    pub made_of: MadeOf,
+    /// From the first to the last operation, in nanoseconds since 1970.
+    pub span_ns: Option<(i64, i64)>,
+    /// All together.
+    pub total: Group,
+    /// Groups, those with most time in operations first.
+    pub groups: Vec<Group>,
+    /// Bytes of each group over time, in the order of `groups`.
+    pub over_time: OverTime,
+    /// Bytes by place in the file over time: row `n` is of offsets from 2ⁿ⁻¹ to 2ⁿ − 1, the first of offset 0.
+    pub over_offset: OverTime,
+    /// Files, those with most bytes first.
+    pub files: Vec<FileUse>,
+    /// Processes that had to do with files, those with most bytes first.
+    pub processes: Vec<ProcessUse>,
+    /// Who used which file.
+    pub uses: Vec<Use>,
+    /// What is noteworthy, what costs most first.
+    pub advice: Vec<Advice>,
+    /// What was asked.
+    pub options: Option<Options>,
+    /// What is not in it.
+    pub left_out: LeftOut,
+}
+
+/// Which tables a profile is made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct MadeOf {
+    /// Operations that were traced one by one.
+    pub events: u64,
+    /// Rows of operations that were added up by the kernel: of these there are no sizes, latencies, orders, opens.
+    pub sums: u64,
+}
+
+/// What is not in a profile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Operations that were not wanted.
+    pub not_wanted: u64,
+    /// Groups that are one with others.
+    pub groups: u64,
+    /// Records of the trace that were lost.
+    pub lost: u64,
+    /// Operations whose end is not told, so that they have no latency.
+    pub without_latency: u64,
+}
+
+/// How many of what had which access.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Kinds {
+    /// Read only.
+    pub read_only: u64,
+    /// Written only.
+    pub write_only: u64,
+    /// Both.
+    pub read_write: u64,
+    /// Opened only; null where opens were not traced.
+    pub untouched: Option<u64>,
+}
+
+impl Kinds {
+    pub(crate) fn add(&mut self, read: bool, written: bool) {
+        match (read, written) {
+            (true, true) => self.read_write += 1,
+            (true, false) => self.read_only += 1,
+            (false, true) => self.write_only += 1,
+            (false, false) => *self.untouched.get_or_insert(0) += 1,
+        }
+    }
+}
+
+/// A group of processes: an activity, a program, a task, …
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Tasks and jobs to which its processes belong.
+    pub tasks: u64,
+    /// Processes.
+    pub processes: u64,
+    /// Of these, processes without any operation on a file.
+    pub without_files: u64,
+    /// Operations, by kind.
+    pub operations: Vec<KindOf>,
+    /// Bytes read.
+    pub read_bytes: i64,
+    /// Bytes written.
+    pub written_bytes: i64,
+    /// Files by what the group did to them.
+    pub files: Kinds,
+    /// Processes by what they did to files.
+    pub processes_by_access: Kinds,
+    /// Reads and writes that began where the one before of the same process in the same direction on the same file ended; as far from it as that from
+    /// its predecessor; elsewhere. The first of each is in none.
+    pub sequential: [u64; 2],
+    /// Strided reads and writes.
+    pub strided: [u64; 2],
+    /// Random reads and writes.
+    pub random: [u64; 2],
+    /// Reads and writes whose offset or size is no multiple of 4,096.
+    pub unaligned: [u64; 2],
+    /// Bytes that were read beyond the extent of what a process read of a file: read again at least once.
+    pub read_again_bytes: i64,
+    /// Bytes asked for by reads, and by writes.
+    #[serde(serialize_with = "summaries")]
+    pub sizes: [Distribution; 2],
+    /// Life times of its processes, in nanoseconds.
+    #[serde(serialize_with = "summary")]
+    pub life_times: Distribution,
+    /// Bytes moved by each process that moved any: how evenly the work lies.
+    #[serde(serialize_with = "summary")]
+    pub process_bytes: Distribution,
+}
+
+fn summary<S: serde::Serializer>(of: &Distribution, out: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Told {
+        #[serde(flatten)]
+        summary: Option<Summary>,
+        cumulative: Vec<Step>,
+    }
+    Told { summary: of.summary(), cumulative: of.steps() }.serialize(out)
+}
+
+fn summaries<S: serde::Serializer>(of: &[Distribution; 2], out: S) -> Result<S::Ok, S::Error> {
+    struct One<'d>(&'d Distribution);
+    impl Serialize for One<'_> {
+        fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+            summary(self.0, out)
+        }
+    }
+    #[derive(Serialize)]
+    struct Both<'d> {
+        read: One<'d>,
+        write: One<'d>,
+    }
+    Both { read: One(&of[0]), write: One(&of[1]) }.serialize(out)
+}
+
+/// Operations of one kind.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct KindOf {
+    /// What: as `io_events.op` calls it.
+    pub kind: &'static str,
+    /// How many.
+    pub count: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// Time in them, in nanoseconds, of those of which it is known.
+    pub time_ns: i128,
+    /// Their latencies, one by one; of what was added up there are none.
+    #[serde(serialize_with = "summary")]
+    pub latencies: Distribution,
+}
+
+/// A file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FileUse {
+    /// Its path.
+    pub path: String,
+    /// Processes that had to do with it.
+    pub processes: u64,
+    /// Groups of these.
+    pub groups: u64,
+    /// What was done to it.
+    #[serde(flatten)]
+    pub sums: Sums,
+}
+
+/// A process.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProcessUse {
+    /// Its number.
+    pub pid: i32,
+    /// Its program.
+    pub program: Option<String>,
+    /// Its group.
+    pub group: String,
+    /// How long it ran, in nanoseconds.
+    pub life_time_ns: Option<i64>,
+    /// Files that it had to do with.
+    pub files: u64,
+    /// What it did.
+    #[serde(flatten)]
+    pub sums: Sums,
+}
+
+/// What a group did to a file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Use {
+    /// The group.
+    pub group: String,
+    /// The file.
+    pub path: String,
+    /// Processes of the group that had to do with it.
+    pub processes: u64,
+    /// What they did.
+    #[serde(flatten)]
+    pub sums: Sums,
+}
+
+/// Sums of operations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Sums {
+    /// Successful opens; zero where they were not traced.
+    pub opens: u64,
+    /// Calls that read.
+    pub read_calls: u64,
+    /// Bytes read.
+    pub read_bytes: i64,
+    /// Calls that wrote.
+    pub write_calls: u64,
+    /// Bytes written.
+    pub written_bytes: i64,
+    /// Time in reads and writes, in nanoseconds.
+    pub time_ns: i64,
+    /// When the first operation began.
+    pub first_ns: Option<i64>,
+    /// When the last ended.
+    pub last_ns: Option<i64>,
+}
+
+impl Sums {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.opens += other.opens;
+        self.read_calls += other.read_calls;
+        self.write_calls += other.write_calls;
+        self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
+        self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
+        self.time_ns = self.time_ns.saturating_add(other.time_ns);
+        self.first_ns = [self.first_ns, other.first_ns].into_iter().flatten().min();
+        self.last_ns = self.last_ns.max(other.last_ns);
+    }
+
+    pub(crate) fn bytes(&self) -> i64 {
+        self.read_bytes.saturating_add(self.written_bytes)
+    }
+
+    pub(crate) fn seen(&mut self, first_ns: i64, last_ns: i64) {
+        self.first_ns = Some(self.first_ns.map_or(first_ns, |known| known.min(first_ns)));
+        self.last_ns = self.last_ns.max(Some(last_ns));
+    }
+}
