@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::bounds::{DEPTH, STEPS};
 use super::syntax::{Binary, Definition, Expr, Kind, Loop, Step, Unary};
-use super::{DEPTH, STEPS, Value, functions};
+use super::{Value, functions};
 use crate::error::{Fault, Place};
 use crate::jx::Data;
 

@@ -9,6 +9,7 @@
 //! Nothing here reads a file, asks the network or runs a program: Makeflow's `fetch` and `listdir` are
 //! refused. Depth, sizes and steps are bounded, and a definition that needs itself is refused.
 
+mod bounds;
 pub mod eval;
 pub mod functions;
 mod lex;
@@ -17,16 +18,8 @@ mod parse;
 pub mod syntax;
 mod value;
 
+pub use bounds::{DEPTH, STEPS, TEXT_BYTES, VALUE_SIZE};
 pub use eval::{Evaluator, Scope};
 pub use parse::parse;
 pub use syntax::{Expr, Program};
 pub use value::{Data, Value, quote_json};
-
-/// How deep expressions and values may be nested.
-pub const DEPTH: u32 = 100;
-/// How large a text of JX may be, in bytes.
-pub const TEXT_BYTES: usize = 64 << 20;
-/// How large a value may become: its parts and the bytes of its texts together.
-pub const VALUE_SIZE: u64 = 256 << 20;
-/// How many steps an evaluation may take.
-pub const STEPS: u64 = 10_000_000;

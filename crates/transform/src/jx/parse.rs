@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::bounds::{DEPTH, TEXT_BYTES};
 use super::lex::{Token, tokens};
 use super::syntax::{Binary, Definition, Expr, Kind, Loop, Program, Step, Unary};
-use super::{DEPTH, TEXT_BYTES};
 use crate::error::{Fault, Place};
 
 /// Reads a text: definitions and at most one expression to be evaluated.

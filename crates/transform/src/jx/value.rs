@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::{DEPTH, VALUE_SIZE};
+use super::bounds::{DEPTH, VALUE_SIZE};
 use crate::error::{Fault, Place};
 
 /// A value and where it comes from. Copies share their parts.
