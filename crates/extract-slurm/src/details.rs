@@ -6,8 +6,8 @@
 //! ends, and a reason belongs to waiting.
 
 use crate::naming::Naming;
-use crate::queue::Remembered;
 use crate::record::JobRecord;
+use crate::remembered::Remembered;
 use flowmine_slurm::state::State;
 
 /// A priority alone is worth a row when it is another by this part of the one before: it rises all the time with the age of a job.

@@ -39,6 +39,7 @@ pub mod naming;
 pub mod observe;
 pub mod queue;
 pub mod record;
+pub mod remembered;
 pub mod runner;
 pub mod sacct;
 pub mod schedule;

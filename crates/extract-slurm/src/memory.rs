@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 
 use crate::accounting::{Accounting, Told};
 use crate::naming::Naming;
-use crate::queue::{PollTime, Queue, Remembered};
+use crate::queue::{PollTime, Queue};
+use crate::remembered::Remembered;
 
 /// Why an observer's memory cannot be used.
 #[derive(Debug, thiserror::Error)]

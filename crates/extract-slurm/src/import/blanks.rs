@@ -13,10 +13,14 @@ use flowmine_slurm::dependency;
 use flowmine_slurm::state::State;
 use flowmine_slurm::units;
 
+use super::error::{ImportError, usable};
+use super::kind::Kind;
 use super::squeue_text::{Column, Columns, FORGERY, is_known_state, is_plausible, record};
-use super::{ImportError, Kind, Zone, shown, table, usable};
+use super::table;
+use super::zone::Zone;
 use crate::record::JobRecord;
 use crate::squeue::Field;
+use flowmine_slurm::units::shown;
 
 /// Most words that a row may have; more is no row of squeue.
 const MOST_WORDS: usize = 20_000;

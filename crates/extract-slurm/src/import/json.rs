@@ -14,7 +14,9 @@ use flowmine_schema::text;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::{ImportError, Kind, shown};
+use super::error::ImportError;
+use super::kind::Kind;
+use flowmine_slurm::units::shown;
 
 /// What a number field says.
 #[derive(Debug, Clone, Copy, PartialEq)]

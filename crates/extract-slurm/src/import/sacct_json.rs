@@ -13,9 +13,11 @@ use flowmine_slurm::job_ref::JobRef;
 use flowmine_slurm::state::State;
 use serde_json::Value;
 
+use super::error::{ImportError, usable};
+use super::imported::Imported;
 use super::json::{self, Job, Number};
+use super::kind::Kind;
 use super::squeue_json::{exit, mebibytes, minutes, state};
-use super::{ImportError, Imported, Kind, usable};
 use crate::record::JobRecord;
 
 const KEEP: &[&str] = &[

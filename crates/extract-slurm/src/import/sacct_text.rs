@@ -9,10 +9,14 @@ use flowmine_schema::tables::source;
 use flowmine_slurm::job_ref::{JobRef, parse_displayed};
 use flowmine_slurm::units;
 
+use super::error::{ImportError, usable};
+use super::imported::Imported;
+use super::kind::{Kind, Options};
 use super::squeue_text::FORGERY;
 use super::table::{self, Separator};
-use super::{ImportError, Imported, Kind, Options, Zone, shown, usable};
+use super::zone::Zone;
 use crate::sacct::{self, Attempts, COLUMNS, Column, Row, SacctError};
+use flowmine_slurm::units::shown;
 
 /// Fields of sacct(1) that are known but not read.
 const OTHERS: &[&str] = &[

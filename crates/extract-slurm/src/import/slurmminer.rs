@@ -14,13 +14,15 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::source;
 use flowmine_slurm::units;
 
+use super::error::{ImportError, usable};
+use super::imported::Imported;
+use super::kind::{Kind, Options};
 use super::squeue_text::{Column, Columns, FORGERY, Rows, column, into_owned, record};
 use super::table::{self, Separator};
-use super::{ImportError, Imported, Kind, Options, Zone, shown, usable};
+use super::time_column::TIME_COLUMN;
+use super::zone::Zone;
 use crate::squeue::Field;
-
-/// The column that only this tool has.
-pub const TIME_COLUMN: &str = "CURRENT_TIMESTAMP";
+use flowmine_slurm::units::shown;
 
 /// Reads a log.
 ///

@@ -13,8 +13,10 @@ use flowmine_slurm::job_ref::JobRef;
 use flowmine_slurm::state::{State, from_accounting, from_flags};
 use serde_json::Value;
 
+use super::error::{ImportError, usable};
+use super::imported::Imported;
 use super::json::{self, Job, Number};
-use super::{ImportError, Imported, Kind, usable};
+use super::kind::Kind;
 use crate::record::JobRecord;
 
 const KEEP: &[&str] = &[

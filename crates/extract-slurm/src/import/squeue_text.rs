@@ -21,10 +21,16 @@ use flowmine_slurm::job_ref::{JobRef, parse_displayed};
 use flowmine_slurm::state::State;
 use flowmine_slurm::units;
 
+use super::blanks;
+use super::error::{ImportError, usable};
+use super::imported::Imported;
+use super::kind::{Kind, Options};
 use super::table::{self, Separator};
-use super::{ImportError, Imported, Kind, Options, Zone, blanks, epoch, shown, usable};
+use super::time_column::TIME_COLUMN;
+use super::zone::{Zone, epoch};
 use crate::record::JobRecord;
 use crate::squeue::{self, Field, Place, RawFields, interpret};
+use flowmine_slurm::units::shown;
 
 /// What a column of squeue holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +148,7 @@ pub(super) fn column(header: &[u8]) -> Option<Column> {
         "HET_JOB_ID" => Column::HetId,
         "HET_JOB_OFFSET" => Column::HetOffset,
         "CLUSTER" => Column::Cluster,
-        super::slurmminer::TIME_COLUMN => Column::SeenAt,
+        TIME_COLUMN => Column::SeenAt,
         _ => match squeue::FIELDS.iter().find(|(_, _, header)| *header == name) {
             Some(&(field, _, _)) => Column::Field(field),
             None if WORDS.contains(&name) => Column::Word,
@@ -219,7 +225,7 @@ impl Columns {
         } else if !columns.contains(&Column::Field(Field::State)) {
             "STATE or ST (%T or %t)"
         } else if kind == Kind::SlurmMiner && !columns.contains(&Column::SeenAt) {
-            super::slurmminer::TIME_COLUMN
+            TIME_COLUMN
         } else {
             return Ok(Self { columns });
         };

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::shown;
+use flowmine_slurm::units::shown;
 
 /// Lines with their numbers from 1, without their end (`\n` or `\r\n`).
 pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {

@@ -1,0 +1,117 @@
+//! Why a file cannot be imported.
+
+use flowmine_schema::diagnostic::{Diagnostics, Severity};
+
+use super::kind::Kind;
+
+/// Why a file could not be imported.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// Nothing in it.
+    #[error("the file is empty")]
+    Empty,
+    /// Packed.
+    #[error("the file is packed with {with}: unpack it first ({unpack})")]
+    Packed {
+        /// The packer.
+        with: &'static str,
+        /// The command that undoes it.
+        unpack: &'static str,
+    },
+    /// UTF-16.
+    #[error("the file is UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)")]
+    Utf16,
+    /// No kind fits.
+    #[error("line {line} is {seen:?}, which is the beginning of none of: {}", kinds())]
+    Unrecognised {
+        /// From 1.
+        line: u64,
+        /// The beginning of that line, made visible.
+        seen: String,
+    },
+    /// The header does not fit the kind.
+    #[error("line {line}, column {column}: not {}: {why}", kind.name())]
+    Header {
+        /// The kind that was tried.
+        kind: Kind,
+        /// From 1.
+        line: u64,
+        /// In bytes, from 1.
+        column: u64,
+        /// What is wrong and what to do.
+        why: String,
+    },
+    /// Not JSON, or cut before the first job.
+    #[error("line {line}, column {column}: not {}: {why}", kind.name())]
+    Json {
+        /// The kind that was tried.
+        kind: Kind,
+        /// From 1.
+        line: u64,
+        /// In bytes, from 1.
+        column: u64,
+        /// What the parser said.
+        why: String,
+    },
+    /// Several polls one after the other.
+    #[error(
+        "line {line} begins a second poll: one file must hold one poll, because a job is in each of them; split the file there and import the \
+             parts, each with its time"
+    )]
+    SeveralPolls {
+        /// From 1.
+        line: u64,
+    },
+    /// One queue of several clusters.
+    #[error(
+        "the jobs are of several clusters ({clusters}), whose ids may be the same: import one file a cluster (`squeue -M NAME --json`)"
+    )]
+    SeveralClusters {
+        /// Their names.
+        clusters: String,
+    },
+    /// More than can be held.
+    #[error(
+        "there are more than {MOST_RECORDS} jobs in the file: split it and import its parts (sacct can be asked with --starttime and --endtime)"
+    )]
+    TooMany,
+    /// Every row was rejected.
+    #[error("not one of the {rejected} rows can be read as {}{}: {why}", kind.name(), place(*line))]
+    NothingUsable {
+        /// The kind that was tried.
+        kind: Kind,
+        /// How many.
+        rejected: u64,
+        /// Of the first rejected one, where known.
+        line: Option<u64>,
+        /// Why the first was rejected.
+        why: String,
+    },
+}
+
+/// The most jobs that a file may tell of. All of a file's are in memory, each with less than a kilobyte, while Slurm can hold some hundred thousand at once
+/// and a month of accounting is some million.
+pub const MOST_RECORDS: usize = 4_000_000;
+
+fn kinds() -> String {
+    let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+    format!("{} (text needs its header line)", names.join(", "))
+}
+
+fn place(line: Option<u64>) -> String {
+    line.map(|line| format!(", the first in line {line}")).unwrap_or_default()
+}
+
+/// Ends an import: an error when rows were rejected and none was read.
+pub(super) fn usable(kind: Kind, read: usize, rejected: u64, diagnostics: &Diagnostics) -> Result<(), ImportError> {
+    if read > 0 || rejected == 0 {
+        return Ok(());
+    }
+    let first = diagnostics.iter().find(|d| d.severity == Severity::Error);
+    Err(ImportError::NothingUsable {
+        kind,
+        rejected,
+        line: first.and_then(|d| d.line),
+        why: first.map(|d| d.message.clone()).unwrap_or_default(),
+    })
+}

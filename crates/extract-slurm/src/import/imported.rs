@@ -1,0 +1,39 @@
+//! What is in a file.
+
+use crate::record::JobRecord;
+use crate::sacct::Attempt;
+
+/// What was in a file.
+#[derive(Debug)]
+pub enum Imported<'a> {
+    /// The whole queue, at one time.
+    Queue {
+        /// When, if the content says: squeue's own date line (`-l`, `-i`), or `last_update` of the JSON.
+        observed_at_ns: Option<i64>,
+        /// As in [`flowmine_schema::tables::source`].
+        source: &'static str,
+        /// The jobs in the order of the file.
+        records: Vec<JobRecord<'a>>,
+        /// If the content says.
+        cluster: Option<String>,
+        /// Whether every job of the file is in `records`. When rows were rejected, or the file is cut short, a job that is missing here
+        /// may still be in the queue.
+        whole: bool,
+    },
+    /// Changes, each with the time at which somebody saw it.
+    Log {
+        /// As in [`flowmine_schema::tables::source`].
+        source: &'static str,
+        /// In the order of the file.
+        entries: Vec<(i64, JobRecord<'a>)>,
+        /// If the content says.
+        cluster: Option<String>,
+    },
+    /// What accounting remembers: one record a job attempt, with the I/O of its steps.
+    Accounting {
+        /// As in [`flowmine_schema::tables::source`].
+        source: &'static str,
+        /// With the cluster's name where the row has one.
+        records: Vec<Attempt<'a>>,
+    },
+}
