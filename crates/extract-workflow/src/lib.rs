@@ -45,6 +45,7 @@
 pub mod airflow;
 pub mod argo;
 pub mod commands;
+mod engine_names;
 mod input;
 mod json;
 pub mod kubernetes;

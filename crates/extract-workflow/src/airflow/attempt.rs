@@ -31,7 +31,7 @@ impl Key {
     pub fn row(&self, source: &str) -> Row {
         let task_id = self.task_id();
         Row {
-            engine: super::NAME.into(),
+            engine: crate::engine_names::AIRFLOW.into(),
             run_id: Some(self.run.clone().into()),
             run_name: Some(self.dag.clone().into()),
             name: task_id.clone().into(),

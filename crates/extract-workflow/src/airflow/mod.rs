@@ -4,6 +4,7 @@
 //! scheduler's log tells where neither is at hand.
 
 mod attempt;
+mod between;
 mod dag;
 mod database;
 mod line;
@@ -23,7 +24,7 @@ use self::attempt::Attempts;
 use crate::{Engine, Options, Row, Source, input};
 
 /// As in the column `engine`.
-pub const NAME: &str = "airflow";
+pub const NAME: &str = crate::engine_names::AIRFLOW;
 
 const SQLITE: &str = "Airflow database (SQLite)";
 const POSTGRES: &str = "Airflow database (PostgreSQL)";
@@ -130,10 +131,4 @@ fn read_one(source: &mut Source, options: &Options, attempts: &mut Attempts) -> 
         _ => {}
     }
     Ok(())
-}
-
-/// What stands between two marks.
-fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
-    let rest = &text[text.find(begin)? + begin.len()..];
-    Some(&rest[..rest.find(end)?])
 }

@@ -18,8 +18,9 @@ use flowmine_schema::diagnostic::Diagnostic;
 use flowmine_schema::{text, time};
 
 use super::attempt::Key;
+use super::between::between;
 use super::line::Line;
-use super::{between, said, state};
+use super::{said, state};
 use crate::input::without_escapes;
 use crate::{Options, Row, Source, input};
 

@@ -11,8 +11,9 @@ use flowmine_schema::diagnostic::Diagnostic;
 use flowmine_schema::text;
 
 use super::attempt::Key;
+use super::between::between;
 use super::line::Line;
-use super::{between, said};
+use super::said;
 use crate::input::without_escapes;
 use crate::{Options, Row, Source, input};
 

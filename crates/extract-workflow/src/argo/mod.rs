@@ -18,11 +18,11 @@ use flowmine_schema::diagnostic::Diagnostic;
 use serde_json::Value;
 
 use self::workflow::Workflow;
-use crate::kubernetes::pod::list;
+use crate::kubernetes::values::list;
 use crate::{Engine, Options, Row, Source, input, json};
 
 /// As in the column `engine`.
-pub const NAME: &str = "argo";
+pub const NAME: &str = crate::engine_names::ARGO;
 
 const WORKFLOWS: &str = "Argo workflows";
 const YAML: &str = "Argo workflow in YAML";

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::template;
-use crate::kubernetes::pod::{list, text};
+use crate::kubernetes::values::{list, text};
 
 /// Kubernetes' longest name, without a dash and the longest number.
 const LONGEST_PREFIX: usize = 253 - 10 - 1;

@@ -3,11 +3,12 @@
 use flowmine_schema::time::SECOND_NS;
 use serde_json::Value;
 
+use super::names;
 use super::template::{self, Templates};
-use super::{NAME, names};
 use crate::Row;
-use crate::kubernetes::pod::{list, text, time};
+use crate::engine_names::{ARGO, KUBERNETES};
 use crate::kubernetes::quantity;
+use crate::kubernetes::values::{list, text, time};
 
 /// A node at one moment.
 #[derive(Debug)]
@@ -76,13 +77,13 @@ fn row(id: &str, node: &Value, workflow: &Value, templates: &mut Templates<'_>, 
     let finished = time(&node["finishedAt"]);
     let second = |time: Option<i64>| time.map(|_| SECOND_NS);
     Row {
-        engine: NAME.into(),
+        engine: ARGO.into(),
         task_id: Some(id.to_owned().into()),
         name: shown.clone().into(),
         logical_task: template::name(node).unwrap_or_else(|| names::step(&shown).to_owned()).into(),
         tag: Some(name.into()),
         work_dir: templates.copied(text(&container["workingDir"])).map(Into::into),
-        executor: in_pod.then(|| crate::kubernetes::NAME.into()),
+        executor: in_pod.then(|| KUBERNETES.into()),
         native_kind: pod.as_ref().map(|_| "pod".into()),
         native_id: pod.map(Into::into),
         host: text(&node["hostNodeName"]).filter(|_| !cached).map(Into::into),

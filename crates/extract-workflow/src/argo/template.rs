@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use crate::input;
-use crate::kubernetes::pod::{list, text};
+use crate::kubernetes::values::{list, text};
 
 /// The templates of a workflow, wherever they stand.
 pub struct Templates<'w> {

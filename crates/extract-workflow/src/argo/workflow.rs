@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::graph::{Graph, Parents};
 use super::node::{self, Node};
 use super::template::Templates;
-use crate::kubernetes::pod::{text, time};
+use crate::kubernetes::values::{text, time};
 use crate::{Row, Source, input};
 
 /// What is told of a workflow.

@@ -3,7 +3,7 @@
 use flowmine_schema::time::SECOND_NS;
 use serde_json::Value;
 
-use super::pod::{text, time};
+use super::values::{text, time};
 
 /// What an event tells of a pod.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

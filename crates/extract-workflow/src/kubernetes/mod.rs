@@ -7,6 +7,7 @@ mod event;
 mod labels;
 pub(crate) mod pod;
 pub(crate) mod quantity;
+pub(crate) mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,7 +21,7 @@ use self::pod::Seen;
 use crate::{Engine, Options, Row, Source, input, json};
 
 /// As in the column `engine`.
-pub const NAME: &str = "kubernetes";
+pub const NAME: &str = crate::engine_names::KUBERNETES;
 
 const OBJECTS: &str = "objects of Kubernetes";
 
@@ -89,7 +90,7 @@ impl Told {
         if !kind.ends_with("List") {
             return self.see_object(object, false, line, at, source);
         }
-        for item in pod::list(&object["items"]) {
+        for item in values::list(&object["items"]) {
             // Items of a list that names their kind do not name it again.
             match kind {
                 "PodList" => self.see_pod(item, false, None, at, source),

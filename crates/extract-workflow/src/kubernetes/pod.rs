@@ -8,8 +8,10 @@ use flowmine_schema::time::SECOND_NS;
 use serde_json::Value;
 
 use super::labels::{Identity, identity};
-use super::{NAME, quantity};
+use super::quantity;
+use super::values::{list, text, time};
 use crate::Row;
+use crate::engine_names::KUBERNETES;
 
 /// What a pod tells at one moment.
 #[derive(Debug)]
@@ -51,7 +53,7 @@ pub fn read(pod: &Value, is_deleted: bool, place: Option<u64>, said: &mut Diagno
     let pod_name = text(&metadata["name"]).unwrap_or_else(|| uid.clone());
     let submitted = time(&metadata["creationTimestamp"]);
     let base = Row {
-        engine: NAME.into(),
+        engine: KUBERNETES.into(),
         run_id: run_id.map(Into::into),
         run_name: run_name.map(Into::into),
         task_id: task_id.map(Into::into),
@@ -60,7 +62,7 @@ pub fn read(pod: &Value, is_deleted: bool, place: Option<u64>, said: &mut Diagno
         name: pod_name.into(),
         tag: tag.map(Into::into),
         work_dir: work_dir(container, &command).map(Into::into),
-        executor: Some(NAME.into()),
+        executor: Some(KUBERNETES.into()),
         native_id: Some(uid.clone().into()),
         native_kind: Some("pod".into()),
         host: text(&spec["nodeName"]).map(Into::into),
@@ -187,19 +189,4 @@ fn failed_before(status: &Value) -> Option<String> {
 fn without_scheme(id: &str) -> Option<std::borrow::Cow<'static, str>> {
     let id = id.split_once("://").map_or(id, |(_, id)| id);
     (!id.is_empty()).then(|| id.to_owned().into())
-}
-
-/// A time of the API, `2026-11-20T13:04:05Z`. A container that could not be started is told to have been in 1970.
-pub fn time(value: &Value) -> Option<i64> {
-    DateTime::parse_from_rfc3339(value.as_str()?).ok()?.timestamp_nanos_opt().filter(|ns| *ns > 0)
-}
-
-/// A text that is not empty.
-pub fn text(value: &Value) -> Option<String> {
-    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
-/// What a list holds; nothing where it is none.
-pub fn list(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
 }

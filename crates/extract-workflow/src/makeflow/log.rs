@@ -204,7 +204,7 @@ impl Run {
         let at = open.unwrap_or_else(|| {
             let attempt = self.attempts.entry(node.to_owned()).and_modify(|n| *n += 1).or_insert(1);
             self.rows.push(Row {
-                engine: super::NAME.into(),
+                engine: crate::engine_names::MAKEFLOW.into(),
                 task_id: Some(node.to_owned().into()),
                 attempt: Some(*attempt),
                 line: Some(line as i64),

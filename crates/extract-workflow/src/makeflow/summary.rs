@@ -19,7 +19,7 @@ pub fn read(text: &str) -> Option<Row> {
     let (wall, cpu) = (unit("wall_time", "s"), unit("cpu_time", "s"));
     let exit_code = summary["exit_status"].as_i64();
     Some(Row {
-        engine: super::NAME.into(),
+        engine: crate::engine_names::MAKEFLOW.into(),
         command: summary["command"].as_str().map(|command| command.to_owned().into()),
         host: summary["host"].as_str().map(|host| host.to_owned().into()),
         exit_code,

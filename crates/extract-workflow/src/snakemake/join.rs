@@ -12,9 +12,10 @@ use flowmine_schema::time::SECOND_NS;
 use serde_json::json;
 
 use super::benchmark::Benchmark;
+use super::folder::FOLDER;
 use super::log::{Attempt, Log};
 use super::metadata::Record;
-use super::{FOLDER, NAME};
+use crate::engine_names::SNAKEMAKE;
 use crate::{Options, Row, Source};
 
 const QUARTER_HOUR_NS: i64 = 900 * SECOND_NS;
@@ -431,7 +432,7 @@ impl Joined {
             None => "unknown",
         };
         Row {
-            engine: NAME.into(),
+            engine: SNAKEMAKE.into(),
             name: attempt.wildcards.as_ref().map_or_else(|| rule.clone(), |wildcards| format!("{rule}:{wildcards}")).into(),
             logical_task: rule.into(),
             tag: attempt.wildcards.clone().map(Into::into),
@@ -505,7 +506,7 @@ impl Joined {
             let outputs: Vec<String> = all().map(|record| record.output.clone()).collect();
             sources[*source].rows += 1;
             let mut row = Row {
-                engine: NAME.into(),
+                engine: SNAKEMAKE.into(),
                 name: rule.clone().into(),
                 logical_task: rule.clone().into(),
                 status: "unknown".into(),

@@ -4,6 +4,7 @@
 //! on Slurm tells when it began and ended there. Metadata that fit no attempt are of runs whose logs are gone, and are rows too.
 
 mod benchmark;
+mod folder;
 mod join;
 mod log;
 mod metadata;
@@ -15,17 +16,16 @@ use flowmine_schema::diagnostic::Diagnostic;
 
 use self::join::Joined;
 use crate::{Engine, Options, Row, Source, input};
+use folder::FOLDER;
 
 /// As in the column `engine`.
-pub const NAME: &str = "snakemake";
+pub const NAME: &str = crate::engine_names::SNAKEMAKE;
 
 // In the order in which they are believed.
 const LOG: &str = "Snakemake log";
 const SLURM_LOG: &str = "log of a Snakemake job on Slurm";
 const METADATA: &str = "Snakemake metadata";
 const BENCHMARK: &str = "Snakemake benchmark";
-/// Snakemake's own folder in the directory in which it runs.
-const FOLDER: &str = ".snakemake";
 
 /// The engine.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::NAME;
 use crate::Row;
+use crate::engine_names::TRANSFORM;
 
 /// The shell's clock counts hundredths of a second, and the time at which it was set is as old as a process takes to start.
 const PRECISION_NS: i64 = 50_000_000;
@@ -182,7 +182,7 @@ impl Attempt {
         let finished_ns = outermost.and_then(|how| how.end_ns);
         let precision = |time: Option<i64>| time.map(|_| PRECISION_NS);
         Row {
-            engine: NAME.into(),
+            engine: TRANSFORM.into(),
             run_name: Some(self.workflow.clone()).filter(|name| !name.is_empty()).map(Into::into),
             task_id: Some(self.task_id().into()),
             attempt: Some(attempt),

@@ -15,7 +15,7 @@ use self::attempt::Attempt;
 use crate::{Engine, Options, Row, Source, input, json};
 
 /// As in the column `engine`.
-pub const NAME: &str = "transform";
+pub const NAME: &str = crate::engine_names::TRANSFORM;
 
 const RECORD: &str = "record of a transformed task";
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{list_ref, whole};
+use super::values::{list_ref, whole};
 
 /// A property of a machine: its name in the column, and those that versions of the format give it, of which the first is written.
 const PROPERTIES: [(&str, &[&[&str]]); 7] = [

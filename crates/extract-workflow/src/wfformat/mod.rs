@@ -5,11 +5,13 @@
 
 mod machines;
 mod parents;
+mod values;
 pub mod write;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use values::{list_ref, whole};
 
 use chrono::{DateTime, NaiveDateTime};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
@@ -298,19 +300,8 @@ fn cpus(task: &Value) -> Option<i64> {
     [&task["coreCount"], &task["cores"]].into_iter().find_map(|cores| whole(cores).filter(|whole| cores.as_f64() == Some(*whole as f64)))
 }
 
-fn list_ref(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
-}
-
 fn number(value: &Value) -> Option<f64> {
     value.as_f64().filter(|number| (0.0..9e9).contains(number))
-}
-
-fn whole(value: &Value) -> Option<i64> {
-    value
-        .as_i64()
-        .or_else(|| value.as_f64().filter(|number| *number < 9e18).map(|number| number.round() as i64))
-        .filter(|number| *number >= 0)
 }
 
 /// A time and its precision: a second where it has no fraction, else a millisecond; more where its zone is not told.

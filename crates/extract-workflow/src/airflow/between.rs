@@ -1,0 +1,7 @@
+//! Parts of lines.
+
+/// What stands between two marks.
+pub(super) fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
+    let rest = &text[text.find(begin)? + begin.len()..];
+    Some(&rest[..rest.find(end)?])
+}

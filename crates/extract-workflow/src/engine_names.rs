@@ -1,0 +1,8 @@
+//! What engines are called, as in the column `engine`.
+
+pub const AIRFLOW: &str = "airflow";
+pub const ARGO: &str = "argo";
+pub const KUBERNETES: &str = "kubernetes";
+pub const MAKEFLOW: &str = "makeflow";
+pub const SNAKEMAKE: &str = "snakemake";
+pub const TRANSFORM: &str = "transform";
