@@ -2,6 +2,7 @@
 
 mod discover;
 mod predict;
+mod shared;
 mod trace;
 mod transform;
 
@@ -14,6 +15,8 @@ pub use discover::{
     ByArg, ColumnArgs, Discover, EventsArg, FilesArg, FoldArg, Model, ModelFormat, OtherArgs, ShowArg, SortArg, StatisticArg, TableArg,
 };
 pub use predict::{Predict, PredictFormat, StartArg};
+pub use shared::{AsOwner, FilterArgs, Kept, SourceArgs, TimestampArg};
+use shared::{duration, time};
 pub use trace::{BackendArg, CommandLinesArg, DetailArg, Doctor, HooksArg, TasksArg, Trace, TraceFilters};
 pub use transform::{CollisionsArg, Transform};
 
@@ -131,26 +134,6 @@ pub struct Observe {
     /// Where the queue is.
     #[command(flatten)]
     pub ssh: Ssh,
-}
-
-/// Who may read what is written.
-#[derive(Debug, Args)]
-pub struct Kept {
-    /// Make the dataset for its owner alone (modes 0700 and 0600, whatever the umask lets); a dataset that is so stays so without this.
-    #[arg(long)]
-    pub private: bool,
-    /// As whom it is written.
-    #[command(flatten)]
-    pub written: AsOwner,
-}
-
-/// As whom a dataset is written.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct AsOwner {
-    /// For root: write into a dataset that belongs to another user, as that user. Without it root refuses, since whoever owns a directory can put anything into
-    /// the way of who writes there.
-    #[arg(long)]
-    pub as_owner: bool,
 }
 
 /// `flowmine prune`.
@@ -298,19 +281,6 @@ pub struct Validate {
     pub quiet: bool,
 }
 
-/// Where a log comes from.
-#[derive(Debug, Args, Clone)]
-#[group(required = true, multiple = true)]
-pub struct SourceArgs {
-    /// The dataset.
-    #[arg(long, value_name = "DIR")]
-    pub dataset: Option<PathBuf>,
-    /// A log file instead of a dataset: XES, OCEL; with --dataset the name of a log that was imported into it. `discover` also takes tables (CSV,
-    /// Parquet), and `-` for standard input.
-    #[arg(long, value_name = "FILE")]
-    pub log: Option<PathBuf>,
-}
-
 /// `flowmine import squeue`.
 #[derive(Debug, Args)]
 #[command(after_help = "Reads: squeue -o text with a header and any separator, recordings of `flowmine observe --record`, squeue --json, \
@@ -339,36 +309,6 @@ pub struct ImportSlurm {
     /// What separates the fields of a text file, instead of finding it out from the header.
     #[arg(long, value_name = "TEXT")]
     pub separator: Option<String>,
-}
-
-/// Which events to look at.
-#[derive(Debug, Args, Clone, Default)]
-#[command(next_help_heading = "Filters")]
-pub struct FilterArgs {
-    /// Only jobs of this account; may be given more than once.
-    #[arg(long, value_name = "NAME")]
-    pub account: Vec<String>,
-    /// Only jobs of this user; may be given more than once.
-    #[arg(long, value_name = "NAME")]
-    pub user: Vec<String>,
-    /// Only events at or after this time: 2026-11-20, 2026-11-20T13:00 (UTC), with a zone, today, yesterday (UTC), or 2h, 3d (before now).
-    #[arg(long, visible_alias = "since", value_name = "TIME", value_parser = time)]
-    pub from: Option<i64>,
-    /// Only events before this time.
-    #[arg(long, visible_alias = "until", value_name = "TIME", value_parser = time)]
-    pub to: Option<i64>,
-}
-
-/// Which moment of an observed interval counts as an event's time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
-pub enum TimestampArg {
-    /// What Slurm itself says, within the interval; the interval's end where Slurm says nothing.
-    #[default]
-    Reported,
-    /// The interval's end: when the change was seen.
-    ObservedAt,
-    /// The interval's beginning.
-    NotBefore,
 }
 
 /// `flowmine correlate`.
@@ -516,30 +456,6 @@ pub struct Run {
     /// Which events.
     #[command(flatten)]
     pub filter: FilterArgs,
-}
-
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let bad = || format!("{text:?} is not a length of time such as 30s, 2m or 1h");
-    let (number, unit) = match text.char_indices().find(|(_, c)| c.is_ascii_alphabetic()) {
-        Some((at, _)) => text.split_at(at),
-        None => (text, "s"),
-    };
-    let number: f64 = number.trim().parse().map_err(|_| bad())?;
-    let seconds = match unit {
-        "ms" => number / 1e3,
-        "s" => number,
-        "m" | "min" => number * 60.0,
-        "h" => number * 3600.0,
-        "d" => number * 86_400.0,
-        "w" => number * 604_800.0,
-        _ => return Err(bad()),
-    };
-    if (0.001..=366.0 * 86_400.0).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err(bad()) }
-}
-
-fn time(text: &str) -> Result<i64, String> {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
-    time_at(text, now)
 }
 
 /// A time, or how long before `now` it is.

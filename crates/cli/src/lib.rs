@@ -6,23 +6,15 @@
 pub mod args;
 mod commands;
 mod messages;
+mod outcome;
 mod output;
 mod progress;
+
+pub use outcome::Outcome;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-
-/// How a command ended when it did not fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// All was read and written.
-    Clean,
-    /// Finished, but something was lost or rejected, and said so.
-    WithLosses,
-    /// A command that was started ended with this exit code, which is ours too.
-    Code(u8),
-}
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use flowmine_discover::fold::Fold;
 
-use super::{FilterArgs, SourceArgs, TimestampArg};
+use super::shared::{FilterArgs, SourceArgs, TimestampArg, duration, time};
 
 /// Models that can be discovered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -320,7 +320,7 @@ pub struct Discover {
     #[arg(long)]
     pub relative: bool,
     /// Two instances are of one batch if the second starts no later than this after the first ended (900s, 15m), for batches.
-    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = super::duration)]
+    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = duration)]
     pub batch_gap: std::time::Duration,
     /// Which table goes into CSV: of summary and temporal-profile activities or cases, pairs or deviations; of dag nodes (when not given) or edges; of
     /// profile operations (when not given) or one of those that are named so.
@@ -404,10 +404,10 @@ pub struct OtherArgs {
     #[arg(long, value_name = "NAME")]
     pub with_case: Option<String>,
     /// Only what happened at or after this time, as --from.
-    #[arg(long, value_name = "TIME", value_parser = super::time)]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub with_from: Option<i64>,
     /// Only what happened before this time.
-    #[arg(long, value_name = "TIME", value_parser = super::time)]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub with_to: Option<i64>,
 }
 

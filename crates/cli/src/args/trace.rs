@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use flowmine_trace::Op;
 
-use super::duration;
+use super::shared::{AsOwner, duration};
 
 /// `flowmine trace`.
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub struct Trace {
     pub shared: bool,
     /// As whom it is written.
     #[command(flatten)]
-    pub written: super::AsOwner,
+    pub written: AsOwner,
     /// The way in.
     #[arg(long, value_enum, default_value_t)]
     pub backend: BackendArg,

@@ -3,8 +3,8 @@
 use anyhow::Context;
 use flowmine_discover::{compare, pictures};
 
-use super::discover::Made;
 use super::log;
+use super::made::Made;
 use crate::args::{Discover, ModelFormat, OtherArgs};
 use crate::progress::Stage;
 

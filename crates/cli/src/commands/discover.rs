@@ -13,10 +13,12 @@ use flowmine_discover::{
 use flowmine_draw::{Graph, dot, exchange, svg};
 use flowmine_process_models::declare;
 
+use super::made::{Made, by_name, cases, write_graph};
 use super::{compare, dag, file_access, gantt, log, one_run, process_tree, profile};
 use crate::args::{Discover, Model, ModelFormat, OtherArgs, ShowArg, SortArg, StatisticArg, TableArg};
+use crate::outcome::Outcome;
+use crate::output;
 use crate::progress::Stage;
-use crate::{Outcome, output};
 
 use ModelFormat::{Bpmn, Csv, Json, Png, Pnml, Svg, Text};
 
@@ -139,29 +141,6 @@ fn format(args: &Discover) -> anyhow::Result<ModelFormat> {
         }
     }
 }
-
-/// The format of which a file's name has the extension.
-pub fn by_name(file: &Path) -> Option<ModelFormat> {
-    Some(match file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "svg" => Svg,
-        "png" => Png,
-        "dot" | "gv" => ModelFormat::Dot,
-        "json" => Json,
-        "csv" => Csv,
-        "graphml" => ModelFormat::Graphml,
-        "gml" => ModelFormat::Gml,
-        "cyjs" => ModelFormat::Cytoscape,
-        "txt" => Text,
-        "pnml" => Pnml,
-        "bpmn" => Bpmn,
-        "smk" => ModelFormat::Snakemake,
-        "sh" => ModelFormat::Slurm,
-        _ => return None,
-    })
-}
-
-/// A model that is ready to be written.
-pub type Made<'a> = Box<dyn FnOnce(&mut dyn Write) -> anyhow::Result<()> + 'a>;
 
 /// What of a chart is written in which format.
 macro_rules! chart {
@@ -304,10 +283,6 @@ fn make<'a>(args: &'a Discover, format: ModelFormat, log: &'a ActivityLog) -> an
     })
 }
 
-pub fn cases(log: &ActivityLog) -> anyhow::Result<&Cases> {
-    log.cases().context("the log has no cases")
-}
-
 /// How graphs are drawn.
 fn options(args: &Discover) -> dfg_picture::Options {
     use dfg_picture::{Options, Show, Statistic};
@@ -331,16 +306,4 @@ fn options(args: &Discover) -> dfg_picture::Options {
         most_activities: picture.most_activities,
         ..Options::default()
     }
-}
-
-/// Writes a graph as a picture or for other programs.
-pub fn write_graph(graph: &Graph, format: ModelFormat, out: &mut dyn Write) -> anyhow::Result<()> {
-    match format {
-        ModelFormat::Dot => out.write_all(dot::dot(graph)?.as_bytes())?,
-        ModelFormat::Graphml => out.write_all(exchange::graphml(graph)?.as_bytes())?,
-        ModelFormat::Gml => out.write_all(exchange::gml(graph)?.as_bytes())?,
-        ModelFormat::Cytoscape => out.write_all(exchange::cytoscape(graph)?.as_bytes())?,
-        _ => out.write_all(svg::svg(graph)?.as_bytes())?,
-    }
-    Ok(())
 }

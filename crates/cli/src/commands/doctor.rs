@@ -5,7 +5,8 @@ use serde_json::json;
 
 use super::ways;
 use crate::args::Doctor;
-use crate::{Outcome, output};
+use crate::outcome::Outcome;
+use crate::output;
 
 /// Probes every way in and shows what was found.
 pub fn run(args: &Doctor) -> anyhow::Result<Outcome> {

@@ -15,8 +15,9 @@ use flowmine_privacy::pseudonym::Pseudonymiser;
 use super::source::{self, Notion, Source, Wanted};
 use super::{io_csv, jobs, wfformat};
 use crate::args::{Export, LogFormat, ObjectsArg, UntimedArg};
+use crate::outcome::Outcome;
 use crate::progress::Stage;
-use crate::{Outcome, messages, output};
+use crate::{messages, output};
 
 /// Writes an event log.
 pub fn run(args: &Export) -> anyhow::Result<Outcome> {

@@ -6,8 +6,9 @@ use flowmine_file_access::{accesses, find, share, table};
 use flowmine_schema::Dataset;
 
 use crate::args::{Discover, FilterArgs, Model, ModelFormat, TimestampArg};
+use crate::outcome::Outcome;
+use crate::output;
 use crate::progress::Stage;
-use crate::{Outcome, output};
 
 /// Writes what tasks did to files.
 pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
@@ -20,7 +21,7 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         !of_jobs && args.case_notion.is_none(),
         "{what}: --account, --user, --from, --to, --timestamp and --case-notion are for graphs"
     );
-    let by_name = || super::discover::by_name(args.output.as_deref()?);
+    let by_name = || super::made::by_name(args.output.as_deref()?);
     let format = args.format.or_else(by_name).unwrap_or(ModelFormat::Svg);
     anyhow::ensure!(
         matches!(format, ModelFormat::Svg | ModelFormat::Csv | ModelFormat::Json),

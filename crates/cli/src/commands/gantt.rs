@@ -8,8 +8,8 @@ use flowmine_logs::io_phases;
 use flowmine_schema::Dataset;
 use flowmine_schema::tables::Process;
 
-use super::discover::{Made, cases};
 use super::log::{JOB, NODES};
+use super::made::{Made, cases};
 use crate::args::{Discover, ModelFormat};
 
 /// Makes the chart and a way to write it.

@@ -14,10 +14,11 @@ use flowmine_extract_workflow::wfformat::WfFormat;
 use flowmine_logs::log_file::{self, Content, LogRules, stored};
 use flowmine_schema::text::visible;
 
-use super::{dataset_to_write, io_csv, source, task_runs};
-use crate::Outcome;
+use super::datasets::dataset_to_write;
+use super::{io_csv, source, task_runs};
 use crate::args::{Import, ImportLog, ImportSlurm};
 use crate::messages::{self, counted};
+use crate::outcome::Outcome;
 use crate::progress::Stage;
 
 /// Imports files.

@@ -5,10 +5,10 @@ use flowmine_io_csv::read::{FileReport, take_in};
 use flowmine_io_csv::write::{self, Period, Written};
 use flowmine_schema::Dataset;
 
-use super::dataset_to_write;
-use crate::Outcome;
+use super::datasets::dataset_to_write;
 use crate::args::{Export, ImportIoCsv, TimestampArg};
 use crate::messages::{self, counted};
+use crate::outcome::Outcome;
 use crate::progress::Stage;
 
 /// How many files with warnings or errors are shown.

@@ -3,6 +3,7 @@
 mod compare;
 mod correlate;
 mod dag;
+mod datasets;
 mod discover;
 mod doctor;
 mod export;
@@ -12,6 +13,7 @@ mod import;
 mod io_csv;
 mod jobs;
 mod log;
+mod made;
 mod made;
 mod observe;
 mod one_run;
@@ -34,31 +36,11 @@ mod wfformat;
 #[cfg_attr(not(feature = "ssh"), path = "without/login_node.rs")]
 mod login_node;
 
-use std::path::Path;
-
-use flowmine_schema::{Access, Dataset};
 use flowmine_trace::privileges;
 
-use crate::Outcome;
-use crate::args::{AsOwner, Cli, Command, Kept};
-
-/// Opens the dataset of a command that writes raw tables, or makes it.
-fn dataset_to_write(dir: &Path, kept: &Kept) -> anyhow::Result<Dataset> {
-    let dataset = Dataset::open_or_create_with(dir, if kept.private { Access::Private } else { Access::Umask }, kept.written.as_owner)?;
-    anyhow::ensure!(
-        !kept.private || dataset.access() == Access::Private,
-        "{0} was made without --private, and others may have read it: shut it with `chmod -R go-rwx {0}`, after which it stays private, or give \
-         another directory",
-        dir.display()
-    );
-    Ok(dataset)
-}
-
-/// Opens a dataset that is there, of a command that adds to it.
-fn dataset_to_change(dir: &Path, written: AsOwner) -> anyhow::Result<Dataset> {
-    let dataset = Dataset::open(dir)?;
-    Ok(if written.as_owner { dataset.as_owner()? } else { dataset })
-}
+use crate::args::{Cli, Command};
+use crate::outcome::Outcome;
+use datasets::dataset_to_change;
 
 /// Of rights that this program has by its file and not by its caller, keeps those that a trace needs, and for another command none. False where that failed.
 pub fn lent_rights_are_kept_small(cli: &Cli) -> bool {

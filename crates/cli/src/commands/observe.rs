@@ -13,9 +13,11 @@ use flowmine_schema::diagnostic::Severity;
 use flowmine_schema::tables::{JobDependency, JobState};
 use flowmine_schema::time;
 
-use super::{dataset_to_write, export, login_node};
+use super::datasets::dataset_to_write;
+use super::{export, login_node};
 use crate::args::Observe;
-use crate::{Outcome, messages};
+use crate::messages;
+use crate::outcome::Outcome;
 
 /// Polls once or until it is told to stop.
 pub fn run(args: &Observe) -> anyhow::Result<Outcome> {

@@ -9,8 +9,8 @@ use flowmine_logs::task_log::Tasks;
 use flowmine_privacy::RowRules;
 use flowmine_schema::Dataset;
 
-use super::discover::Made;
 use super::jobs;
+use super::made::Made;
 use crate::args::{Discover, Model, ModelFormat};
 use crate::messages;
 use crate::progress::Stage;

@@ -6,7 +6,8 @@ use anyhow::Context;
 use clap::CommandFactory;
 
 use crate::args::Cli;
-use crate::{Outcome, output};
+use crate::outcome::Outcome;
+use crate::output;
 
 /// Prints a completion script.
 pub fn completions(shell: clap_complete::Shell) -> anyhow::Result<Outcome> {

@@ -18,8 +18,9 @@ use flowmine_privacy::RowRules;
 use flowmine_schema::Dataset;
 
 use crate::args::{Predict, PredictFormat, StartArg};
+use crate::outcome::Outcome;
 use crate::progress::Stage;
-use crate::{Outcome, messages, output};
+use crate::{messages, output};
 
 /// A longer model is refused.
 const MAX_BYTES: u64 = 512 << 20;

@@ -8,13 +8,15 @@ use flowmine_schema::tables::{Case, Link};
 use flowmine_schema::text::visible;
 use flowmine_schema::{DatasetError, time};
 
+use super::datasets::dataset_to_change;
 use crate::args::Prune;
+use crate::outcome::Outcome;
 use crate::progress::Stage;
-use crate::{Outcome, messages, output};
+use crate::{messages, output};
 
 /// Takes old rows out of a dataset.
 pub fn run(args: &Prune) -> anyhow::Result<Outcome> {
-    let dataset = super::dataset_to_change(&args.dataset, args.written)?;
+    let dataset = dataset_to_change(&args.dataset, args.written)?;
     let stage = Stage::new("pruning");
     let began = Instant::now();
     let done = loop {

@@ -4,10 +4,10 @@ use anyhow::Context;
 use flowmine_extract_workflow::take_in::take_in;
 use flowmine_extract_workflow::{Engine, Options};
 
-use super::dataset_to_write;
-use crate::Outcome;
+use super::datasets::dataset_to_write;
 use crate::args::ImportTasks;
 use crate::messages::{self, counted};
+use crate::outcome::Outcome;
 use crate::progress::Stage;
 
 /// How many files with warnings or errors are shown.

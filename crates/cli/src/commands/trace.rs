@@ -19,7 +19,8 @@ use flowmine_trace::{CommandLines, Detail, Options, privileges, serve};
 
 use super::ways::{self, Way};
 use crate::args::{BackendArg, CommandLinesArg, DetailArg, TasksArg, Trace};
-use crate::{Outcome, messages};
+use crate::messages;
+use crate::outcome::Outcome;
 
 /// Traces a command, or the host until a signal.
 pub fn run(args: &Trace) -> anyhow::Result<Outcome> {

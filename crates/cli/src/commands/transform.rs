@@ -17,7 +17,8 @@ use flowmine_transform::{Error, builtin, digest, jx};
 use flowmine_schema::text::visible;
 
 use crate::args::{CollisionsArg, Transform};
-use crate::{Outcome, messages, output};
+use crate::outcome::Outcome;
+use crate::{messages, output};
 
 /// Larger workflows and layers are refused.
 const FILE_BYTES: u64 = 64 << 20;

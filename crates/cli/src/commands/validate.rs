@@ -6,8 +6,9 @@ use flowmine_schema::text::visible;
 
 use super::source;
 use crate::args::Validate;
+use crate::outcome::Outcome;
 use crate::progress::Stage;
-use crate::{Outcome, messages, output};
+use crate::{messages, output};
 
 /// Checks files; what is wrong with them goes to standard output, with its place.
 pub fn run(args: &Validate) -> anyhow::Result<Outcome> {

@@ -12,8 +12,9 @@ use flowmine_schema::Dataset;
 use flowmine_schema::tables::{DataFlow, TaskIo};
 
 use crate::args::{Export, FilterArgs, TimestampArg};
+use crate::outcome::Outcome;
 use crate::progress::Stage;
-use crate::{Outcome, messages, output};
+use crate::{messages, output};
 
 flowmine_schema::columns! {
     /// How far a task wrote into a file.
