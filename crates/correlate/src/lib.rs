@@ -1,13 +1,76 @@
 //! From raw rows to jobs, events, links and cases.
 //!
-//! In goes a dataset ([`flowmine_schema::Dataset`]) with the tables `job_states` and `job_dependencies`; out come the
-//! job attempts with their events ([`Jobs`]), who waits for whom ([`dependencies`]), which attempt belongs to which
-//! case of a case notion ([`cases`]), and event logs made of all that ([`EventLog`]). [`write::correlate`] writes the
-//! tables `links` and `cases`.
+//! In goes a dataset ([`flowmine_schema::Dataset`]) with the tables `job_states` and `job_dependencies`;
+//! out come the job attempts with their events ([`Jobs`]), who waits for whom ([`dependencies`]), which
+//! attempt belongs to which case of a case notion ([`cases`]), and event logs made of all that
+//! ([`EventLog`]). [`write::correlate`] writes the tables `links` and `cases`, and has
+//! `flowmine-attribution` write beside them whose traced processes and bytes are. [`prune`](prune::prune)
+//! takes out what is old.
 //!
-//! Nothing here touches a network, a kernel or a clock, and nothing depends on the order in which rows of different jobs
-//! arrive: the same rows give the same result. Events are never invented: each stands for a row, or for a time that
-//! accounting tells.
+//! ```
+//! use flowmine_correlate::cases::{CaseNotion, Dependency};
+//! use flowmine_correlate::{Jobs, Timestamp};
+//! use flowmine_schema::dataset::Role;
+//! use flowmine_schema::tables::{JobDependency, JobState};
+//! use flowmine_schema::time::SECOND_NS;
+//! use flowmine_schema::{Builder, Dataset};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // What a poll of squeue told: three jobs, of which job 8 waits for job 7.
+//! let (submit_ns, polled_ns) = (1_795_000_000 * SECOND_NS, 1_795_000_060 * SECOND_NS);
+//! let mut states: Builder<JobState<'static>> = Builder::new();
+//! for (job, job_id) in [("7", 7), ("8", 8), ("9", 9)] {
+//!     states.push(&JobState {
+//!         cluster: "lab".into(),
+//!         job: job.into(),
+//!         job_id,
+//!         submit_ns: Some(submit_ns),
+//!         change: "new".into(),
+//!         state: Some("PENDING".into()),
+//!         observed_at_ns: polled_ns,
+//!         source: "squeue".into(),
+//!         ..JobState::default()
+//!     });
+//! }
+//! let mut waits: Builder<JobDependency<'static>> = Builder::new();
+//! waits.push(&JobDependency {
+//!     cluster: "lab".into(),
+//!     job: "8".into(),
+//!     submit_ns: Some(submit_ns),
+//!     kind: "afterok".into(),
+//!     target_kind: "job".into(),
+//!     target_job_id: Some(7),
+//!     observed_at_ns: polled_ns,
+//!     source: "squeue".into(),
+//!     ..JobDependency::default()
+//! });
+//! let dir = tempfile::tempdir()?;
+//! let dataset = Dataset::open_or_create(&dir.path().join("dataset"))?;
+//! let mut writer = dataset.writer(Role::Raw, "an example")?;
+//! let mut transaction = writer.begin()?;
+//! transaction.append(states)?;
+//! transaction.append(waits)?;
+//! transaction.commit()?;
+//!
+//! let jobs = Jobs::read(&dataset, Timestamp::Reported)?;
+//! let cases = Dependency.assign(&jobs);
+//! let of = |at: usize| (jobs.text(jobs.attempts[at].job), cases.id_of(at));
+//! assert_eq!(of(0), ("7", "dependency:lab:7"));
+//! assert_eq!(of(1), ("8", "dependency:lab:7"));
+//! assert_eq!(of(2), ("9", "dependency:lab:9"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing here touches a network, a kernel or a clock, and nothing depends on the order in which rows
+//! of different jobs arrive: the same rows give the same result. Events are never invented: each stands
+//! for a row, or for a time that accounting tells. Rows go through rules first
+//! (`flowmine-privacy`: names as codes, columns left out). What does not fit in memory at once is dealt
+//! out into [`parts`] of whole components.
+//!
+//! **Errors.** A [`CorrelateError`] says that the dataset or a temporary file could not be read or
+//! written, or that there is more than 32 bits can count. Tables are written in one transaction: then
+//! they are as they were.
 
 pub mod attempts;
 pub mod cases;

@@ -1,9 +1,52 @@
-//! What tasks did to files, for two pictures of the monitoring paper's section VI: tables that `flowmine correlate` made go in, numbers to draw come out.
+//! What tasks did to files, as numbers and two pictures of the monitoring paper's section VI.
 //!
-//! - [`share`]: for each task attempt and file the share of the task's time between first and last access (Figure 4).
-//! - [`accesses`]: the reads and writes of one file, by offset and time and by whom (Figure 5). [`find`] says which file is meant, [`merge`] keeps their number bounded.
+//! In go tables that `flowmine correlate` made; out come numbers to draw:
 //!
-//! [`table`] writes the numbers as CSV and JSON, [`pictures`] draws them. What cannot be drawn is counted.
+//! - [`share`]: for each task attempt and file the share of the task's time between first and last
+//!   access (Figure 4).
+//! - [`accesses`]: the reads and writes of one file, by offset and time and by whom (Figure 5).
+//!   [`find`] says which file is meant, [`merge`] keeps their number bounded.
+//!
+//! [`table`] writes the numbers as CSV and JSON, [`pictures`] draws them. Times are UTC nanoseconds,
+//! sizes bytes; what is not known is null, and what cannot be drawn is counted.
+//!
+//! ```
+//! use flowmine_file_access::share;
+//! use flowmine_schema::dataset::Role;
+//! use flowmine_schema::tables::TaskIo;
+//! use flowmine_schema::{Builder, Dataset};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // What `flowmine correlate` writes: a task read a file during the first quarter of its time.
+//! let mut rows: Builder<TaskIo<'static>> = Builder::new();
+//! rows.push(&TaskIo {
+//!     task: Some("snakemake:run/align#1".into()),
+//!     logical_task: Some("align".into()),
+//!     host: "n1".into(),
+//!     path: Some("/data/reads.fq".into()),
+//!     read_calls: 16,
+//!     read_bytes: 1 << 20,
+//!     access_share: Some(0.25),
+//!     ..TaskIo::default()
+//! });
+//! let dir = tempfile::tempdir()?;
+//! let dataset = Dataset::open_or_create(&dir.path().join("dataset"))?;
+//! let mut writer = dataset.writer(Role::Derived, "an example")?;
+//! let mut transaction = writer.begin()?;
+//! transaction.replace(rows)?;
+//! transaction.commit()?;
+//!
+//! let shares = share::read(&dataset)?;
+//! let group = &shares.groups[0];
+//! assert_eq!((group.name(), group.tasks), ("align", 1));
+//! assert_eq!(group.points[0].path.as_deref(), Some("/data/reads.fq"));
+//! assert_eq!((group.points[0].share, group.points[0].bytes()), (Some(0.25), 1 << 20));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! **Errors.** A [`FileAccessError`] says why there is nothing to draw and what to do: correlate
+//! first, trace single operations, choose one of several files.
 
 pub mod accesses;
 pub mod find;

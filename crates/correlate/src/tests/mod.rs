@@ -3,6 +3,7 @@
 mod attempts;
 mod cases;
 mod events;
+mod known_jobs;
 mod properties;
 mod support;
 mod written;
