@@ -1,11 +1,11 @@
-//! What an export from a large dataset costs, the whole command: time and peak memory of `flowmine export` in every format.
+//! What a large dataset of jobs costs, whole commands: time and peak memory of `flowmine export` in every format, of `correlate`, `discover` and `run`.
 //!
 //! `cargo bench --bench export [-- EVENTS]` makes a dataset of that many events (1,000,000 unless told otherwise): jobs of five rows (pending, configuring,
 //! running, completing, completed; accounting is not asked) in workflows of ten, each waiting for the one before, of 200 users. A table of
 //! measured values stands in docs/performance.md.
 
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use flowmine_schema::dataset::Role;
@@ -119,6 +119,19 @@ fn measure(events: i64) -> Result<(), Box<dyn std::error::Error>> {
         let seconds = started.elapsed().as_secs_f64();
         println!("| {format} | {seconds:.1} | {:.0} MB | {:.0} MB |", peak as f64 / 1e6, std::fs::metadata(&out)?.len() as f64 / 1e6);
         std::fs::remove_file(&out)?;
+    }
+    println!("\n| command | seconds | peak |\n|---|---|---|");
+    let out = dir.path().join("out");
+    let commands: [(&str, &[&str]); 3] =
+        [("correlate", &[]), ("discover", &["--format", "json", "-o"]), ("run", &["--formats", "xes.gz,ocel.json", "--out"])];
+    for (name, more) in commands {
+        let started = Instant::now();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flowmine"));
+        command.arg(name).arg("--dataset").arg(&stored).args(more).stdout(Stdio::null());
+        command.args((!more.is_empty()).then_some(&out));
+        let peak = peak_of(command)?;
+        println!("| {name} | {:.1} | {:.0} MB |", started.elapsed().as_secs_f64(), peak as f64 / 1e6);
+        let _ = std::fs::remove_file(&out);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flowmine_correlate::cases;
 use flowmine_correlate::row_rules::RowRules;
-use flowmine_correlate::{Filter, Jobs, Timestamp, parts};
+use flowmine_correlate::{Filter, Jobs, Timestamp, parts::Parts};
 use flowmine_eventlog::{ocel, xes};
 use flowmine_logs::job_log::JobLogs;
 use flowmine_logs::task_log::TracedJobs;
@@ -280,9 +280,10 @@ fn a_log_made_in_parts_is_the_same_to_the_byte() {
         let mut logs = JobLogs::new(Filter::default(), true, cases::ALL, TracedJobs::default());
         let mut parts = 0;
         let rules = RowRules::default();
-        parts::for_each::<Box<dyn std::error::Error>>(&dataset, Timestamp::Reported, &rules, rows_at_once, |jobs| {
+        let all = Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
+        all.for_each::<Box<dyn std::error::Error>>(|jobs| {
             parts += 1;
-            Ok(logs.add(&jobs)?)
+            Ok(logs.add(jobs)?)
         })
         .unwrap();
         let logs = logs.finish().unwrap();

@@ -7,6 +7,7 @@
 use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::time::SECOND_NS;
+use flowmine_spill::{put_ordered, put_ordered_text};
 use rustc_hash::FxHashMap;
 
 use crate::CorrelateError;
@@ -111,6 +112,17 @@ impl Jobs {
             id.push_str(&format!("#{}", attempt.copy));
         }
         id
+    }
+
+    /// Appends to a key for sorting what puts attempts in the order of submission, that of [`Jobs::attempts`], across parts
+    /// ([`crate::parts`]).
+    pub fn put_order(&self, attempt: &Attempt, key: &mut Vec<u8>) {
+        put_ordered(attempt.since_ns, key);
+        put_ordered_text(self.text(attempt.cluster), key);
+        put_ordered(attempt.job_id, key);
+        put_ordered_text(self.text(attempt.job), key);
+        put_ordered(i64::from(attempt.number), key);
+        put_ordered(i64::from(attempt.copy), key);
     }
 
     /// How a submission is called: the label of its job, `8_*` for an array, `18+0` for a heterogeneous job.

@@ -11,7 +11,9 @@
 use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::Write;
+use std::num::NonZero;
 use std::os::unix::fs::FileExt;
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use flowmine_schema::Dataset;
 use flowmine_schema::row::Record;
@@ -30,28 +32,75 @@ use crate::{CorrelateError, Timestamp};
 /// How many rows of `job_states` are held at once.
 pub const ROWS_AT_ONCE: u64 = 50_000;
 
-/// Calls `each` with every part, its rows changed by the rules.
-///
-/// # Errors
-/// When the dataset cannot be read or the temporary file not be written, or what `each` returns.
-pub fn for_each<E: From<CorrelateError>>(
-    dataset: &Dataset,
+/// How many parts are put together at once, at most.
+const MOST_THREADS: usize = 4;
+
+/// A dataset's jobs, ready to be walked through part after part, as often as wanted.
+pub struct Parts<'r> {
+    rows: Rows,
     timestamp: Timestamp,
-    rules: &RowRules,
-    rows_at_once: u64,
-    mut each: impl FnMut(Jobs) -> Result<(), E>,
-) -> Result<(), E> {
-    let rows = dataset.row_count::<JobState<'static>>().map_err(CorrelateError::from)?;
-    if rows <= rows_at_once {
-        return each(Jobs::read_with(dataset, timestamp, rules)?);
+    rules: &'r RowRules,
+}
+
+enum Rows {
+    /// All in one part.
+    One(Box<Jobs>),
+    /// In a temporary file.
+    Dealt(Dealt),
+}
+
+impl<'r> Parts<'r> {
+    /// Reads a dataset whose rows the rules change; of more than so many rows only what joins them stays in memory.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read or the temporary file not be written.
+    pub fn of(dataset: &Dataset, timestamp: Timestamp, rules: &'r RowRules, rows_at_once: u64) -> Result<Self, CorrelateError> {
+        let count = dataset.row_count::<JobState<'static>>()?;
+        let rows = if count <= rows_at_once {
+            Rows::One(Box::new(Jobs::read_with(dataset, timestamp, rules)?))
+        } else {
+            Rows::Dealt(deal_out(dataset, count.div_ceil(rows_at_once))?)
+        };
+        Ok(Self { rows, timestamp, rules })
     }
-    let dealt = deal_out(dataset, rows.div_ceil(rows_at_once))?;
-    for part in 0..dealt.blocks.len() {
-        if !dealt.blocks[part].is_empty() {
-            each(dealt.jobs(part, timestamp, rules)?)?;
-        }
+
+    /// Calls `each` with every part, always in the same order. While it works on one, the next ones are put together, one on
+    /// each of some threads.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read, or what `each` returns.
+    pub fn for_each<E: From<CorrelateError>>(&self, mut each: impl FnMut(&Jobs) -> Result<(), E>) -> Result<(), E> {
+        let dealt = match &self.rows {
+            Rows::One(jobs) => return each(jobs),
+            Rows::Dealt(dealt) => dealt,
+        };
+        let parts: Vec<usize> = (0..dealt.blocks.len()).filter(|&part| !dealt.blocks[part].is_empty()).collect();
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
+        std::thread::scope(|scope| {
+            // A thread waits with its part until that is taken: no more than one of each is in memory.
+            let made: Vec<Receiver<Result<Jobs, CorrelateError>>> = (0..threads)
+                .map(|first| {
+                    let (send, receive) = sync_channel(0);
+                    let own = parts.iter().skip(first).step_by(threads);
+                    scope.spawn(move || {
+                        for &part in own {
+                            // Nobody takes it when `each` has failed.
+                            if send.send(dealt.jobs(part, self.timestamp, self.rules)).is_err() {
+                                break;
+                            }
+                        }
+                    });
+                    receive
+                })
+                .collect();
+            for from in made.iter().cycle().take(parts.len()) {
+                // A thread that panicked makes the whole panic.
+                let Ok(jobs) = from.recv() else { break };
+                each(&jobs?)?;
+            }
+            Ok(())
+        })
     }
-    Ok(())
 }
 
 /// What stands for an id of a cluster. Two that happen to share one only end up in the same part.

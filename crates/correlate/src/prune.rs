@@ -16,7 +16,8 @@ use flowmine_schema::{Dataset, DatasetError, Row, View, Writer};
 use flowmine_slurm::job_ref;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{Attempt, CorrelateError, Jobs, Timestamp};
+use crate::parts::{Parts, ROWS_AT_ONCE};
+use crate::{Attempt, CorrelateError, Jobs, RowRules, Timestamp};
 
 flowmine_schema::columns! {
     /// The attempt at a job that a row is of, and when it was seen.
@@ -161,21 +162,26 @@ struct Ended {
 
 impl Ended {
     fn of(dataset: &Dataset, before_ns: i64) -> Result<Self, CorrelateError> {
-        let jobs = Jobs::read(dataset, Timestamp::default())?;
-        let pending = Pending::of(dataset, &jobs)?;
-        let mut going_on = vec![false; jobs.submissions.len()];
-        for attempt in &jobs.attempts {
-            let over = attempt.ended_ns.get().is_some_and(|ended| ended < before_ns) || pending.became_tasks(&jobs, attempt);
-            if !over {
-                going_on[attempt.submission as usize] = true;
+        let mut pending = Pending::of(dataset)?;
+        let (mut stays, mut left) = (Stays::default(), 0);
+        let rules = RowRules::default();
+        Parts::of(dataset, Timestamp::default(), &rules, ROWS_AT_ONCE)?.for_each(|jobs| {
+            pending.look(jobs);
+            let mut going_on = vec![false; jobs.submissions.len()];
+            for attempt in &jobs.attempts {
+                let over = attempt.ended_ns.get().is_some_and(|ended| ended < before_ns) || pending.became_tasks(jobs, attempt);
+                if !over {
+                    going_on[attempt.submission as usize] = true;
+                }
             }
-        }
-        let mut stays = Stays::default();
-        for attempt in &jobs.attempts {
-            let key = (jobs.strings.get(attempt.cluster).to_owned(), jobs.strings.get(attempt.job).to_owned());
-            stays.entry(key).or_default().push((attempt.submit_ns.get(), going_on[attempt.submission as usize]));
-        }
-        Ok(Self { before_ns, stays, left: going_on.iter().filter(|on| **on).count() })
+            for attempt in &jobs.attempts {
+                let key = (jobs.strings.get(attempt.cluster).to_owned(), jobs.strings.get(attempt.job).to_owned());
+                stays.entry(key).or_default().push((attempt.submit_ns.get(), going_on[attempt.submission as usize]));
+            }
+            left += going_on.iter().filter(|on| **on).count();
+            Ok::<_, CorrelateError>(())
+        })?;
+        Ok(Self { before_ns, stays, left })
     }
 
     /// Whether a row stays: its attempt does or, where that is not known as one, the row itself is young enough.
@@ -190,12 +196,12 @@ impl Ended {
 struct Pending {
     /// Cluster, record, submit time: the indices, as Slurm writes them.
     remained: FxHashMap<(String, String, Option<i64>), String>,
-    /// By submission, the tasks that were seen; of arrays only.
+    /// By submission of the part that was looked at, the tasks that were seen; of arrays only.
     tasks: FxHashMap<u32, FxHashSet<i64>>,
 }
 
 impl Pending {
-    fn of(dataset: &Dataset, jobs: &Jobs) -> Result<Self, CorrelateError> {
+    fn of(dataset: &Dataset) -> Result<Self, CorrelateError> {
         let mut remained = FxHashMap::default();
         dataset.read::<Remaining<'static>, CorrelateError>(|row| {
             if let (true, Some(list)) = (job_ref::is_pending_array(&row.job), row.array_tasks) {
@@ -203,13 +209,17 @@ impl Pending {
             }
             Ok(())
         })?;
-        let mut tasks: FxHashMap<u32, FxHashSet<i64>> = FxHashMap::default();
-        for attempt in jobs.attempts.iter().filter(|_| !remained.is_empty()) {
+        Ok(Self { remained, tasks: FxHashMap::default() })
+    }
+
+    /// Goes on to these jobs.
+    fn look(&mut self, jobs: &Jobs) {
+        self.tasks.clear();
+        for attempt in jobs.attempts.iter().filter(|_| !self.remained.is_empty()) {
             if let Some(task) = attempt.array_task_id.get() {
-                tasks.entry(attempt.submission).or_default().insert(task);
+                self.tasks.entry(attempt.submission).or_default().insert(task);
             }
         }
-        Ok(Self { remained, tasks })
     }
 
     /// Whether each task that a record still stood for was seen as a job of its own.

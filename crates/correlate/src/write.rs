@@ -1,22 +1,36 @@
 //! The tables that `correlate` derives, written anew.
 //!
-//! In goes a dataset with its [`Jobs`]; out come one link for each declared dependency and each singleton edge, one row for each attempt in each notion's case, and what
-//! [`crate::attribution`] makes of traces. All tables are replaced in one transaction: a reader sees the old ones or the new ones.
+//! In goes a dataset with its jobs in [`Parts`]; out come one link for each declared dependency and
+//! each singleton edge, one row for each attempt in each notion's case, and what [`crate::attribution`]
+//! makes of traces. All tables are replaced in one transaction: a reader sees the old ones or the new
+//! ones. Rows are in the order of submission; they are sorted outside of memory.
 
-use flowmine_schema::dataset::Role;
-use flowmine_schema::tables::{Case, DiagnosticRow, Link};
+use flowmine_schema::dataset::{Role, Transaction};
+use flowmine_schema::diagnostic::Diagnostics;
+use flowmine_schema::row::{Record, Row};
+use flowmine_schema::tables::{Case, DiagnosticRow, Link, TaskRun};
 use flowmine_schema::{Builder, Dataset};
+use flowmine_spill::{Sorter, SpillError, put_ordered};
+use rustc_hash::FxHashSet;
 
 use crate::CorrelateError;
-use crate::attribution::{Attributed, attribute};
+use crate::attribution::{Attributed, attribute, has_traces};
 use crate::cases::CaseNotion;
 use crate::dependencies::{Edge, Target, TargetKind, Term};
-use crate::entities::Entities;
+use crate::entities::{Entities, KnownJob, KnownJobs, Tasks};
 use crate::jobs::Jobs;
+use crate::parts::Parts;
+
+/// Rows of a file of `links` or `cases`.
+const ROWS: usize = 1 << 20;
 
 /// What was written.
 #[derive(Debug, Clone, Default)]
 pub struct Correlated {
+    /// Attempts at jobs; records of arrays that have tasks are none.
+    pub attempts: usize,
+    /// What was odd about jobs.
+    pub diagnostics: Diagnostics,
     /// Rows of `links`.
     pub links: usize,
     /// Of these, how many lead to something that was never seen.
@@ -35,38 +49,19 @@ pub struct Correlated {
 ///
 /// # Errors
 /// When another process is correlating the same dataset, or the tables cannot be written; then they are as they were.
-pub fn correlate(dataset: &Dataset, jobs: &Jobs, notions: &[&dyn CaseNotion]) -> Result<Correlated, CorrelateError> {
-    let mut result = Correlated::default();
-    let mut links = Builder::<Link<'static>>::with_capacity(jobs.dependencies.edges.len());
-    for edge in &jobs.dependencies.edges {
-        let link = link(jobs, edge);
-        result.unseen_targets += usize::from(!link.target_seen);
-        links.push(&link);
-    }
-    result.links = links.len();
-    let mut cases = Builder::<Case<'static>>::with_capacity(jobs.attempts.len() * notions.len());
-    for notion in notions {
-        let assignment = notion.assign(jobs);
-        result.cases.push((notion.name(), assignment.ids.len()));
-        for (at, attempt) in jobs.attempts.iter().enumerate().filter(|(_, attempt)| !jobs.is_array_record(attempt)) {
-            cases.push(&Case {
-                notion: notion.name().into(),
-                case_id: assignment.id_of(at).into(),
-                cluster: jobs.text(attempt.cluster).into(),
-                job: jobs.text(attempt.job).into(),
-                job_id: attempt.job_id,
-                submit_ns: attempt.submit_ns.get(),
-                attempt: i64::from(attempt.number),
-                ..Case::default()
-            });
-        }
-    }
-    result.case_rows = cases.len();
+pub fn correlate(dataset: &Dataset, parts: &Parts<'_>, notions: &[&dyn CaseNotion]) -> Result<Correlated, CorrelateError> {
     let mut writer = dataset.writer(Role::Derived, &format!("correlate, process {}", std::process::id()))?;
     let mut transaction = writer.begin()?;
-    transaction.replace(links)?;
-    transaction.replace(cases)?;
-    let entities = Entities::read(dataset, jobs)?;
+    let mut gathered = Gathered::new(notions, has_traces(dataset)? || dataset.row_count::<TaskRun<'static>>()? > 0);
+    parts.for_each(|jobs| gathered.add(jobs))?;
+    let Gathered { mut result, links, rows, known, .. } = gathered;
+    result.cases = notions.iter().map(|notion| (notion.name(), 0)).collect();
+    for (of_notion, count) in result.cases.iter_mut().zip(gathered.cases) {
+        of_notion.1 = count.count();
+    }
+    write_sorted::<Link<'static>>(links, &mut transaction)?;
+    write_sorted::<Case<'static>>(rows, &mut transaction)?;
+    let entities = Entities { tasks: Tasks::read(dataset)?, jobs: KnownJobs::from_all(in_order(known)) };
     result.tasks = entities.tasks.len();
     result.attributed = attribute(dataset, &entities, &mut transaction)?;
     let mut diagnostics = Builder::<DiagnosticRow<'static>>::new();
@@ -74,6 +69,139 @@ pub fn correlate(dataset: &Dataset, jobs: &Jobs, notions: &[&dyn CaseNotion]) ->
     transaction.replace(diagnostics)?;
     transaction.commit()?;
     Ok(result)
+}
+
+/// The cases of a notion, counted.
+enum Cases {
+    /// Each lies within one part.
+    Counted(usize),
+    /// One can go on in another part: their ids.
+    Ids(FxHashSet<String>),
+}
+
+impl Cases {
+    fn count(&self) -> usize {
+        match self {
+            Self::Counted(count) => *count,
+            Self::Ids(ids) => ids.len(),
+        }
+    }
+}
+
+/// What is gathered of the parts.
+struct Gathered<'n> {
+    notions: &'n [&'n dyn CaseNotion],
+    cases: Vec<Cases>,
+    links: Sorter,
+    rows: Sorter,
+    /// Attempts by which processes and tasks find their job, where there are any.
+    known: Vec<KnownJob>,
+    with_known: bool,
+    result: Correlated,
+}
+
+impl<'n> Gathered<'n> {
+    fn new(notions: &'n [&'n dyn CaseNotion], with_known: bool) -> Self {
+        let cases = |notion: &&dyn CaseNotion| {
+            if notion.within_parts() { Cases::Counted(0) } else { Cases::Ids(FxHashSet::default()) }
+        };
+        Self {
+            notions,
+            cases: notions.iter().map(cases).collect(),
+            links: Sorter::default(),
+            rows: Sorter::default(),
+            known: Vec::new(),
+            with_known,
+            result: Correlated::default(),
+        }
+    }
+
+    fn add(&mut self, jobs: &Jobs) -> Result<(), CorrelateError> {
+        let mut key = Vec::new();
+        for (number, edge) in (0i64..).zip(&jobs.dependencies.edges) {
+            let link = link(jobs, edge);
+            self.result.links += 1;
+            self.result.unseen_targets += usize::from(!link.target_seen);
+            let source = &jobs.attempts[jobs.dependencies.terms[edge.term as usize].attempt as usize];
+            key.clear();
+            jobs.put_order(source, &mut key);
+            // The edges of one attempt are in their order.
+            put_ordered(number, &mut key);
+            self.links.push(&key, |bytes| link.put(bytes)).map_err(CorrelateError::Temporary)?;
+        }
+        let is_one = |at: &usize| !jobs.is_array_record(&jobs.attempts[*at]);
+        self.result.attempts += (0..jobs.attempts.len()).filter(is_one).count();
+        for (place, (notion, cases)) in (0i64..).zip(self.notions.iter().zip(&mut self.cases)) {
+            let assignment = notion.assign(jobs);
+            for at in (0..jobs.attempts.len()).filter(is_one) {
+                let attempt = &jobs.attempts[at];
+                let row = Case {
+                    notion: notion.name().into(),
+                    case_id: assignment.id_of(at).into(),
+                    cluster: jobs.text(attempt.cluster).into(),
+                    job: jobs.text(attempt.job).into(),
+                    job_id: attempt.job_id,
+                    submit_ns: attempt.submit_ns.get(),
+                    attempt: i64::from(attempt.number),
+                    ..Case::default()
+                };
+                self.result.case_rows += 1;
+                key.clear();
+                put_ordered(place, &mut key);
+                jobs.put_order(attempt, &mut key);
+                self.rows.push(&key, |bytes| row.put(bytes)).map_err(CorrelateError::Temporary)?;
+            }
+            match cases {
+                Cases::Counted(count) => *count += assignment.ids.len(),
+                Cases::Ids(ids) => ids.extend(assignment.ids),
+            }
+        }
+        if self.with_known {
+            self.known.extend(known(jobs));
+        }
+        self.result.diagnostics.extend(jobs.diagnostics.clone());
+        Ok(())
+    }
+}
+
+/// What processes and tasks need to know of jobs.
+fn known(jobs: &Jobs) -> impl Iterator<Item = KnownJob> + '_ {
+    jobs.attempts.iter().filter(|attempt| !attempt.is_pending_array(&jobs.strings)).map(|attempt| KnownJob {
+        cluster: jobs.text(attempt.cluster).to_owned(),
+        job: jobs.text(attempt.job).to_owned(),
+        job_id: attempt.job_id,
+        submit_ns: attempt.submit_ns.get(),
+        since_ns: attempt.since_ns,
+        start_ns: attempt.start_ns.get(),
+        ended_ns: attempt.ended_ns.get(),
+        user: jobs.text_of(attempt.user).map(Into::into),
+        node_list: jobs.text_of(attempt.node_list).map(Into::into),
+    })
+}
+
+/// In the order of submission. Attempts that this does not tell apart are of one part and keep its order.
+fn in_order(mut known: Vec<KnownJob>) -> Vec<KnownJob> {
+    known.sort_by(|a, b| (a.since_ns, &a.cluster, a.job_id, &a.job).cmp(&(b.since_ns, &b.cluster, b.job_id, &b.job)));
+    known
+}
+
+/// Puts sorted rows in place of all that a table held.
+fn write_sorted<R: Row>(rows: Sorter, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError>
+where
+    for<'a> R::Of<'a>: Record<'a>,
+{
+    transaction.clear::<R>()?;
+    let sorted = rows.finish().map_err(CorrelateError::Temporary)?;
+    let mut walk = sorted.walk().map_err(CorrelateError::Temporary)?;
+    let mut builder = Builder::<R>::new();
+    while let Some((_, record)) = walk.next().map_err(CorrelateError::Temporary)? {
+        builder.push(&R::Of::take(record).ok_or(CorrelateError::Temporary(SpillError::Damaged))?);
+        if builder.len() >= ROWS {
+            transaction.append(std::mem::take(&mut builder))?;
+        }
+    }
+    transaction.append(builder)?;
+    Ok(())
 }
 
 /// An edge as a row.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use flowmine_correlate::cases::ALL;
-use flowmine_correlate::{Jobs, Timestamp, correlate};
+use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
+use flowmine_correlate::{RowRules, Timestamp, correlate};
 use flowmine_file_access::accesses::{Accesses, read};
 use flowmine_file_access::find::find;
 use flowmine_file_access::{FileAccessError, Owner, share};
@@ -134,8 +135,9 @@ impl World {
         self.runs.iter().for_each(|row| runs.push(row));
         transaction.append(runs).expect("rows");
         transaction.commit().expect("a commit");
-        let jobs = Jobs::read(&dataset, Timestamp::Reported).expect("no jobs");
-        correlate(&dataset, &jobs, ALL).expect("attributed");
+        let rules = RowRules::default();
+        let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).expect("no jobs");
+        correlate(&dataset, &parts, ALL).expect("attributed");
         (dir, dataset)
     }
 }

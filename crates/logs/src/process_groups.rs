@@ -3,10 +3,10 @@
 //! In go processes ([`crate::process_rows`]) with the tables `task_totals`, which tells what tasks are instances of, and `job_states`.
 
 use flowmine_activity_log::{Interner, NONE, Names, Processes};
-use flowmine_correlate::row_rules::RowRules;
-use flowmine_correlate::{CorrelateError, Jobs, Timestamp};
+use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
+use flowmine_correlate::{CorrelateError, RowRules, Timestamp};
 use flowmine_schema::Dataset;
-use flowmine_schema::tables::{JobState, TaskTotal};
+use flowmine_schema::tables::TaskTotal;
 use rustc_hash::FxHashMap;
 
 flowmine_schema::columns! {
@@ -47,6 +47,8 @@ impl GroupBy {
 struct Owner {
     activity: Option<String>,
     job: Option<String>,
+    /// When a job was submitted or, where that is not known, first seen.
+    since_ns: Option<i64>,
 }
 
 /// The prefix by which [`Processes::owners`] names jobs.
@@ -61,14 +63,19 @@ fn owners(dataset: &Dataset) -> Result<FxHashMap<String, Owner>, CorrelateError>
         owner.job = owner.job.take().or_else(|| row.job.as_deref().map(str::to_owned));
         Ok(())
     })?;
-    if dataset.row_count::<JobState<'static>>()? > 0 {
-        let jobs = Jobs::read_with(dataset, Timestamp::default(), &RowRules::default())?;
+    let rules = RowRules::default();
+    Parts::of(dataset, Timestamp::default(), &rules, ROWS_AT_ONCE)?.for_each(|jobs| {
         for attempt in &jobs.attempts {
             let job = jobs.text(attempt.job);
-            let activity = Some(jobs.text(attempt.activity).to_owned());
-            owners.insert(format!("{JOB}{job}"), Owner { activity, job: Some(job.to_owned()) });
+            let owner = owners.entry(format!("{JOB}{job}")).or_default();
+            // The one that was submitted last is meant.
+            if owner.since_ns.is_none_or(|since_ns| since_ns <= attempt.since_ns) {
+                let activity = Some(jobs.text(attempt.activity).to_owned());
+                *owner = Owner { activity, job: Some(job.to_owned()), since_ns: Some(attempt.since_ns) };
+            }
         }
-    }
+        Ok::<_, CorrelateError>(())
+    })?;
     Ok(owners)
 }
 

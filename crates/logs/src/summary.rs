@@ -1,6 +1,6 @@
 //! What a dataset holds, in numbers: the case study's Table 2 and a little more.
 //!
-//! In go jobs, a filter and the notions to count cases of; out comes a [`Summary`], which serialises as it is and has a text for terminals with names
+//! In go jobs in parts, a filter and the notions to count cases of; out comes a [`Summary`], which serialises as it is and has a text for terminals with names
 //! made harmless.
 //!
 //! A *job* is what Slurm calls one: an array task, a component of a heterogeneous job, or another job, however many attempts it took.
@@ -69,14 +69,23 @@ pub struct Mean {
     pub known: u64,
 }
 
-impl Mean {
-    fn of(values: impl Iterator<Item = Maybe>) -> Self {
-        let (mut sum, mut known) = (0i128, 0u64);
-        for value in values.filter_map(Maybe::get) {
-            sum += i128::from(value);
-            known += 1;
+/// A sum over those of whom a number is known.
+#[derive(Debug, Default)]
+struct Sum {
+    sum: i128,
+    known: u64,
+}
+
+impl Sum {
+    fn add(&mut self, value: Maybe) {
+        if let Some(value) = value.get() {
+            self.sum += i128::from(value);
+            self.known += 1;
         }
-        Self { mean: (known > 0).then(|| sum as f64 / known as f64), known }
+    }
+
+    fn mean(&self) -> Mean {
+        Mean { mean: (self.known > 0).then(|| self.sum as f64 / self.known as f64), known: self.known }
     }
 }
 
@@ -98,11 +107,46 @@ pub fn diagnostic_counts(dataset: &Dataset) -> Result<(u64, u64), DatasetError> 
     Ok((warnings, errors))
 }
 
-impl Summary {
-    /// Counts.
-    pub fn new(jobs: &Jobs, filter: &Filter, notions: &[&dyn CaseNotion]) -> Self {
-        let resolved = filter.resolve(jobs);
-        let mut summary = Self::default();
+/// A cluster and the name of somebody there.
+type Named = (String, String);
+
+/// Counts jobs, part after part ([`flowmine_correlate::parts`]).
+pub struct SummaryBuilder<'a> {
+    filter: &'a Filter,
+    notions: &'a [&'a dyn CaseNotion],
+    summary: Summary,
+    range: Option<(i64, i64)>,
+    users: FxHashSet<Named>,
+    accounts: FxHashSet<Named>,
+    accounts_with_dependencies: FxHashSet<Named>,
+    cpus: Sum,
+    memory: Sum,
+    /// Of each notion whose cases can go on in another part, their ids.
+    cases: Vec<FxHashSet<String>>,
+}
+
+impl<'a> SummaryBuilder<'a> {
+    /// Counts the events that pass the filter, and the cases of these notions.
+    pub fn new(filter: &'a Filter, notions: &'a [&'a dyn CaseNotion]) -> Self {
+        let summary = Summary { cases: notions.iter().map(|notion| (notion.name().to_owned(), 0)).collect(), ..Summary::default() };
+        Self {
+            filter,
+            notions,
+            summary,
+            range: None,
+            users: FxHashSet::default(),
+            accounts: FxHashSet::default(),
+            accounts_with_dependencies: FxHashSet::default(),
+            cpus: Sum::default(),
+            memory: Sum::default(),
+            cases: notions.iter().map(|_| FxHashSet::default()).collect(),
+        }
+    }
+
+    /// Adds the jobs of one part, or all.
+    pub fn add(&mut self, jobs: &Jobs) {
+        let resolved = self.filter.resolve(jobs);
+        let summary = &mut self.summary;
         let waiting: FxHashSet<u32> = jobs.dependencies.terms.iter().map(|t| t.attempt).collect();
         // What the record of an array waits for is what its tasks wait for.
         let waiting_arrays: FxHashSet<u32> = (waiting.iter().map(|&at| &jobs.attempts[at as usize]))
@@ -111,7 +155,6 @@ impl Summary {
             .collect();
         // The last attempt at each job, and whether any declared a dependency.
         let mut last: FxHashMap<(u32, Sym), (u32, bool)> = FxHashMap::default();
-        let mut range: Option<(i64, i64)> = None;
         for (at, attempt) in (0u32..).zip(&jobs.attempts) {
             let mut times = resolved.events(attempt).map(|e| jobs.events[e as usize].time_ns);
             let Some(first) = times.next() else { continue };
@@ -121,48 +164,63 @@ impl Summary {
                 count += 1;
             });
             summary.events += count;
-            range = Some(range.map_or((first, until), |(a, b)| (a.min(first), b.max(until))));
+            self.range = Some(self.range.map_or((first, until), |(a, b)| (a.min(first), b.max(until))));
             summary.attempts += 1;
             let job = last.entry((attempt.submission, attempt.job)).or_insert((at, false));
             job.0 = at;
             job.1 |= waiting.contains(&at) || waiting_arrays.contains(&attempt.submission);
         }
-        (summary.first, summary.last) = range.map(|(a, b)| (time::rfc3339(a), time::rfc3339(b))).unzip();
-
-        let mut jobs_last: Vec<(u32, bool)> = last.into_values().collect();
-        jobs_last.sort_unstable();
-        let accounts = |only_waiting: bool| {
-            let of = |&(at, waits): &(u32, bool)| {
-                let a = &jobs.attempts[at as usize];
-                a.account.filter(|_| waits || !only_waiting).map(|account| (a.cluster, account))
-            };
-            jobs_last.iter().filter_map(of).collect::<FxHashSet<_>>().len() as u64
-        };
-        (summary.accounts, summary.accounts_with_dependencies) = (accounts(false), accounts(true));
-        let user = |&(at, _): &(u32, bool)| jobs.attempts[at as usize].user.map(|u| (jobs.attempts[at as usize].cluster, u));
-        summary.users = jobs_last.iter().filter_map(user).collect::<FxHashSet<_>>().len() as u64;
-
-        summary.jobs = jobs_last.len() as u64;
-        summary.jobs_with_dependencies = jobs_last.iter().filter(|(_, waits)| *waits).count() as u64;
-        let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
-        summary.share_of_jobs_with_dependencies = share(summary.jobs_with_dependencies, summary.jobs);
-        summary.share_of_accounts_with_dependencies = share(summary.accounts_with_dependencies, summary.accounts);
-        let of_last = || jobs_last.iter().map(|&(at, _)| &jobs.attempts[at as usize]);
-        summary.cpus = Mean::of(of_last().map(|a| a.cpus));
-        summary.memory_bytes = Mean::of(of_last().map(|a| a.memory_bytes));
-        for attempt in of_last() {
+        summary.jobs += last.len() as u64;
+        summary.jobs_with_dependencies += last.values().filter(|(_, waits)| *waits).count() as u64;
+        let (mut users, mut accounts) = (FxHashSet::default(), FxHashSet::default());
+        for (at, waits) in last.into_values() {
+            let attempt = &jobs.attempts[at as usize];
+            users.extend(attempt.user.map(|user| (attempt.cluster, user)));
+            accounts.extend(attempt.account.map(|account| (attempt.cluster, account, waits)));
+            self.cpus.add(attempt.cpus);
+            self.memory.add(attempt.memory_bytes);
             match jobs.text_of(attempt.final_state) {
                 Some(state) => *summary.final_states.entry(state.to_owned()).or_default() += 1,
                 None => summary.jobs_without_known_end += 1,
             }
         }
-        for notion in notions {
-            let cases = EventLog::build(jobs, *notion, filter).cases.len() as u64;
-            summary.cases.insert(notion.name().to_owned(), cases);
+        let named = |cluster, name| (jobs.text(cluster).to_owned(), jobs.text(name).to_owned());
+        self.users.extend(users.into_iter().map(|(cluster, user)| named(cluster, user)));
+        for (cluster, account, waits) in accounts {
+            self.accounts.insert(named(cluster, account));
+            if waits {
+                self.accounts_with_dependencies.insert(named(cluster, account));
+            }
+        }
+        for (notion, ids) in self.notions.iter().zip(&mut self.cases) {
+            let cases = EventLog::build(jobs, *notion, self.filter).cases;
+            if notion.within_parts() {
+                *summary.cases.entry(notion.name().to_owned()).or_default() += cases.len() as u64;
+            } else {
+                ids.extend(cases.into_iter().map(|case| case.id));
+            }
+        }
+    }
+
+    /// The numbers, once all jobs have been added.
+    pub fn finish(self) -> Summary {
+        let mut summary = self.summary;
+        (summary.first, summary.last) = self.range.map(|(a, b)| (time::rfc3339(a), time::rfc3339(b))).unzip();
+        summary.users = self.users.len() as u64;
+        summary.accounts = self.accounts.len() as u64;
+        summary.accounts_with_dependencies = self.accounts_with_dependencies.len() as u64;
+        let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+        summary.share_of_jobs_with_dependencies = share(summary.jobs_with_dependencies, summary.jobs);
+        summary.share_of_accounts_with_dependencies = share(summary.accounts_with_dependencies, summary.accounts);
+        (summary.cpus, summary.memory_bytes) = (self.cpus.mean(), self.memory.mean());
+        for (notion, ids) in self.notions.iter().zip(self.cases).filter(|(notion, _)| !notion.within_parts()) {
+            summary.cases.insert(notion.name().to_owned(), ids.len() as u64);
         }
         summary
     }
+}
 
+impl Summary {
     /// For a terminal: one line a number, ends with a newline.
     pub fn text(&self) -> String {
         let mut rows: Vec<(String, String)> = Vec::new();

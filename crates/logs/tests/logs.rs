@@ -8,7 +8,7 @@ use flowmine_correlate::jobs::JobsBuilder;
 use flowmine_correlate::{Filter, Jobs, Timestamp};
 use flowmine_eventlog::{Counts, ocel, xes};
 use flowmine_logs::job_log::{Finished, JobLogs};
-use flowmine_logs::summary::Summary;
+use flowmine_logs::summary::{Summary, SummaryBuilder};
 use flowmine_logs::task_log::TracedJobs;
 use flowmine_schema::tables::{JobDependency, JobState, change};
 use flowmine_schema::time::SECOND_NS;
@@ -327,9 +327,16 @@ fn a_host_list_that_is_none_is_one_object_and_counted() {
     assert!(json["objects"].as_array().unwrap().iter().any(|o| o["id"] == "node:lab:n[1-999999999]"));
 }
 
+fn summary(jobs: &Jobs) -> Summary {
+    let filter = Filter::default();
+    let mut builder = SummaryBuilder::new(&filter, ALL);
+    builder.add(jobs);
+    builder.finish()
+}
+
 #[test]
 fn the_summary_counts_jobs_and_not_attempts() {
-    let summary = Summary::new(&small(), &Filter::default(), ALL);
+    let summary = summary(&small());
     assert_eq!((summary.events, summary.jobs, summary.attempts), (11, 4, 5));
     assert_eq!((summary.accounts, summary.accounts_with_dependencies, summary.users), (2, 2, 2));
     assert_eq!((summary.cpus.mean, summary.cpus.known), (Some(4.0), 4));
@@ -342,7 +349,7 @@ fn the_summary_counts_jobs_and_not_attempts() {
 
 #[test]
 fn an_empty_summary_knows_nothing() {
-    let summary = Summary::new(&jobs(&[], &[]), &Filter::default(), ALL);
+    let summary = summary(&jobs(&[], &[]));
     assert_eq!((summary.share_of_jobs_with_dependencies, summary.cpus.mean, summary.first.clone()), (None, None, None));
     assert!(summary.text().contains("unknown"));
 }

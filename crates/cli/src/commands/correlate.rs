@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use flowmine_correlate::{Correlated, cases};
+use flowmine_correlate::{Correlated, RowRules, cases};
 
 use super::jobs;
 use crate::args::{Correlate, TimestampArg};
@@ -12,16 +12,18 @@ use crate::{Outcome, messages, output};
 /// Writes the derived tables.
 pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
     let only = args.case_notion.as_deref().map(jobs::notion).transpose()?;
-    let (dataset, jobs) = jobs::read(&args.dataset, args.written, TimestampArg::default())?;
+    let dataset = jobs::open(&args.dataset, args.written)?;
+    let rules = RowRules::default();
+    let parts = jobs::parts(&dataset, TimestampArg::default(), &rules)?;
     let stage = Stage::new("correlating");
-    let done = flowmine_correlate::correlate(&dataset, &jobs, cases::ALL)?;
+    let done = flowmine_correlate::correlate(&dataset, &parts, cases::ALL)?;
     drop(stage);
+    messages::diagnostics("dataset", &done.diagnostics);
     output::write(None, |out| {
         // A dataset of traces and tasks need not have jobs.
-        if !jobs.attempts.is_empty() || (done.tasks == 0 && done.attributed.hosts == 0) {
-            let attempts = jobs.attempts.iter().filter(|attempt| !jobs.is_array_record(attempt)).count();
-            let unseen = done.unseen_targets;
-            writeln!(out, "{attempts} job attempts, {} links ({unseen} to jobs that were never seen)", done.links)?;
+        if done.attempts > 0 || (done.tasks == 0 && done.attributed.hosts == 0) {
+            let Correlated { attempts, links, unseen_targets, .. } = &done;
+            writeln!(out, "{attempts} job attempts, {links} links ({unseen_targets} to jobs that were never seen)")?;
             for (name, cases) in done.cases.iter().filter(|(name, _)| only.is_none_or(|only| only.name() == *name)) {
                 writeln!(out, "{name}: {cases} cases")?;
             }
@@ -29,7 +31,7 @@ pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
         Ok(attributed(&done, out)?)
     })?;
     messages::diagnostics("correlate", &done.attributed.diagnostics);
-    Ok(if jobs.diagnostics.errors() > 0 { Outcome::WithLosses } else { Outcome::Clean })
+    Ok(if done.diagnostics.errors() > 0 { Outcome::WithLosses } else { Outcome::Clean })
 }
 
 /// What became of traced operations, if there are any.

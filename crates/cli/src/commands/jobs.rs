@@ -3,31 +3,35 @@
 use std::path::Path;
 
 use flowmine_correlate::cases::{self, CaseNotion};
-use flowmine_correlate::{Filter, Jobs, Timestamp};
+use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
+use flowmine_correlate::{Filter, Jobs, RowRules, Timestamp};
 use flowmine_logs::log_file::stored;
 use flowmine_logs::task_log::TaskNotion;
+use flowmine_schema::tables::JobState;
 use flowmine_schema::{Dataset, time};
 
 use crate::args::{AsOwner, FilterArgs, TimestampArg};
 use crate::messages;
 use crate::progress::Stage;
 
-/// Opens a dataset that derived tables will be added to, and folds its rows into jobs.
-pub fn read(dir: &Path, written: AsOwner, timestamp: TimestampArg) -> anyhow::Result<(Dataset, Jobs)> {
+/// Opens a dataset that derived tables will be added to.
+pub fn open(dir: &Path, written: AsOwner) -> anyhow::Result<Dataset> {
     let dataset = super::dataset_to_change(dir, written)?;
-    let jobs = of(&dataset, timestamp)?;
-    if jobs.attempts.is_empty() && !stored::names(&dataset)?.is_empty() {
+    if !has_any(&dataset)? && !stored::names(&dataset)?.is_empty() {
         anyhow::bail!("the dataset has no jobs, only logs of others: look at those with discover and export");
     }
-    Ok((dataset, jobs))
+    Ok(dataset)
 }
 
-/// Folds a dataset's rows into jobs.
-pub fn of(dataset: &Dataset, timestamp: TimestampArg) -> anyhow::Result<Jobs> {
+/// Whether a dataset has jobs.
+pub fn has_any(dataset: &Dataset) -> anyhow::Result<bool> {
+    Ok(dataset.row_count::<JobState<'static>>()? > 0)
+}
+
+/// A dataset's jobs, to be walked through in parts that fit in memory.
+pub fn parts<'r>(dataset: &Dataset, timestamp: TimestampArg, rules: &'r RowRules) -> anyhow::Result<Parts<'r>> {
     let _stage = Stage::new("reading the dataset");
-    let jobs = Jobs::read(dataset, self::timestamp(timestamp))?;
-    messages::diagnostics("dataset", &jobs.diagnostics);
-    Ok(jobs)
+    Ok(Parts::of(dataset, self::timestamp(timestamp), rules, ROWS_AT_ONCE)?)
 }
 
 /// The moment that counts as an event's time.
@@ -39,13 +43,9 @@ pub fn timestamp(arg: TimestampArg) -> Timestamp {
     }
 }
 
-/// The filter that was asked for; names that no job has are said, because an empty result would look like an empty cluster.
-pub fn filter(args: &FilterArgs, jobs: &Jobs) -> anyhow::Result<Filter> {
-    let filter = Filter { accounts: args.account.clone(), users: args.user.clone(), ..time_filter(args)? };
-    let mut unknown = Unknown::new(&filter);
-    unknown.look(jobs);
-    unknown.say(args);
-    Ok(filter)
+/// The filter that was asked for. [`Unknown`] says which names no job has.
+pub fn filter(args: &FilterArgs) -> anyhow::Result<Filter> {
+    Ok(Filter { accounts: args.account.clone(), users: args.user.clone(), ..time_filter(args)? })
 }
 
 /// The times of the filter that was asked for.
@@ -58,7 +58,7 @@ pub fn time_filter(args: &FilterArgs) -> anyhow::Result<Filter> {
     Ok(Filter { from_ns: args.from, to_ns: args.to, ..Filter::default() })
 }
 
-/// Names of a filter that no job has had so far.
+/// Names of a filter that no job has had so far: they are said, because an empty result would look like an empty cluster.
 pub struct Unknown {
     accounts: Vec<Option<String>>,
     users: Vec<Option<String>>,

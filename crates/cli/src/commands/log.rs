@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use flowmine_activity_log::{ActivityLog, Filter};
 use flowmine_correlate::row_rules::RowRules;
-use flowmine_logs::columns::{self, ReadOptions, Unit};
+use flowmine_logs::columns::{self, JobColumns, ReadOptions, Unit};
 use flowmine_logs::log_file::{Content, LogRules};
 use flowmine_logs::run_graph;
 use flowmine_logs::tables::{self, TableOptions};
 use flowmine_logs::task_log::{self, TaskNotion, Tasks};
 use flowmine_schema::Dataset;
+use flowmine_schema::diagnostic::Diagnostics;
 
 use super::source::{self, Notion, Source, Wanted};
 use super::{export, jobs};
@@ -199,22 +200,26 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
             if args.activity.as_deref() == Some("command-state") {
                 options.activity = vec!["activity".to_owned(), "state".to_owned()];
             }
-            let jobs = jobs::of(&dataset, args.timestamp)?;
-            // Says which names no job has.
-            let names = jobs::filter(&args.filter, &jobs)?;
-            let filter = flowmine_correlate::Filter { from_ns: None, to_ns: None, ..names };
-            let traced = task_log::of_jobs(&dataset, &RowRules::default())?;
-            let _stage = Stage::new("making the log");
+            let filter = flowmine_correlate::Filter { from_ns: None, to_ns: None, ..jobs::filter(&args.filter)? };
+            let rules = RowRules::default();
             anyhow::ensure!(
                 columns::suffices(&options),
                 "of jobs {:?} cannot be an activity or chosen by here; export the dataset as XES and give that with --log",
                 options.activity.iter().chain(&options.keep).cloned().collect::<Vec<_>>().join(", ")
             );
-            let (mut log, instances) = columns::jobs(&jobs, notion, &filter, &traced, &options)?;
-            if options.unit == Unit::Instances {
-                instances.add_flows(&jobs, &dataset, &mut log)?;
-            }
-            log
+            let traced = task_log::of_jobs(&dataset, &rules)?;
+            let parts = jobs::parts(&dataset, args.timestamp, &rules)?;
+            let _stage = Stage::new("making the log");
+            let (mut unknown, mut odd) = (jobs::Unknown::new(&filter), Diagnostics::default());
+            let mut log = JobColumns::new(&dataset, notion, &filter, &traced, &options)?;
+            parts.for_each(|jobs| -> anyhow::Result<()> {
+                odd.extend(jobs.diagnostics.clone());
+                unknown.look(jobs);
+                Ok(log.add(jobs)?)
+            })?;
+            messages::diagnostics("dataset", &odd);
+            unknown.say(&args.filter);
+            log.finish(&dataset)?
         }
         Notion::Tasks(notion) => {
             if args.model == Model::Gantt {

@@ -10,19 +10,21 @@ use std::path::Path;
 
 use anyhow::Context;
 use flowmine_activity_log::ActivityLog;
-use flowmine_correlate::cases::{self, CaseNotion};
-use flowmine_correlate::{CorrelateError, Filter, Jobs, RowRules};
+use flowmine_correlate::cases;
+use flowmine_correlate::parts::Parts;
+use flowmine_correlate::{CorrelateError, Filter, RowRules};
 use flowmine_discover::dag::Dag;
 use flowmine_discover::dfg::dfg;
 use flowmine_discover::pictures::dfg::{self as picture, Options};
 use flowmine_discover::{bottlenecks, pictures, summary};
 use flowmine_draw::svg;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, xes};
-use flowmine_logs::columns::{self, ReadOptions};
+use flowmine_logs::columns::{self, JobColumns, ReadOptions};
 use flowmine_logs::job_log::JobLogs;
-use flowmine_logs::summary::{Summary, diagnostic_counts};
+use flowmine_logs::summary::{Summary, SummaryBuilder, diagnostic_counts};
 use flowmine_logs::task_log::{self, TaskNotion, Tasks};
 use flowmine_logs::task_summary::TaskSummary;
+use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::{Dataset, DatasetError};
 use serde::Serialize;
 
@@ -115,23 +117,43 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         messages::note("nothing is new in the dataset: the results of the last run stand");
         return Ok(if losses { Outcome::WithLosses } else { Outcome::Clean });
     }
-    let (dataset, jobs) = jobs::read(&args.dataset, args.written, args.timestamp)?;
-    let filter = jobs::filter(&args.filter, &jobs)?;
+    let dataset = jobs::open(&args.dataset, args.written)?;
+    let filter = jobs::filter(&args.filter)?;
+    let rules = RowRules::default();
+    let parts = jobs::parts(&dataset, args.timestamp, &rules)?;
     anyhow::ensure!(!args.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", args.out.display());
     fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
     made::forget(&args.out).with_context(|| args.out.display().to_string())?;
-    correlate(&dataset, &jobs)?;
+    correlate(&dataset, &parts)?;
 
-    let has_jobs = !jobs.attempts.is_empty();
+    let has_jobs = jobs::has_any(&dataset)?;
     let has_tasks = task_log::has_tasks(&dataset)?;
     let has_more = task_log::has_more_than_jobs(&dataset)?;
-    let rules = RowRules::default();
     let mut written = Written { out: &args.out, formats: &args.formats, files: Vec::new(), counts: Counts::default() };
     let stage = Stage::new("making logs");
     let with_objects = args.formats.iter().any(|format| format.has_objects());
-    let mut logs =
-        JobLogs::new(filter.clone(), with_objects, if has_jobs { cases::ALL } else { &[] }, task_log::of_jobs(&dataset, &rules)?);
-    logs.add(&jobs)?;
+    let notions = if has_jobs { cases::ALL } else { &[] };
+    let traced = task_log::of_jobs(&dataset, &rules)?;
+    let options = ReadOptions::default();
+    let mut columns = Vec::new();
+    for notion in notions {
+        columns.push(JobColumns::new(&dataset, *notion, &filter, &traced, &options)?);
+    }
+    let mut logs = JobLogs::new(filter.clone(), with_objects, notions, task_log::of_jobs(&dataset, &rules)?);
+    let mut summary = SummaryBuilder::new(&filter, cases::ALL);
+    let (mut unknown, mut odd) = (jobs::Unknown::new(&filter), Diagnostics::default());
+    parts.for_each(|jobs| -> anyhow::Result<()> {
+        odd.extend(jobs.diagnostics.clone());
+        unknown.look(jobs);
+        summary.add(jobs);
+        for columns in &mut columns {
+            columns.add(jobs)?;
+        }
+        Ok(logs.add(jobs)?)
+    })?;
+    drop(parts);
+    messages::diagnostics("dataset", &odd);
+    unknown.say(&args.filter);
     let mut logs = logs.finish()?;
     if with_objects {
         let wanted = export::objects(&ObjectsArg::DEFAULT, &Notion::Tasks(TaskNotion::default()));
@@ -139,11 +161,11 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     }
     messages::diagnostics("log", &logs.diagnostics);
     drop(stage);
-    for (notion, log) in cases::ALL.iter().zip(&logs.cases) {
+    for ((notion, log), columns) in notions.iter().zip(&logs.cases).zip(columns) {
         // log.xes.gz and dfg.svg are those of the first notion; each other notion's name is in its files' names.
         let suffix = if notion.name() == cases::ALL[0].name() { String::new() } else { format!("-{}", notion.name()) };
         written.log(&suffix, log, notion.description())?;
-        let log = job_columns(&dataset, &jobs, *notion, &filter, &rules)?;
+        let log = columns.finish(&dataset)?;
         written.graph(format!("dfg{suffix}.svg"), &log, &format!("directly-follows graph of jobs, {} cases", notion.name()))?;
         if suffix.is_empty() {
             written.tables(&log)?;
@@ -166,8 +188,8 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     export::tell(written.counts);
 
     let (warnings, errors) = diagnostic_counts(&dataset)?;
-    let counts = (warnings + jobs.diagnostics.warnings(), errors + jobs.diagnostics.errors());
-    let numbers = Numbers { jobs: has_jobs.then(|| Summary::new(&jobs, &filter, cases::ALL)), tasks, warnings: counts.0, errors: counts.1 };
+    let counts = (warnings + odd.warnings(), errors + odd.errors());
+    let numbers = Numbers { jobs: has_jobs.then(|| summary.finish()), tasks, warnings: counts.0, errors: counts.1 };
     if has_jobs || has_tasks {
         output::write(Some(&args.out.join("summary.json")), |out| {
             serde_json::to_writer_pretty(&mut *out, &numbers)?;
@@ -230,9 +252,9 @@ impl Numbers {
     }
 }
 
-fn correlate(dataset: &Dataset, jobs: &Jobs) -> anyhow::Result<()> {
+fn correlate(dataset: &Dataset, parts: &Parts<'_>) -> anyhow::Result<()> {
     let _stage = Stage::new("correlating");
-    match flowmine_correlate::correlate(dataset, jobs, cases::ALL) {
+    match flowmine_correlate::correlate(dataset, parts, cases::ALL) {
         Ok(_) => {}
         // Somebody else's dataset can be read all the same.
         Err(CorrelateError::Dataset(error @ DatasetError::Locked { .. })) => {
@@ -246,12 +268,4 @@ fn correlate(dataset: &Dataset, jobs: &Jobs) -> anyhow::Result<()> {
         Err(error) => return Err(error.into()),
     }
     Ok(())
-}
-
-fn job_columns(dataset: &Dataset, jobs: &Jobs, notion: &dyn CaseNotion, filter: &Filter, rules: &RowRules) -> anyhow::Result<ActivityLog> {
-    let _stage = Stage::new("making logs");
-    let traced = task_log::of_jobs(dataset, rules)?;
-    let (mut log, instances) = columns::jobs(jobs, notion, filter, &traced, &ReadOptions::default())?;
-    instances.add_flows(jobs, dataset, &mut log)?;
-    Ok(log)
 }

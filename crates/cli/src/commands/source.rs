@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use flowmine_correlate::cases::{self, CaseNotion};
-use flowmine_correlate::parts::{self, ROWS_AT_ONCE};
+use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::row_rules::RowRules;
-use flowmine_correlate::{CorrelateError, Filter, Timestamp};
+use flowmine_correlate::{Filter, Timestamp};
 use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
 use flowmine_logs::job_log::{Finished, JobLogs, JobObjectLog};
 use flowmine_logs::log_file::as_objects::{CASE, Untimed};
 use flowmine_logs::log_file::{self, Content, FileObjectLog, LogFile, LogRules, TraceLog, stored};
 use flowmine_logs::task_log::{self, LeftOut, TaskCaseLog, TaskNotion, Tasks, TracedJobs};
+use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::JobState;
 use flowmine_schema::{Dataset, text::visible};
 
@@ -142,11 +143,13 @@ pub fn job_logs(dataset: &Dataset, wanted: &Wanted<'_>) -> anyhow::Result<Finish
     let objects = wanted.objects.is_some_and(|objects| objects.jobs);
     let mut logs = JobLogs::new(filter.clone(), objects, wanted.notions, traced);
     if objects || !wanted.notions.is_empty() {
-        parts::for_each::<MakingLogs>(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE, |jobs| {
-            messages::diagnostics("dataset", &jobs.diagnostics);
-            unknown.look(&jobs);
-            Ok(logs.add(&jobs)?)
+        let mut odd = Diagnostics::default();
+        Parts::of(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE)?.for_each(|jobs| -> anyhow::Result<()> {
+            odd.extend(jobs.diagnostics.clone());
+            unknown.look(jobs);
+            Ok(logs.add(jobs)?)
         })?;
+        messages::diagnostics("dataset", &odd);
         unknown.say(wanted.filter);
     }
     let mut finished = logs.finish()?;
@@ -220,14 +223,6 @@ pub fn filter(wanted: &Wanted<'_>) -> anyhow::Result<Filter> {
         users: wanted.filter.user.iter().map(user).collect(),
         ..filter
     })
-}
-
-#[derive(Debug, thiserror::Error)]
-enum MakingLogs {
-    #[error(transparent)]
-    Correlate(#[from] CorrelateError),
-    #[error(transparent)]
-    Log(#[from] LogError),
 }
 
 /// A log file as objects, and whether something is lost by that.

@@ -110,6 +110,14 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
     Ok(Attributed { hosts: hosts.len(), operations, processes, links: links.finish(transaction)?, written, flows, diagnostics })
 }
 
+/// Whether anything was traced.
+///
+/// # Errors
+/// When the dataset cannot be read.
+pub fn has_traces(dataset: &Dataset) -> Result<bool, CorrelateError> {
+    Ok(!all_hosts(dataset)?.is_empty())
+}
+
 /// The hosts of all traces, in order.
 fn all_hosts(dataset: &Dataset) -> Result<Vec<String>, CorrelateError> {
     let mut hosts = dataset.hosts_of::<Host<'static>>()?;

@@ -3,7 +3,6 @@
 use flowmine_schema::time::SECOND_NS;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::jobs::Jobs;
 use flowmine_slurm::host_list;
 
 /// Slurm's clock and a host's may differ by so much, and times of Slurm are whole seconds: used to tell apart attempts and ids that are used again.
@@ -50,21 +49,6 @@ pub struct KnownJobs {
 }
 
 impl KnownJobs {
-    pub(super) fn of(jobs: &Jobs) -> Self {
-        let all = jobs.attempts.iter().filter(|attempt| !attempt.is_pending_array(&jobs.strings)).map(|attempt| KnownJob {
-            cluster: jobs.text(attempt.cluster).to_owned(),
-            job: jobs.text(attempt.job).to_owned(),
-            job_id: attempt.job_id,
-            submit_ns: attempt.submit_ns.get(),
-            since_ns: attempt.since_ns,
-            start_ns: attempt.start_ns.get(),
-            ended_ns: attempt.ended_ns.get(),
-            user: jobs.text_of(attempt.user).map(Into::into),
-            node_list: jobs.text_of(attempt.node_list).map(Into::into),
-        });
-        Self::from_all(all.collect())
-    }
-
     pub(crate) fn from_all(all: Vec<KnownJob>) -> Self {
         let mut by_id: FxHashMap<i64, Vec<u32>> = FxHashMap::default();
         for (at, job) in all.iter().enumerate() {

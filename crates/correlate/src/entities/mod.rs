@@ -7,11 +7,6 @@ pub use jobs::{KnownJob, KnownJobs};
 pub use tasks::{Moment, Task, Tasks};
 pub(crate) use tasks::{SameKey, TaskRow, key, of_row, without_number};
 
-use flowmine_schema::Dataset;
-
-use crate::CorrelateError;
-use crate::jobs::Jobs;
-
 /// Tasks and jobs.
 #[derive(Debug, Default)]
 pub struct Entities {
@@ -19,14 +14,4 @@ pub struct Entities {
     pub tasks: Tasks,
     /// Attempts at jobs.
     pub jobs: KnownJobs,
-}
-
-impl Entities {
-    /// Reads the table `task_runs`; jobs were read before.
-    ///
-    /// # Errors
-    /// When the dataset cannot be read.
-    pub fn read(dataset: &Dataset, jobs: &Jobs) -> Result<Self, CorrelateError> {
-        Ok(Self { tasks: Tasks::read(dataset)?, jobs: KnownJobs::of(jobs) })
-    }
 }

@@ -4,7 +4,8 @@ use flowmine_schema::{Builder, Dataset, DatasetError};
 
 use super::support::*;
 use crate::cases::ALL;
-use crate::{Jobs, Timestamp, correlate};
+use crate::parts::{Parts, ROWS_AT_ONCE};
+use crate::{Jobs, RowRules, Timestamp, correlate};
 
 fn dataset(rows: &Rows, parts: usize) -> (tempfile::TempDir, Dataset) {
     let dir = tempfile::tempdir().unwrap();
@@ -46,10 +47,11 @@ fn rows() -> Rows {
 fn links_and_cases() {
     let rows = rows();
     let (_dir, dataset) = dataset(&rows, 3);
-    let jobs = Jobs::read(&dataset, Timestamp::Reported).unwrap();
+    let rules = RowRules::default();
+    let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
     // Twice: the second replaces the first.
-    correlate(&dataset, &jobs, ALL).unwrap();
-    let result = correlate(&dataset, &jobs, ALL).unwrap();
+    correlate(&dataset, &parts, ALL).unwrap();
+    let result = correlate(&dataset, &parts, ALL).unwrap();
     let mut links = Vec::new();
     dataset
         .read::<Link<'static>, DatasetError>(|row| {
@@ -115,8 +117,8 @@ fn a_dataset_gives_what_its_rows_give_however_it_is_cut_into_files() {
 fn an_empty_dataset_has_no_jobs() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = Dataset::open_or_create(&dir.path().join("d")).unwrap();
-    let jobs = Jobs::read(&dataset, Timestamp::Reported).unwrap();
-    assert!(jobs.attempts.is_empty() && jobs.events.is_empty());
-    let result = correlate(&dataset, &jobs, ALL).unwrap();
-    assert_eq!((result.links, result.case_rows), (0, 0));
+    let rules = RowRules::default();
+    let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+    let result = correlate(&dataset, &parts, ALL).unwrap();
+    assert_eq!((result.attempts, result.links, result.case_rows), (0, 0, 0));
 }

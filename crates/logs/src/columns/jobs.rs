@@ -2,7 +2,7 @@
 //!
 //! The events are those of the log of cases ([`crate::job_log`]), in the same order, so that an exported XES file says the same.
 
-use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Flow, Flows, LogBuilder, Measure, NONE, TooLarge, Transition};
+use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LogBuilder, Measure, NONE, TooLarge, Transition};
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Attempt, EventLog, Filter, Jobs, Lifecycle, Sym, state};
 use flowmine_eventlog::IdHash;
@@ -10,7 +10,7 @@ use flowmine_schema::tables::DataFlow;
 use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::ReadOptions;
+use super::{ReadOptions, Unit};
 use crate::task_log::TracedJobs;
 
 /// Where a text of a job comes from.
@@ -57,144 +57,361 @@ fn find(key: &str) -> Option<Pick> {
     KEPT.iter().find(|(known, _)| *known == name).map(|(_, pick)| *pick)
 }
 
-/// Whether the labels and attributes that are asked for are among those that [`jobs`] knows; all others stand in the log of cases.
+/// Whether the labels and attributes that are asked for are among those that [`JobColumns`] knows; all others stand in the log of cases.
 pub fn suffices(options: &ReadOptions) -> bool {
     let labels = options.activity.iter().all(|key| matches!(key.as_str(), "concept:name" | "activity" | "state" | "slurm:state"));
     labels && knows(&options.keep)
 }
 
-/// The log of a notion's cases, of the events that pass the filter.
-///
-/// # Errors
-/// When there are too many events.
-pub fn jobs(
-    jobs: &Jobs,
-    notion: &dyn CaseNotion,
-    filter: &Filter,
-    traced: &TracedJobs,
-    options: &ReadOptions,
-) -> Result<(ActivityLog, InstanceOfAttempt), TooLarge> {
-    let log = EventLog::build(jobs, notion, filter);
-    let mut builder = LogBuilder::new(&options.keep);
-    let picks: Vec<_> = options.keep.iter().map(|key| find(key)).collect();
-    let with_activity = options.activity.is_empty() || options.activity.iter().any(|key| key == "activity" || key == "concept:name");
-    let with_state = options.activity.iter().any(|key| key.ends_with("state"));
-    let mut numbers: FxHashMap<(Option<Sym>, Option<Sym>), u32> = FxHashMap::default();
-    let mut users: FxHashMap<Sym, u32> = FxHashMap::default();
-    let mut instance_of = vec![NONE; jobs.attempts.len()];
-    let mut added: Vec<(u32, u32)> = Vec::new();
-    for case in &log.cases {
-        added.clear();
-        let first = builder.next_instance();
-        for &at in log.event_indices(case) {
-            let event = &jobs.events[at as usize];
-            let Some(transition) = options.unit.takes(transition(event.lifecycle)) else { continue };
-            let attempt = jobs.attempt_of(event);
-            let key = (with_activity.then_some(attempt.activity), with_state.then_some(event.state));
-            let activity = *numbers.entry(key).or_insert_with(|| {
-                let parts: Vec<&str> = [key.0, key.1].into_iter().flatten().map(|sym| jobs.text(sym)).collect();
-                builder.activity(&parts.join("+"))
-            });
-            let resource = attempt.user.map(|user| *users.entry(user).or_insert_with(|| builder.resource(jobs.text(user))));
-            let mut kept = Vec::with_capacity(picks.len());
-            for (place, pick) in picks.iter().enumerate() {
-                if let Some(sym) = pick.and_then(|pick| pick(attempt)) {
-                    kept.push((place, builder.value(place, jobs.text(sym))));
-                }
-            }
-            let mut measures = Vec::new();
-            let mut bytes_from = BytesFrom::Nobody;
-            for (measure, value, factor) in [
-                (Measure::Cpus, attempt.cpus, 1),
-                (Measure::MemoryBytes, attempt.memory_bytes, 1),
-                (Measure::TimeLimitNs, attempt.time_limit_s, 1_000_000_000),
-            ] {
-                measures.extend(value.get().map(|value| (measure, value.saturating_mul(factor))));
-            }
-            if state::phase(jobs.text(event.state)).ends_attempt() {
-                let traced = if traced.is_empty() { None } else { traced.of(&jobs.attempt_id(attempt)) };
-                match traced {
-                    Some(traced) => {
-                        bytes_from = BytesFrom::Trace;
-                        super::traced::put_traced(traced, &mut measures);
-                    }
-                    None => {
-                        for (measure, value) in [(Measure::ReadBytes, attempt.read_bytes), (Measure::WrittenBytes, attempt.written_bytes)] {
-                            if let Some(value) = value.get() {
-                                measures.push((measure, value));
-                                bytes_from = BytesFrom::Accounting;
-                            }
-                        }
-                    }
-                }
-            }
-            let before = builder.next_instance();
-            builder.event(&EventRow {
-                activity,
-                time_ns: event.time_ns,
-                transition,
-                instance: Some(event.attempt),
-                resource,
-                attempt: attempt.number,
-                measures: &measures,
-                bytes_from,
-                attributes: &kept,
-            })?;
-            if builder.next_instance() > before {
-                added.push((event.attempt, before - first));
-            }
-        }
-        builder.end_case(&case.id)?;
-        for &(attempt, place) in added.iter().rev() {
-            instance_of[attempt as usize] = builder.places()[place as usize];
-        }
-    }
-    let mut log = builder.finish();
-    log.words.instance = options.unit.word("job");
-    log.words.ready = "submitted".to_owned();
-    log.words.notion = format!("{}: {}", notion.name(), notion.description());
-    if let Some(cases) = log.groups.first_mut() {
-        cases.kind = notion.name().to_owned();
-    }
-    Ok((log, InstanceOfAttempt(instance_of)))
+/// An event on its way into the log.
+#[derive(Debug, Clone, Copy)]
+struct TakenEvent {
+    time_ns: i64,
+    /// Index into [`JobColumns::attempts`].
+    attempt: u32,
+    /// Index into [`JobColumns::activities`].
+    activity: u32,
+    transition: Transition,
+    /// Whether the attempt ended by it: then its bytes are told.
+    ends: bool,
 }
 
-/// Which instance each attempt is.
-pub struct InstanceOfAttempt(Vec<u32>);
+/// An attempt that has an event in the log.
+#[derive(Debug, Clone, Copy)]
+struct TakenAttempt {
+    /// What puts attempts in the order of submission, with the part and the place in it, since attempts that the
+    /// others do not tell apart are of one part.
+    order: (i64, u32, i64, u32, u32),
+    /// Index into [`JobColumns::resources`], or [`NONE`].
+    resource: u32,
+    number: u32,
+    /// Its measures: where they begin, where those begin that are told when it ends, where they end.
+    measures: (u32, u32, u32),
+    bytes_from: BytesFrom,
+}
 
-impl InstanceOfAttempt {
-    /// Adds the bytes that jobs gave to each other, as they were traced. An attempt that cannot be told from another of the same job gives
-    /// and takes nothing: its bytes count as those of others.
+/// The events of a case that one part has.
+#[derive(Debug)]
+struct Chunk {
+    id: String,
+    first_ns: i64,
+    events: (u32, u32),
+}
+
+/// Names, and the numbers that the log gives them when they are first used.
+#[derive(Default)]
+struct Numbered {
+    names: Interner,
+    numbers: Vec<u32>,
+}
+
+impl Numbered {
+    fn number(&mut self, name: u32, give: impl FnOnce(&str) -> u32) -> u32 {
+        self.numbers.resize(self.names.names().len(), NONE);
+        let number = &mut self.numbers[name as usize];
+        if *number == NONE {
+            *number = give(self.names.names().get(name));
+        }
+        *number
+    }
+}
+
+/// Takes a dataset's jobs, part after part ([`flowmine_correlate::parts`]), and makes the log of a notion's
+/// cases of the events that pass the filter. Until it is made, an event takes 24 bytes, an attempt about a hundred.
+pub struct JobColumns<'a> {
+    notion: &'a dyn CaseNotion,
+    filter: &'a Filter,
+    traced: &'a TracedJobs,
+    options: &'a ReadOptions,
+    picks: Vec<Option<Pick>>,
+    activities: Numbered,
+    resources: Numbered,
+    values: Vec<Numbered>,
+    clusters: Interner,
+    part: u32,
+    chunks: Vec<Chunk>,
+    events: Vec<TakenEvent>,
+    attempts: Vec<TakenAttempt>,
+    measures: Vec<(Measure, i64)>,
+    /// Of each attempt the value of each attribute that is kept, or [`NONE`].
+    kept: Vec<u32>,
+    /// Attempts by cluster and job, where bytes flow between jobs; [`NONE`] for one that is not in the log or cannot be
+    /// told from another.
+    by_name: Option<FxHashMap<(u32, Box<str>), u32>>,
+}
+
+impl<'a> JobColumns<'a> {
+    /// A log of these cases, with what was traced of jobs.
     ///
     /// # Errors
     /// When the dataset cannot be read.
-    pub fn add_flows(&self, jobs: &Jobs, dataset: &Dataset, log: &mut ActivityLog) -> Result<(), DatasetError> {
-        if dataset.row_count::<DataFlow<'static>>()? == 0 {
-            return Ok(());
+    pub fn new(
+        dataset: &Dataset,
+        notion: &'a dyn CaseNotion,
+        filter: &'a Filter,
+        traced: &'a TracedJobs,
+        options: &'a ReadOptions,
+    ) -> Result<Self, DatasetError> {
+        let has_flows = dataset.row_count::<DataFlow<'static>>()? > 0;
+        Ok(Self {
+            notion,
+            filter,
+            traced,
+            options,
+            picks: options.keep.iter().map(|key| find(key)).collect(),
+            activities: Numbered::default(),
+            resources: Numbered::default(),
+            values: options.keep.iter().map(|_| Numbered::default()).collect(),
+            clusters: Interner::default(),
+            part: 0,
+            chunks: Vec::new(),
+            events: Vec::new(),
+            attempts: Vec::new(),
+            measures: Vec::new(),
+            kept: Vec::new(),
+            by_name: has_flows.then(FxHashMap::default),
+        })
+    }
+
+    /// Adds the jobs of one part, or all.
+    ///
+    /// # Errors
+    /// When there are too many events.
+    pub fn add(&mut self, jobs: &Jobs) -> Result<(), TooLarge> {
+        let log = EventLog::build(jobs, self.notion, self.filter);
+        if self.events.len() + log.event_count() >= NONE as usize - 4 {
+            return Err(TooLarge { what: "events" });
         }
-        let mut by_name: FxHashMap<(&str, &str), u32> = FxHashMap::default();
-        for (attempt, &instance) in jobs.attempts.iter().zip(&self.0) {
-            let name = (jobs.text(attempt.cluster), jobs.text(attempt.job));
-            by_name.entry(name).and_modify(|known| *known = NONE).or_insert(instance);
+        let keys = &self.options.activity;
+        let with_activity = keys.is_empty() || keys.iter().any(|key| key == "activity" || key == "concept:name");
+        let with_state = keys.iter().any(|key| key.ends_with("state"));
+        let mut labels: FxHashMap<(Option<Sym>, Option<Sym>), u32> = FxHashMap::default();
+        let mut taken = vec![NONE; jobs.attempts.len()];
+        for case in &log.cases {
+            let first = self.events.len() as u32;
+            let mut first_ns = None;
+            for event in log.events(case) {
+                first_ns.get_or_insert(event.time_ns);
+                let Some(transition) = self.options.unit.takes(transition(event.lifecycle)) else { continue };
+                let attempt = jobs.attempt_of(event);
+                let key = (with_activity.then_some(attempt.activity), with_state.then_some(event.state));
+                let activity = *labels.entry(key).or_insert_with(|| {
+                    let parts: Vec<&str> = [key.0, key.1].into_iter().flatten().map(|sym| jobs.text(sym)).collect();
+                    self.activities.names.intern(&parts.join("+"))
+                });
+                let place = &mut taken[event.attempt as usize];
+                if *place == NONE {
+                    *place = self.attempts.len() as u32;
+                    self.take(jobs, attempt, event.attempt);
+                }
+                let attempt = taken[event.attempt as usize];
+                let ends = state::phase(jobs.text(event.state)).ends_attempt();
+                self.events.push(TakenEvent { time_ns: event.time_ns, attempt, activity, transition, ends });
+            }
+            let events = (first, self.events.len() as u32);
+            self.chunks.push(Chunk { id: case.id.clone(), first_ns: first_ns.unwrap_or(i64::MIN), events });
         }
-        let find = |kind: &Option<std::borrow::Cow<'_, str>>,
-                    scope: &Option<std::borrow::Cow<'_, str>>,
-                    id: &Option<std::borrow::Cow<'_, str>>| {
+        if let Some(by_name) = &mut self.by_name {
+            for (attempt, at) in jobs.attempts.iter().zip(taken) {
+                let name = (self.clusters.intern(jobs.text(attempt.cluster)), jobs.text(attempt.job).into());
+                by_name.entry(name).and_modify(|known| *known = NONE).or_insert(at);
+            }
+        }
+        self.part += 1;
+        Ok(())
+    }
+
+    fn take(&mut self, jobs: &Jobs, attempt: &Attempt, at: u32) {
+        let resource = attempt.user.map_or(NONE, |user| self.resources.names.intern(jobs.text(user)));
+        for (pick, values) in self.picks.iter().zip(&mut self.values) {
+            let sym = pick.and_then(|pick| pick(attempt));
+            self.kept.push(sym.map_or(NONE, |sym| values.names.intern(jobs.text(sym))));
+        }
+        let first = self.measures.len() as u32;
+        for (measure, value, factor) in [
+            (Measure::Cpus, attempt.cpus, 1),
+            (Measure::MemoryBytes, attempt.memory_bytes, 1),
+            (Measure::TimeLimitNs, attempt.time_limit_s, 1_000_000_000),
+        ] {
+            self.measures.extend(value.get().map(|value| (measure, value.saturating_mul(factor))));
+        }
+        let at_end = self.measures.len() as u32;
+        let traced = if self.traced.is_empty() { None } else { self.traced.of(&jobs.attempt_id(attempt)) };
+        let mut bytes_from = BytesFrom::Nobody;
+        match traced {
+            Some(traced) => {
+                bytes_from = BytesFrom::Trace;
+                super::traced::put_traced(traced, &mut self.measures);
+            }
+            None => {
+                for (measure, value) in [(Measure::ReadBytes, attempt.read_bytes), (Measure::WrittenBytes, attempt.written_bytes)] {
+                    if let Some(value) = value.get() {
+                        self.measures.push((measure, value));
+                        bytes_from = BytesFrom::Accounting;
+                    }
+                }
+            }
+        }
+        let cluster = self.clusters.intern(jobs.text(attempt.cluster));
+        self.attempts.push(TakenAttempt {
+            order: (attempt.since_ns, cluster, attempt.job_id, self.part, at),
+            resource,
+            number: attempt.number,
+            measures: (first, at_end, self.measures.len() as u32),
+            bytes_from,
+        });
+    }
+
+    /// The cases in the order of their first event, then by id: which chunks each has. Ids of cases that lie within one part are all different.
+    fn cases(&self) -> Vec<Vec<u32>> {
+        let mut cases: Vec<Vec<u32>> = Vec::new();
+        if self.notion.within_parts() {
+            cases.extend((0..self.chunks.len() as u32).map(|chunk| vec![chunk]));
+        } else {
+            let mut of_id: FxHashMap<&str, usize> = FxHashMap::default();
+            for (number, chunk) in (0u32..).zip(&self.chunks) {
+                let next = cases.len();
+                match *of_id.entry(&chunk.id).or_insert(next) {
+                    case if case == next => cases.push(vec![number]),
+                    case => cases[case].push(number),
+                }
+            }
+        }
+        let first_ns = |case: &Vec<u32>| case.iter().map(|&chunk| self.chunks[chunk as usize].first_ns).min();
+        cases.sort_by_cached_key(|case| (first_ns(case), self.chunks[case[0] as usize].id.clone()));
+        cases
+    }
+
+    /// The place of each attempt in the order of submission.
+    fn ranks(&self) -> Vec<u32> {
+        let mut by_name = vec![0u32; self.clusters.names().len()];
+        for (rank, cluster) in (0u32..).zip(self.clusters.names().sorted()) {
+            by_name[cluster as usize] = rank;
+        }
+        let mut order: Vec<u32> = (0..self.attempts.len() as u32).collect();
+        order.sort_unstable_by_key(|&at| {
+            let (since_ns, cluster, job_id, part, place) = self.attempts[at as usize].order;
+            (since_ns, by_name[cluster as usize], job_id, part, place)
+        });
+        let mut ranks = vec![0u32; order.len()];
+        for (rank, at) in (0u32..).zip(order) {
+            ranks[at as usize] = rank;
+        }
+        ranks
+    }
+
+    /// The log, once all jobs have been added, with the bytes that jobs gave to each other where the events are put together to
+    /// instances.
+    ///
+    /// # Errors
+    /// When there are too many events, or the dataset cannot be read.
+    pub fn finish(mut self, dataset: &Dataset) -> Result<ActivityLog, ColumnsError> {
+        let cases = self.cases();
+        let ranks = if cases.iter().any(|case| case.len() > 1) { self.ranks() } else { Vec::new() };
+        let mut builder = LogBuilder::new(&self.options.keep);
+        let mut instance_of = vec![NONE; self.attempts.len()];
+        let mut added: Vec<(u32, u32)> = Vec::new();
+        let (mut events, mut measures, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        for case in &cases {
+            events.clear();
+            for &chunk in case {
+                let (from, to) = self.chunks[chunk as usize].events;
+                events.extend_from_slice(&self.events[from as usize..to as usize]);
+            }
+            if case.len() > 1 {
+                // Those of one attempt are of one chunk and stay in their order.
+                events.sort_by_key(|event| (event.time_ns, ranks[event.attempt as usize]));
+            }
+            added.clear();
+            let first = builder.next_instance();
+            for event in &events {
+                let attempt = self.attempts[event.attempt as usize];
+                let activity = self.activities.number(event.activity, |name| builder.activity(name));
+                let resource = (attempt.resource != NONE).then(|| self.resources.number(attempt.resource, |name| builder.resource(name)));
+                kept.clear();
+                let from = event.attempt as usize * self.picks.len();
+                for (place, (values, &value)) in self.values.iter_mut().zip(&self.kept[from..from + self.picks.len()]).enumerate() {
+                    if value != NONE {
+                        kept.push((place, values.number(value, |name| builder.value(place, name))));
+                    }
+                }
+                let (from, at_end, to) = attempt.measures;
+                measures.clear();
+                measures.extend_from_slice(&self.measures[from as usize..if event.ends { to } else { at_end } as usize]);
+                let before = builder.next_instance();
+                builder.event(&EventRow {
+                    activity,
+                    time_ns: event.time_ns,
+                    transition: event.transition,
+                    instance: Some(event.attempt),
+                    resource,
+                    attempt: attempt.number,
+                    measures: &measures,
+                    bytes_from: if event.ends { attempt.bytes_from } else { BytesFrom::Nobody },
+                    attributes: &kept,
+                })?;
+                if builder.next_instance() > before {
+                    added.push((event.attempt, before - first));
+                }
+            }
+            builder.end_case(&self.chunks[case[0] as usize].id)?;
+            for &(attempt, place) in added.iter().rev() {
+                instance_of[attempt as usize] = builder.places()[place as usize];
+            }
+        }
+        let mut log = builder.finish();
+        log.words.instance = self.options.unit.word("job");
+        log.words.ready = "submitted".to_owned();
+        log.words.notion = format!("{}: {}", self.notion.name(), self.notion.description());
+        if let Some(cases) = log.groups.first_mut() {
+            cases.kind = self.notion.name().to_owned();
+        }
+        if self.options.unit == Unit::Instances
+            && let Some(by_name) = &self.by_name
+        {
+            log.flows = Some(flows(dataset, by_name, &self.clusters, &instance_of)?);
+        }
+        Ok(log)
+    }
+}
+
+/// Why jobs did not become columns.
+#[derive(Debug, thiserror::Error)]
+pub enum ColumnsError {
+    /// There are too many events.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+    /// The dataset could not be read.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+}
+
+/// The bytes that jobs gave to each other, as they were traced. An attempt that cannot be told from another of the same job gives and
+/// takes nothing: its bytes count as those of others.
+fn flows(
+    dataset: &Dataset,
+    by_name: &FxHashMap<(u32, Box<str>), u32>,
+    clusters: &Interner,
+    instance_of: &[u32],
+) -> Result<Flows, DatasetError> {
+    let clusters: FxHashMap<&str, u32> = clusters.names().iter().zip(0u32..).collect();
+    let find =
+        |kind: &Option<std::borrow::Cow<'_, str>>, scope: &Option<std::borrow::Cow<'_, str>>, id: &Option<std::borrow::Cow<'_, str>>| {
             if kind.as_deref() != Some("job") {
                 return NONE;
             }
-            by_name.get(&(scope.as_deref().unwrap_or_default(), id.as_deref().unwrap_or_default())).copied().unwrap_or(NONE)
+            let cluster = clusters.get(scope.as_deref().unwrap_or_default());
+            let attempt = cluster.and_then(|&cluster| by_name.get(&(cluster, id.as_deref().unwrap_or_default().into())));
+            attempt.and_then(|&attempt| instance_of.get(attempt as usize).copied()).unwrap_or(NONE)
         };
-        let mut gathered = GatheredFlows::default();
-        each_flow::<DatasetError>(dataset, |row| {
-            let from = find(&row.writer_type, &row.writer_scope, &row.writer);
-            let to = find(&row.reader_type, &row.reader_scope, &row.reader);
-            gathered.add(from, to, row.read_bytes);
-            Ok(())
-        })?;
-        log.flows = Some(gathered.finish());
+    let mut gathered = GatheredFlows::default();
+    each_flow::<DatasetError>(dataset, |row| {
+        let from = find(&row.writer_type, &row.writer_scope, &row.writer);
+        let to = find(&row.reader_type, &row.reader_scope, &row.reader);
+        gathered.add(from, to, row.read_bytes);
         Ok(())
-    }
+    })?;
+    Ok(gathered.finish())
 }
 
 /// What a row of `data_flow` tells of: one version of a file, and one who read it.

@@ -9,8 +9,8 @@ mod records;
 mod tasks;
 mod traced;
 
+pub use jobs::{ColumnsError, JobColumns, suffices};
 pub(crate) use jobs::{FlowRow, each_flow, each_flow_of, some_wrote_nothing};
-pub use jobs::{InstanceOfAttempt, jobs, suffices};
 pub use records::{Columns, classifier, read_file, walk_cases, walk_objects};
 pub use tasks::{TASK_KEY, tasks, unknown_attribute};
 

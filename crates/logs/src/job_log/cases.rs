@@ -33,7 +33,7 @@ use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, Log
 use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 use sha1::{Digest, Sha1};
 
-use super::columns::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
+use super::columns::{BYTES, NUMBERS, Pick, TEXTS, TIMES};
 use crate::task_log::{self, TracedJobs};
 
 const TRACE: u8 = 0;
@@ -102,7 +102,7 @@ impl Builder {
                 key.truncate(case_key);
                 key.push(EVENT);
                 put_ordered(event.time_ns, &mut key);
-                put_attempt(jobs, attempt, &mut key);
+                jobs.put_order(attempt, &mut key);
                 put_ordered(number as i64, &mut key);
                 self.records.push_record(&key, &Record::CaseEvent(attributes(jobs, attempt, event, number, &self.traced)))?;
             }

@@ -1,12 +1,11 @@
 //! Which columns of attempts stand in a log of jobs.
 
-use flowmine_correlate::{Attempt, Jobs, Maybe, Sym};
-use flowmine_spill::{put_ordered, put_ordered_text};
+use flowmine_correlate::{Attempt, Maybe, Sym};
 
 /// A name and where its value comes from.
 pub(super) type Pick<From, To> = (&'static str, fn(&From) -> To);
 
-/// The texts of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have been others before ([`Jobs::value_at`]).
+/// The texts of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have been others before ([`flowmine_correlate::Jobs::value_at`]).
 pub(super) const TEXTS: [Pick<Attempt, Option<Sym>>; 15] = [
     ("cluster", |a| Some(a.cluster)),
     ("job", |a| Some(a.job)),
@@ -53,13 +52,3 @@ pub(super) const BYTES: [Pick<Attempt, Maybe>; 2] = [("read_bytes", |a| a.read_b
 /// Its times.
 pub(super) const TIMES: [Pick<Attempt, Maybe>; 4] =
     [("submit", |a| a.submit_ns), ("eligible", |a| a.eligible_ns), ("start", |a| a.start_ns), ("end", |a| a.end_ns)];
-
-/// Appends what puts attempts in the order of submission: that of [`Jobs::attempts`], across parts.
-pub(super) fn put_attempt(jobs: &Jobs, attempt: &Attempt, key: &mut Vec<u8>) {
-    put_ordered(attempt.since_ns, key);
-    put_ordered_text(jobs.text(attempt.cluster), key);
-    put_ordered(attempt.job_id, key);
-    put_ordered_text(jobs.text(attempt.job), key);
-    put_ordered(i64::from(attempt.number), key);
-    put_ordered(i64::from(attempt.copy), key);
-}

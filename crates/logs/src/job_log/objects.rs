@@ -42,7 +42,7 @@ use flowmine_slurm::host_list;
 use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::columns::{BYTES, NUMBERS, Pick, TEXTS, TIMES, put_attempt};
+use super::columns::{BYTES, NUMBERS, Pick, TEXTS, TIMES};
 
 /// How many nodes one host list may name.
 pub const MAX_NODES: usize = 100_000;
@@ -149,7 +149,7 @@ impl Builder {
             let object = part.job(at, attempt, &filter, &mut outside);
             key.clear();
             key.push(JOB);
-            put_attempt(jobs, attempt, &mut key);
+            jobs.put_order(attempt, &mut key);
             self.objects.push_record(&key, &Record::Object(object))?;
             for index in filter.events(attempt) {
                 let event = part.event(index, attempt);
@@ -158,7 +158,7 @@ impl Builder {
                 }
                 key.clear();
                 put_ordered(event.time_ns, &mut key);
-                put_attempt(jobs, attempt, &mut key);
+                jobs.put_order(attempt, &mut key);
                 put_ordered(i64::from(index - attempt.events.0), &mut key);
                 self.events.push_record(&key, &Record::Event(event))?;
             }

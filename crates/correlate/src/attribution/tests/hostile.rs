@@ -319,8 +319,9 @@ fn bytes(dataset: &Path) -> BTreeMap<&'static str, Vec<Vec<u8>>> {
 }
 
 fn correlated(dataset: &Dataset) {
-    let jobs = Jobs::read(dataset, Timestamp::Reported).unwrap();
-    correlate(dataset, &jobs, ALL).unwrap();
+    let rules = RowRules::default();
+    let parts = Parts::of(dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+    correlate(dataset, &parts, ALL).unwrap();
 }
 
 proptest! {

@@ -19,7 +19,8 @@ use flowmine_schema::time::Day;
 use flowmine_schema::{Builder, Dataset, DatasetError};
 
 use crate::cases::ALL;
-use crate::{Jobs, Timestamp, correlate};
+use crate::parts::{Parts, ROWS_AT_ONCE};
+use crate::{RowRules, Timestamp, correlate};
 
 /// All times are after this.
 const T0: i64 = 1_795_000_000_000_000_000;
@@ -155,10 +156,11 @@ impl World {
     fn correlated(&self) -> Told {
         let dir = tempfile::tempdir().unwrap();
         let dataset = self.written(&dir.path().join("d"), usize::MAX);
-        let jobs = Jobs::read(&dataset, Timestamp::Reported).unwrap();
+        let rules = RowRules::default();
+        let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
         // Twice: the second replaces the first.
-        correlate(&dataset, &jobs, ALL).unwrap();
-        correlate(&dataset, &jobs, ALL).unwrap();
+        correlate(&dataset, &parts, ALL).unwrap();
+        correlate(&dataset, &parts, ALL).unwrap();
         Told::of(&dataset)
     }
 
