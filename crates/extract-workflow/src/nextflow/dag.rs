@@ -356,9 +356,9 @@ fn attributes(text: &str) -> Result<Vec<(&str, String)>, &str> {
 }
 
 /// How channels are made of what is there before any task.
-const FACTORIES: [&str; 8] = ["of", "from", "fromList", "fromPath", "fromFilePairs", "fromSRA", "value", "empty"];
+const FACTORIES: &[&str] = &["of", "from", "fromList", "fromPath", "fromFilePairs", "fromSRA", "value", "empty"];
 /// Operators that give on what comes from their one channel, each thing after it has come.
-const PASSING: [&str; 25] = [
+const PASSING: &[&str] = &[
     "map",
     "flatMap",
     "flatten",
@@ -385,11 +385,11 @@ const PASSING: [&str; 25] = [
     "ifEmpty",
 ];
 /// Operators that give nothing before what comes from their channels has ended.
-const GATHERING: [&str; 6] = ["collect", "toList", "toSortedList", "collectFile", "count", "last"];
+const GATHERING: &[&str] = &["collect", "toList", "toSortedList", "collectFile", "count", "last"];
 /// Operators that give on what comes from any of several channels, and end with the last of them.
-const MIXING: [&str; 4] = ["mix", "concat", "join", "combine"];
+const MIXING: &[&str] = &["mix", "concat", "join", "combine"];
 /// Of those that pass, the ones that end before their channel does.
-const ENDING: [&str; 2] = ["first", "take"];
+const ENDING: &[&str] = &["first", "take"];
 
 fn is_operator(name: &str) -> bool {
     PASSING.contains(&name)
@@ -401,7 +401,7 @@ fn is_operator(name: &str) -> bool {
 /// Whether a channel was made of what is there before any task, and whether it is empty.
 fn factory(label: &str) -> Option<&str> {
     let made = label.strip_prefix("Channel.").or_else(|| label.strip_prefix("channel."))?;
-    FACTORIES.into_iter().find(|known| *known == made)
+    FACTORIES.iter().copied().find(|known| *known == made)
 }
 
 /// For what something waited.
