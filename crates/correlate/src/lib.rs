@@ -10,42 +10,37 @@
 //! accounting tells.
 
 pub mod attempts;
-pub mod attribution;
 pub mod cases;
 pub mod dependencies;
-pub mod drop;
-pub mod entities;
 pub mod events;
 pub mod jobs;
+pub mod known_jobs;
 pub mod log;
 pub mod maybe;
 pub mod parts;
 pub mod prune;
-pub mod pseudonym;
-pub mod row_rules;
-pub mod rules;
 pub mod state;
 pub mod strings;
 pub mod submissions;
-pub mod task_attempts;
 pub mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub use flowmine_privacy::{RowRules, row_rules};
+
 pub use attempts::Attempt;
 pub use cases::{Assignment, CaseNotion};
-pub use drop::DropColumns;
 pub use events::{Event, Timestamp};
 pub use jobs::Jobs;
 pub use log::{CaseTrace, Classifier, EventLog, Filter, Labels};
 pub use maybe::Maybe;
-pub use pseudonym::Pseudonymiser;
-pub use row_rules::RowRules;
 pub use state::Lifecycle;
 pub use strings::{Strings, Sym};
 pub use submissions::Submission;
 pub use write::{Correlated, correlate};
+
+use flowmine_attribution::AttributionError;
 
 /// Why correlating stopped.
 #[derive(Debug, thiserror::Error)]
@@ -62,4 +57,14 @@ pub enum CorrelateError {
         /// What there are too many of.
         what: &'static str,
     },
+}
+
+impl From<AttributionError> for CorrelateError {
+    /// The same error: who waits for a lock or goes on without it need not know who met it.
+    fn from(error: AttributionError) -> Self {
+        match error {
+            AttributionError::Dataset(error) => Self::Dataset(error),
+            AttributionError::Temporary(error) => Self::Temporary(error),
+        }
+    }
 }

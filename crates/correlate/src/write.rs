@@ -1,10 +1,12 @@
 //! The tables that `correlate` derives, written anew.
 //!
 //! In goes a dataset with its jobs in [`Parts`]; out come one link for each declared dependency and
-//! each singleton edge, one row for each attempt in each notion's case, and what [`crate::attribution`]
+//! each singleton edge, one row for each attempt in each notion's case, and what [`flowmine_attribution`]
 //! makes of traces. All tables are replaced in one transaction: a reader sees the old ones or the new
 //! ones. Rows are in the order of submission; they are sorted outside of memory.
 
+use flowmine_attribution::entities::{Entities, KnownJob};
+use flowmine_attribution::{Attributed, attribute, has_traces};
 use flowmine_schema::dataset::{Role, Transaction};
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::row::{Record, Row};
@@ -14,11 +16,10 @@ use flowmine_spill::{Sorter, SpillError, put_ordered};
 use rustc_hash::FxHashSet;
 
 use crate::CorrelateError;
-use crate::attribution::{Attributed, attribute, has_traces};
 use crate::cases::CaseNotion;
 use crate::dependencies::{Edge, Target, TargetKind, Term};
-use crate::entities::{Entities, KnownJob, KnownJobs, Tasks};
 use crate::jobs::Jobs;
+use crate::known_jobs::{known_jobs, of_part};
 use crate::parts::Parts;
 
 /// Rows of a file of `links` or `cases`.
@@ -61,7 +62,7 @@ pub fn correlate(dataset: &Dataset, parts: &Parts<'_>, notions: &[&dyn CaseNotio
     }
     write_sorted::<Link<'static>>(links, &mut transaction)?;
     write_sorted::<Case<'static>>(rows, &mut transaction)?;
-    let entities = Entities { tasks: Tasks::read(dataset)?, jobs: KnownJobs::from_all(in_order(known)) };
+    let entities = Entities::read(dataset, known_jobs(known))?;
     result.tasks = entities.tasks.len();
     result.attributed = attribute(dataset, &entities, &mut transaction)?;
     let mut diagnostics = Builder::<DiagnosticRow<'static>>::new();
@@ -157,32 +158,11 @@ impl<'n> Gathered<'n> {
             }
         }
         if self.with_known {
-            self.known.extend(known(jobs));
+            self.known.extend(of_part(jobs));
         }
         self.result.diagnostics.extend(jobs.diagnostics.clone());
         Ok(())
     }
-}
-
-/// What processes and tasks need to know of jobs.
-fn known(jobs: &Jobs) -> impl Iterator<Item = KnownJob> + '_ {
-    jobs.attempts.iter().filter(|attempt| !attempt.is_pending_array(&jobs.strings)).map(|attempt| KnownJob {
-        cluster: jobs.text(attempt.cluster).to_owned(),
-        job: jobs.text(attempt.job).to_owned(),
-        job_id: attempt.job_id,
-        submit_ns: attempt.submit_ns.get(),
-        since_ns: attempt.since_ns,
-        start_ns: attempt.start_ns.get(),
-        ended_ns: attempt.ended_ns.get(),
-        user: jobs.text_of(attempt.user).map(Into::into),
-        node_list: jobs.text_of(attempt.node_list).map(Into::into),
-    })
-}
-
-/// In the order of submission. Attempts that this does not tell apart are of one part and keep its order.
-fn in_order(mut known: Vec<KnownJob>) -> Vec<KnownJob> {
-    known.sort_by(|a, b| (a.since_ns, &a.cluster, a.job_id, &a.job).cmp(&(b.since_ns, &b.cluster, b.job_id, &b.job)));
-    known
 }
 
 /// Puts sorted rows in place of all that a table held.

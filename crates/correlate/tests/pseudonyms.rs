@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use flowmine_correlate::cases::{AccountGroup, CaseNotion, Dependency};
-use flowmine_correlate::pseudonym::{PseudonymError, Pseudonymiser};
-use flowmine_correlate::{DropColumns, EventLog, Filter, Jobs, RowRules, Timestamp};
+use flowmine_correlate::{EventLog, Filter, Jobs, Timestamp};
 use flowmine_extract_slurm::take_in;
+use flowmine_privacy::pseudonym::{PseudonymError, Pseudonymiser};
+use flowmine_privacy::{DropColumns, RowRules};
 use flowmine_schema::tables::{JobDependency, JobState};
 use flowmine_schema::{ColumnKind, Dataset, DatasetError, View};
 use flowmine_slurm::host_list;

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flowmine_correlate::CorrelateError;
-use flowmine_correlate::attribution::files::{FileEvent, Files};
+use flowmine_attribution::AttributionError;
+use flowmine_attribution::files::{FileEvent, Files};
 use flowmine_schema::Dataset;
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskTotal};
 
@@ -190,10 +190,10 @@ pub fn read(dataset: &Dataset, found: &Found) -> Result<Accesses, FileAccessErro
 }
 
 /// Calls `each` with the reads, writes and faults of a file, in the order of the trace.
-fn each_operation(dataset: &Dataset, id: &FileId, mut each: impl FnMut(&FileEvent<'_>)) -> Result<(), CorrelateError> {
+fn each_operation(dataset: &Dataset, id: &FileId, mut each: impl FnMut(&FileEvent<'_>)) -> Result<(), AttributionError> {
     // Follows deletions and renames as the attribution did, so that a number that is used again is another file here too.
     let mut files = Files::default();
-    dataset.read_host::<FileEvent<'static>, CorrelateError>(&id.host, |event| {
+    dataset.read_host::<FileEvent<'static>, AttributionError>(&id.host, |event| {
         if untold(event.inode) != id.inode || untold(event.device) != id.device || untold(event.generation) != id.generation {
             return Ok(());
         }

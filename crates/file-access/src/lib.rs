@@ -14,7 +14,7 @@ mod processes;
 pub mod share;
 pub mod table;
 
-use flowmine_correlate::CorrelateError;
+use flowmine_attribution::AttributionError;
 use flowmine_schema::DatasetError;
 
 pub use owner::Owner;
@@ -27,7 +27,7 @@ pub enum FileAccessError {
     Dataset(#[from] DatasetError),
     /// Its rows cannot be walked through.
     #[error(transparent)]
-    Correlate(#[from] CorrelateError),
+    Attribution(#[from] AttributionError),
     /// There is no row of `task_io`.
     #[error("the table task_io is empty: trace the tasks, import what their engine says, then run `flowmine correlate`")]
     NotCorrelated,
@@ -70,7 +70,7 @@ fn list(word: &str, candidates: &[String]) -> String {
     if candidates.is_empty() { String::new() } else { format!("; {word}\n  {}", candidates.join("\n  ")) }
 }
 
-/// The bytes of a file's number that may be null in tables; as [`flowmine_correlate::attribution::files::UNTOLD`].
+/// The bytes of a file's number that may be null in tables; as [`flowmine_attribution::files::UNTOLD`].
 fn untold(number: Option<i64>) -> i64 {
-    number.unwrap_or(flowmine_correlate::attribution::files::UNTOLD)
+    number.unwrap_or(flowmine_attribution::files::UNTOLD)
 }

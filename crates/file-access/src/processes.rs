@@ -1,6 +1,6 @@
 //! Whose processes are: the processes that used a file in, their owners out, by the links that `flowmine correlate` made.
 
-use flowmine_correlate::CorrelateError;
+use flowmine_attribution::AttributionError;
 use flowmine_schema::Dataset;
 use flowmine_schema::tables::{Link, Process};
 use rustc_hash::FxHashMap;
@@ -50,8 +50,8 @@ impl Processes {
     ///
     /// # Errors
     /// When the dataset cannot be read.
-    pub fn find_owners(&mut self, dataset: &Dataset, host: &str) -> Result<(), CorrelateError> {
-        dataset.read_host::<Fork<'static>, CorrelateError>(host, |row| {
+    pub fn find_owners(&mut self, dataset: &Dataset, host: &str) -> Result<(), AttributionError> {
+        dataset.read_host::<Fork<'static>, AttributionError>(host, |row| {
             let key = match (row.process_start_ns, self.forks.get_mut(&row.pid)) {
                 (Some(start), _) if self.known.contains_key(&(row.pid, start)) => (row.pid, start),
                 (None, Some(forks)) => {
@@ -70,14 +70,14 @@ impl Processes {
         self.read_links(dataset, host)
     }
 
-    fn read_links(&mut self, dataset: &Dataset, host: &str) -> Result<(), CorrelateError> {
+    fn read_links(&mut self, dataset: &Dataset, host: &str) -> Result<(), AttributionError> {
         let mut by_link: FxHashMap<(i32, Option<i64>), (i32, i64)> = FxHashMap::default();
         for (key, generation) in &self.known {
             by_link.insert((key.0, generation.started_ns), *key);
         }
         // Containers and control groups that belong to a task as a whole.
         let mut groups: FxHashMap<(bool, String), String> = FxHashMap::default();
-        dataset.read::<Link<'static>, CorrelateError>(|link| {
+        dataset.read::<Link<'static>, AttributionError>(|link| {
             if link.source_scope != host || link.relation != "belongs-to" {
                 return Ok(());
             }

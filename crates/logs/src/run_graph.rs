@@ -11,8 +11,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_activity_log::{Declared, FileFlow, Interner, Loss, NONE, RunGraph, RunTask};
+use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::dependencies::Target;
-use flowmine_correlate::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::{Filter, Jobs, Timestamp};
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
 use flowmine_schema::{Dataset, DatasetError};
@@ -570,7 +570,7 @@ fn job_dependencies(jobs: &Jobs, of_attempt: &[u32]) -> Vec<Declared> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests {
-    use flowmine_correlate::RowRules;
+    use flowmine_privacy::RowRules;
     use flowmine_schema::Builder;
     use flowmine_schema::dataset::Role;
 

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_activity_log::{Curve, Interner, NONE, RunLeftOut, TracedInput, TracedOutput, TracedRun, TracedTask};
-use flowmine_correlate::task_attempts::{self, TaskAttempt};
+use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, IoTotal, TaskRun};
 use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::FxHashMap;

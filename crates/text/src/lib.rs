@@ -16,6 +16,7 @@
 //! ```
 
 pub mod bounds;
+pub mod ids;
 pub mod terminal;
 
 use std::borrow::Cow;

@@ -9,7 +9,6 @@ use anyhow::Context;
 use flowmine_activity_log::RunGraph;
 use flowmine_activity_log::filter::matches;
 use flowmine_correlate::Filter;
-use flowmine_correlate::row_rules::RowRules;
 use flowmine_discover::dag::{Builder, Dag, Task};
 use flowmine_discover::pictures::{dag as declared_picture, run_dag as picture};
 use flowmine_discover::run_dag::{self, By, FilesBy, Options};
@@ -18,6 +17,7 @@ use flowmine_logs::run_graph::{self, RunGraphError};
 use flowmine_logs::task_log::notion::run_or_engine;
 use flowmine_logs::task_log::{self, TaskLogError, TaskNotion, Tasks};
 use flowmine_logs::task_summary::run_time_s;
+use flowmine_privacy::RowRules;
 use flowmine_schema::tables::{Case, Process};
 use flowmine_schema::{Dataset, DatasetError};
 

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use anyhow::Context;
-use flowmine_correlate::drop::DropColumns;
-use flowmine_correlate::pseudonym::Pseudonymiser;
-use flowmine_correlate::row_rules::RowRules;
 use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};
 use flowmine_logs::flat_parquet;
 use flowmine_logs::log_file::LogRules;
 use flowmine_logs::log_file::as_objects::Untimed;
 use flowmine_logs::task_log::objects::Wanted as Objects;
+use flowmine_privacy::RowRules;
+use flowmine_privacy::drop::DropColumns;
+use flowmine_privacy::pseudonym::Pseudonymiser;
 
 use super::source::{self, Notion, Source, Wanted};
 use super::{io_csv, jobs, wfformat};

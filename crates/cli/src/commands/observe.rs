@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use flowmine_correlate::pseudonym::Pseudonymiser;
 use flowmine_extract_slurm::naming::{Naming, Pseudonyms};
 use flowmine_extract_slurm::observe::{ObserveError, Observer, Only, Options, Report};
 use flowmine_extract_slurm::schedule::{self, SHORTEST_POLITE};
+use flowmine_privacy::pseudonym::Pseudonymiser;
 use flowmine_schema::diagnostic::Severity;
 use flowmine_schema::tables::{JobDependency, JobState};
 use flowmine_schema::time;

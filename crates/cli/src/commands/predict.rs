@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::Context;
 use flowmine_activity_log::TracedRun;
 use flowmine_correlate::Filter;
-use flowmine_correlate::row_rules::RowRules;
 use flowmine_logs::task_log::Tasks;
 use flowmine_logs::traced_run;
 use flowmine_predict::fit::{self, Fitted, Link, Options, Start};
@@ -15,6 +14,7 @@ use flowmine_predict::picture;
 use flowmine_predict::report::{self, Report};
 use flowmine_predict::study::{self, Sweep, Vary};
 use flowmine_predict::what_if::Wider;
+use flowmine_privacy::RowRules;
 use flowmine_schema::Dataset;
 
 use crate::args::{Predict, PredictFormat, StartArg};

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use flowmine_correlate::rules::environment::VARIABLES;
+use flowmine_attribution::rules::environment::VARIABLES;
 use flowmine_extract_workflow::commands::{self, Traced, Which};
 use flowmine_schema::tables::TaskRun;
 use flowmine_schema::text::visible;

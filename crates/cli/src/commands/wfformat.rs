@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use anyhow::Context;
-use flowmine_correlate::RowRules;
-use flowmine_correlate::task_attempts::for_each;
+use flowmine_attribution::task_attempts::for_each;
 use flowmine_extract_workflow::wfformat::write::{Instance, Run, file_name, runs};
+use flowmine_privacy::RowRules;
 use flowmine_schema::Dataset;
 use flowmine_schema::tables::{DataFlow, TaskIo};
 

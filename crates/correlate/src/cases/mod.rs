@@ -8,12 +8,11 @@
 
 mod account_group;
 mod dependency;
-mod escape;
 mod notion;
 
 pub use account_group::AccountGroup;
 pub use dependency::Dependency;
-pub use escape::escape;
+pub use flowmine_schema::text::ids::escape;
 pub use notion::{Assignment, CaseNotion};
 
 /// Every notion.

@@ -3,8 +3,8 @@
 //! The events are those of the log of cases ([`crate::task_log::cases`]), in the same order, so that an exported XES file says the same.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Interner, LogBuilder, Measure, NONE, Transition};
+use flowmine_attribution::task_attempts;
 use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
-use flowmine_correlate::task_attempts;
 use flowmine_eventlog::{LogError, Value};
 use flowmine_schema::tables::{DataFlow, TaskRun, TaskTotal};
 use flowmine_schema::time::SECOND_NS;

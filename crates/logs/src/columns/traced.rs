@@ -1,7 +1,7 @@
 //! What was traced of a job or task, as measures of an instance.
 
 use flowmine_activity_log::Measure;
-use flowmine_correlate::task_attempts::Traced;
+use flowmine_attribution::task_attempts::Traced;
 
 /// Adds what was traced.
 pub(super) fn put_traced(traced: &Traced, measures: &mut Vec<(Measure, i64)>) {

@@ -8,9 +8,9 @@
 
 use std::borrow::Cow;
 
-use flowmine_correlate::pseudonym::Pseudonymiser;
 use flowmine_correlate::state::{self, LEFT, Phase};
 use flowmine_eventlog::{Attribute, CaseHeader, Record, Relation, Types, Value};
+use flowmine_privacy::pseudonym::Pseudonymiser;
 
 use crate::job_log;
 

@@ -1,8 +1,8 @@
 //! Which columns become attributes, by which names. A value that is not known has no attribute.
 
-use flowmine_correlate::drop::DropColumns;
-use flowmine_correlate::task_attempts::Traced;
+use flowmine_attribution::task_attempts::Traced;
 use flowmine_eventlog::{Attribute, Value, ValueType};
+use flowmine_privacy::drop::DropColumns;
 use flowmine_schema::tables::{Process, TaskRun};
 
 use ValueType::{Boolean, Float, Integer, String, Time};

@@ -13,8 +13,8 @@
 //!
 //! An attempt of which no time is known has no event, which is counted. Traces come in the order of their first event, then by case id.
 
+use flowmine_attribution::task_attempts;
 use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
-use flowmine_correlate::task_attempts;
 use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, Record, Value, xes};
 use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};

@@ -17,12 +17,13 @@ pub mod objects;
 mod processes;
 mod tasks;
 
-use flowmine_correlate::drop::DropColumns;
+use flowmine_attribution::AttributionError;
+use flowmine_attribution::task_attempts::{self, Traced};
 use flowmine_correlate::jobs::attempt_name;
-use flowmine_correlate::row_rules::RowRules;
-use flowmine_correlate::task_attempts::{self, Traced};
 use flowmine_correlate::{CorrelateError, Filter};
 use flowmine_eventlog::{Attribute, IdHash, LogError};
+use flowmine_privacy::RowRules;
+use flowmine_privacy::drop::DropColumns;
 use flowmine_schema::tables::{Process, TaskIo, TaskRun, TaskTotal};
 use flowmine_schema::{Dataset, DatasetError};
 use flowmine_spill::SpillError;
@@ -43,6 +44,12 @@ pub enum TaskLogError {
     /// A temporary file could not be written or read.
     #[error(transparent)]
     Log(#[from] LogError),
+}
+
+impl From<AttributionError> for TaskLogError {
+    fn from(error: AttributionError) -> Self {
+        Self::Correlate(error.into())
+    }
 }
 
 impl From<SpillError> for TaskLogError {

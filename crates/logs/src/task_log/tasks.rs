@@ -1,9 +1,9 @@
 //! Tasks, their runs, the jobs that they were, and who gave data to whom.
 
+use flowmine_attribution::task_attempts;
 use flowmine_correlate::cases::escape;
-use flowmine_correlate::drop::DropColumns;
-use flowmine_correlate::task_attempts;
 use flowmine_eventlog::{Attribute, Object, ValueType};
+use flowmine_privacy::drop::DropColumns;
 use flowmine_schema::tables::{DataFlow, Link, TaskRun};
 
 use super::TaskLogError;

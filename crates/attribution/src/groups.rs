@@ -13,10 +13,10 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::Link;
 use rustc_hash::FxHashMap;
 
-use super::links::Links;
-use super::processes::{Belongs, Key};
-use crate::CorrelateError;
+use crate::AttributionError;
 use crate::entities::Entities;
+use crate::links::Links;
+use crate::processes::{Belongs, Key};
 use crate::rules::{Claim, Facts, Strength, engine, process_tree, work_directory};
 
 /// Clocks of an engine and a host.
@@ -147,7 +147,7 @@ impl Groups {
         links: &mut Links,
         diagnostics: &mut Diagnostics,
         transaction: &mut Transaction<'_>,
-    ) -> Result<(), CorrelateError> {
+    ) -> Result<(), AttributionError> {
         for group in &mut self.all {
             let host = hosts[group.host as usize].as_str();
             let (kind, name) = match &group.id {
@@ -226,7 +226,7 @@ impl Group {
         links: &mut Links,
         diagnostics: &mut Diagnostics,
         transaction: &mut Transaction<'_>,
-    ) -> Result<(), CorrelateError> {
+    ) -> Result<(), AttributionError> {
         let (facts, told) = self.job.child.take().unwrap_or_default();
         let mut fitting: Vec<(&u32, &(&str, String))> =
             self.claims.iter().filter(|(task, _)| engine::ran_as(entities.tasks.get(**task), &facts, 0)).collect();

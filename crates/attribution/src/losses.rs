@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use flowmine_schema::Dataset;
 use flowmine_schema::tables::{IoLoss, TaskTotal};
 
-use super::owners::Reason;
-use crate::CorrelateError;
+use crate::AttributionError;
+use crate::owners::Reason;
 
 /// One row for each host that lost operations. Bytes of reads and writes are counted where the kernel still told them; other records (of processes) are no operations.
-pub fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, CorrelateError> {
+pub fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, AttributionError> {
     let mut hosts: BTreeMap<String, TaskTotal<'static>> = BTreeMap::new();
-    dataset.read::<IoLoss<'static>, CorrelateError>(|row| {
+    dataset.read::<IoLoss<'static>, AttributionError>(|row| {
         if matches!(&*row.kind, "fork" | "exec" | "exit") {
             return Ok(());
         }

@@ -5,7 +5,7 @@
 //! script (`…/job00007/slurm_script`), for the wrappers of Makeflow (`task_3_…`) and the job scripts of Snakemake before version 8 (`snakejob.RULE.3.sh`) and for the layers of `flowmine
 //! transform` (`t_ID.sh`).
 //!
-//! What is said of a process that is in a container holds for all of the container (`attribution/cgroups.rs`), otherwise for its descendants ([`super::process_tree`]).
+//! What is said of a process that is in a container holds for all of the container (`groups.rs`), otherwise for its descendants ([`super::process_tree`]).
 
 use super::native_id::same_host;
 use super::{Claim, Facts, JobClaim, Program, Rule, Said, Script, Strength};

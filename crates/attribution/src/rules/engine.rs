@@ -3,7 +3,7 @@
 //! Snakemake starts the jobs of a run beside itself, as its own children: for a command `bash -c 'set -euo pipefail; COMMAND'`, for Python code and groups of jobs itself once more,
 //! `python -m snakemake … --target-jobs 'RULE:WILDCARDS'`, for a script its interpreter. Who opens a run's own log (`DIR/.snakemake/log/RUN.snakemake.log`) to write to it is the run's engine:
 //! below it are tasks of that run, and tasks of that run are below it ([`excludes`]). A child of the engine that makes a file that one job declares as its output is that job
-//! (`attribution/groups.rs`, rule [`OUTPUT`]).
+//! (`groups.rs`, rule [`OUTPUT`]).
 
 use super::{Claim, Facts, Finding, Program, Rule, Said, Strength};
 use crate::entities::{Entities, Task};

@@ -1,6 +1,6 @@
 //! Who read what somebody wrote: versions of files, and the table `data_flow`.
 //!
-//! In go the steps of files ([`super::files`]), put away with their order; they come back file by file. A new version of a file begins with the first write after an owner who is not its only
+//! In go the steps of files ([`crate::files`]), put away with their order; they come back file by file. A new version of a file begins with the first write after an owner who is not its only
 //! writer has read it. Phases of owners follow from the order of their writes and first reads, which is sorted once more by owner. Of all this memory holds one file's version, and four
 //! bytes for each writer and reader of a version.
 //!
@@ -12,12 +12,12 @@ use flowmine_schema::{Builder, Transaction};
 use flowmine_spill::{Sorter, put_ordered, put_ordered_text};
 use rustc_hash::FxHashMap;
 
-use super::bytes::{damaged, put_text, put_unsigned, take_text, take_unsigned};
-use super::clocks::Clocks;
-use super::files::{File, FileKey, Order, Step};
-use super::owners::{Owner, Settled};
-use crate::CorrelateError;
+use crate::AttributionError;
+use crate::bytes::{damaged, put_text, put_unsigned, take_text, take_unsigned};
+use crate::clocks::Clocks;
 use crate::entities::Entities;
+use crate::files::{File, FileKey, Order, Step};
+use crate::owners::{Owner, Settled};
 
 /// Rows that are written at once.
 const ROWS: usize = 1 << 15;
@@ -39,7 +39,7 @@ impl Steps {
     ///
     /// # Errors
     /// When the temporary file cannot be written.
-    pub fn put(&mut self, host: u32, file: &File, shared: Option<&str>, epoch: Order, steps: &[Step]) -> Result<(), CorrelateError> {
+    pub fn put(&mut self, host: u32, file: &File, shared: Option<&str>, epoch: Order, steps: &[Step]) -> Result<(), AttributionError> {
         self.place(host, &file.key, shared, epoch);
         for step in steps {
             let put = self.sorter.push(&self.key, |bytes| {
@@ -48,7 +48,7 @@ impl Steps {
                 file.key.put(bytes);
                 step.put(bytes);
             });
-            put.map_err(CorrelateError::Temporary)?;
+            put.map_err(AttributionError::Temporary)?;
         }
         Ok(())
     }
@@ -57,7 +57,7 @@ impl Steps {
     ///
     /// # Errors
     /// When the temporary file cannot be written.
-    pub fn header(&mut self, host: u32, file: &File, shared: Option<&str>) -> Result<(), CorrelateError> {
+    pub fn header(&mut self, host: u32, file: &File, shared: Option<&str>) -> Result<(), AttributionError> {
         self.place(host, &file.key, shared, (i64::MIN, 0));
         let put = self.sorter.push(&self.key, |bytes| {
             bytes.push(HEADER);
@@ -67,7 +67,7 @@ impl Steps {
             put_unsigned(file.paths.len() as u64, bytes);
             file.paths.iter().for_each(|path| put_unsigned(*path, bytes));
         });
-        put.map_err(CorrelateError::Temporary)
+        put.map_err(AttributionError::Temporary)
     }
 
     /// Files that may be the same on several hosts are sorted next to each other.
@@ -93,14 +93,14 @@ impl Steps {
     ///
     /// # Errors
     /// When a temporary file cannot be read or written, or the dataset cannot be written.
-    pub fn write(self, owner_of: &[u32], context: &Context<'_>, transaction: &mut Transaction<'_>) -> Result<u64, CorrelateError> {
-        let sorted = self.sorter.finish().map_err(CorrelateError::Temporary)?;
-        let mut walk = sorted.walk().map_err(CorrelateError::Temporary)?;
+    pub fn write(self, owner_of: &[u32], context: &Context<'_>, transaction: &mut Transaction<'_>) -> Result<u64, AttributionError> {
+        let sorted = self.sorter.finish().map_err(AttributionError::Temporary)?;
+        let mut walk = sorted.walk().map_err(AttributionError::Temporary)?;
         let mut flows = Flows::default();
         let mut of_file: Vec<u8> = Vec::new();
         let mut copies = Copies::default();
         loop {
-            let next = walk.next().map_err(CorrelateError::Temporary)?;
+            let next = walk.next().map_err(AttributionError::Temporary)?;
             let file = next.map(|(key, _)| &key[..key.len().saturating_sub(ORDER)]);
             if file != Some(&of_file) {
                 std::mem::take(&mut copies).finish(&mut flows, context)?;
@@ -191,8 +191,8 @@ impl Copies {
         owner_of: &[u32],
         context: &Context<'_>,
         flows: &mut Flows,
-    ) -> Option<Result<(), CorrelateError>> {
-        let kind = super::bytes::take_byte(&mut record)?;
+    ) -> Option<Result<(), AttributionError>> {
+        let kind = crate::bytes::take_byte(&mut record)?;
         let host = take_unsigned(&mut record)? as u32;
         let file = FileKey::take(&mut record)?;
         let at = self.file(host, file);
@@ -249,7 +249,7 @@ impl Copies {
         }
     }
 
-    fn finish(self, flows: &mut Flows, context: &Context<'_>) -> Result<(), CorrelateError> {
+    fn finish(self, flows: &mut Flows, context: &Context<'_>) -> Result<(), AttributionError> {
         for mut file in self.files {
             file.end_epoch(context, flows)?;
             file.end_version(context, flows)?;
@@ -259,7 +259,7 @@ impl Copies {
 }
 
 impl OneFile {
-    fn end_epoch(&mut self, context: &Context<'_>, flows: &mut Flows) -> Result<(), CorrelateError> {
+    fn end_epoch(&mut self, context: &Context<'_>, flows: &mut Flows) -> Result<(), AttributionError> {
         let steps = std::mem::take(&mut self.steps);
         let mut writes = steps.iter().filter(|(_, step)| step.first_write_ns.is_some()).peekable();
         if writes.peek().is_some() {
@@ -301,7 +301,7 @@ impl OneFile {
         Ok(())
     }
 
-    fn end_version(&mut self, context: &Context<'_>, flows: &mut Flows) -> Result<(), CorrelateError> {
+    fn end_version(&mut self, context: &Context<'_>, flows: &mut Flows) -> Result<(), AttributionError> {
         let (writers, readers) = (std::mem::take(&mut self.writers).all, std::mem::take(&mut self.readers).all);
         let somebody = |part: &Part| context.settled.all[part.owner as usize].is_somebody();
         if !writers.iter().chain(&readers).any(somebody) {
@@ -310,7 +310,7 @@ impl OneFile {
         // Of what was there before, only what somebody read.
         let readers: Vec<Part> = readers.into_iter().filter(|reader| !writers.is_empty() || somebody(reader)).collect();
         let writers: Vec<(u64, Part)> =
-            writers.into_iter().map(|part| Ok((flows.part(&part, Did::Write)?, part))).collect::<Result<_, CorrelateError>>()?;
+            writers.into_iter().map(|part| Ok((flows.part(&part, Did::Write)?, part))).collect::<Result<_, AttributionError>>()?;
         let did = if writers.is_empty() { Did::Look } else { Did::Read };
         let only_writer = if let [(_, writer)] = writers[..] { Some(writer.owner) } else { None };
         let readers: Vec<(u64, Part)> = readers
@@ -319,7 +319,7 @@ impl OneFile {
                 let own = only_writer == Some(part.owner);
                 Ok((if own { flows.unordered() } else { flows.part(&part, did)? }, part))
             })
-            .collect::<Result<_, CorrelateError>>()?;
+            .collect::<Result<_, AttributionError>>()?;
         let none = [None];
         let each = |parts: &[(u64, Part)]| -> Vec<Option<(u64, Part)>> {
             if parts.is_empty() { none.to_vec() } else { parts.iter().map(|part| Some(*part)).collect() }
@@ -391,7 +391,7 @@ fn name<'c>(owner: &Owner, context: &Context<'c>) -> (&'static str, Option<Strin
     }
     match &owner.pod {
         Some(pod) => ("pod", None, pod.to_string()),
-        None => ("unassigned", host(), owner.unassigned.map_or("no-rule", super::owners::Reason::name).to_owned()),
+        None => ("unassigned", host(), owner.unassigned.map_or("no-rule", crate::owners::Reason::name).to_owned()),
     }
 }
 
@@ -423,14 +423,14 @@ const NOBODY: u64 = u64::MAX;
 
 impl Flows {
     /// An owner's writes to a version, or its first read of one; gives the number by which its phase is found.
-    fn part(&mut self, part: &Part, did: Did) -> Result<u64, CorrelateError> {
+    fn part(&mut self, part: &Part, did: Did) -> Result<u64, AttributionError> {
         let number = self.unordered();
         let mut moment = |order: Order, kind: u8| {
             let mut key = part.owner.to_be_bytes().to_vec();
             put_ordered(order.0, &mut key);
             key.extend_from_slice(&order.1.to_be_bytes());
             key.push(kind);
-            self.moments.push(&key, |bytes| put_unsigned(number, bytes)).map_err(CorrelateError::Temporary)
+            self.moments.push(&key, |bytes| put_unsigned(number, bytes)).map_err(AttributionError::Temporary)
         };
         match did {
             Did::Write => {
@@ -449,22 +449,22 @@ impl Flows {
         self.parts - 1
     }
 
-    fn row(&mut self, writer: Option<u64>, reader: Option<u64>, row: &DataFlow<'_>) -> Result<(), CorrelateError> {
+    fn row(&mut self, writer: Option<u64>, reader: Option<u64>, row: &DataFlow<'_>) -> Result<(), AttributionError> {
         self.count += 1;
         let put = self.rows.push(&self.count.to_be_bytes(), |bytes| {
             [writer, reader].into_iter().for_each(|part| bytes.extend_from_slice(&part.unwrap_or(NOBODY).to_le_bytes()));
             row.put(bytes);
         });
-        put.map_err(CorrelateError::Temporary)
+        put.map_err(AttributionError::Temporary)
     }
 
     /// The phase of each part. A phase ends with the first read of something new after, or while, its owner writes.
-    fn phases(moments: Sorter, parts: u64) -> Result<Vec<u32>, CorrelateError> {
-        let sorted = moments.finish().map_err(CorrelateError::Temporary)?;
-        let mut walk = sorted.walk().map_err(CorrelateError::Temporary)?;
+    fn phases(moments: Sorter, parts: u64) -> Result<Vec<u32>, AttributionError> {
+        let sorted = moments.finish().map_err(AttributionError::Temporary)?;
+        let mut walk = sorted.walk().map_err(AttributionError::Temporary)?;
         let mut phases = vec![u32::MAX; usize::try_from(parts).unwrap_or_default()];
         let (mut owner, mut phase, mut wrote, mut writing) = (None, 0u32, false, 0u64);
-        while let Some((key, record)) = walk.next().map_err(CorrelateError::Temporary)? {
+        while let Some((key, record)) = walk.next().map_err(AttributionError::Temporary)? {
             let mut rest = record;
             let part = damaged(take_unsigned(&mut rest))? as usize;
             let of = key.first_chunk::<4>().copied();
@@ -493,16 +493,16 @@ impl Flows {
         Ok(phases)
     }
 
-    fn write(self, transaction: &mut Transaction<'_>) -> Result<u64, CorrelateError> {
+    fn write(self, transaction: &mut Transaction<'_>) -> Result<u64, AttributionError> {
         let phases = Self::phases(self.moments, self.parts)?;
         let phase = |part: [u8; 8]| {
             phases.get(u64::from_le_bytes(part) as usize).filter(|phase| **phase != u32::MAX).map(|phase| i64::from(*phase))
         };
-        let sorted = self.rows.finish().map_err(CorrelateError::Temporary)?;
-        let mut walk = sorted.walk().map_err(CorrelateError::Temporary)?;
+        let sorted = self.rows.finish().map_err(AttributionError::Temporary)?;
+        let mut walk = sorted.walk().map_err(AttributionError::Temporary)?;
         transaction.clear::<DataFlow<'static>>()?;
         let mut rows = Builder::<DataFlow<'static>>::new();
-        while let Some((_, record)) = walk.next().map_err(CorrelateError::Temporary)? {
+        while let Some((_, record)) = walk.next().map_err(AttributionError::Temporary)? {
             let (writer, rest) = damaged(record.split_first_chunk::<8>())?;
             let (reader, rest) = damaged(rest.split_first_chunk::<8>())?;
             let row = damaged(DataFlow::take(rest))?;

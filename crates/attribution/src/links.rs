@@ -4,10 +4,10 @@ use flowmine_schema::tables::Link;
 use flowmine_schema::{Builder, Transaction};
 use rustc_hash::FxHashSet;
 
-use super::owners::Owner;
-use super::processes::Belongs;
-use crate::CorrelateError;
+use crate::AttributionError;
 use crate::entities::Entities;
+use crate::owners::Owner;
+use crate::processes::Belongs;
 use crate::rules::{Claim, Facts, Finding, Strength, native_id};
 
 /// Rows that are written at once.
@@ -24,7 +24,7 @@ pub struct Links {
 
 impl Links {
     /// Adds a row.
-    pub fn push(&mut self, link: &Link<'_>, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+    pub fn push(&mut self, link: &Link<'_>, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         self.rows.push(link);
         self.written += 1;
         if self.rows.len() >= ROWS {
@@ -41,7 +41,7 @@ impl Links {
         owner: &Owner,
         entities: &Entities,
         transaction: &mut Transaction<'_>,
-    ) -> Result<(), CorrelateError> {
+    ) -> Result<(), AttributionError> {
         for finding in [&belongs.task, &belongs.job, &belongs.pod, &belongs.container, &belongs.unit].into_iter().flatten() {
             let target = target(finding, &facts.host, owner, entities);
             let link = Link {
@@ -70,7 +70,7 @@ impl Links {
         owner: &Owner,
         entities: &Entities,
         transaction: &mut Transaction<'_>,
-    ) -> Result<(), CorrelateError> {
+    ) -> Result<(), AttributionError> {
         let Some(task) = belongs.task_number().filter(|_| matches!(finding.claim, Claim::Job(_) | Claim::Pod(_) | Claim::Container(_)))
         else {
             return Ok(());
@@ -106,7 +106,7 @@ impl Links {
     }
 
     /// The jobs that engines say their tasks were, of tasks of which no process was seen in one. A raw id that several jobs had at that time tells nothing.
-    pub fn of_untraced(&mut self, entities: &Entities, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+    pub fn of_untraced(&mut self, entities: &Entities, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         let traced: FxHashSet<u32> = self.ran_as.iter().filter(|(_, what)| what.starts_with("job ")).map(|(task, _)| *task).collect();
         for (number, task) in (0u32..).zip(entities.tasks.iter()) {
             let Some(id) = task.native_id.as_deref().filter(|_| task.native_kind.as_deref() == Some("slurm_job")) else { continue };
@@ -135,7 +135,7 @@ impl Links {
     }
 
     /// Writes what is left; gives the number of rows.
-    pub fn finish(self, transaction: &mut Transaction<'_>) -> Result<u64, CorrelateError> {
+    pub fn finish(self, transaction: &mut Transaction<'_>) -> Result<u64, AttributionError> {
         transaction.append(self.rows)?;
         Ok(self.written)
     }

@@ -2,10 +2,10 @@
 
 use flowmine_schema::tables::{IoTotal, TaskIo};
 
-use super::bytes::{put, put_maybe, put_text, put_unsigned, take, take_byte, take_maybe, take_text, take_unsigned};
-use super::files::FileEvent;
-use super::histogram::Histogram;
-use super::ranges::Ranges;
+use crate::bytes::{put, put_maybe, put_text, put_unsigned, take, take_byte, take_maybe, take_text, take_unsigned};
+use crate::files::FileEvent;
+use crate::histogram::Histogram;
+use crate::ranges::Ranges;
 
 /// Of so many open files of one process on one file the last offset is remembered.
 const STREAMS: usize = 8;
@@ -366,7 +366,7 @@ impl Access {
     }
 
     /// Appends the sums, without ranges.
-    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+    pub(crate) fn put(&self, bytes: &mut Vec<u8>) {
         for transfers in [&self.read, &self.write] {
             bytes.push(u8::from(transfers.is_some()));
             if let Some(transfers) = transfers {
@@ -382,7 +382,7 @@ impl Access {
         }
     }
 
-    pub(super) fn take(bytes: &mut &[u8]) -> Option<Self> {
+    pub(crate) fn take(bytes: &mut &[u8]) -> Option<Self> {
         let mut transfers = || match take_byte(bytes)? {
             0 => Some(None),
             _ => Some(Some(Box::new(Transfers::take(bytes)?))),

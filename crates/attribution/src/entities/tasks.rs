@@ -9,9 +9,9 @@ use flowmine_schema::Dataset;
 use flowmine_schema::tables::TaskRun;
 use rustc_hash::FxHashMap;
 
-use crate::CorrelateError;
-use crate::cases::escape;
+use crate::AttributionError;
 use crate::rules::engine;
+use flowmine_schema::text::ids::escape;
 
 /// A time and how exact it is: the true moment is at most so far away; `None` is a bound that is not known.
 pub type Moment = (i64, Option<i64>);
@@ -206,9 +206,9 @@ impl Tasks {
     ///
     /// # Errors
     /// When the dataset cannot be read.
-    pub fn read(dataset: &Dataset) -> Result<Self, CorrelateError> {
+    pub fn read(dataset: &Dataset) -> Result<Self, AttributionError> {
         let mut tasks = Vec::new();
-        dataset.read::<TaskRow<'static>, CorrelateError>(|row| {
+        dataset.read::<TaskRow<'static>, AttributionError>(|row| {
             if !row.cached {
                 tasks.push(of_row(&row));
             }

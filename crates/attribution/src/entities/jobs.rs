@@ -1,9 +1,10 @@
 //! Attempts at Slurm jobs, found by their raw id.
 
-use flowmine_schema::time::SECOND_NS;
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
+use flowmine_schema::time::SECOND_NS;
 use flowmine_slurm::host_list;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Slurm's clock and a host's may differ by so much, and times of Slurm are whole seconds: used to tell apart attempts and ids that are used again.
 const SLACK_NS: i64 = 5 * SECOND_NS;
@@ -17,7 +18,7 @@ fn short(host: &str) -> String {
 }
 
 /// An attempt at a job.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownJob {
     /// Its cluster.
     pub cluster: String,
@@ -36,7 +37,7 @@ pub struct KnownJob {
     /// The name of its user.
     pub user: Option<Box<str>>,
     /// The nodes on which it ran, as Slurm's host list.
-    pub node_list: Option<Box<str>>,
+    pub node_list: Option<Arc<str>>,
 }
 
 /// All attempts.
@@ -44,20 +45,25 @@ pub struct KnownJob {
 pub struct KnownJobs {
     all: Vec<KnownJob>,
     by_id: FxHashMap<i64, Vec<u32>>,
+    /// The host lists that were seen, each expanded once.
+    lists: FxHashSet<Arc<str>>,
     /// What Slurm calls nodes, in small letters and without domains.
     nodes: FxHashSet<String>,
 }
 
 impl KnownJobs {
-    pub(crate) fn from_all(all: Vec<KnownJob>) -> Self {
-        let mut by_id: FxHashMap<i64, Vec<u32>> = FxHashMap::default();
-        for (at, job) in all.iter().enumerate() {
-            by_id.entry(job.job_id).or_default().push(at as u32);
+    /// Takes an attempt, as Slurm tells of it. Those at the same job come in the order in which they were made.
+    pub fn add(&mut self, mut job: KnownJob) {
+        self.by_id.entry(job.job_id).or_default().push(self.all.len() as u32);
+        if let Some(list) = &mut job.node_list {
+            if let Some(known) = self.lists.get(list) {
+                *list = known.clone();
+            } else {
+                self.lists.insert(list.clone());
+                self.nodes.extend(host_list::expand(list, MOST_NODES).into_iter().flatten().map(|name| short(&name)));
+            }
         }
-        let lists: FxHashSet<&str> = all.iter().filter_map(|job| job.node_list.as_deref()).collect();
-        let nodes =
-            lists.into_iter().filter_map(|list| host_list::expand(list, MOST_NODES).ok()).flatten().map(|name| short(&name)).collect();
-        Self { all, by_id, nodes }
+        self.all.push(job);
     }
 
     /// Whether a job ran on other nodes than this host, which Slurm calls a node. A machine can have another name there (`NodeHostname` of slurm.conf(5)):

@@ -199,17 +199,14 @@ fn slurm_says_which_job_and_the_engine_which_task() {
 fn a_job_id_that_two_clusters_have_needs_the_cluster() {
     let mut world = World::default();
     for cluster in ["east", "west"] {
-        world.jobs.push(JobState {
+        world.jobs.push(KnownJob {
             cluster: cluster.into(),
             job: "7".into(),
             job_id: 7,
             submit_ns: Some(T0),
+            since_ns: T0,
             start_ns: Some(T0 + SECOND),
-            observed_at_ns: T0 + 2 * SECOND,
-            state: Some("RUNNING".into()),
-            change: "new".into(),
-            source: "squeue".into(),
-            ..JobState::default()
+            ..KnownJob::default()
         });
     }
     let (named, unnamed) = (P("n1", 10, 2), P("n1", 11, 2));
@@ -371,19 +368,16 @@ fn a_row_that_tells_nothing_hides_nothing() {
 fn who_says_that_he_is_another_users_job_is_not_believed() {
     let mut world = World::default();
     for (id, user, nodes) in [(5001, "victim", "n[1-2]"), (6001, "mallory", "n2"), (7001, "victim", "n2")] {
-        world.jobs.push(JobState {
+        world.jobs.push(KnownJob {
             cluster: "lab".into(),
-            job: id.to_string().into(),
+            job: id.to_string(),
             job_id: id,
             submit_ns: Some(T0),
+            since_ns: T0,
             start_ns: Some(T0 + SECOND),
-            observed_at_ns: T0 + 2 * SECOND,
-            state: Some("RUNNING".into()),
-            change: "new".into(),
-            source: "squeue".into(),
             user: Some(user.into()),
             node_list: Some(nodes.into()),
-            ..JobState::default()
+            ..KnownJob::default()
         });
     }
     let claims = |id: i64| format!(r#"{{"SLURM_JOB_ID":"{id}"}}"#);

@@ -7,6 +7,10 @@ pub use jobs::{KnownJob, KnownJobs};
 pub use tasks::{Moment, Task, Tasks};
 pub(crate) use tasks::{SameKey, TaskRow, key, of_row, without_number};
 
+use flowmine_schema::Dataset;
+
+use crate::AttributionError;
+
 /// Tasks and jobs.
 #[derive(Debug, Default)]
 pub struct Entities {
@@ -14,4 +18,14 @@ pub struct Entities {
     pub tasks: Tasks,
     /// Attempts at jobs.
     pub jobs: KnownJobs,
+}
+
+impl Entities {
+    /// Reads the table `task_runs`; jobs are known already.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read.
+    pub fn read(dataset: &Dataset, jobs: KnownJobs) -> Result<Self, AttributionError> {
+        Ok(Self { tasks: Tasks::read(dataset)?, jobs })
+    }
 }

@@ -10,13 +10,13 @@ use flowmine_schema::{Builder, Transaction};
 use flowmine_spill::{Sorter, put_ordered};
 use rustc_hash::FxHashSet;
 
-use super::access::Access;
-use super::bytes::{damaged, put, put_text, put_unsigned, take, take_byte, take_text, take_unsigned};
-use super::files::FileKey;
-use super::owners::{Settled, Time, io_row, total_row};
-use super::ranges::{Extent, Range, Union};
-use crate::CorrelateError;
+use crate::AttributionError;
+use crate::access::Access;
+use crate::bytes::{damaged, put, put_text, put_unsigned, take, take_byte, take_text, take_unsigned};
 use crate::entities::Entities;
+use crate::files::FileKey;
+use crate::owners::{Settled, Time, io_row, total_row};
+use crate::ranges::{Extent, Range, Union};
 
 /// Ranges in one record.
 const CHUNK: usize = 512;
@@ -47,7 +47,7 @@ impl Partials {
     ///
     /// # Errors
     /// When the temporary file cannot be written.
-    pub fn put(&mut self, process: u32, file: OfFile<'_>, mut access: Access) -> Result<(), CorrelateError> {
+    pub fn put(&mut self, process: u32, file: OfFile<'_>, mut access: Access) -> Result<(), AttributionError> {
         self.record(process, &file.key, SUMS, |bytes| {
             access.put(bytes);
             put_text(file.file_system, bytes);
@@ -60,7 +60,7 @@ impl Partials {
     ///
     /// # Errors
     /// When the temporary file cannot be written.
-    pub fn put_ranges(&mut self, process: u32, key: &FileKey, access: &mut Access) -> Result<(), CorrelateError> {
+    pub fn put_ranges(&mut self, process: u32, key: &FileKey, access: &mut Access) -> Result<(), AttributionError> {
         for (kind, transfers) in [(READ_RANGES, &mut access.read), (WRITE_RANGES, &mut access.write)] {
             let Some(transfers) = transfers else { continue };
             for chunk in transfers.ranges.take().chunks(CHUNK) {
@@ -70,7 +70,7 @@ impl Partials {
         Ok(())
     }
 
-    fn record(&mut self, process: u32, key: &FileKey, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), CorrelateError> {
+    fn record(&mut self, process: u32, key: &FileKey, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), AttributionError> {
         // Without a key: they come back in the order in which they were put.
         let put = self.0.push(&[], |bytes| {
             put_unsigned(process.into(), bytes);
@@ -78,16 +78,16 @@ impl Partials {
             bytes.push(kind);
             fill(bytes);
         });
-        put.map_err(CorrelateError::Temporary)
+        put.map_err(AttributionError::Temporary)
     }
 
     /// Sorts by owner and file.
-    fn by_owner(self, owner_of: &[u32], settled: &Settled) -> Result<flowmine_spill::Sorted, CorrelateError> {
-        let all = self.0.finish().map_err(CorrelateError::Temporary)?;
+    fn by_owner(self, owner_of: &[u32], settled: &Settled) -> Result<flowmine_spill::Sorted, AttributionError> {
+        let all = self.0.finish().map_err(AttributionError::Temporary)?;
         let mut sorter = Sorter::default();
-        let mut walk = all.walk().map_err(CorrelateError::Temporary)?;
+        let mut walk = all.walk().map_err(AttributionError::Temporary)?;
         let mut key = Vec::new();
-        while let Some((_, record)) = walk.next().map_err(CorrelateError::Temporary)? {
+        while let Some((_, record)) = walk.next().map_err(AttributionError::Temporary)? {
             let mut rest = record;
             let process = damaged(take_unsigned(&mut rest))?;
             let file = damaged(FileKey::take(&mut rest))?;
@@ -100,9 +100,9 @@ impl Partials {
             if kind != SUMS {
                 put_ordered(damaged(first_of_chunk(rest))?, &mut key);
             }
-            sorter.push(&key, |bytes| bytes.extend_from_slice(record)).map_err(CorrelateError::Temporary)?;
+            sorter.push(&key, |bytes| bytes.extend_from_slice(record)).map_err(AttributionError::Temporary)?;
         }
-        sorter.finish().map_err(CorrelateError::Temporary)
+        sorter.finish().map_err(AttributionError::Temporary)
     }
 
     /// Writes the tables.
@@ -117,16 +117,16 @@ impl Partials {
         lost: Vec<TaskTotal<'static>>,
         entities: &Entities,
         transaction: &mut Transaction<'_>,
-    ) -> Result<Written, CorrelateError> {
+    ) -> Result<Written, AttributionError> {
         let sorted = self.by_owner(owner_of, settled)?;
         transaction.clear::<TaskIo<'static>>()?;
         let mut rows = Builder::<TaskIo<'static>>::new();
         let mut totals = Totals::new(settled, hosts, entities);
         let mut written = Written::default();
         let mut summing: Option<Summing> = None;
-        let mut walk = sorted.walk().map_err(CorrelateError::Temporary)?;
+        let mut walk = sorted.walk().map_err(AttributionError::Temporary)?;
         loop {
-            let next = walk.next().map_err(CorrelateError::Temporary)?;
+            let next = walk.next().map_err(AttributionError::Temporary)?;
             let owner_and_file = |key: &[u8]| key.get(..key.len().min(4 + 4 * 8)).unwrap_or_default().to_vec();
             if let Some(done) = summing.take_if(|summing| next.is_none_or(|(key, _)| owner_and_file(key) != summing.key)) {
                 let owner = done.owner;
@@ -245,7 +245,7 @@ impl Summing {
         row.file_system = self.file_system.map(Into::into);
         row.path = row.path.or(self.path.map(Into::into));
         row.processes = self.processes.len() as i64;
-        let exact = |transfers: &Option<Box<super::access::Transfers>>, extent: Extent| match transfers {
+        let exact = |transfers: &Option<Box<crate::access::Transfers>>, extent: Extent| match transfers {
             Some(transfers) if transfers.inexact => (None, None),
             _ => (Some(extent.bytes), Some(extent.ranges)),
         };
@@ -266,7 +266,7 @@ struct Totals<'a> {
 
 impl<'a> Totals<'a> {
     fn new(settled: &'a Settled, hosts: &[String], entities: &'a Entities) -> Self {
-        let row = |(number, owner): (usize, &super::owners::Owner)| {
+        let row = |(number, owner): (usize, &crate::owners::Owner)| {
             let number = number as u32;
             let sums = &settled.sums[number as usize];
             let Time { started_ns, ended_ns, time_ns, source } = settled.time(number, entities);
@@ -309,7 +309,12 @@ impl<'a> Totals<'a> {
         total.last_ns = total.last_ns.max(row.last_read_ns).max(row.last_write_ns);
     }
 
-    fn write(self, lost: Vec<TaskTotal<'static>>, transaction: &mut Transaction<'_>, written: &mut Written) -> Result<(), CorrelateError> {
+    fn write(
+        self,
+        lost: Vec<TaskTotal<'static>>,
+        transaction: &mut Transaction<'_>,
+        written: &mut Written,
+    ) -> Result<(), AttributionError> {
         let mut rows = Builder::<TaskTotal<'static>>::new();
         for row in self.rows.iter().chain(&lost) {
             rows.push(row);

@@ -306,7 +306,7 @@ fn traced(world: &World) -> BTreeMap<String, [i128; 4]> {
     hosts
 }
 
-/// What `correlate` wrote of traces, to the byte.
+/// What was written of traces, to the byte.
 fn bytes(dataset: &Path) -> BTreeMap<&'static str, Vec<Vec<u8>>> {
     let table = |name: &'static str| {
         let dir = dataset.join(name);
@@ -318,12 +318,6 @@ fn bytes(dataset: &Path) -> BTreeMap<&'static str, Vec<Vec<u8>>> {
     ["task_io", "task_totals", "logical_task_totals", "data_flow", "links", "diagnostics"].into_iter().map(table).collect()
 }
 
-fn correlated(dataset: &Dataset) {
-    let rules = RowRules::default();
-    let parts = Parts::of(dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
-    correlate(dataset, &parts, ALL).unwrap();
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
     #[test]
@@ -332,12 +326,12 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("d");
         let dataset = world.written(&path, usize::MAX);
-        correlated(&dataset);
+        attributed(&dataset, &[]);
         let (first, told) = (bytes(&path), Told::of(&dataset));
-        correlated(&dataset);
+        attributed(&dataset, &[]);
         prop_assert!(first == bytes(&path), "twice the same");
         let parts = world.written(&dir.path().join("parts"), part);
-        correlated(&parts);
+        attributed(&parts, &[]);
         prop_assert_eq!(&Told::of(&parts), &told, "however many rows a file holds");
 
         let mut sums: BTreeMap<String, [i128; 4]> = BTreeMap::new();

@@ -12,15 +12,13 @@ use std::collections::BTreeMap;
 use flowmine_schema::dataset::Role;
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{
-    Clock, DataFlow, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, JobState, Link, LogicalTaskTotal, Process, TaskIo, TaskRun, TaskTotal,
-    TracedFile,
+    Clock, DataFlow, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, Link, LogicalTaskTotal, Process, TaskIo, TaskRun, TaskTotal, TracedFile,
 };
 use flowmine_schema::time::Day;
 use flowmine_schema::{Builder, Dataset, DatasetError};
 
-use crate::cases::ALL;
-use crate::parts::{Parts, ROWS_AT_ONCE};
-use crate::{RowRules, Timestamp, correlate};
+use crate::attribute;
+use crate::entities::{Entities, KnownJob, KnownJobs};
 
 /// All times are after this.
 const T0: i64 = 1_795_000_000_000_000_000;
@@ -37,7 +35,7 @@ struct World {
     hosts: Vec<Host<'static>>,
     clocks: Vec<Clock<'static>>,
     runs: Vec<TaskRun<'static>>,
-    jobs: Vec<JobState<'static>>,
+    jobs: Vec<KnownJob>,
 }
 
 /// A process: host, pid, start in seconds.
@@ -156,11 +154,9 @@ impl World {
     fn correlated(&self) -> Told {
         let dir = tempfile::tempdir().unwrap();
         let dataset = self.written(&dir.path().join("d"), usize::MAX);
-        let rules = RowRules::default();
-        let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
         // Twice: the second replaces the first.
-        correlate(&dataset, &parts, ALL).unwrap();
-        correlate(&dataset, &parts, ALL).unwrap();
+        attributed(&dataset, &self.jobs);
+        attributed(&dataset, &self.jobs);
         Told::of(&dataset)
     }
 
@@ -177,7 +173,6 @@ impl World {
         let mut writer = dataset.writer(Role::Raw, "test").unwrap();
         let mut transaction = writer.begin().unwrap();
         transaction.append(built::<TaskRun<'static>>(&self.runs)).unwrap();
-        transaction.append(built::<JobState<'static>>(&self.jobs)).unwrap();
         transaction.commit().unwrap();
         drop(writer);
         dataset
@@ -206,6 +201,21 @@ impl Told {
             diagnostics: read::<DiagnosticRow<'static>, _>(dataset, |row| row.into_owned()),
         }
     }
+}
+
+/// Writes what follows from a dataset's traces and tasks, and these jobs, in the place of what was derived before.
+fn attributed(dataset: &Dataset, jobs: &[KnownJob]) {
+    let mut known = KnownJobs::default();
+    jobs.iter().cloned().for_each(|job| known.add(job));
+    let mut writer = dataset.writer(Role::Derived, "test").unwrap();
+    let mut transaction = writer.begin().unwrap();
+    transaction.replace(Builder::<Link<'static>>::new()).unwrap();
+    let entities = Entities::read(dataset, known).unwrap();
+    let found = attribute(dataset, &entities, &mut transaction).unwrap();
+    let mut diagnostics = Builder::<DiagnosticRow<'static>>::new();
+    found.diagnostics.append_to(&mut diagnostics, "correlate", None);
+    transaction.replace(diagnostics).unwrap();
+    transaction.commit().unwrap();
 }
 
 fn built<R: Row>(rows: &[R::Of<'static>]) -> Builder<R> {

@@ -5,26 +5,9 @@
 //!
 //! **One pass.** Hosts are read one after the other, operations in the order in which they were written; rows of processes and files are read in step with them, as far as what they tell of
 //! had begun. Memory holds the live processes with what each did to the files that it used, files in use, and for each process that ever was four bytes. What a process did is
-//! put away when it is settled (after its end) and sorted outside of memory ([`sums`], [`flow`]).
+//! put away when it is settled (after its end) and sorted outside of memory ([`crate::sums`], [`crate::flow`]).
 //!
-//! **Every operation is somebody's or has a reason** ([`owners::Reason`]), so that the bytes of all rows are the bytes of all operations, and with the lost ones all that the kernel counted.
-
-pub mod access;
-mod bytes;
-pub mod clocks;
-pub mod files;
-pub mod flow;
-mod groups;
-pub mod histogram;
-mod links;
-mod losses;
-pub mod owners;
-pub mod processes;
-pub mod ranges;
-pub mod sums;
-
-#[cfg(test)]
-mod tests;
+//! **Every operation is somebody's or has a reason** ([`Reason`]), so that the bytes of all rows are the bytes of all operations, and with the lost ones all that the kernel counted.
 
 use std::collections::BTreeMap;
 
@@ -33,19 +16,18 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
 use flowmine_schema::{Dataset, Transaction};
 
-use access::Access;
-use clocks::Clocks;
-use files::{Effect, File, FileEvent, Files, Order, UNTOLD};
-use flow::Steps;
-use groups::Groups;
-use links::Links;
-use owners::{Owner, OwnerJob, Owners, ProcessSums, Reason};
-use processes::{Belongs, Of, Processes};
-use sums::{OfFile, Partials, Written};
-
-use crate::CorrelateError;
+use crate::AttributionError;
+use crate::access::Access;
+use crate::clocks::Clocks;
 use crate::entities::Entities;
+use crate::files::{Effect, File, FileEvent, Files, Order, Step, UNTOLD};
+use crate::flow::{Context, Steps};
+use crate::groups::Groups;
+use crate::links::Links;
+use crate::owners::{Owner, OwnerJob, Owners, ProcessSums, Reason};
+use crate::processes::{Belongs, Of, Processes};
 use crate::rules::{self, Claim, Script, engine, process_tree};
+use crate::sums::{OfFile, Partials, Written};
 
 /// Files of one process that are kept in memory; then all are put away.
 const ACCESSES: usize = 1 << 12;
@@ -79,7 +61,7 @@ pub struct Attributed {
 ///
 /// # Errors
 /// When the dataset or a temporary file cannot be read or written.
-pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Transaction<'_>) -> Result<Attributed, CorrelateError> {
+pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Transaction<'_>) -> Result<Attributed, AttributionError> {
     let hosts = all_hosts(dataset)?;
     let clocks = Clocks::read(dataset, &hosts)?;
     let mut all = All {
@@ -100,11 +82,11 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
     }
     all.groups.decide(entities, &hosts, &mut all.links, &mut all.diagnostics, transaction)?;
     all.links.of_untraced(entities, transaction)?;
-    let lost = losses::rows(dataset)?;
+    let lost = crate::losses::rows(dataset)?;
     let All { owners, owner_of, partials, steps, groups, links, diagnostics, operations, .. } = all;
     let settled = owners.settle(|group| groups.task(group), |group| groups.contradicts_itself(group));
     let written = partials.write(&owner_of, &settled, &hosts, lost, entities, transaction)?;
-    let context = flow::Context { settled: &settled, hosts: &hosts, clocks: &clocks, entities };
+    let context = Context { settled: &settled, hosts: &hosts, clocks: &clocks, entities };
     let flows = steps.write(&owner_of, &context, transaction)?;
     let processes = owner_of.len() as u64;
     Ok(Attributed { hosts: hosts.len(), operations, processes, links: links.finish(transaction)?, written, flows, diagnostics })
@@ -114,12 +96,12 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
 ///
 /// # Errors
 /// When the dataset cannot be read.
-pub fn has_traces(dataset: &Dataset) -> Result<bool, CorrelateError> {
+pub fn has_traces(dataset: &Dataset) -> Result<bool, AttributionError> {
     Ok(!all_hosts(dataset)?.is_empty())
 }
 
 /// The hosts of all traces, in order.
-fn all_hosts(dataset: &Dataset) -> Result<Vec<String>, CorrelateError> {
+fn all_hosts(dataset: &Dataset) -> Result<Vec<String>, AttributionError> {
     let mut hosts = dataset.hosts_of::<Host<'static>>()?;
     hosts.extend(dataset.hosts_of::<Process<'static>>()?);
     hosts.extend(dataset.hosts_of::<IoEvent<'static>>()?);
@@ -168,7 +150,7 @@ struct Pass<'a, 'b, 'd> {
 }
 
 impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
-    fn new(all: &'b mut All<'a>, dataset: &'d Dataset, host: &str, number: u32) -> Result<Self, CorrelateError> {
+    fn new(all: &'b mut All<'a>, dataset: &'d Dataset, host: &str, number: u32) -> Result<Self, AttributionError> {
         Ok(Self {
             all,
             host: host.to_owned(),
@@ -187,9 +169,9 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         })
     }
 
-    fn run(mut self, dataset: &Dataset, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+    fn run(mut self, dataset: &Dataset, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         let host = self.host.clone();
-        dataset.read_host::<FileEvent<'static>, CorrelateError>(&host, |event| {
+        dataset.read_host::<FileEvent<'static>, AttributionError>(&host, |event| {
             self.totals(event.start_ns, transaction)?;
             self.event(&event, transaction)
         })?;
@@ -203,7 +185,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     }
 
     /// Reads the rows of processes and files that had begun by a time, and settles the processes that had ended well before.
-    fn read_along(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+    fn read_along(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         while self.next_file_ns <= until_ns {
             match self.told_files.peek()? {
                 Some(row) if row.first_seen_ns <= until_ns => {
@@ -246,7 +228,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         Ok(())
     }
 
-    fn settle_ended(&mut self, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+    fn settle_ended(&mut self, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         while let Some(slot) = self.processes.next_ended(self.now_ns) {
             self.settle(slot, transaction)?;
         }
@@ -254,7 +236,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     }
 
     /// Time goes on to an operation.
-    fn advance(&mut self, start_ns: i64, end_ns: i64, transaction: &mut Transaction<'_>) -> Result<Order, CorrelateError> {
+    fn advance(&mut self, start_ns: i64, end_ns: i64, transaction: &mut Transaction<'_>) -> Result<Order, AttributionError> {
         self.all.operations += 1;
         self.all.at += 1;
         if start_ns >= self.next_process_ns.min(self.next_file_ns) {
@@ -267,7 +249,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         Ok((self.now_ns, self.all.at))
     }
 
-    fn event(&mut self, event: &FileEvent<'_>, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+    fn event(&mut self, event: &FileEvent<'_>, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         let end_ns = event.end_ns.unwrap_or(event.start_ns);
         let now = self.advance(event.start_ns, end_ns, transaction)?;
         match &*event.op {
@@ -339,7 +321,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
 
     /// Takes the sums of operations that had ended by a time: a trace that does not keep single operations has them for each process and open file. They are told some seconds later and in any order,
     /// so that some thousands are read ahead.
-    fn totals(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+    fn totals(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         while self.next_total_ns <= until_ns {
             while self.totals_ahead.len() < TOTALS_AHEAD {
                 let Some(total) = self.told_totals.peek()?.map(IoTotal::into_owned) else { break };
@@ -361,7 +343,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         Ok(())
     }
 
-    fn total(&mut self, total: &IoTotal<'_>, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+    fn total(&mut self, total: &IoTotal<'_>, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         let now = self.advance(total.first_ns, total.last_ns, transaction)?;
         let owner_of = &mut self.all.owner_of;
         let of = self.processes.of_operation(total.pid, total.process_start_ns, || serial(owner_of));
@@ -399,7 +381,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     }
 
     /// What an operation did to the content of a file.
-    fn effect(&mut self, process: u32, at: u32, effect: Effect, start_ns: i64, end_ns: i64, now: Order) -> Result<(), CorrelateError> {
+    fn effect(&mut self, process: u32, at: u32, effect: Effect, start_ns: i64, end_ns: i64, now: Order) -> Result<(), AttributionError> {
         let Some(file) = self.files.get(at) else { return Ok(()) };
         if let Some((epoch, steps)) = file.take(process, effect, start_ns, end_ns, now) {
             put_away_steps(self.all, self.number, &self.files, at, epoch, &steps)?;
@@ -408,7 +390,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     }
 
     /// Puts away what a live process did: its ranges, or all of it.
-    fn put_away_accesses(&mut self, slot: u32, all_of_it: bool) -> Result<(), CorrelateError> {
+    fn put_away_accesses(&mut self, slot: u32, all_of_it: bool) -> Result<(), AttributionError> {
         let Some(node) = self.processes.get(slot) else { return Ok(()) };
         node.ranges = 0;
         let process = node.serial;
@@ -429,7 +411,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     }
 
     /// A process has ended, or the trace has: it is decided to whom it belongs.
-    fn settle(&mut self, slot: u32, transaction: &mut Transaction<'_>) -> Result<(), CorrelateError> {
+    fn settle(&mut self, slot: u32, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         let belongs = self.processes.belongs(slot, self.all.entities);
         self.put_away_accesses(slot, true)?;
         let Some(key) = self.processes.get(slot).map(|node| node.key) else { return Ok(()) };
@@ -505,20 +487,20 @@ fn serial(owner_of: &mut Vec<u32>) -> u32 {
     owner_of.len() as u32 - 1
 }
 
-fn put_away_access(all: &mut All<'_>, files: &mut Files, process: u32, at: u32, access: Access) -> Result<(), CorrelateError> {
+fn put_away_access(all: &mut All<'_>, files: &mut Files, process: u32, at: u32, access: Access) -> Result<(), AttributionError> {
     let Some((key, path)) = files.get(at).map(|file| (file.key, file.path.clone())) else { return Ok(()) };
     let of_file = OfFile { key, file_system: files.file_system(key.device), path: path.as_deref() };
     all.partials.put(process, of_file, access)
 }
 
-fn put_away_steps(all: &mut All<'_>, host: u32, files: &Files, at: u32, epoch: Order, steps: &[files::Step]) -> Result<(), CorrelateError> {
+fn put_away_steps(all: &mut All<'_>, host: u32, files: &Files, at: u32, epoch: Order, steps: &[Step]) -> Result<(), AttributionError> {
     let Some(file) = files.peek(at) else { return Ok(()) };
     let epoch = (all.clocks.correct(host, epoch.0), epoch.1);
     all.steps.put(host, file, shared(file, files), epoch, steps)
 }
 
 /// A file that is forgotten: its last epoch, and what is known of it.
-fn put_away(all: &mut All<'_>, host: u32, mut file: File, files: &Files) -> Result<(), CorrelateError> {
+fn put_away(all: &mut All<'_>, host: u32, mut file: File, files: &Files) -> Result<(), AttributionError> {
     if let Some((epoch, steps)) = file.take_steps() {
         let epoch = (all.clocks.correct(host, epoch.0), epoch.1);
         all.steps.put(host, &file, shared(&file, files), epoch, &steps)?;

@@ -1,50 +1,50 @@
 //! Records as bytes for temporary files: whole numbers in as few bytes as they need (LEB128), texts with their length. The form never outlives a run.
 
-pub(super) use flowmine_schema::leb128::{put as put_unsigned, take as take_unsigned};
+pub(crate) use flowmine_schema::leb128::{put as put_unsigned, take as take_unsigned};
 use flowmine_spill::SpillError;
 
-use crate::CorrelateError;
+use crate::AttributionError;
 
 /// A record of a temporary file that is not one of ours.
-pub(super) fn damaged<T>(value: Option<T>) -> Result<T, CorrelateError> {
-    value.ok_or(CorrelateError::Temporary(SpillError::Damaged))
+pub(crate) fn damaged<T>(value: Option<T>) -> Result<T, AttributionError> {
+    value.ok_or(AttributionError::Temporary(SpillError::Damaged))
 }
 
-pub(super) fn put(value: i64, bytes: &mut Vec<u8>) {
+pub(crate) fn put(value: i64, bytes: &mut Vec<u8>) {
     // Small ones of either sign first: 0, -1, 1, -2, …
     put_unsigned(((value << 1) ^ (value >> 63)) as u64, bytes);
 }
 
-pub(super) fn put_maybe(value: Option<i64>, bytes: &mut Vec<u8>) {
+pub(crate) fn put_maybe(value: Option<i64>, bytes: &mut Vec<u8>) {
     bytes.push(u8::from(value.is_some()));
     if let Some(value) = value {
         put(value, bytes);
     }
 }
 
-pub(super) fn put_text(text: Option<&str>, bytes: &mut Vec<u8>) {
+pub(crate) fn put_text(text: Option<&str>, bytes: &mut Vec<u8>) {
     put_unsigned(text.map_or(0, |text| text.len() as u64 + 1), bytes);
     bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
 }
 
-pub(super) fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
+pub(crate) fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
     let (first, rest) = bytes.split_first()?;
     *bytes = rest;
     Some(*first)
 }
 
-pub(super) fn take(bytes: &mut &[u8]) -> Option<i64> {
+pub(crate) fn take(bytes: &mut &[u8]) -> Option<i64> {
     take_unsigned(bytes).map(|value| (value >> 1) as i64 ^ -((value & 1) as i64))
 }
 
-pub(super) fn take_maybe(bytes: &mut &[u8]) -> Option<Option<i64>> {
+pub(crate) fn take_maybe(bytes: &mut &[u8]) -> Option<Option<i64>> {
     match take_byte(bytes)? {
         0 => Some(None),
         _ => take(bytes).map(Some),
     }
 }
 
-pub(super) fn take_text<'a>(bytes: &mut &'a [u8]) -> Option<Option<&'a str>> {
+pub(crate) fn take_text<'a>(bytes: &mut &'a [u8]) -> Option<Option<&'a str>> {
     let Some(length) = take_unsigned(bytes)?.checked_sub(1) else { return Some(None) };
     let (text, rest) = bytes.split_at_checked(usize::try_from(length).ok()?)?;
     *bytes = rest;

@@ -7,7 +7,7 @@ use flowmine_schema::Dataset;
 use flowmine_schema::tables::{Clock, Host};
 use rustc_hash::FxHashMap;
 
-use crate::CorrelateError;
+use crate::AttributionError;
 
 flowmine_schema::columns! {
     /// When a traced host had begun to run.
@@ -49,17 +49,17 @@ impl Clocks {
     ///
     /// # Errors
     /// When the dataset cannot be read.
-    pub fn read(dataset: &Dataset, hosts: &[String]) -> Result<Self, CorrelateError> {
+    pub fn read(dataset: &Dataset, hosts: &[String]) -> Result<Self, AttributionError> {
         let number: FxHashMap<&str, usize> = hosts.iter().enumerate().map(|(at, host)| (host.as_str(), at)).collect();
         let mut clocks = vec![HostClock::default(); hosts.len()];
         let mut offsets: FxHashMap<(usize, i64), i64> = FxHashMap::default();
-        dataset.read::<Boot<'static>, CorrelateError>(|row| {
+        dataset.read::<Boot<'static>, AttributionError>(|row| {
             if let (Some(&at), Some(offset)) = (number.get(&*row.host), row.boot_offset_ns) {
                 offsets.insert((at, row.trace_ns), offset);
             }
             Ok(())
         })?;
-        dataset.read::<Clock<'static>, CorrelateError>(|row| {
+        dataset.read::<Clock<'static>, AttributionError>(|row| {
             let Some(&at) = number.get(&*row.host) else { return Ok(()) };
             let clock = &mut clocks[at];
             clock.error_ns = clock.error_ns.max(row.error_ns);

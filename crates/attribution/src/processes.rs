@@ -11,7 +11,7 @@ use std::rc::Rc;
 use flowmine_schema::tables::Process;
 use rustc_hash::FxHashMap;
 
-use super::access::Access;
+use crate::access::Access;
 use crate::entities::Entities;
 use crate::rules::engine::{self, Run};
 use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, plausible, process_tree};

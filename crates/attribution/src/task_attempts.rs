@@ -7,9 +7,9 @@ use flowmine_schema::Record;
 use flowmine_schema::tables::{TaskRun, TaskTotal};
 use flowmine_spill::{Sorter, put_ordered_text};
 
-use crate::CorrelateError;
+use crate::AttributionError;
 use crate::entities::{SameKey, Task, TaskRow, key, of_row, without_number};
-use crate::row_rules::RowRules;
+use flowmine_privacy::RowRules;
 
 /// An attempt at a task.
 #[derive(Debug)]
@@ -110,16 +110,16 @@ const TOTAL: u8 = 1;
 ///
 /// # Errors
 /// When the dataset or a temporary file cannot be read or written, or what `each` returns.
-pub fn for_each<E: From<CorrelateError>>(
+pub fn for_each<E: From<AttributionError>>(
     dataset: &Dataset,
     rules: &RowRules,
     mut each: impl FnMut(TaskAttempt) -> Result<(), E>,
 ) -> Result<(), E> {
     let sorted = sorted(dataset)?;
-    let mut walk = sorted.walk().map_err(CorrelateError::Temporary)?;
+    let mut walk = sorted.walk().map_err(AttributionError::Temporary)?;
     let mut group = Group::default();
     loop {
-        let next = walk.next().map_err(CorrelateError::Temporary)?;
+        let next = walk.next().map_err(AttributionError::Temporary)?;
         if next.is_none_or(|(key, _)| !key.starts_with(&group.sorted_by)) {
             std::mem::take(&mut group).finish(rules, &mut each)?;
         }
@@ -127,24 +127,24 @@ pub fn for_each<E: From<CorrelateError>>(
         if group.sorted_by.is_empty() {
             group.sorted_by = key.to_vec();
         }
-        group.take(record).ok_or(CorrelateError::Temporary(flowmine_spill::SpillError::Damaged))?;
+        group.take(record).ok_or(AttributionError::Temporary(flowmine_spill::SpillError::Damaged))?;
     }
 }
 
 /// Rows by their key without number.
-fn sorted(dataset: &Dataset) -> Result<flowmine_spill::Sorted, CorrelateError> {
+fn sorted(dataset: &Dataset) -> Result<flowmine_spill::Sorted, AttributionError> {
     let mut sorter = Sorter::default();
     let mut place = Vec::new();
-    dataset.read::<TaskRun<'static>, CorrelateError>(|row| {
+    dataset.read::<TaskRun<'static>, AttributionError>(|row| {
         place.clear();
         put_ordered_text(&key(&of_row(&TaskRow::of(&row))), &mut place);
         let put = sorter.push(&place, |bytes| {
             bytes.push(RUN);
             row.put(bytes);
         });
-        put.map_err(CorrelateError::Temporary)
+        put.map_err(AttributionError::Temporary)
     })?;
-    dataset.read::<TaskTotal<'static>, CorrelateError>(|row| {
+    dataset.read::<TaskTotal<'static>, AttributionError>(|row| {
         let Some(task) = &row.task else { return Ok(()) };
         place.clear();
         put_ordered_text(without_number(task), &mut place);
@@ -155,9 +155,9 @@ fn sorted(dataset: &Dataset) -> Result<flowmine_spill::Sorted, CorrelateError> {
             bytes.push(TOTAL);
             row.put(bytes);
         });
-        put.map_err(CorrelateError::Temporary)
+        put.map_err(AttributionError::Temporary)
     })?;
-    sorter.finish().map_err(CorrelateError::Temporary)
+    sorter.finish().map_err(AttributionError::Temporary)
 }
 
 /// What has one key.

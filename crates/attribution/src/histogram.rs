@@ -45,17 +45,17 @@ impl Histogram {
         Some(text)
     }
 
-    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+    pub(crate) fn put(&self, bytes: &mut Vec<u8>) {
         bytes.push(self.0.len() as u8);
         for (bucket, count) in &self.0 {
             bytes.push(*bucket);
-            super::bytes::put_unsigned(*count, bytes);
+            crate::bytes::put_unsigned(*count, bytes);
         }
     }
 
-    pub(super) fn take(bytes: &mut &[u8]) -> Option<Self> {
-        let length = super::bytes::take_byte(bytes)?;
-        (0..length).map(|_| Some((super::bytes::take_byte(bytes)?, super::bytes::take_unsigned(bytes)?))).collect::<Option<_>>().map(Self)
+    pub(crate) fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let length = crate::bytes::take_byte(bytes)?;
+        (0..length).map(|_| Some((crate::bytes::take_byte(bytes)?, crate::bytes::take_unsigned(bytes)?))).collect::<Option<_>>().map(Self)
     }
 }
 

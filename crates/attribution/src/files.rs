@@ -11,7 +11,7 @@ use flowmine_schema::tables::IoEvent;
 use flowmine_spill::put_ordered;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::bytes::{put, put_maybe, put_unsigned, take, take_byte, take_maybe, take_unsigned};
+use crate::bytes::{put, put_maybe, put_unsigned, take, take_byte, take_maybe, take_unsigned};
 
 flowmine_schema::columns! {
     /// What is read of an operation on a file.
@@ -35,15 +35,15 @@ pub struct FileKey {
 }
 
 impl FileKey {
-    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+    pub(crate) fn put(&self, bytes: &mut Vec<u8>) {
         [self.device, self.inode, self.generation, self.incarnation.into()].into_iter().for_each(|number| put(number, bytes));
     }
 
-    pub(super) fn take(bytes: &mut &[u8]) -> Option<Self> {
+    pub(crate) fn take(bytes: &mut &[u8]) -> Option<Self> {
         Some(Self { device: take(bytes)?, inode: take(bytes)?, generation: take(bytes)?, incarnation: take(bytes)? as u32 })
     }
 
-    pub(super) fn put_ordered(&self, key: &mut Vec<u8>) {
+    pub(crate) fn put_ordered(&self, key: &mut Vec<u8>) {
         [self.device, self.inode, self.generation, self.incarnation.into()].into_iter().for_each(|number| put_ordered(number, key));
     }
 
@@ -93,7 +93,7 @@ impl Step {
         self.first_write_ns.is_some()
     }
 
-    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+    pub(crate) fn put(&self, bytes: &mut Vec<u8>) {
         put_unsigned(self.process.into(), bytes);
         bytes.push(u8::from(self.truncated) | u8::from(self.created) << 1);
         [self.written, self.read].into_iter().for_each(|number| put(number, bytes));
@@ -104,7 +104,7 @@ impl Step {
         }
     }
 
-    pub(super) fn take(bytes: &mut &[u8]) -> Option<Self> {
+    pub(crate) fn take(bytes: &mut &[u8]) -> Option<Self> {
         let process = take_unsigned(bytes)? as u32;
         let flags = take_byte(bytes)?;
         let (written, read) = (take(bytes)?, take(bytes)?);

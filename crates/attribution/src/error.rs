@@ -1,0 +1,12 @@
+//! Why attribution stopped.
+
+/// Why attribution stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum AttributionError {
+    /// The dataset could not be read or written.
+    #[error(transparent)]
+    Dataset(#[from] flowmine_schema::DatasetError),
+    /// Rows that are put away for a while could not be.
+    #[error(transparent)]
+    Temporary(flowmine_spill::SpillError),
+}

@@ -1,0 +1,116 @@
+//! Whose a traced process and its bytes are.
+//!
+//! In go the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`, `hosts`,
+//! `clocks`) and what is known by name ([`entities`]): the attempts at tasks that workflow engines tell
+//! of (`task_runs`), and attempts at jobs as plain values ([`entities::KnownJob`]). Out come the tables
+//! `task_io`, `task_totals`, `logical_task_totals` and `data_flow`, links of processes, and what
+//! contradicts itself as diagnostics ([`attribute`]). [`rules`] say what a process shows of where it
+//! belongs; `docs/attribution.md` lists them and what can be forged of each.
+//!
+//! The bytes of all rows are the bytes of all operations: what belongs to nobody has a reason
+//! ([`owners::Reason`]). How jobs are put together is not known here, nor is any event or case. Other
+//! parts serve those who read traces or tasks: [`files`] (which file an operation means),
+//! [`task_attempts`] (each attempt at a task once, with what was traced of it).
+//!
+//! ```
+//! use flowmine_attribution::attribute;
+//! use flowmine_attribution::entities::{Entities, KnownJob, KnownJobs};
+//! use flowmine_schema::dataset::Role;
+//! use flowmine_schema::tables::{DiagnosticRow, IoEvent, Link, Process, TaskTotal};
+//! use flowmine_schema::time::{Day, SECOND_NS};
+//! use flowmine_schema::{Builder, Dataset, DatasetError};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let start_ns = 1_795_000_000 * SECOND_NS;
+//! let dir = tempfile::tempdir()?;
+//! let dataset = Dataset::open_or_create(&dir.path().join("dataset"))?;
+//!
+//! // What a tracer writes: a process that says in which job it is, and its one write of 4096 bytes.
+//! let process_start_ns = Some(5 * SECOND_NS);
+//! let mut processes: Builder<Process<'static>> = Builder::new();
+//! processes.push(&Process {
+//!     host: "n1".into(),
+//!     trace_ns: start_ns,
+//!     pid: 42,
+//!     process_start_ns,
+//!     start_precision_ns: Some(1),
+//!     as_of_ns: start_ns + SECOND_NS,
+//!     started_ns: Some(start_ns),
+//!     environment: Some(r#"{"SLURM_JOB_ID":"7"}"#.into()),
+//!     ..Process::default()
+//! });
+//! let mut operations: Builder<IoEvent<'static>> = Builder::new();
+//! operations.push(&IoEvent {
+//!     host: "n1".into(),
+//!     trace_ns: start_ns,
+//!     pid: 42,
+//!     process_start_ns,
+//!     op: "write".into(),
+//!     start_ns: start_ns + 1000,
+//!     device: Some(1),
+//!     inode: Some(2),
+//!     offset: Some(0),
+//!     size: Some(4096),
+//!     result: Some(4096),
+//!     ..IoEvent::default()
+//! });
+//! let mut writer = dataset.writer(Role::Host("n1".to_owned()), "an example")?;
+//! let mut transaction = writer.begin()?;
+//! transaction.append_split(processes, "n1", Day::of(start_ns))?;
+//! transaction.append_split(operations, "n1", Day::of(start_ns))?;
+//! transaction.commit()?;
+//!
+//! // Who knows jobs says which there are.
+//! let mut jobs = KnownJobs::default();
+//! jobs.add(KnownJob { job: "7".to_owned(), job_id: 7, since_ns: start_ns, ..KnownJob::default() });
+//! let entities = Entities::read(&dataset, jobs)?;
+//!
+//! let mut writer = dataset.writer(Role::Derived, "an example")?;
+//! let mut transaction = writer.begin()?;
+//! transaction.replace(Builder::<Link<'static>>::new())?;
+//! transaction.replace(Builder::<DiagnosticRow<'static>>::new())?;
+//! let found = attribute(&dataset, &entities, &mut transaction)?;
+//! transaction.commit()?;
+//! assert_eq!((found.operations, found.processes), (1, 1));
+//!
+//! let mut totals = Vec::new();
+//! dataset.read::<TaskTotal<'static>, DatasetError>(|row| {
+//!     totals.push((row.job.as_deref().map(str::to_owned), row.written_bytes));
+//!     Ok(())
+//! })?;
+//! assert_eq!(totals, [(Some("7".to_owned()), 4096)]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! **Memory** holds live processes, files in use, four bytes for each process that ever was, and
+//! all tasks and jobs by name; the rest is sorted outside of it.
+//!
+//! **Errors.** An [`AttributionError`] says that the dataset or a temporary file could not be read
+//! or written. A process that is told twice, a job that two clusters have or an engine that
+//! contradicts the kernel is none: it is counted, and told in the diagnostics.
+
+pub mod access;
+mod attribute;
+mod bytes;
+pub mod clocks;
+pub mod entities;
+mod error;
+pub mod files;
+pub mod flow;
+mod groups;
+pub mod histogram;
+mod links;
+mod losses;
+pub mod owners;
+pub mod processes;
+pub mod ranges;
+pub mod rules;
+pub mod sums;
+pub mod task_attempts;
+
+#[cfg(test)]
+mod tests;
+
+pub use attribute::{Attributed, attribute, has_traces};
+pub use error::AttributionError;
