@@ -37,6 +37,7 @@ pub const NEXTFLOW_SEEDS: &[Seeds] = &[
     from(b"\x0b", "fuzz/seeds", "dag.dot"),
     from(b"\x0c", "fuzz/seeds", "dag.mmd"),
     from(b"\x0d", "fuzz/seeds", "dag.html"),
+    from(b"\x01", "fuzz/seeds", "trace-and.dag"),
 ];
 
 /// See [`snakemake`].
