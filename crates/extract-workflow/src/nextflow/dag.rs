@@ -164,7 +164,7 @@ impl Graph {
             if text.is_empty() || text.starts_with("rankdir=") {
                 continue;
             }
-            let bad = |rest: &str| (number, whole.trim_end().len().saturating_sub(rest.len()));
+            let bad = |rest: &str| (number, rest.as_ptr() as usize - whole.as_ptr() as usize);
             let (from, rest) = id(text).ok_or_else(|| bad(text))?;
             let rest = rest.trim_start();
             if let Some(rest) = rest.strip_prefix("->") {
@@ -249,7 +249,7 @@ impl Graph {
             if text.is_empty() {
                 continue;
             }
-            let bad = |rest: &str| (number, line.trim_end().len().saturating_sub(rest.len()));
+            let bad = |rest: &str| (number, rest.as_ptr() as usize - line.as_ptr() as usize);
             let (from, rest) = id(text).ok_or_else(|| bad(text))?;
             if let Some(rest) = rest.trim_start().strip_prefix("-->") {
                 let rest = match rest.strip_prefix('|') {
@@ -591,12 +591,13 @@ impl Graph {
             return 0;
         };
         let of_run: Vec<usize> = (0..rows.len()).filter(|at| run_of[*at] == Some(run)).collect();
-        self.compare(rows, &of_run, &processes, said);
-        if is_whole { self.fill(rows, &of_run, &processes) } else { 0 }
+        // A graph that contradicts what is there is not that of this run.
+        let agrees = self.compare(rows, &of_run, &processes, said);
+        if is_whole && agrees { self.fill(rows, &of_run, &processes) } else { 0 }
     }
 
-    /// Says where the inputs of tasks lie in the directories of tasks that are not above them.
-    fn compare(&self, rows: &[Row], of_run: &[usize], processes: &HashMap<&str, usize>, said: &mut Diagnostics) {
+    /// Says where the inputs of tasks lie in the directories of tasks that are not above them; whether there are none.
+    fn compare(&self, rows: &[Row], of_run: &[usize], processes: &HashMap<&str, usize>, said: &mut Diagnostics) -> bool {
         let by_id: HashMap<&str, usize> = of_run
             .iter()
             .filter_map(|at| Some((rows[*at].task_id.as_deref()?, *processes.get(rows[*at].logical_task.as_ref())?)))
@@ -609,18 +610,20 @@ impl Graph {
                 *told.entry(*at).or_default().entry(*parent).or_default() += 1;
             }
         }
-        let mut steps = 0;
+        let (mut steps, mut agrees) = (0, true);
         for (at, parents) in told {
             // What comes from where the graph does not tell can be anything.
             let Some(above) = self.above(at, &mut steps) else { continue };
             for (parent, tasks) in parents.into_iter().filter(|(parent, _)| !above.contains(parent)) {
                 let (name, parent) = (&self.nodes[at].label, &self.nodes[parent].label);
                 let message = format!(
-                    "inputs of {tasks} tasks of {name} were made by {parent}, which is not above it in this graph; the inputs are believed"
+                    "inputs of {tasks} tasks of {name} were made by {parent}, which is not above it in this graph; the inputs are believed and nothing of the graph is used"
                 );
+                agrees = false;
                 said.push(Diagnostic::warning("graph_contradicts", message));
             }
         }
+        agrees
     }
 
     /// All that is above a node; `None` where something comes in that can be from any process, or where it would take too long.
@@ -663,22 +666,34 @@ impl Graph {
         for (process, of) in of_process {
             let Some(waits) = certain.of_process(process) else { continue };
             let ids = waits.iter().filter_map(|process| certain.tasks[process].ids.as_ref()).flatten();
-            let mut ids: Vec<&String> = ids.collect();
-            ids.sort_by_key(|id| (id.parse::<u64>().unwrap_or(u64::MAX), *id));
-            ids.dedup();
-            let open: Vec<usize> = of.into_iter().filter(|at| rows[*at].parents.is_none()).collect();
-            written += open.len().saturating_mul(ids.len());
-            let Ok(parents) = serde_json::to_string(&ids) else { continue };
+            let ids: Vec<&String> = ids.collect();
+            written += of.len().saturating_mul(ids.len());
             if written > MOST_PARENTS {
                 break;
             }
-            for at in open {
-                rows[at].parents = Some(parents.clone().into());
-                filled += 1;
+            for at in of {
+                filled += u64::from(add(&mut rows[at], &ids));
             }
         }
         filled
     }
+}
+
+/// Adds ids of parents to those that work directories told, which know of files only; whether there are more then.
+fn add(row: &mut Row, ids: &[&String]) -> bool {
+    let told: Option<Vec<String>> = row.parents.as_deref().and_then(|told| serde_json::from_str(told).ok());
+    let known = told.as_ref().map_or(0, Vec::len);
+    let all: BTreeSet<&String> =
+        told.iter().flatten().chain(ids.iter().copied()).filter(|id| row.task_id.as_deref() != Some(id.as_str())).collect();
+    if told.is_some() && all.len() == known {
+        return false;
+    }
+    // Numbers in their order.
+    let mut all: Vec<&String> = all.into_iter().collect();
+    all.sort_by_key(|id| id.parse::<u64>().unwrap_or(u64::MAX));
+    let Ok(parents) = serde_json::to_string(&all) else { return false };
+    row.parents = Some(parents.into());
+    true
 }
 
 #[cfg(test)]

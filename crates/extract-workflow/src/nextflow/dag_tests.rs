@@ -166,7 +166,15 @@ fn work_directories_are_believed() {
     let said: Vec<(&str, String)> = said.iter().map(|said| (said.code, said.message.clone())).collect();
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].0 == "graph_contradicts" && said[0].1.contains("of USE were made by SUB:B"), "{said:?}");
-    assert_eq!(rows[2].parents.as_deref(), Some("[\"2\"]"));
+    // Nothing is made of a graph that is not the run's.
+    assert_eq!((rows[0].parents.as_deref(), rows[2].parents.as_deref()), (None, Some("[\"2\"]")));
+    // What is certain is added to what they tell, which know of files only.
+    let mut rows = [row("1", "INDEX", "INDEX", "completed"), row("2", "USE", "USE", "completed"), row("3", "USE", "USE 2", "completed")];
+    rows[1].parents = Some("[]".into());
+    rows[2].parents = Some("[\"1\"]".into());
+    assert_eq!(graph.put(&mut rows, &[Some(0); 3], true, &mut Diagnostics::default()), 2);
+    let told: Vec<Option<&str>> = rows.iter().map(|row| row.parents.as_deref()).collect();
+    assert_eq!(told, [Some("[]"), Some("[\"1\"]"), Some("[\"1\"]")]);
 }
 
 #[test]
