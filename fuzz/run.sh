@@ -1,17 +1,24 @@
 #!/usr/bin/env bash
 # Fuzzes the readers of foreign input, two targets at a time, each starting from the fixtures of the tests and from what earlier runs found worth keeping.
-#   fuzz/run.sh [SECONDS [TARGET…]]      300 seconds each of all targets (fuzz/src/lib.rs lists them)
+#   fuzz/run.sh [--light] [SECONDS [TARGET…]]      300 seconds each of all targets (fuzz/src/lib.rs lists them)
+# --light builds and runs only targets whose readers need no polars, in a folder of their own beside the others: that is what .ci/run does.
 # Needs the Rust that builds flowmine and a C++ compiler. What is built, kept and found lies in the target folder under fuzz/. An input that a reader crashes,
 # hangs or takes too much memory on is printed as base64; it becomes a fixture with a test once the reader is mended. Exit code 1 when there is one.
 #   FLOWMINE_FUZZ=TARGET …/fuzz/release/flowmine-fuzz FILE      tries one input
 set -euo pipefail
 cd "$(dirname "$0")/.."
+dir=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
+features=()
+if [ "${1:-}" = --light ]; then
+    shift
+    dir=$dir-light
+    features=(--no-default-features)
+fi
 seconds=${1:-300}
 [ $# -eq 0 ] || shift
-dir=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
-CARGO_TARGET_DIR=$dir RUSTC_WRAPPER=$PWD/fuzz/rustc.sh cargo build --release --locked --manifest-path fuzz/Cargo.toml
+CARGO_TARGET_DIR=$dir RUSTC_WRAPPER=$PWD/fuzz/rustc.sh cargo build --release --locked --manifest-path fuzz/Cargo.toml "${features[@]}"
 
 memory=/dev/shm
 [ -d "$memory" ] || memory=${TMPDIR:-/tmp}

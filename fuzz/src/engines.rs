@@ -34,6 +34,10 @@ pub const NEXTFLOW_SEEDS: &[Seeds] = &[
     from(b"\x02", "fuzz/seeds", "history"),
     from(b"\x03", "fuzz/seeds", "report.html"),
     from(b"\x04", "fuzz/seeds", "command.run"),
+    from(b"\x0b", "fuzz/seeds", "dag.dot"),
+    from(b"\x0c", "fuzz/seeds", "dag.mmd"),
+    from(b"\x0d", "fuzz/seeds", "dag.html"),
+    from(b"\x01", "fuzz/seeds", "trace-and.dag"),
 ];
 
 /// See [`snakemake`].
@@ -72,7 +76,7 @@ pub const WFFORMAT_SEEDS: &[Seeds] = &[
     from(b"\x01", "crates/extract-workflow/tests/fixtures/transform", ".record"),
 ];
 
-/// Nextflow's log, trace file, history, report and work directory.
+/// Nextflow's log, trace file, history, report, work directory and graph of processes.
 pub fn nextflow(bytes: &[u8]) {
     let work = |name: &str| format!("work/19/2c652600000000000000000000000000/{name}");
     let names = [
@@ -87,6 +91,9 @@ pub fn nextflow(bytes: &[u8]) {
         work(".exitcode"),
         work(".command.begin"),
         ".nextflow.log.1".to_owned(),
+        "dag.dot".to_owned(),
+        "dag.mmd".to_owned(),
+        "dag.html".to_owned(),
     ];
     read(&[&Nextflow], &names, bytes);
 }

@@ -37,6 +37,17 @@ pub enum SpecError {
         /// One of them.
         task: String,
     },
+    /// What a job executed is not known.
+    #[error(
+        "what {count} of the jobs executed is not known, such as {job:?}: Slurm does not tell what `sbatch --wrap` or standard input gave, and what a task of an array does \
+         depends on its number; submit scripts, one job each, or choose a run of a workflow engine with --run"
+    )]
+    NoScript {
+        /// How many.
+        count: usize,
+        /// One of them.
+        job: String,
+    },
     /// A task read what another was still writing.
     #[error(
         "{reader:?} read what {writer:?} was still writing: what runs side by side cannot be written as tasks that wait for each other's end"
@@ -155,6 +166,9 @@ fn wait_by_files(tasks: &mut [SpecTask]) {
 
 fn refuse(run: &RunGraph) -> Result<(), SpecError> {
     let without: Vec<&RunTask> = run.tasks.iter().filter(|task| task.command.is_none() && !names_files(task)).collect();
+    if let Some(job) = without.first().filter(|_| run.noun == "job") {
+        return Err(SpecError::NoScript { count: without.len(), job: job.name.clone() });
+    }
     if let Some(task) = without.first() {
         return Err(SpecError::NoCommand { count: without.len(), task: task.name.clone() });
     }
@@ -311,6 +325,9 @@ mod tests {
         let mut untold = run();
         untold.tasks[1].command = None;
         assert!(matches!(discover(&untold), Err(SpecError::NoCommand { count: 1, .. })));
+        untold.noun = "job";
+        let refused = discover(&untold).unwrap_err();
+        assert!(matches!(refused, SpecError::NoScript { count: 1, .. }) && refused.to_string().contains("--wrap"), "{refused}");
         let mut beside = run();
         beside.tasks[0].started_ns = Some(5);
         assert!(matches!(discover(&beside), Err(SpecError::Beside { .. })));

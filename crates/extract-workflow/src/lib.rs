@@ -2,7 +2,7 @@
 //!
 //! | engine | reads | module |
 //! |---|---|---|
-//! | Nextflow | `.nextflow.log`, reports, `trace.txt`, `.nextflow/history`, work directories | [`nextflow`] |
+//! | Nextflow | `.nextflow.log`, reports, `trace.txt`, `.nextflow/history`, work directories, graphs of processes | [`nextflow`] |
 //! | Makeflow | `.makeflowlog`, workflows in JSON, summaries of the resource monitor | [`makeflow`] |
 //! | Snakemake | its logs, `.snakemake/metadata`, benchmark files, logs of its jobs on Slurm | [`snakemake`] |
 //! | Kubernetes | pods and events as JSON: lists, watch streams | [`kubernetes`] |

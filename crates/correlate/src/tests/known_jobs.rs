@@ -1,5 +1,5 @@
 use super::support::*;
-use crate::known_jobs::known_jobs;
+use crate::known_jobs::{known_jobs, of_part};
 
 #[test]
 fn attribution_knows_all_attempts_but_what_is_no_task_yet() {
@@ -10,7 +10,7 @@ fn attribution_knows_all_attempts_but_what_is_no_task_yet() {
         running.start_ns = Some(s(115));
         running.node_list = Some(nodes.into());
     }
-    let known = known_jobs(&rows.jobs());
+    let known = known_jobs(of_part(&rows.jobs()).collect());
     assert_eq!(known.there_at(raw_id("8_*"), s(130)), [0; 0]);
     let [at] = known.find(raw_id("8_3"), Some("lab"), Some(s(130)))[..] else { panic!("{known:?}") };
     let job = known.get(at);

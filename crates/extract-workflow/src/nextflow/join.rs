@@ -288,8 +288,8 @@ impl Joined {
         cached
     }
 
-    /// The rows: those of logs in their order, then those of trace files, then those of work directories.
-    pub fn finish(self) -> Vec<Row> {
+    /// The rows: those of logs in their order, then those of trace files, then those of work directories; and the run of each, where one is known.
+    pub fn finish(self) -> (Vec<Row>, Vec<Option<usize>>) {
         let mut rows = self.rows;
         for row in &mut rows {
             if row.native_id.is_some() && row.native_kind.is_none() {
@@ -298,7 +298,7 @@ impl Joined {
         }
         super::parents::give_ids(&mut rows, &self.run_of);
         super::parents::put(&mut rows, &self.run_of);
-        rows
+        (rows, self.run_of)
     }
 }
 

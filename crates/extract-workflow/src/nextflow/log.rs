@@ -14,6 +14,8 @@ use flowmine_schema::text;
 
 use super::clock::{self, Stamp};
 use super::fate::Run;
+use super::handler;
+use super::names::hash_of_dir;
 use super::told::Told;
 use crate::input::without_escapes;
 use crate::{Options, input};
@@ -30,6 +32,7 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, said
     let mut runs = Vec::new();
     let mut told = Told::default();
     let mut event: Option<Event> = None;
+    let mut dumped: Option<Dumped> = None;
     while let Some((number, line)) = lines.next()? {
         // A file that grew after its disk had lost what was written has zeros there.
         let holes = line.iter().filter(|byte| **byte == 0).count();
@@ -46,7 +49,13 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, said
             // What the first part tells of a task can be cut as well; the second is whole.
             line = line[next..].to_owned().into();
         }
-        if let Some((month, day, ms, at)) = clock::prefix(&line) {
+        let prefix = clock::prefix(&line);
+        if (prefix.is_some() || line.starts_with("~> "))
+            && let Some(dumped) = dumped.take()
+        {
+            dumped.tell(&mut told, said);
+        }
+        if let Some((month, day, ms, at)) = prefix {
             if let Some(event) = event.take() {
                 told.see(event, said);
             }
@@ -61,11 +70,18 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, said
                 told.clock.stamp(month, day, ms);
             }
             event = Some(this);
-        } else if let Some(dumped) = line.strip_prefix("~> ") {
-            told.see_pending(dumped, number, event.as_ref().and_then(|event| event.stamp), said);
+        } else if let Some(text) = line.strip_prefix("~> ") {
+            let stamp = event.as_ref().and_then(|event| event.stamp);
+            dumped = Some(Dumped { line: number, stamp, text: text.to_owned(), more: String::new() });
         } else if let Some(event) = &mut event {
+            if let Some(dumped) = &mut dumped {
+                dumped.go_on(&line);
+            }
             event.go_on(&line);
         }
+    }
+    if let Some(dumped) = dumped {
+        dumped.tell(&mut told, said);
     }
     if let Some(mut event) = event {
         event.cut = !lines.whole && event.more.is_empty();
@@ -78,6 +94,30 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, said
     }
     runs.extend(told.finish(options, mtime_ns, said));
     Ok(runs)
+}
+
+/// A line of a dump of tasks that have not ended, and what follows: the name of a task and its work directory can go over several lines.
+struct Dumped {
+    line: u64,
+    stamp: Option<Stamp>,
+    text: String,
+    more: String,
+}
+
+impl Dumped {
+    fn go_on(&mut self, line: &str) {
+        if self.more.len() + line.len() < MOST_CONTINUATION {
+            self.more.push('\n');
+            self.more.push_str(line);
+        }
+    }
+
+    fn tell(self, told: &mut Told, said: &mut Diagnostics) {
+        let is_whole = |text: &str| handler::parse(text).is_ok_and(|handler| handler.work_dir.and_then(hash_of_dir).is_some());
+        let all = (!self.more.is_empty() && !is_whole(&self.text)).then(|| format!("{}{}", self.text, self.more.trim_end()));
+        let text = all.filter(|all| is_whole(all)).unwrap_or(self.text);
+        told.see_pending(&text, self.line, self.stamp, said);
+    }
 }
 
 /// Where another line of the log begins within a line of it.

@@ -1,10 +1,11 @@
-//! Nextflow: its log, its report, its trace file, its history and the work directories of its tasks.
+//! Nextflow: its log, its report, its trace file, its history, the work directories of its tasks and the graph of its processes.
 //!
 //! What is told of one attempt is joined by its hash, which all but the history hold; the log is believed first, then the report, then the trace file, then the work
 //! directory, and where they contradict each other a diagnostic says so.
 
 mod clock;
 mod counts;
+mod dag;
 mod exception;
 mod fate;
 mod handler;
@@ -39,6 +40,7 @@ const LOG: &str = "Nextflow log";
 const REPORT: &str = "Nextflow report";
 const TRACE: &str = "Nextflow trace file";
 const WORK_DIR: &str = "Nextflow work directory";
+const GRAPH: &str = "Nextflow graph of processes";
 
 /// The folder of a pipeline's results into which nf-core's pipelines put reports and trace files.
 const PIPELINE_INFO: &str = "pipeline_info";
@@ -97,6 +99,9 @@ impl Engine for Nextflow {
         if text.lines().next().is_some_and(history::is_line) {
             return Some(HISTORY);
         }
+        if dag::is_one(&text) {
+            return Some(GRAPH);
+        }
         // A log that was cut can begin within a stack trace.
         let is_log = |line: &str| clock::prefix(line).is_some() && line.contains(" - ");
         text.lines().take(200).any(is_log).then_some(LOG)
@@ -110,26 +115,42 @@ impl Engine for Nextflow {
                 "it is Nextflow's timeline (-with-timeline), whose times the log, the trace file (-with-trace) and the report (-with-report) tell: give these",
             );
         }
-        // As DOT, for Mermaid, and as a page that holds that.
         let is_graph = begins(&["digraph ", "strict digraph ", "flowchart ", "graph "]) || text.contains("class=\"mermaid\"");
-        is_graph.then_some(
-            "it is a graph, as -with-dag draws one of Nextflow's processes, and tells of no task: give the directory in which Nextflow was launched, whose work directories tell \
-             the tasks' parents",
-        )
+        is_graph.then_some("it is a graph, but not one as -with-dag draws it of Nextflow's processes in DOT, in Mermaid or in a page: give that, or the directory in which Nextflow was launched")
     }
 
     fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row> {
-        let rank = |kind: &str| [HISTORY, LOG, REPORT, TRACE, WORK_DIR].iter().position(|known| *known == kind);
+        let rank = |kind: &str| [HISTORY, LOG, REPORT, TRACE, WORK_DIR, GRAPH].iter().position(|known| *known == kind);
         sources.sort_by(|a, b| (rank(a.kind), &a.name, &a.path).cmp(&(rank(b.kind), &b.name, &b.path)));
         let mut joined = Joined::default();
-        for source in sources.iter_mut() {
+        // What stands at the end, each graph with its source.
+        let mut graphs = Vec::new();
+        for (at, source) in sources.iter_mut().enumerate() {
+            if source.kind == GRAPH {
+                match input::whole(&source.path).and_then(|text| dag::read(&text, &mut source.diagnostics)) {
+                    Ok(graph) => graphs.extend(graph.map(|graph| (at, graph))),
+                    Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
+                }
+                continue;
+            }
             joined.filled = 0;
             match read_one(source, options, &mut joined) {
                 Ok(told) => (source.rows, source.joined) = (told, joined.filled),
                 Err(e) => source.refuse(Diagnostic::error("file_unreadable", e.to_string())),
             }
         }
-        joined.finish()
+        // Where a task can be missing that a source should have told of, nothing follows from how many there are.
+        let tells_all = |source: &&Source| matches!(source.kind, LOG | REPORT | TRACE);
+        let is_whole = sources.iter().filter(tells_all).all(|source| {
+            source.diagnostics.errors() == 0
+                && !source.diagnostics.iter().any(|said| matches!(said.code, "counts_differ" | "report_without_tasks"))
+        });
+        let (mut rows, run_of) = joined.finish();
+        for (at, graph) in graphs {
+            let source = &mut sources[at];
+            source.joined = graph.put(&mut rows, &run_of, is_whole, &mut source.diagnostics);
+        }
+        rows
     }
 }
 

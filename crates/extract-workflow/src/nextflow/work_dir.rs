@@ -132,13 +132,13 @@ fn paths(paths: &[String]) -> std::borrow::Cow<'static, str> {
 }
 
 /// What a command of `nxf_stage` links to, or copies: `ln -s /data/x x`, `mkdir -p in && ln -s
-/// /data/x in/x`, `cp -fRL /data/x x`.
+/// /data/x in/x`, `cp -fRL /data/x x`, `ln /data/x x` of `stageInMode = 'link'`.
 fn link(command: &str) -> Option<String> {
     let link = match command.strip_prefix("mkdir -p ") {
         Some(folder) => first_word(folder).1.strip_prefix(" && ")?,
         None => command,
     };
-    let from = link.strip_prefix("ln -s ").or_else(|| link.strip_prefix("cp -fRL "))?;
+    let from = ["ln -s ", "cp -fRL ", "ln "].iter().find_map(|command| link.strip_prefix(command)).filter(|from| !from.starts_with('-'))?;
     Some(first_word(from).0)
 }
 
@@ -229,7 +229,8 @@ mod tests {
         assert_eq!(link("ln -s /a/x\\ y x\\ y"), Some("/a/x y".to_owned()));
         assert_eq!(link("mkdir -p in\\ put && ln -s /a/x in\\ put/x"), Some("/a/x".to_owned()));
         assert_eq!(link("cp -fRL /a/x x"), Some("/a/x".to_owned()));
-        assert_eq!((link("ln /a/x x"), link("mkdir -p in; ln -s /a in/a")), (None, None));
+        assert_eq!(link("ln /a/x\\ y x\\ y"), Some("/a/x y".to_owned()));
+        assert_eq!((link("ln -f /a/x x"), link("mkdir -p in; ln -s /a in/a")), (None, None));
     }
 
     #[test]

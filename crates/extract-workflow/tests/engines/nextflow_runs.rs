@@ -706,6 +706,25 @@ fn a_newline_in_a_work_directory() {
     assert_eq!((rows[0].exit_code, rows[0].error.as_deref()), (Some(3), Some(why)));
     assert_eq!(rows[0].work_dir.as_deref(), Some(format!("/a]\nb/work/{FIRST}").as_str()));
     assert_eq!(place.said(), NONE);
+    // Likewise in a dump of tasks that have not ended, whose name can go over lines too.
+    let dumped = handler("RUNNING").replace("exit: 3", "exit: -").replace("foo;", "foo (x\ny);");
+    let text = run(
+        "a_b",
+        &[
+            submitted("aa/000001", "foo (x\ny)"),
+            format!("{MONITOR} No more task to compute -- the following are still running"),
+            format!("~> {dumped}"),
+        ],
+    );
+    let place = Place::new();
+    place.import(&[place.write(".nextflow.log", &text)]);
+    let rows = place.rows();
+    assert_eq!(
+        (rows[0].work_dir.as_deref(), rows[0].task_id.as_deref()),
+        (Some(format!("/a]\nb/work/{FIRST}").as_str()), Some("1")),
+        "{:?}",
+        place.said()
+    );
     // What follows a line that is cut does not make it whole.
     let cut =
         run("a_b", &[submitted("aa/000001", "foo"), format!("{MONITOR} Task completed > TaskHandler[id: 1; name: fo\nb/work/{FIRST}]")]);
@@ -740,12 +759,45 @@ fn what_is_no_source_is_refused() {
     };
     assert_eq!(refused("sums.csv", "name,hash\nfile.txt,d41d8cd98f00b204e9800998ecf8427e\n"), "");
     assert_eq!(refused("trace.txt", "hash\tname\nfoo\tbar\n"), "");
-    assert!(refused("dag.dot", "digraph \"dag\" {\nv0 [label=\"A\"];\n}\n").contains("-with-dag"));
-    assert!(refused("dag.mmd", "flowchart TB\n    v1([SPLIT])\n").contains("-with-dag"));
+    assert!(refused("dag.dot", "digraph snakemake_dag {\n\t0[label = \"all\"];\n}\n").contains("-with-dag"));
+    assert!(refused("dag.mmd", "flowchart LR\n    A[Start] --> B{Mode}\n").contains("-with-dag"));
     let timeline = "<!doctype html>\n<body>\n  <h3>Processes execution timeline</h3>\n</body>\n";
     assert!(refused("timeline.html", timeline).contains("-with-timeline"));
     // One to which another run added begins with its header twice.
     let row = "1\taa/000001\t11\tA (1)\tCOMPLETED\t0\t2024-07-10 10:00:03.000\t6s\t4s\t-\t-\t-\t-\t-\n";
     let report = place.import(&[place.write("trace_2.txt", &format!("{HEADER}{HEADER}{row}"))]);
     assert_eq!((report.rows(), report.errors()), (1, 0));
+}
+
+#[test]
+fn a_graph_tells_parents_that_are_certain() {
+    let lines = [
+        submitted("aa/000001", "INDEX"),
+        submitted("aa/000002", "FASTQC (1)"),
+        submitted("aa/000003", "FASTQC (2)"),
+        completed(1, "INDEX", "0", "aa/000001000000000000000000000000"),
+        completed(2, "FASTQC (1)", "0", "aa/000002000000000000000000000000"),
+        completed(3, "FASTQC (2)", "0", "aa/000003000000000000000000000000"),
+        submitted("aa/000004", "SUB:ALL"),
+        completed(4, "SUB:ALL", "0", "aa/000004000000000000000000000000"),
+    ];
+    let graph = "digraph \"dag\" {\nv0 [shape=point,label=\"\",xlabel=\"Channel.fromPath\"];\nv1 [label=\"FASTQC\"];\nv0 -> v1 [label=\"in\"];\nv2 [label=\"INDEX\"];\nv0 -> v2;\n\
+                 v3 [shape=circle,label=\"\",xlabel=\"collect\"];\nv1 -> v3;\nv4 [label=\"SUB:ALL\"];\nv3 -> v4;\nv2 -> v4;\n}\n";
+    let parents = |log: &str, graph: &str| {
+        let place = Place::new();
+        let report = place.import(&[place.write(".nextflow.log", log), place.write("dag.dot", graph)]);
+        assert_eq!(report.rows(), 4);
+        let told: Vec<Option<String>> = place.rows().iter().map(|row| row.parents.as_deref().map(str::to_owned)).collect();
+        (told, place.said().join(" "))
+    };
+    let (told, said) = parents(&run("a_b", &lines), graph);
+    assert_eq!(told, [Some("[]".into()), Some("[]".into()), Some("[]".into()), Some("[\"1\",\"2\",\"3\"]".into())], "{said}");
+    let (told, said) = parents(&run("a_b", &lines), &graph.replace("SUB:ALL", "OTHER"));
+    assert!(told.iter().all(Option::is_none) && said.contains("graph_of_no_run"), "{said}");
+    // Where a task can be missing, that there was one says nothing.
+    let damaged = run("a_b", &lines).replace("Submitted process > INDEX", "\0\0\0Submitted process > INDEX");
+    let (told, said) = parents(&damaged, graph);
+    assert!(told.iter().all(Option::is_none) && said.contains("bytes_missing"), "{said}");
+    let (told, said) = parents(&run("a_b", &lines), &graph[..graph.len() - 3]);
+    assert!(told.iter().all(Option::is_none) && said.contains("graph_line_bad"), "{said}");
 }

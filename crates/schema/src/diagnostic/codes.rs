@@ -113,6 +113,15 @@ codes! {
     "file_unreadable" [Error] "`import squeue`, imports of workflow engines",
         "A file or directory cannot be read, or holds more than is read of one; nothing of it is used",
         "";
+    "graph_contradicts" [Warning] "`import nextflow`",
+        "Inputs of tasks lie in the work directories of tasks of a process that is not above theirs in the graph of processes; the work directories are believed",
+        "Give the graph that this run drew (`-with-dag`).";
+    "graph_line_bad" [Error] "`import nextflow`",
+        "A line of the graph of processes cannot be read, or the graph is cut; nothing of it is used, since a way in it could be missing",
+        "";
+    "graph_of_no_run" [Warning] "`import nextflow`",
+        "No run that was given, or more than one, has only processes that are in the graph of processes, which does not tell its run; nothing of it is used",
+        "Import the graph in one call with its run's log, report or trace file, and no other run.";
     "hash_shared" [Warning] "`import nextflow`",
         "Two tasks have the same hash as Nextflow's log shows it; they are kept as two tasks",
         "";

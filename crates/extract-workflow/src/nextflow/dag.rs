@@ -1,0 +1,701 @@
+//! The graph of processes that `-with-dag` draws, and what it tells of tasks for certain.
+//!
+//! It has processes, operators on channels, and where channels begin and end, in three forms:
+//!
+//! ```text
+//! v1 [label="SUB:ALIGN"];            DOT: a process has a name and no shape, an operator is a circle,
+//! v0 -> v1 [label="reads"];          what begins or ends a channel a point
+//! v1([ALIGN])                        Mermaid, in a file or a page; since 2023 with subgraphs, operators
+//! v0 --> v1                          as `v2(( ))` without a name, many of them as one
+//! { data: { id: 'p1', label: 'ALIGN'}, classes: 'PROCESS' },        a page with Cytoscape, until 2023
+//! ```
+//!
+//! Which task of a process another task waited for it does not tell. [`Graph::put`] says what follows from it all the same.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io;
+use std::rc::Rc;
+
+use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
+
+use crate::Row;
+
+/// Larger graphs are refused; the largest of public pipelines have some thousand nodes.
+const MOST_NODES: usize = 200_000;
+const MOST_EDGES: usize = 400_000;
+/// A way through more operators is not followed, so that no stack overflows.
+const LONGEST_WAY: usize = 500;
+/// What waits for all tasks of more processes is left unknown.
+const MOST_PROCESSES: usize = 1_000;
+/// As many names of tasks are written into rows in all.
+const MOST_PARENTS: usize = 4_000_000;
+/// So many steps are gone in all to compare with what work directories tell.
+const MOST_STEPS: usize = 20_000_000;
+
+/// How the page with Cytoscape is called.
+const CYTOSCAPE: &str = "<title>Nextflow Cytoscape.js with Dagre</title>";
+/// What begins the graph in the page with Mermaid.
+const MERMAID: &str = "class=\"mermaid\"";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Process,
+    /// One operator, with its name.
+    Operator,
+    /// Operators drawn as one, or one without a name.
+    Operators,
+    /// Where a channel begins or ends.
+    Point,
+    /// What only lines lead to.
+    Unknown,
+}
+
+#[derive(Debug)]
+struct Node {
+    kind: Kind,
+    /// The whole name of a process, what an operator is called, or how a channel was made.
+    label: String,
+    from: Vec<usize>,
+    to: Vec<usize>,
+}
+
+/// A graph.
+#[derive(Debug, Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    by_id: HashMap<String, usize>,
+    edges: usize,
+    /// Whether what a task is given without a name can only be a value. Since 2024 it can also be a topic, to which processes send what seems to go nowhere.
+    values: bool,
+}
+
+/// Whether a text begins as a graph of Nextflow's does.
+pub fn is_one(head: &str) -> bool {
+    let text = head.trim_start();
+    let is_node = |line: &str| id(line.trim_start()).is_some_and(|(id, _)| is_nextflows(id));
+    if text.starts_with("digraph ") || text.starts_with("flowchart ") {
+        return text.lines().skip(1).take(200).any(is_node);
+    }
+    head.contains(CYTOSCAPE)
+        || head.split_once(MERMAID).is_some_and(|(_, graph)| graph.contains("flowchart ") && graph.lines().any(is_node))
+}
+
+/// `p0` until 2022, `v0` since.
+fn is_nextflows(id: &str) -> bool {
+    id.strip_prefix(['p', 'v']).is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The word with which a text begins, and what follows.
+fn id(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
+}
+
+/// Reads one. A graph with a line that cannot be read is none, since a way could be missing; a diagnostic says where.
+///
+/// # Errors
+/// When it is larger than graphs may be.
+pub fn read(text: &str, said: &mut Diagnostics) -> io::Result<Option<Graph>> {
+    let mut graph = Graph::default();
+    let mut lines = (1..).zip(text.lines());
+    let first = |line: &str| line.trim_start().starts_with("digraph ");
+    let read = if text.contains(CYTOSCAPE) {
+        graph.cytoscape(&mut lines)
+    } else if text.lines().find(|line| !line.trim().is_empty()).is_some_and(first) {
+        graph.dot(&mut lines)
+    } else {
+        graph.mermaid(&mut lines)
+    };
+    if graph.nodes.len() > MOST_NODES || graph.edges > MOST_EDGES {
+        return Err(io::Error::other(format!("the graph has more than {MOST_NODES} nodes or {MOST_EDGES} lines")));
+    }
+    if let Err((line, column)) = read {
+        let message = "the graph cannot be read from here on; nothing of it is used, since a way in it could be missing";
+        said.push(Diagnostic::error("graph_line_bad", message).at(line, Some(column as u64 + 1)));
+        return Ok(None);
+    }
+    let ends = |node: &Node| node.kind == Kind::Process && node.to.iter().any(|to| graph.nodes[*to].kind == Kind::Point);
+    graph.values = graph.by_id.keys().all(|id| id.starts_with('p')) || !graph.nodes.iter().any(ends);
+    Ok(Some(graph))
+}
+
+/// Where a graph cannot be read: line, and bytes of the line before.
+type Bad = (u64, usize);
+
+impl Graph {
+    fn node(&mut self, id: &str) -> usize {
+        if let Some(at) = self.by_id.get(id) {
+            return *at;
+        }
+        let at = self.nodes.len();
+        self.by_id.insert(id.to_owned(), at);
+        self.nodes.push(Node { kind: Kind::Unknown, label: String::new(), from: Vec::new(), to: Vec::new() });
+        at
+    }
+
+    fn put_node(&mut self, id: &str, kind: Kind, label: &str) {
+        let at = self.node(id);
+        let node = &mut self.nodes[at];
+        (node.kind, node.label) = (kind, label.to_owned());
+    }
+
+    fn put_edge(&mut self, from: &str, to: &str) {
+        let (from, to) = (self.node(from), self.node(to));
+        self.nodes[from].to.push(to);
+        self.nodes[to].from.push(from);
+        self.edges += 1;
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.nodes.len() > MOST_NODES || self.edges > MOST_EDGES
+    }
+
+    fn dot<'a>(&mut self, lines: &mut impl Iterator<Item = (u64, &'a str)>) -> Result<(), Bad> {
+        let mut is_open = false;
+        for (number, whole) in lines {
+            let text = whole.trim();
+            if !is_open {
+                is_open = text.starts_with("digraph ");
+                continue;
+            }
+            if text == "}" {
+                return Ok(());
+            }
+            if text.is_empty() || text.starts_with("rankdir=") {
+                continue;
+            }
+            let bad = |rest: &str| (number, rest.as_ptr() as usize - whole.as_ptr() as usize);
+            let (from, rest) = id(text).ok_or_else(|| bad(text))?;
+            let rest = rest.trim_start();
+            if let Some(rest) = rest.strip_prefix("->") {
+                let (to, rest) = id(rest.trim_start()).ok_or_else(|| bad(rest))?;
+                attributes(rest).map_err(bad)?;
+                self.put_edge(from, to);
+            } else {
+                let told = attributes(rest).map_err(bad)?;
+                let get = |name: &str| told.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value.as_str());
+                let (kind, label) = match (get("shape"), get("label")) {
+                    ("point", _) => (Kind::Point, get("xlabel")),
+                    ("circle", _) => (Kind::Operator, get("xlabel")),
+                    ("", label) if !label.is_empty() => (Kind::Process, label),
+                    _ => (Kind::Unknown, ""),
+                };
+                self.put_node(from, kind, label);
+            }
+            if self.is_too_large() {
+                return Ok(());
+            }
+        }
+        // It was cut.
+        Err((1, 0))
+    }
+
+    fn cytoscape<'a>(&mut self, lines: &mut impl Iterator<Item = (u64, &'a str)>) -> Result<(), Bad> {
+        let mut began = false;
+        for (number, line) in lines {
+            let text = line.trim();
+            if !began {
+                began = text == "elements: {";
+                continue;
+            }
+            if text == "}," {
+                return Ok(());
+            }
+            if !text.starts_with("{ data: {") {
+                continue;
+            }
+            let get =
+                |name: &str| text.split_once(&format!("{name}: '")).and_then(|(_, rest)| rest.split_once('\'')).map(|(value, _)| value);
+            if let (Some(from), Some(to)) = (get("source"), get("target")) {
+                self.put_edge(from, to);
+            } else {
+                let id = get("id").ok_or((number, 0))?;
+                let kind = match get("classes") {
+                    Some("PROCESS") => Kind::Process,
+                    Some("OPERATOR") => Kind::Operator,
+                    Some("ORIGIN" | "NODE" | "TERMINATION") => Kind::Point,
+                    _ => Kind::Unknown,
+                };
+                self.put_node(id, kind, get("label").unwrap_or_default());
+            }
+            if self.is_too_large() {
+                return Ok(());
+            }
+        }
+        Err((1, 0))
+    }
+
+    fn mermaid<'a>(&mut self, lines: &mut impl Iterator<Item = (u64, &'a str)>) -> Result<(), Bad> {
+        let (mut is_open, mut is_old) = (false, false);
+        let mut inside: Vec<&str> = Vec::new();
+        let mut drawn: Vec<(&str, Shape, &str, String)> = Vec::new();
+        for (number, line) in lines {
+            let text = line.trim();
+            if !is_open {
+                is_open = text.starts_with("flowchart ");
+                continue;
+            }
+            if text == "</pre>" {
+                break;
+            }
+            if let Some(name) = text.strip_prefix("subgraph ") {
+                inside.push(name);
+                continue;
+            }
+            if text == "end" {
+                inside.pop().ok_or((number, 0))?;
+                continue;
+            }
+            if text.is_empty() {
+                continue;
+            }
+            let bad = |rest: &str| (number, rest.as_ptr() as usize - line.as_ptr() as usize);
+            let (from, rest) = id(text).ok_or_else(|| bad(text))?;
+            if let Some(rest) = rest.trim_start().strip_prefix("-->") {
+                let rest = match rest.strip_prefix('|') {
+                    Some(label) => label.rsplit_once('|').ok_or_else(|| bad(label))?.1,
+                    None => rest,
+                };
+                let (to, rest) = id(rest.trim()).ok_or_else(|| bad(rest))?;
+                if !rest.is_empty() {
+                    return Err(bad(rest));
+                }
+                self.put_edge(from, to);
+            } else {
+                let (shape, label) = shape(rest).ok_or_else(|| bad(rest))?;
+                is_old |= shape == Shape::Plain;
+                // No pipeline has as many sub-workflows in each other.
+                let path: Vec<&str> = inside.iter().take(100).filter_map(|name| subgraph(name)).collect();
+                drawn.push((from, shape, label, path.join(":")));
+            }
+            if self.is_too_large() || drawn.len() > MOST_NODES {
+                self.edges = MOST_EDGES + 1;
+                return Ok(());
+            }
+        }
+        if !is_open || !inside.is_empty() {
+            return Err((1, 0));
+        }
+        for (id, shape, label, path) in drawn {
+            let (kind, label) = match shape {
+                Shape::Plain => (Kind::Process, label.to_owned()),
+                Shape::Quoted => (Kind::Point, label.to_owned()),
+                Shape::Stadium if is_old || is_operator(label) => (Kind::Operator, label.to_owned()),
+                Shape::Stadium => (Kind::Process, if path.is_empty() { label.to_owned() } else { format!("{path}:{label}") }),
+                Shape::Circle if is_old || !label.is_empty() => (Kind::Point, label.to_owned()),
+                Shape::Circle => (Kind::Operators, String::new()),
+            };
+            self.put_node(id, kind, &label);
+        }
+        Ok(())
+    }
+}
+
+/// How Mermaid draws a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// `[X]`.
+    Plain,
+    /// `["X"]`.
+    Quoted,
+    /// `([X])`.
+    Stadium,
+    /// `((X))`.
+    Circle,
+}
+
+fn shape(text: &str) -> Option<(Shape, &str)> {
+    let within = |open: &str, close: &str| text.strip_prefix(open)?.strip_suffix(close);
+    let (shape, label) = (within("([\"", "\"])").map(|label| (Shape::Stadium, label)))
+        .or_else(|| within("([", "])").map(|label| (Shape::Stadium, label)))
+        .or_else(|| within("((", "))").map(|label| (Shape::Circle, label)))
+        .or_else(|| within("[\"", "\"]").map(|label| (Shape::Quoted, label)))
+        .or_else(|| within("[", "]").map(|label| (Shape::Plain, label)))?;
+    Some((shape, label.trim()))
+}
+
+/// The sub-workflow that a subgraph is: the last part of `"A:B [B]"`, `A::B [B]` or `B`; none for `" "`.
+fn subgraph(name: &str) -> Option<&str> {
+    let name = name.trim_matches('"').trim();
+    let name = name.strip_suffix(']').and_then(|name| name.rsplit_once('[')).map_or(name, |(_, name)| name);
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// `[shape=point,label="",xlabel="Channel.empty"];`; where it cannot be read, what is left.
+fn attributes(text: &str) -> Result<Vec<(&str, String)>, &str> {
+    let text = text.trim().trim_end_matches(';').trim_end();
+    let Some(mut rest) = text.strip_prefix('[') else { return if text.is_empty() { Ok(Vec::new()) } else { Err(text) } };
+    let mut told = Vec::new();
+    loop {
+        let (name, after) = rest.split_once('=').ok_or(rest)?;
+        let (value, after) = match after.strip_prefix('"') {
+            Some(quoted) => {
+                let mut value = String::new();
+                let mut chars = quoted.char_indices();
+                let end = loop {
+                    match chars.next().ok_or(rest)? {
+                        (at, '"') => break at + 1,
+                        (_, '\\') => value.extend(chars.next().map(|(_, c)| c)),
+                        (_, c) => value.push(c),
+                    }
+                };
+                (value, &quoted[end..])
+            }
+            None => {
+                let end = after.find([',', ']']).ok_or(rest)?;
+                (after[..end].to_owned(), &after[end..])
+            }
+        };
+        told.push((name.trim(), value));
+        match after.trim_start().strip_prefix(',') {
+            Some(more) => rest = more,
+            None if after.trim() == "]" => return Ok(told),
+            None => return Err(after),
+        }
+    }
+}
+
+/// How channels are made of what is there before any task.
+const FACTORIES: &[&str] = &["of", "from", "fromList", "fromPath", "fromFilePairs", "fromSRA", "value", "empty"];
+/// Operators that give on what comes from their one channel, each thing after it has come.
+const PASSING: &[&str] = &[
+    "map",
+    "flatMap",
+    "flatten",
+    "filter",
+    "view",
+    "first",
+    "take",
+    "splitCsv",
+    "splitText",
+    "splitFasta",
+    "splitFastq",
+    "splitJson",
+    "collate",
+    "buffer",
+    "unique",
+    "distinct",
+    "transpose",
+    "groupTuple",
+    "branch",
+    "multiMap",
+    "set",
+    "tap",
+    "dump",
+    "ifEmpty",
+];
+/// Operators that give nothing before what comes from their channels has ended.
+const GATHERING: &[&str] = &["collect", "toList", "toSortedList", "collectFile", "count", "last"];
+/// Operators that give on what comes from any of several channels, and end with the last of them.
+const MIXING: &[&str] = &["mix", "concat", "join", "combine"];
+/// Of those that pass, the ones that end before their channel does.
+const ENDING: &[&str] = &["first", "take"];
+
+fn is_operator(name: &str) -> bool {
+    PASSING.contains(&name)
+        || GATHERING.contains(&name)
+        || MIXING.contains(&name)
+        || ["cross", "merge", "subscribe", "until", "reduce"].contains(&name)
+}
+
+/// Whether a channel was made of what is there before any task, and whether it is empty.
+fn factory(label: &str) -> Option<&str> {
+    let made = label.strip_prefix("Channel.").or_else(|| label.strip_prefix("channel."))?;
+    FACTORIES.iter().copied().find(|known| *known == made)
+}
+
+/// For what something waited.
+#[derive(Debug, Clone)]
+enum Waits {
+    Unknown,
+    /// Nothing can have come.
+    Nothing,
+    /// All tasks of these processes ended before.
+    All(Rc<BTreeSet<usize>>),
+}
+
+/// What is asked of a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Of {
+    /// Any one thing in it.
+    Item,
+    /// Its end.
+    End,
+}
+
+/// What became of the tasks of a process.
+#[derive(Debug, Default)]
+struct Tasks {
+    /// Ids of those whose results were taken or which failed for good; `None` where one has no id.
+    ids: Option<Vec<String>>,
+    /// Whether all had ended.
+    ended: bool,
+    /// Whether only one had a result.
+    one: bool,
+}
+
+impl Tasks {
+    fn of(rows: &[&Row]) -> Self {
+        let done = |row: &&&Row| matches!(row.status.as_ref(), "completed" | "cached");
+        let with_result: HashSet<&str> = rows.iter().filter(done).map(|row| row.name.as_ref()).collect();
+        // What failed and was tried again is in the attempt that did not.
+        let counted: Vec<&&Row> = rows.iter().filter(|row| done(row) || !with_result.contains(row.name.as_ref())).collect();
+        Self {
+            ids: counted.iter().map(|row| row.task_id.as_deref().map(str::to_owned)).collect(),
+            ended: rows.iter().all(|row| matches!(row.status.as_ref(), "completed" | "cached" | "failed")),
+            one: counted.len() == 1 && with_result.len() == 1,
+        }
+    }
+}
+
+struct Certain<'a> {
+    graph: &'a Graph,
+    tasks: BTreeMap<usize, Tasks>,
+    known: HashMap<(usize, usize, Of), Waits>,
+}
+
+impl Certain<'_> {
+    /// For what the thing, or the end, waited that comes from a node to another.
+    fn waits(&mut self, from: usize, to: usize, of: Of, way: usize) -> Waits {
+        let node = &self.graph.nodes[from];
+        // Where a channel without a name begins matters only to what it leads to.
+        let key = (from, if node.kind == Kind::Point { to } else { usize::MAX }, of);
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        // What leads back to itself stays unknown.
+        self.known.insert(key, Waits::Unknown);
+        let waits = if way < LONGEST_WAY { self.find(from, to, of, way) } else { Waits::Unknown };
+        self.known.insert(key, waits.clone());
+        waits
+    }
+
+    fn find(&mut self, from: usize, to: usize, of: Of, way: usize) -> Waits {
+        let graph = self.graph;
+        let node = &graph.nodes[from];
+        let none = || Waits::All(Rc::default());
+        match node.kind {
+            Kind::Unknown | Kind::Operators => Waits::Unknown,
+            Kind::Process => match self.tasks.get(&from) {
+                None if of == Of::Item => Waits::Nothing,
+                Some(tasks) if tasks.ended && tasks.ids.is_some() && (of == Of::End || tasks.one) => {
+                    Waits::All(Rc::new(BTreeSet::from([from])))
+                }
+                _ => Waits::Unknown,
+            },
+            Kind::Point => match factory(&node.label) {
+                Some("empty") if of == Of::Item => Waits::Nothing,
+                Some(_) => none(),
+                // What an operator is given without a name can be another's output of which the graph lost sight.
+                None if graph.values && graph.nodes[to].kind == Kind::Process && factory_like(&node.label) => none(),
+                None => Waits::Unknown,
+            },
+            Kind::Operator => {
+                let name = node.label.as_str();
+                let mut ask = |of: Of| -> Vec<Waits> { node.from.iter().map(|input| self.waits(*input, from, of, way + 1)).collect() };
+                if GATHERING.contains(&name) {
+                    return union(&ask(Of::End));
+                }
+                if !(PASSING.contains(&name) && node.from.len() == 1 || MIXING.contains(&name)) {
+                    return Waits::Unknown;
+                }
+                if of == Of::End {
+                    return match name {
+                        "first" => any(&ask(Of::Item)),
+                        name if ENDING.contains(&name) => Waits::Unknown,
+                        _ => union(&ask(Of::End)),
+                    };
+                }
+                let waits = any(&ask(Of::Item));
+                // It gives something of its own then.
+                if name == "ifEmpty" && matches!(waits, Waits::Nothing) { Waits::Unknown } else { waits }
+            }
+        }
+    }
+
+    /// For what each task of a process waited: for one thing from each of its channels.
+    fn of_process(&mut self, at: usize) -> Option<BTreeSet<usize>> {
+        let graph = self.graph;
+        let inputs: BTreeSet<usize> = graph.nodes[at].from.iter().copied().collect();
+        let told: Vec<Waits> = inputs.into_iter().map(|from| self.waits(from, at, Of::Item, 0)).collect();
+        match union(&told) {
+            Waits::All(processes) => Some(processes.as_ref().clone()).filter(|processes| !processes.contains(&at)),
+            Waits::Unknown | Waits::Nothing => None,
+        }
+    }
+}
+
+/// Whether a channel's beginning has no name of its own, or just that of what it is given as.
+fn factory_like(label: &str) -> bool {
+    !label.contains('.')
+}
+
+/// All of them happened.
+fn union(told: &[Waits]) -> Waits {
+    let mut all = BTreeSet::new();
+    for waits in told {
+        match waits {
+            Waits::All(processes) => all.extend(processes.iter().copied()),
+            Waits::Unknown | Waits::Nothing => return Waits::Unknown,
+        }
+        if all.len() > MOST_PROCESSES {
+            return Waits::Unknown;
+        }
+    }
+    Waits::All(Rc::new(all))
+}
+
+/// One of them happened, nobody knows which: certain where it makes no difference.
+fn any(told: &[Waits]) -> Waits {
+    let mut can_be = told.iter().filter(|waits| !matches!(waits, Waits::Nothing));
+    let Some(Waits::All(first)) = can_be.next() else {
+        return if told.iter().all(|waits| matches!(waits, Waits::Nothing)) { Waits::Nothing } else { Waits::Unknown };
+    };
+    let same = can_be.all(|waits| matches!(waits, Waits::All(other) if other == first));
+    if same { Waits::All(first.clone()) } else { Waits::Unknown }
+}
+
+impl Graph {
+    /// The processes, by their whole names; those with the same name are none.
+    fn processes(&self) -> HashMap<&str, usize> {
+        let mut found: HashMap<&str, Option<usize>> = HashMap::new();
+        for (at, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.kind == Kind::Process) {
+            found.entry(&node.label).and_modify(|known| *known = None).or_insert(Some(at));
+        }
+        found.into_iter().filter_map(|(name, at)| Some((name, at?))).collect()
+    }
+
+    /// Puts into the column `parents` what is certain, and compares with what work directories tell. `run_of` tells the run of each row, `is_whole` whether all tasks
+    /// of the run are known. Gives the number of rows that were filled.
+    pub fn put(&self, rows: &mut [Row], run_of: &[Option<usize>], is_whole: bool, said: &mut Diagnostics) -> u64 {
+        let processes = self.processes();
+        let mut fits: BTreeMap<usize, bool> = BTreeMap::new();
+        for (row, run) in rows.iter().zip(run_of) {
+            let Some(run) = run else { continue };
+            *fits.entry(*run).or_insert(true) &= processes.contains_key(row.logical_task.as_ref());
+        }
+        let of_run: Vec<usize> = fits.iter().filter(|(_, fits)| **fits).map(|(run, _)| *run).collect();
+        let [run] = of_run[..] else {
+            let message = if of_run.is_empty() {
+                "no run that was given has only processes that are in this graph; nothing of the graph is used".to_owned()
+            } else {
+                format!(
+                    "{} runs have only processes that are in this graph, and it does not tell its run; nothing of it is used",
+                    of_run.len()
+                )
+            };
+            said.push(
+                Diagnostic::warning("graph_of_no_run", message)
+                    .advise("import the graph in one call with its run's log, report or trace file, and no other run"),
+            );
+            return 0;
+        };
+        let of_run: Vec<usize> = (0..rows.len()).filter(|at| run_of[*at] == Some(run)).collect();
+        // A graph that contradicts what is there is not that of this run.
+        let agrees = self.compare(rows, &of_run, &processes, said);
+        if is_whole && agrees { self.fill(rows, &of_run, &processes) } else { 0 }
+    }
+
+    /// Says where the inputs of tasks lie in the directories of tasks that are not above them; whether there are none.
+    fn compare(&self, rows: &[Row], of_run: &[usize], processes: &HashMap<&str, usize>, said: &mut Diagnostics) -> bool {
+        let by_id: HashMap<&str, usize> = of_run
+            .iter()
+            .filter_map(|at| Some((rows[*at].task_id.as_deref()?, *processes.get(rows[*at].logical_task.as_ref())?)))
+            .collect();
+        let mut told: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
+        for row in of_run.iter().map(|at| &rows[*at]) {
+            let parents: Vec<String> = row.parents.as_deref().and_then(|told| serde_json::from_str(told).ok()).unwrap_or_default();
+            let Some(at) = processes.get(row.logical_task.as_ref()) else { continue };
+            for parent in parents.iter().filter_map(|id| by_id.get(id.as_str())) {
+                *told.entry(*at).or_default().entry(*parent).or_default() += 1;
+            }
+        }
+        let (mut steps, mut agrees) = (0, true);
+        for (at, parents) in told {
+            // What comes from where the graph does not tell can be anything.
+            let Some(above) = self.above(at, &mut steps) else { continue };
+            for (parent, tasks) in parents.into_iter().filter(|(parent, _)| !above.contains(parent)) {
+                let (name, parent) = (&self.nodes[at].label, &self.nodes[parent].label);
+                let message = format!(
+                    "inputs of {tasks} tasks of {name} were made by {parent}, which is not above it in this graph; the inputs are believed and nothing of the graph is used"
+                );
+                agrees = false;
+                said.push(Diagnostic::warning("graph_contradicts", message));
+            }
+        }
+        agrees
+    }
+
+    /// All that is above a node; `None` where something comes in that can be from any process, or where it would take too long.
+    fn above(&self, at: usize, steps: &mut usize) -> Option<HashSet<usize>> {
+        let mut above = HashSet::new();
+        let mut open = vec![at];
+        while let Some(to) = open.pop() {
+            for from in &self.nodes[to].from {
+                *steps += 1;
+                let node = &self.nodes[*from];
+                let is_known = match node.kind {
+                    Kind::Unknown => false,
+                    Kind::Point => {
+                        factory(&node.label).is_some() || self.values && self.nodes[to].kind == Kind::Process && factory_like(&node.label)
+                    }
+                    _ => true,
+                };
+                if !is_known || *steps > MOST_STEPS {
+                    return None;
+                }
+                if above.insert(*from) {
+                    open.push(*from);
+                }
+            }
+        }
+        Some(above)
+    }
+
+    fn fill(&self, rows: &mut [Row], of_run: &[usize], processes: &HashMap<&str, usize>) -> u64 {
+        let mut of_process: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for at in of_run {
+            if let Some(process) = processes.get(rows[*at].logical_task.as_ref()) {
+                of_process.entry(*process).or_default().push(*at);
+            }
+        }
+        let tasks =
+            of_process.iter().map(|(process, of)| (*process, Tasks::of(&of.iter().map(|at| &rows[*at]).collect::<Vec<_>>()))).collect();
+        let mut certain = Certain { graph: self, tasks, known: HashMap::new() };
+        let (mut filled, mut written) = (0, 0);
+        for (process, of) in of_process {
+            let Some(waits) = certain.of_process(process) else { continue };
+            let ids = waits.iter().filter_map(|process| certain.tasks[process].ids.as_ref()).flatten();
+            let ids: Vec<&String> = ids.collect();
+            written += of.len().saturating_mul(ids.len());
+            if written > MOST_PARENTS {
+                break;
+            }
+            for at in of {
+                filled += u64::from(add(&mut rows[at], &ids));
+            }
+        }
+        filled
+    }
+}
+
+/// Adds ids of parents to those that work directories told, which know of files only; whether there are more then.
+fn add(row: &mut Row, ids: &[&String]) -> bool {
+    let told: Option<Vec<String>> = row.parents.as_deref().and_then(|told| serde_json::from_str(told).ok());
+    let known = told.as_ref().map_or(0, Vec::len);
+    let all: BTreeSet<&String> =
+        told.iter().flatten().chain(ids.iter().copied()).filter(|id| row.task_id.as_deref() != Some(id.as_str())).collect();
+    if told.is_some() && all.len() == known {
+        return false;
+    }
+    // Numbers in their order.
+    let mut all: Vec<&String> = all.into_iter().collect();
+    all.sort_by_key(|id| id.parse::<u64>().unwrap_or(u64::MAX));
+    let Ok(parents) = serde_json::to_string(&all) else { return false };
+    row.parents = Some(parents.into());
+    true
+}
+
+#[cfg(test)]
+#[path = "dag_tests.rs"]
+mod tests;
