@@ -7,7 +7,7 @@ use flowmine_activity_log::{NONE, Names, Operation, OperationKind, OperationSum,
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::advice;
-use crate::distribution::{Distribution, Step, Summary};
+use crate::distribution::Distribution;
 use crate::over_time::OverTime;
 
 pub use crate::profile_numbers::{FileUse, Group, Groups, KindOf, Kinds, LeftOut, MadeOf, Options, ProcessUse, Profile, Sums, Use};

@@ -3,7 +3,7 @@
 use flowmine_activity_log::Names;
 use serde::Serialize;
 
-use crate::distribution::{Distribution, Summary};
+use crate::distribution::{Distribution, Step, Summary};
 use crate::noteworthy::{Advice, Thresholds};
 use crate::over_time::OverTime;
 

@@ -1,16 +1,14 @@
 //! `flowmine discover`.
 
 use std::io::Write;
-use std::path::Path;
 
 use anyhow::Context;
-use flowmine_activity_log::{ActivityLog, Cases};
+use flowmine_activity_log::ActivityLog;
 use flowmine_discover::pictures::{self as pictures, dfg as dfg_picture, ocdfg as ocdfg_picture, process_model as process_picture};
 use flowmine_discover::{
     batches, bottlenecks, dfg::dfg, dotted_chart, lifecycle, ocdfg::ocdfg, performance_spectrum, process_model, summary, temporal_profile,
     variants,
 };
-use flowmine_draw::{Graph, dot, exchange, svg};
 use flowmine_process_models::declare;
 
 use super::made::{Made, by_name, cases, write_graph};

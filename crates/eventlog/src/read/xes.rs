@@ -23,7 +23,7 @@ use crate::error::LogError;
 use crate::log::{CaseHeader, Classifier, Extension};
 use crate::read::elements::{Elements, Node, Tag};
 use crate::read::input::{Input, Position};
-use crate::read::values::{self, first_duplicate};
+use crate::read::values::first_duplicate;
 use crate::read::{Limits, Severity, Sink, found, printable, shown};
 use crate::record::Record;
 use crate::time;

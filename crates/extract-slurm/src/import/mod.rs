@@ -31,8 +31,7 @@ mod zone;
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text::bounds::{Bounds, Gate, Records};
-use flowmine_schema::time::SECOND_NS;
-use flowmine_slurm::units::{self, shown};
+use flowmine_slurm::units::shown;
 use memchr::memmem;
 
 pub use error::{ImportError, MOST_RECORDS};

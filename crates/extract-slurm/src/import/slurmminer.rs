@@ -19,7 +19,6 @@ use super::imported::Imported;
 use super::kind::{Kind, Options};
 use super::squeue_text::{Column, Columns, FORGERY, Rows, column, into_owned, record};
 use super::table::{self, Separator};
-use super::time_column::TIME_COLUMN;
 use super::zone::Zone;
 use crate::squeue::Field;
 use flowmine_slurm::units::shown;

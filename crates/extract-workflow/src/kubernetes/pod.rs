@@ -2,7 +2,6 @@
 //!
 //! A container that Kubernetes starts again has the number of restarts in `restartCount`, its state now, and how it ended the last time in `lastState`.
 
-use chrono::DateTime;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::time::SECOND_NS;
 use serde_json::Value;

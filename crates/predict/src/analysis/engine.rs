@@ -5,8 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use super::prediction::Prediction;
-use super::segment::{Limit, Segment};
-use super::state::{Demand, Share, State};
+use super::state::State;
 use crate::check::{Supply, Workflow};
 use crate::error::PredictError;
 use crate::functions::Poly;

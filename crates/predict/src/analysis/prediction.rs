@@ -3,7 +3,6 @@
 use super::segment::{Limit, Segment};
 use super::state::State;
 use crate::check::{Allocation, Supply, Workflow};
-use crate::functions::Poly;
 
 /// A prediction for each process of a workflow. Processes, inputs, resources and outputs have the
 /// numbers of the model.
