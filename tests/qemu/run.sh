@@ -184,6 +184,8 @@ fi
         echo "run.sh: the machine ($suite) ended before the script did"
         code=125
     fi
+    # A panic's reason stands before its stacks, of which there can be more than the last lines hold.
+    grep -a -m 1 -B 1 -A 2 'Kernel panic' "$work/console" 2>/dev/null || true
     tail -n 40 "$work/console" 2>/dev/null || true
     cat "$work/qemu.log"
 } >&2

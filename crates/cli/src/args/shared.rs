@@ -91,3 +91,27 @@ pub(crate) fn time(text: &str) -> Result<i64, String> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
     time_at(text, now)
 }
+
+/// A time, or how long before `now` it is.
+pub(crate) fn time_at(text: &str, now: i64) -> Result<i64, String> {
+    const DAY_NS: i64 = 86_400 * flowmine_schema::time::SECOND_NS;
+    let today = now - now.rem_euclid(DAY_NS);
+    match text {
+        "now" => return Ok(now),
+        "today" => return Ok(today),
+        "yesterday" => return Ok(today - DAY_NS),
+        _ => {}
+    }
+    if let Some(before) = text.ends_with(|c: char| c.is_ascii_alphabetic()).then(|| duration(text).ok()).flatten() {
+        return i64::try_from(before.as_nanos())
+            .ok()
+            .and_then(|before| now.checked_sub(before))
+            .ok_or_else(|| format!("{text:?} is too long ago"));
+    }
+    flowmine_schema::time::parse(text).ok_or_else(|| {
+        format!(
+            "{text:?} is not a time such as 2026-11-20, 2026-11-20T13:04:05 (UTC), 2026-11-20T13:04:05+01:00, seconds since 1970, \
+             today, yesterday (from 0:00 UTC), or 90m, 2h, 3d, 2w (before now)"
+        )
+    })
+}

@@ -4,7 +4,7 @@ use anyhow::Context;
 use flowmine_discover::{compare, pictures};
 
 use super::log;
-use super::made::Made;
+use super::model_output::Made;
 use crate::args::{Discover, ModelFormat, OtherArgs};
 use crate::progress::Stage;
 

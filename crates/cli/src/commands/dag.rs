@@ -21,7 +21,7 @@ use flowmine_privacy::RowRules;
 use flowmine_schema::tables::{Case, Process};
 use flowmine_schema::{Dataset, DatasetError};
 
-use super::made::{Made, write_graph};
+use super::model_output::{Made, write_graph};
 use super::{jobs, processes};
 use crate::args::{ByArg, Discover, FilesArg, FoldArg, ModelFormat, TableArg};
 use crate::messages;

@@ -11,7 +11,7 @@ use flowmine_discover::{
 };
 use flowmine_process_models::declare;
 
-use super::made::{Made, by_name, cases, write_graph};
+use super::model_output::{Made, by_name, cases, write_graph};
 use super::{compare, dag, file_access, gantt, log, one_run, process_tree, profile};
 use crate::args::{Discover, Model, ModelFormat, OtherArgs, ShowArg, SortArg, StatisticArg, TableArg};
 use crate::outcome::Outcome;

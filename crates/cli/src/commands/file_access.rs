@@ -21,7 +21,7 @@ pub fn run(args: &Discover) -> anyhow::Result<Outcome> {
         !of_jobs && args.case_notion.is_none(),
         "{what}: --account, --user, --from, --to, --timestamp and --case-notion are for graphs"
     );
-    let by_name = || super::made::by_name(args.output.as_deref()?);
+    let by_name = || super::model_output::by_name(args.output.as_deref()?);
     let format = args.format.or_else(by_name).unwrap_or(ModelFormat::Svg);
     anyhow::ensure!(
         matches!(format, ModelFormat::Svg | ModelFormat::Csv | ModelFormat::Json),

@@ -9,7 +9,7 @@ use flowmine_schema::Dataset;
 use flowmine_schema::tables::Process;
 
 use super::log::{JOB, NODES};
-use super::made::{Made, cases};
+use super::model_output::{Made, cases};
 use crate::args::{Discover, ModelFormat};
 
 /// Makes the chart and a way to write it.

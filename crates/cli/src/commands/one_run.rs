@@ -10,7 +10,7 @@ use flowmine_privacy::RowRules;
 use flowmine_schema::Dataset;
 
 use super::jobs;
-use super::made::Made;
+use super::model_output::Made;
 use crate::args::{Discover, Model, ModelFormat};
 use crate::messages;
 use crate::progress::Stage;

@@ -12,7 +12,7 @@ use flowmine_logs::{operations, process_rows};
 use flowmine_schema::tables::IoLoss;
 use flowmine_schema::{Dataset, DatasetError};
 
-use super::made::Made;
+use super::model_output::Made;
 use super::processes;
 use crate::args::{ByArg, Discover, ModelFormat, TableArg};
 use crate::messages;

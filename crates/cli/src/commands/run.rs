@@ -1,6 +1,6 @@
 //! `flowmine run`: the whole batch over a dataset.
 //!
-//! It is made again only when something is new ([`made`]).
+//! It is made again only when something is new ([`last_run`]).
 //!
 //! What a dataset has no rows of is not told of: without jobs there is no log, picture or number of jobs, without tasks none of tasks.
 
@@ -29,7 +29,7 @@ use flowmine_schema::{Dataset, DatasetError};
 use serde::Serialize;
 
 use super::source::Notion;
-use super::{dag, export, jobs, made, source};
+use super::{dag, export, jobs, last_run, source};
 use crate::args::{LogFormat, ObjectsArg, Run};
 use crate::progress::Stage;
 use crate::{Outcome, messages, output};
@@ -111,8 +111,8 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     Dataset::open(&args.dataset)?;
     let formats: Vec<String> = args.formats.iter().map(|&format| extension(format)).collect();
     let options = format!("{} {:?} {:?}", formats.join(","), args.timestamp, args.filter);
-    let of = made::of(&args.dataset, &options).with_context(|| args.dataset.display().to_string())?;
-    if let Some((told, losses)) = made::current(&args.out, &of) {
+    let of = last_run::of(&args.dataset, &options).with_context(|| args.dataset.display().to_string())?;
+    if let Some((told, losses)) = last_run::current(&args.out, &of) {
         output::write(None, |out| Ok(out.write_all(told.as_bytes())?))?;
         messages::note("nothing is new in the dataset: the results of the last run stand");
         return Ok(if losses { Outcome::WithLosses } else { Outcome::Clean });
@@ -123,7 +123,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     let parts = jobs::parts(&dataset, args.timestamp, &rules)?;
     anyhow::ensure!(!args.out.join("flowmine.json").exists(), "{} is a dataset: choose another directory for --out", args.out.display());
     fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
-    made::forget(&args.out).with_context(|| args.out.display().to_string())?;
+    last_run::forget(&args.out).with_context(|| args.out.display().to_string())?;
     correlate(&dataset, &parts)?;
 
     let has_jobs = jobs::has_any(&dataset)?;
@@ -205,7 +205,7 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     }
     told.push_str(&numbers.text());
     let losses = numbers.errors > 0;
-    made::remember(&args.out, &of, written.files.iter().map(|(name, _)| name.as_str()), &told, losses)?;
+    last_run::remember(&args.out, &of, written.files.iter().map(|(name, _)| name.as_str()), &told, losses)?;
     output::write(None, |out| Ok(out.write_all(told.as_bytes())?))?;
     Ok(if losses { Outcome::WithLosses } else { Outcome::Clean })
 }

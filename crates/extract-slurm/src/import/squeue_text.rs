@@ -329,8 +329,8 @@ fn preamble<'a>(bytes: &'a [u8], zone: &mut Zone, diagnostics: &mut Diagnostics)
         } else if let Some(ns) = epoch(trimmed) {
             observed_at_ns = Some(ns);
         } else if let Some(ns) = date(trimmed) {
-            if !zone.told {
-                zone.told = true;
+            if !zone.is_known {
+                zone.is_known = true;
                 let message = format!("times such as {:?} say no zone and are taken as UTC", shown(trimmed));
                 diagnostics.push(
                     Diagnostic::warning("no_zone", message)

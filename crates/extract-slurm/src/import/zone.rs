@@ -9,22 +9,24 @@ use super::kind::Options;
 /// Times without zone, and saying once that a zone had to be assumed.
 #[derive(Debug)]
 pub(super) struct Zone {
-    offset_s: i64,
-    told: bool,
+    /// Seconds east of UTC.
+    pub offset_s: i64,
+    /// Whether it is known, or was already warned about.
+    pub is_known: bool,
 }
 
 impl Zone {
     pub fn new(options: &Options) -> Self {
-        Self { offset_s: options.zone_offset_s.unwrap_or(0), told: options.zone_offset_s.is_some() }
+        Self { offset_s: options.zone_offset_s.unwrap_or(0), is_known: options.zone_offset_s.is_some() }
     }
 
     /// Looks at a field that is a time.
     pub fn see(&mut self, field: &[u8], line: u64, diagnostics: &mut Diagnostics) {
-        if self.told || units::is_nothing(field) || units::digits(field).is_some() {
+        if self.is_known || units::is_nothing(field) || units::digits(field).is_some() {
             return;
         }
         if std::str::from_utf8(field).is_ok_and(|field| !units::has_zone(field)) && units::time(field, 0).is_ok() {
-            self.told = true;
+            self.is_known = true;
             let message = format!("times such as {:?} say no zone and are taken as UTC", shown(field));
             diagnostics.push(
                 Diagnostic::warning("no_zone", message).at(line, None).advise("say the cluster's zone with --zone, as in --zone=+01:00"),

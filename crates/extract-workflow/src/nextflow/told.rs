@@ -156,6 +156,8 @@ impl Told {
         if event.cut {
             return;
         }
+        // A tag can have line ends.
+        let name = &*whole_message(name, event, |name| !name.contains(" (") || name.ends_with(')'));
         if matches!(verb, "Cached" | "Stored") {
             let at = self.see_cached(Some(key), name, event, said);
             self.tasks.all[at].stored = verb == "Stored";
