@@ -14,7 +14,7 @@ use flowmine_extract_ebpf::wire::{HEAD, cpu, has, kind, operation, part, part_he
 use flowmine_schema::Dataset;
 use flowmine_schema::dataset::Role;
 use flowmine_trace::host::HostFacts;
-use flowmine_trace::recorder::WayIn;
+use flowmine_trace::recorder::Backend;
 use flowmine_trace::{Op, Options, Recorder};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let dataset = Dataset::open_or_create(dir.path())?;
     let host = HostFacts::read(Path::new("/proc"));
     let writer = dataset.writer(Role::Host(host.name.clone()), "bench")?;
-    let way = WayIn { backend: "ebpf", hooks: Some("syscalls".into()), ring_bytes: Some(16 << 20) };
+    let way = Backend { name: "ebpf", hooks: Some("syscalls".into()), ring_bytes: Some(16 << 20) };
     let mut decoder = Decoder::new(Host::read("/proc".as_ref(), "/".as_ref())?, Vec::new(), false, Box::new(|_| true));
     let mut recorder = Recorder::begin(writer, host, way, &Options::default(), None)?;
     let (wall, cpu) = (Instant::now(), cpu_seconds());

@@ -59,6 +59,6 @@ fn import(bytes: &[u8]) {
         return;
     }
     let Ok(dataset) = Dataset::open_or_create(&dir.join("dataset")) else { return };
-    let taken = read::take_in(&dataset, &[dir.join("trace")], |_, _| {});
+    let taken = read::import(&dataset, &[dir.join("trace")], |_, _| {});
     reached(taken.is_ok_and(|reports| reports.iter().any(|report| report.rows > 0)), "folders of the monitoring paper");
 }

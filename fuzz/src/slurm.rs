@@ -1,7 +1,7 @@
 //! What Slurm prints (`flowmine-extract-slurm`): files of others, and what squeue and sacct answer when they are asked.
 
 use flowmine_extract_slurm::accounting::Accounting;
-use flowmine_extract_slurm::import::{self, Imported, Kind, Options};
+use flowmine_extract_slurm::import::{self, Imported, FileKind, Options};
 use flowmine_extract_slurm::naming::Naming;
 use flowmine_extract_slurm::queue::{Changes, PollTime, Queue};
 use flowmine_extract_slurm::{sacct, squeue, submit_line};
@@ -33,9 +33,9 @@ pub const TEXT_SEEDS: &[Seeds] = &[
 pub fn text(bytes: &[u8]) {
     let (first, bytes) = choice(bytes);
     match first % 8 {
-        0 => file(bytes, Kind::SqueueText, first),
-        1 => file(bytes, Kind::SacctText, first),
-        2 => file(bytes, Kind::SlurmMiner, first),
+        0 => file(bytes, FileKind::SqueueText, first),
+        1 => file(bytes, FileKind::SacctText, first),
+        2 => file(bytes, FileKind::SlurmMiner, first),
         3 => {
             let Some(token) = squeue::token_of(bytes) else { return };
             let mut diagnostics = Diagnostics::default();
@@ -72,13 +72,13 @@ pub fn text(bytes: &[u8]) {
 
 /// JSON of squeue and sacct.
 pub fn json(bytes: &[u8]) {
-    for kind in [Kind::SqueueJson, Kind::SacctJson] {
+    for kind in [FileKind::SqueueJson, FileKind::SacctJson] {
         file(bytes, kind, 0);
     }
 }
 
 /// A file as `import squeue` and `import sacct` read it, taken for this kind.
-fn file(bytes: &[u8], kind: Kind, options: u8) {
+fn file(bytes: &[u8], kind: FileKind, options: u8) {
     let _ = import::recognise(bytes);
     let zone_offset_s = if options & 64 == 0 { None } else { Some(5 * 3600 + 1800) };
     let separator = if options & 128 == 0 { None } else { Some("|".to_owned()) };

@@ -10,6 +10,7 @@ mod support;
 
 mod airflow;
 mod attribution;
+mod backends;
 mod bombs;
 mod case_studies;
 mod cli;
@@ -39,7 +40,6 @@ mod trace_filters;
 mod tracing;
 mod transform;
 mod watched;
-mod ways;
 
 /// Without names of tests this binary runs everything at once, unless somebody sees to it that its modules run one after another.
 #[test]

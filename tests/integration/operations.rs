@@ -182,7 +182,7 @@ fn only_the_directory_counts() {
     done(&dir);
 }
 
-/// What a way in cannot see has to be declared, truly and not in vain.
+/// What a backend cannot see has to be declared, truly and not in vain.
 #[test]
 fn a_blind_spot_must_be_one() {
     let (dir, file) = place("blind", "sequential");

@@ -14,7 +14,7 @@ use crate::support::running::{Running, text, until};
 use crate::support::traced::{each, end};
 use crate::support::{doctor, operations};
 
-/// Whether a way in works here.
+/// Whether a backend works here.
 fn works(backend: &str) -> bool {
     let (works, how) = doctor::says(backend);
     let what = if backend == "ebpf" { "bpf" } else { backend };

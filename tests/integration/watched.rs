@@ -20,8 +20,8 @@ fn works(backend: &str) -> bool {
     require(if backend == "ebpf" { "bpf" } else { backend }, &format!("{backend} ({how})"), works)
 }
 
-/// The ways in that work here.
-fn ways() -> impl Iterator<Item = &'static str> {
+/// The backends that work here.
+fn backends() -> impl Iterator<Item = &'static str> {
     ["ebpf", "ptrace", "fuse"].into_iter().filter(|backend| works(backend))
 }
 
@@ -89,7 +89,7 @@ fn may_mount() -> bool {
 
 #[test]
 fn signals_go_to_the_command_once_and_end_no_tracer() {
-    for backend in ways() {
+    for backend in backends() {
         let dir = scratch();
         let dataset = dir.path().join("data");
         let names = ["HUP", "USR1", "USR2", "ALRM", "CONT", "INT", "QUIT", "PROF", "IO", "WINCH", "URG", "XCPU", "ABRT"];
@@ -119,7 +119,7 @@ fn signals_go_to_the_command_once_and_end_no_tracer() {
 /// As Slurm does to all processes of a step, and `kill` to a group.
 #[test]
 fn what_is_sent_to_all_around_reaches_the_command_once() {
-    for backend in ways() {
+    for backend in backends() {
         let dir = scratch();
         let work = dir.path().join("work");
         let mut command = trace(dir.path(), &dir.path().join("data"), backend, &[]);
@@ -146,7 +146,7 @@ fn what_is_sent_to_all_around_reaches_the_command_once() {
 /// As `sbatch --signal=USR1` does to a program that does not expect it.
 #[test]
 fn a_signal_that_ends_the_command_leaves_a_whole_trace() {
-    for backend in ways() {
+    for backend in backends() {
         let dir = scratch();
         let dataset = dir.path().join("data");
         let mut command = trace(dir.path(), &dataset, backend, &[]);
@@ -166,7 +166,7 @@ fn a_signal_that_ends_the_command_leaves_a_whole_trace() {
 /// Stopped and told to go on as a job is: the shell must see the tracer stop, and both go on.
 #[test]
 fn it_stops_and_goes_on_with_the_command() {
-    for backend in ways() {
+    for backend in backends() {
         let dir = scratch();
         let mut command = trace(dir.path(), &dir.path().join("data"), backend, &[]);
         command.args(["--", "bash", "-c", "for i in {1..400}; do echo $i >> count; sleep 0.02; [ -e stop ] && exit 5; done"]);
@@ -191,7 +191,7 @@ fn it_stops_and_goes_on_with_the_command() {
 /// Under nohup a hang-up ends neither of them.
 #[test]
 fn what_was_ignored_stays_ignored() {
-    for backend in ways() {
+    for backend in backends() {
         let dir = scratch();
         let inner = trace(dir.path(), &dir.path().join("data"), backend, &[]);
         let mut command = Command::new("bash");
@@ -215,7 +215,7 @@ fn a_key_of_the_terminal_is_told_once() {
     if !require("script", "script(1), to have a terminal", script_works) {
         return;
     }
-    for backend in ways() {
+    for backend in backends() {
         let dir = scratch();
         let work = dir.path().join("work");
         let inner = "trap 'echo INT >> got' INT; trap 'exit 7' TERM; : > ready; echo $PPID > tracer; while :; do sleep 0.02; done";
@@ -272,7 +272,7 @@ fn a_full_disk_costs_rows_and_not_the_command() {
     if !may_mount() {
         return;
     }
-    for (backend, room_again) in ways().flat_map(|backend| [(backend, true), (backend, false)]) {
+    for (backend, room_again) in backends().flat_map(|backend| [(backend, true), (backend, false)]) {
         let what = format!("{backend}, room again: {room_again}");
         let dir = scratch();
         let small = Small::mount(dir.path());
@@ -334,7 +334,7 @@ fn a_full_disk_costs_rows_and_not_the_command() {
 
 #[test]
 fn a_limit_of_file_sizes_is_like_a_full_disk() {
-    for backend in ways() {
+    for backend in backends() {
         let dir = scratch();
         let inner = trace(dir.path(), &dir.path().join("data"), backend, &["--flush", "100ms"]);
         let mut command = Command::new("bash");
@@ -357,7 +357,7 @@ fn a_limit_of_file_sizes_is_like_a_full_disk() {
 #[test]
 fn traces_side_by_side_into_one_dataset() {
     const TASKS: usize = 40;
-    for backend in ways() {
+    for backend in backends() {
         let dir = scratch();
         let dataset = dir.path().join("data");
         let work = dir.path().join("work");
@@ -446,7 +446,7 @@ fn a_command_that_cannot_be_traced_runs_untraced() {
 /// The time of a trace is not the time of its command.
 #[test]
 fn a_command_outlives_the_time_of_its_trace() {
-    for backend in ways() {
+    for backend in backends() {
         let dir = scratch();
         let mut command = trace(dir.path(), &dir.path().join("data"), backend, &["--duration", "300ms"]);
         let output = command.args(["--", "bash", "-c", "sleep 1; : > done; exit 3"]).output().unwrap();

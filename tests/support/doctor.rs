@@ -1,12 +1,13 @@
-//! What `flowmine doctor` says of a way in.
+//! What `flowmine doctor` says of a backend.
 
 use std::process::Command;
 
-/// Whether a way in works here, and how, or why not.
+/// Whether a backend works here, and how, or why not.
 pub fn says(backend: &str) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_flowmine")).args(["doctor", "--json"]).output().expect("the binary is built");
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
-    let ways = found["ways"].as_array().expect("it lists the ways in");
-    let way = ways.iter().find(|way| way["backend"] == backend).unwrap_or_else(|| panic!("doctor does not know {backend}"));
-    (way["works"] == true, way["how"].as_str().unwrap_or_default().to_owned())
+    let backends = found["backends"].as_array().expect("it lists the backends");
+    let found_one =
+        backends.iter().find(|found_one| found_one["backend"] == backend).unwrap_or_else(|| panic!("doctor does not know {backend}"));
+    (found_one["works"] == true, found_one["how"].as_str().unwrap_or_default().to_owned())
 }

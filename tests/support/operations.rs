@@ -1,7 +1,7 @@
 //! The comparison of a trace with what `tests/operations/operations.c` says that it did.
 //!
 //! In: the expectations of a case, and the rows of a trace in the plain form [`Seen`] (see `traced.rs` for those of a dataset). Out:
-//! nothing, or all differences as text. A way in that cannot see something declares it as a [`Blind`] spot; one that it does see
+//! nothing, or all differences as text. A backend that cannot see something declares it as a [`Blind`] spot; one that it does see
 //! after all, or that no case needs, is a difference too. Rows of other directories and of page faults are left out.
 //! Needs nothing but the standard library, so that tests of other packages can include it by path.
 
@@ -101,7 +101,7 @@ pub struct SeenFile {
     pub path: Option<Vec<u8>>,
 }
 
-/// A column that a way in may not know.
+/// A column that a backend may not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
     Handle,
@@ -115,7 +115,7 @@ pub enum Column {
     Flags,
 }
 
-/// What a way in makes of the rows that a blind spot is about.
+/// What a backend makes of the rows that a blind spot is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
     /// It gives no such rows. When it does, the blind spot is unneeded and the comparison fails.
@@ -126,7 +126,7 @@ pub enum Sight {
     NotCompared(Column),
 }
 
-/// Something that a way in cannot see.
+/// Something that a backend cannot see.
 #[derive(Clone, Copy)]
 pub struct Blind {
     /// For the reader of the test.
@@ -137,7 +137,7 @@ pub struct Blind {
     pub sight: Sight,
 }
 
-/// Rows that a way in gives beside those expected, such as reads by which a mapping is filled.
+/// Rows that a backend gives beside those expected, such as reads by which a mapping is filled.
 #[derive(Clone, Copy)]
 pub struct Extra {
     /// For the reader of the test.
@@ -146,7 +146,7 @@ pub struct Extra {
     pub of: fn(&str, &Seen) -> bool,
 }
 
-/// A way in as far as the comparison has to know it.
+/// A backend as far as the comparison has to know it.
 #[derive(Clone, Copy)]
 pub struct Way {
     pub name: &'static str,
@@ -158,7 +158,7 @@ pub struct Way {
     pub extra: &'static [Extra],
 }
 
-/// How often each blind spot and each extra of a way in was met, over several cases.
+/// How often each blind spot and each extra of a backend was met, over several cases.
 #[derive(Debug, Default)]
 pub struct Used {
     blind: HashMap<usize, usize>,
@@ -166,7 +166,7 @@ pub struct Used {
 }
 
 impl Used {
-    /// Fails when the way in declares something that no case met.
+    /// Fails when the backend declares something that no case met.
     pub fn check(&self, way: &Way) -> Result<(), String> {
         let blind = way.blind.iter().enumerate().filter(|(at, _)| !self.blind.contains_key(at)).map(|(_, blind)| blind.why);
         let extra = way.extra.iter().enumerate().filter(|(at, _)| !self.extra.contains_key(at)).map(|(_, extra)| extra.why);
@@ -365,7 +365,7 @@ pub fn compare(
     if wrong.is_empty() { Ok(()) } else { Err(format!("{}, case {case}:\n{wrong}", way.name)) }
 }
 
-/// The expectations with paths made whole, and without what the way in cannot see.
+/// The expectations with paths made whole, and without what the backend cannot see.
 fn as_seen_by(way: &Way, case: &str, dir: &Path, rows: &[Expected], used: &mut Used) -> Vec<Expected> {
     let mut expected = Vec::new();
     'rows: for row in rows {

@@ -1,4 +1,4 @@
-//! What the ways in cannot see, each with its reason; `docs/tracing.md` has the same for users.
+//! What the backends cannot see, each with its reason; `docs/tracing.md` has the same for users.
 
 use super::operations::{Blind, Column, Sight, Want, Way};
 

@@ -5,7 +5,7 @@
 //!
 //! **One pass.** Hosts are read one after the other, operations in the order in which they were written; rows of processes and files are read in step with them, as far as what they tell of
 //! had begun. Memory holds the live processes with what each did to the files that it used, files in use, and for each process that ever was four bytes. What a process did is
-//! put away when it is settled (after its end) and sorted outside of memory ([`crate::sums`], [`crate::flow`]).
+//! spilled when it is resolved (after its end) and sorted outside of memory ([`crate::sums`], [`crate::flow`]).
 //!
 //! **Every operation is somebody's or has a reason** ([`Reason`]), so that the bytes of all rows are the bytes of all operations, and with the lost ones all that the kernel counted.
 
@@ -25,17 +25,17 @@ use crate::flow::{Context, Steps};
 use crate::groups::Groups;
 use crate::links::Links;
 use crate::owners::{Owner, OwnerJob, Owners, ProcessSums, Reason};
-use crate::processes::{Belongs, Of, Processes};
+use crate::processes::{Belongs, ProcessSlot, Processes};
 use crate::rules::{self, Claim, Script, engine, process_tree};
 use crate::sums::{OfFile, Partials, Written};
 
-/// Files of one process that are kept in memory; then all are put away.
+/// Files of one process that are kept in memory; then all are spilled.
 const ACCESSES: usize = 1 << 12;
 /// Ranges of one process that are kept in memory.
 const RANGES: usize = 1 << 16;
 /// Rows of `io_totals` that are read ahead.
 const TOTALS_AHEAD: usize = 1 << 14;
-/// In place of the owner of a process that is not settled.
+/// In place of the owner of a process that is not resolved.
 const NOBODY_YET: u32 = u32::MAX;
 
 /// What was found out.
@@ -84,9 +84,9 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
     all.links.of_untraced(entities, transaction)?;
     let lost = crate::losses::rows(dataset)?;
     let All { owners, owner_of, partials, steps, groups, links, diagnostics, operations, .. } = all;
-    let settled = owners.settle(|group| groups.task(group), |group| groups.contradicts_itself(group));
-    let written = partials.write(&owner_of, &settled, &hosts, lost, entities, transaction)?;
-    let context = Context { settled: &settled, hosts: &hosts, clocks: &clocks, entities };
+    let resolved = owners.resolve(|group| groups.task(group), |group| groups.contradicts_itself(group));
+    let written = partials.write(&owner_of, &resolved, &hosts, lost, entities, transaction)?;
+    let context = Context { resolved: &resolved, hosts: &hosts, clocks: &clocks, entities };
     let flows = steps.write(&owner_of, &context, transaction)?;
     let processes = owner_of.len() as u64;
     Ok(Attributed { hosts: hosts.len(), operations, processes, links: links.finish(transaction)?, written, flows, diagnostics })
@@ -177,14 +177,14 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         })?;
         self.totals(i64::MAX, transaction)?;
         self.read_along(i64::MAX, transaction)?;
-        for slot in self.processes.unsettled() {
-            self.settle(slot, transaction)?;
+        for slot in self.processes.unresolved() {
+            self.resolve(slot, transaction)?;
         }
         let (all, number) = (self.all, self.number);
-        self.files.forget_all(|file, files| put_away(all, number, file, files))
+        self.files.forget_all(|file, files| spill(all, number, file, files))
     }
 
-    /// Reads the rows of processes and files that had begun by a time, and settles the processes that had ended well before.
+    /// Reads the rows of processes and files that had begun by a time, and resolves the processes that had ended well before.
     fn read_along(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         while self.next_file_ns <= until_ns {
             match self.told_files.peek()? {
@@ -193,7 +193,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                     self.files.told(numbers, row.path.as_deref(), row.file_system.as_deref());
                     self.told_files.advance();
                     let (all, number) = (&mut *self.all, self.number);
-                    self.files.forget_unused(|file, files| put_away(all, number, file, files))?;
+                    self.files.forget_unused(|file, files| spill(all, number, file, files))?;
                 }
                 next => {
                     self.next_file_ns = next.map_or(i64::MAX, |row| row.first_seen_ns);
@@ -222,15 +222,15 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
             // Without operations time goes on with the processes.
             if until_ns == i64::MAX {
                 self.now_ns = self.now_ns.max(began);
-                self.settle_ended(transaction)?;
+                self.resolve_ended(transaction)?;
             }
         }
         Ok(())
     }
 
-    fn settle_ended(&mut self, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
+    fn resolve_ended(&mut self, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         while let Some(slot) = self.processes.next_ended(self.now_ns) {
-            self.settle(slot, transaction)?;
+            self.resolve(slot, transaction)?;
         }
         Ok(())
     }
@@ -244,7 +244,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         }
         if end_ns > self.now_ns {
             self.now_ns = end_ns;
-            self.settle_ended(transaction)?;
+            self.resolve_ended(transaction)?;
         }
         Ok((self.now_ns, self.all.at))
     }
@@ -268,7 +268,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         let of = self.processes.of_operation(event.pid, event.process_start_ns, || serial(owner_of));
         let file = self.files.of_event(event);
         let process = match of {
-            Of::Live(slot) => {
+            ProcessSlot::Live(slot) => {
                 let Some(node) = self.processes.get(slot) else { return Ok(()) };
                 let files = &mut self.files;
                 let access = node.accesses.entry(file).or_insert_with(|| {
@@ -279,7 +279,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                 let process = node.serial;
                 let full = node.accesses.len() > ACCESSES;
                 if node.ranges > RANGES || full {
-                    self.put_away_accesses(slot, full)?;
+                    self.spill_accesses(slot, full)?;
                 }
                 if let Some(path) = event.path.as_deref().filter(|_| &*event.op == "open")
                     && rules::is_script(path)
@@ -297,10 +297,10 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                 }
                 process
             }
-            Of::Gone(process) => {
+            ProcessSlot::Gone(process) => {
                 let mut access = Access::default();
                 access.event(event);
-                put_away_access(self.all, &mut self.files, process, file, access)?;
+                spill_access(self.all, &mut self.files, process, file, access)?;
                 process
             }
         };
@@ -349,7 +349,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         let of = self.processes.of_operation(total.pid, total.process_start_ns, || serial(owner_of));
         let file = self.files.numbered((total.device, total.inode, total.generation.unwrap_or(UNTOLD)));
         let process = match of {
-            Of::Live(slot) => {
+            ProcessSlot::Live(slot) => {
                 let Some(node) = self.processes.get(slot) else { return Ok(()) };
                 let files = &mut self.files;
                 let access = node.accesses.entry(file).or_insert_with(|| {
@@ -359,14 +359,14 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
                 access.total(total);
                 let process = node.serial;
                 if node.accesses.len() > ACCESSES {
-                    self.put_away_accesses(slot, true)?;
+                    self.spill_accesses(slot, true)?;
                 }
                 process
             }
-            Of::Gone(process) => {
+            ProcessSlot::Gone(process) => {
                 let mut access = Access::default();
                 access.total(total);
-                put_away_access(self.all, &mut self.files, process, file, access)?;
+                spill_access(self.all, &mut self.files, process, file, access)?;
                 process
             }
         };
@@ -384,23 +384,23 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     fn effect(&mut self, process: u32, at: u32, effect: Effect, start_ns: i64, end_ns: i64, now: Order) -> Result<(), AttributionError> {
         let Some(file) = self.files.get(at) else { return Ok(()) };
         if let Some((epoch, steps)) = file.take(process, effect, start_ns, end_ns, now) {
-            put_away_steps(self.all, self.number, &self.files, at, epoch, &steps)?;
+            spill_steps(self.all, self.number, &self.files, at, epoch, &steps)?;
         }
         Ok(())
     }
 
     /// Puts away what a live process did: its ranges, or all of it.
-    fn put_away_accesses(&mut self, slot: u32, all_of_it: bool) -> Result<(), AttributionError> {
+    fn spill_accesses(&mut self, slot: u32, all_of_it: bool) -> Result<(), AttributionError> {
         let Some(node) = self.processes.get(slot) else { return Ok(()) };
         node.ranges = 0;
         let process = node.serial;
         if all_of_it {
             for (file, access) in node.accesses.drain() {
-                put_away_access(self.all, &mut self.files, process, file, access)?;
+                spill_access(self.all, &mut self.files, process, file, access)?;
                 self.files.unused(file);
             }
             let (all, number) = (&mut *self.all, self.number);
-            return self.files.forget_unused(|file, files| put_away(all, number, file, files));
+            return self.files.forget_unused(|file, files| spill(all, number, file, files));
         }
         for (file, access) in &mut node.accesses {
             if let Some(file) = self.files.get(*file) {
@@ -411,9 +411,9 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
     }
 
     /// A process has ended, or the trace has: it is decided to whom it belongs.
-    fn settle(&mut self, slot: u32, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
+    fn resolve(&mut self, slot: u32, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         let belongs = self.processes.belongs(slot, self.all.entities);
-        self.put_away_accesses(slot, true)?;
+        self.spill_accesses(slot, true)?;
         let Some(key) = self.processes.get(slot).map(|node| node.key) else { return Ok(()) };
         let jobs = self.processes.jobs_above(key).map(|(_, jobs)| jobs).unwrap_or_default();
         let Some(node) = self.processes.get(slot) else { return Ok(()) };
@@ -476,7 +476,7 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         if belongs.task.as_ref().is_some_and(|task| task.rule != process_tree::NAME) {
             self.processes.task_begins(slot);
         }
-        self.processes.settle(slot, belongs);
+        self.processes.resolve(slot, belongs);
         Ok(())
     }
 }
@@ -487,20 +487,20 @@ fn serial(owner_of: &mut Vec<u32>) -> u32 {
     owner_of.len() as u32 - 1
 }
 
-fn put_away_access(all: &mut All<'_>, files: &mut Files, process: u32, at: u32, access: Access) -> Result<(), AttributionError> {
+fn spill_access(all: &mut All<'_>, files: &mut Files, process: u32, at: u32, access: Access) -> Result<(), AttributionError> {
     let Some((key, path)) = files.get(at).map(|file| (file.key, file.path.clone())) else { return Ok(()) };
     let of_file = OfFile { key, file_system: files.file_system(key.device), path: path.as_deref() };
     all.partials.put(process, of_file, access)
 }
 
-fn put_away_steps(all: &mut All<'_>, host: u32, files: &Files, at: u32, epoch: Order, steps: &[Step]) -> Result<(), AttributionError> {
+fn spill_steps(all: &mut All<'_>, host: u32, files: &Files, at: u32, epoch: Order, steps: &[Step]) -> Result<(), AttributionError> {
     let Some(file) = files.peek(at) else { return Ok(()) };
     let epoch = (all.clocks.correct(host, epoch.0), epoch.1);
     all.steps.put(host, file, shared(file, files), epoch, steps)
 }
 
 /// A file that is forgotten: its last epoch, and what is known of it.
-fn put_away(all: &mut All<'_>, host: u32, mut file: File, files: &Files) -> Result<(), AttributionError> {
+fn spill(all: &mut All<'_>, host: u32, mut file: File, files: &Files) -> Result<(), AttributionError> {
     if let Some((epoch, steps)) = file.take_steps() {
         let epoch = (all.clocks.correct(host, epoch.0), epoch.1);
         all.steps.put(host, &file, shared(&file, files), epoch, &steps)?;
@@ -508,7 +508,7 @@ fn put_away(all: &mut All<'_>, host: u32, mut file: File, files: &Files) -> Resu
     all.steps.header(host, &file, shared(&file, files))
 }
 
-/// Of a file that other hosts may have, the type of its file system.
+/// ProcessSlot a file that other hosts may have, the type of its file system.
 fn shared<'f>(file: &File, files: &'f Files) -> Option<&'f str> {
     files.may_be_shared(file.key.device).then(|| files.file_system(file.key.device).unwrap_or(""))
 }

@@ -1,6 +1,6 @@
 //! Who read what somebody wrote: versions of files, and the table `data_flow`.
 //!
-//! In go the steps of files ([`crate::files`]), put away with their order; they come back file by file. A new version of a file begins with the first write after an owner who is not its only
+//! In go the steps of files ([`crate::files`]), spilled with their order; they come back file by file. A new version of a file begins with the first write after an owner who is not its only
 //! writer has read it. Phases of owners follow from the order of their writes and first reads, which is sorted once more by owner. Of all this memory holds one file's version, and four
 //! bytes for each writer and reader of a version.
 //!
@@ -17,12 +17,12 @@ use crate::bytes::{damaged, put_text, put_unsigned, take_text, take_unsigned};
 use crate::clocks::Clocks;
 use crate::entities::Entities;
 use crate::files::{File, FileKey, Order, Step};
-use crate::owners::{Owner, Settled};
+use crate::owners::{Owner, ResolvedOwners};
 
 /// Rows that are written at once.
 const ROWS: usize = 1 << 15;
 
-/// The steps of all files, put away.
+/// The steps of all files, spilled.
 #[derive(Default)]
 pub struct Steps {
     sorter: Sorter,
@@ -116,7 +116,7 @@ impl Steps {
 /// What rows need beside steps.
 pub struct Context<'a> {
     /// The owners.
-    pub settled: &'a Settled,
+    pub resolved: &'a ResolvedOwners,
     /// Names of hosts.
     pub hosts: &'a [String],
     /// Their clocks.
@@ -154,7 +154,7 @@ struct OneFile {
 
 /// What an owner has to do with a version.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct VersionUse {
     owner: u32,
     bytes: i64,
     first_ns: Option<i64>,
@@ -166,13 +166,13 @@ struct Part {
 /// What owners have to do with a version, in the order in which they came.
 #[derive(Debug, Default)]
 struct Parts {
-    all: Vec<Part>,
+    all: Vec<VersionUse>,
     of: FxHashMap<u32, usize>,
 }
 
 impl Parts {
     /// Adds what an owner did to what it did before.
-    fn add(&mut self, more: Part) {
+    fn add(&mut self, more: VersionUse) {
         let at = *self.of.entry(more.owner).or_insert(self.all.len());
         let Some(part) = self.all.get_mut(at) else { return self.all.push(more) };
         part.bytes = part.bytes.saturating_add(more.bytes);
@@ -209,7 +209,7 @@ impl Copies {
             return Some(Ok(()));
         }
         let step = Step::take(&mut record)?;
-        let owner = *owner_of.get(step.process as usize).and_then(|owner| context.settled.of.get(*owner as usize))?;
+        let owner = *owner_of.get(step.process as usize).and_then(|owner| context.resolved.of.get(*owner as usize))?;
         let at = self.top(at);
         let file = &mut self.files[at];
         let epoch = &key[key.len().saturating_sub(ORDER)..];
@@ -279,7 +279,7 @@ impl OneFile {
             }
         }
         for (owner, step) in writes {
-            self.writers.add(Part {
+            self.writers.add(VersionUse {
                 owner: *owner,
                 bytes: step.written,
                 first_ns: step.first_write_ns,
@@ -289,7 +289,7 @@ impl OneFile {
             });
         }
         for (owner, step) in steps.iter().filter(|(_, step)| step.first_read_ns.is_some()) {
-            self.readers.add(Part {
+            self.readers.add(VersionUse {
                 owner: *owner,
                 bytes: step.read,
                 first_ns: step.first_read_ns,
@@ -303,17 +303,17 @@ impl OneFile {
 
     fn end_version(&mut self, context: &Context<'_>, flows: &mut Flows) -> Result<(), AttributionError> {
         let (writers, readers) = (std::mem::take(&mut self.writers).all, std::mem::take(&mut self.readers).all);
-        let somebody = |part: &Part| context.settled.all[part.owner as usize].is_somebody();
+        let somebody = |part: &VersionUse| context.resolved.all[part.owner as usize].is_somebody();
         if !writers.iter().chain(&readers).any(somebody) {
             return Ok(());
         }
         // Of what was there before, only what somebody read.
-        let readers: Vec<Part> = readers.into_iter().filter(|reader| !writers.is_empty() || somebody(reader)).collect();
-        let writers: Vec<(u64, Part)> =
+        let readers: Vec<VersionUse> = readers.into_iter().filter(|reader| !writers.is_empty() || somebody(reader)).collect();
+        let writers: Vec<(u64, VersionUse)> =
             writers.into_iter().map(|part| Ok((flows.part(&part, Did::Write)?, part))).collect::<Result<_, AttributionError>>()?;
         let did = if writers.is_empty() { Did::Look } else { Did::Read };
         let only_writer = if let [(_, writer)] = writers[..] { Some(writer.owner) } else { None };
-        let readers: Vec<(u64, Part)> = readers
+        let readers: Vec<(u64, VersionUse)> = readers
             .into_iter()
             .map(|part| {
                 let own = only_writer == Some(part.owner);
@@ -321,7 +321,7 @@ impl OneFile {
             })
             .collect::<Result<_, AttributionError>>()?;
         let none = [None];
-        let each = |parts: &[(u64, Part)]| -> Vec<Option<(u64, Part)>> {
+        let each = |parts: &[(u64, VersionUse)]| -> Vec<Option<(u64, VersionUse)>> {
             if parts.is_empty() { none.to_vec() } else { parts.iter().map(|part| Some(*part)).collect() }
         };
         for writer in each(&writers) {
@@ -333,11 +333,11 @@ impl OneFile {
         Ok(())
     }
 
-    fn row<'c>(&self, writer: Option<Part>, reader: Option<Part>, context: &Context<'c>) -> DataFlow<'c> {
-        let name = |part: Option<Part>| part.map(|part| name(&context.settled.all[part.owner as usize], context));
+    fn row<'c>(&self, writer: Option<VersionUse>, reader: Option<VersionUse>, context: &Context<'c>) -> DataFlow<'c> {
+        let name = |part: Option<VersionUse>| part.map(|part| name(&context.resolved.all[part.owner as usize], context));
         let told = |number: fn(&FileKey) -> i64| self.key.as_ref().map(number).and_then(FileKey::told);
         let alone = self.hosts.len() < 2;
-        let host_of = |part: &Part| context.settled.all[part.owner as usize].host;
+        let host_of = |part: &VersionUse| context.resolved.all[part.owner as usize].host;
         let order_doubtful = match (writer, reader) {
             (Some(writer), Some(reader)) if host_of(&writer) != host_of(&reader) => {
                 let gap = reader.first_ns.zip(writer.last_ns).map(|(read, wrote)| read.saturating_sub(wrote));
@@ -423,7 +423,7 @@ const NOBODY: u64 = u64::MAX;
 
 impl Flows {
     /// An owner's writes to a version, or its first read of one; gives the number by which its phase is found.
-    fn part(&mut self, part: &Part, did: Did) -> Result<u64, AttributionError> {
+    fn part(&mut self, part: &VersionUse, did: Did) -> Result<u64, AttributionError> {
         let number = self.unordered();
         let mut moment = |order: Order, kind: u8| {
             let mut key = part.owner.to_be_bytes().to_vec();

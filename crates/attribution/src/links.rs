@@ -124,7 +124,7 @@ impl Links {
                 target_ns: job.submit_ns,
                 relation: "ran-as".into(),
                 rule: native_id::NAME.into(),
-                strength: Strength::Told.name().into(),
+                strength: Strength::Declared.name().into(),
                 evidence: format!("{} says Slurm job {id}", task.engine).into(),
                 target_seen: true,
                 ..Link::default()

@@ -146,13 +146,13 @@ impl Owners {
 
     /// The owners in order, with what each provisional number is among them. `task_of` says of a group which task it turned out to belong to, `contradicts_itself` whether it
     /// belongs to none because several were found.
-    pub fn settle(self, task_of: impl Fn(u32) -> Option<u32>, contradicts_itself: impl Fn(u32) -> bool) -> Settled {
+    pub fn resolve(self, task_of: impl Fn(u32) -> Option<u32>, contradicts_itself: impl Fn(u32) -> bool) -> ResolvedOwners {
         let users: FxHashSet<i64> = {
             let owned =
                 self.all.iter().zip(&self.sums).filter(|(owner, _)| owner.is_somebody() || owner.group.and_then(&task_of).is_some());
             owned.filter_map(|(_, sums)| sums.uid.flatten()).collect()
         };
-        let settled = |owner: &Owner| {
+        let resolved = |owner: &Owner| {
             let contradiction = owner.group.is_some_and(&contradicts_itself).then_some(Reason::Contradiction);
             let task = owner.task.or_else(|| owner.group.and_then(&task_of));
             let mut owner = Owner { task, group: None, unassigned: contradiction.or(owner.unassigned), ..owner.clone() };
@@ -167,7 +167,7 @@ impl Owners {
             }
             owner
         };
-        let finals: Vec<Owner> = self.all.iter().map(settled).collect();
+        let finals: Vec<Owner> = self.all.iter().map(resolved).collect();
         let mut all = finals.clone();
         all.sort();
         all.dedup();
@@ -176,13 +176,13 @@ impl Owners {
         for (number, provisional) in of.iter().zip(&self.sums) {
             sums[*number as usize].add(provisional);
         }
-        Settled { all, sums, of }
+        ResolvedOwners { all, sums, of }
     }
 }
 
 /// Owners that do not change any more, in order.
 #[derive(Debug, Default)]
-pub struct Settled {
+pub struct ResolvedOwners {
     /// All, somebody's first: by task, job, …, reason, host.
     pub all: Vec<Owner>,
     /// What their processes have together.
@@ -204,7 +204,7 @@ pub struct Time {
     pub source: Option<&'static str>,
 }
 
-impl Settled {
+impl ResolvedOwners {
     /// How long an owner ran: as its engine says, else from the first to the last of its processes. What an engine tells less exactly than it lasted, processes tell better.
     pub fn time(&self, number: u32, entities: &Entities) -> Time {
         let owner = &self.all[number as usize];

@@ -1,7 +1,7 @@
 //! The live processes of a host: what is known of each, what it did, and to whom it belongs.
 //!
 //! A process is a number and its start: two with the same number are two. A source that does not tell starts (`io-csv`) has the time of the fork in their place, and the generation that was
-//! forked last has the operations. A process is settled some seconds after its end, when the rows of all that it forked have been read; its memory is then free but for what its live children
+//! forked last has the operations. A process is resolved some seconds after its end, when the rows of all that it forked have been read; its memory is then free but for what its live children
 //! inherit.
 
 use std::cmp::Reverse;
@@ -25,16 +25,16 @@ const UNTOLD: i64 = i64::MIN;
 /// Operations are not told in exactly the order in which they happened.
 const SLACK_NS: i64 = 5_000_000_000;
 
-/// So many processes that are settled are remembered, for operations that are told late.
+/// So many processes that are resolved are remembered, for operations that are told late.
 const GONE: usize = 1 << 16;
 
 /// So many ancestors are looked at.
 const LONGEST_CHAIN: usize = 4096;
 
-/// Of so many engines on a host is remembered that they were seen.
+/// ProcessSlot so many engines on a host is remembered that they were seen.
 const ENGINES: usize = 1 << 12;
 
-/// Of so many scripts is remembered that a process opened them.
+/// ProcessSlot so many scripts is remembered that a process opened them.
 const SCRIPTS: usize = 64;
 
 /// A process.
@@ -70,7 +70,7 @@ pub struct Node {
     parent: Option<Key>,
     children: u32,
     findings: Option<Vec<Finding>>,
-    settled: Option<Belongs>,
+    resolved: Option<Belongs>,
 }
 
 /// To what a process belongs, by which findings.
@@ -125,7 +125,7 @@ pub struct Processes {
     nodes: FxHashMap<Key, u32>,
     slots: Vec<Option<Box<Node>>>,
     free: Vec<u32>,
-    /// Of a source that does not tell starts: which generation a number has now.
+    /// ProcessSlot a source that does not tell starts: which generation a number has now.
     current: FxHashMap<i32, Key>,
     ending: BinaryHeap<Reverse<(i64, Key)>>,
     gone: FxHashMap<Key, u32>,
@@ -137,16 +137,16 @@ pub struct Processes {
 
 /// Where operations of a process go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum ProcessSlot {
     /// A process that is in memory.
     Live(u32),
-    /// One that was settled, by its serial number.
+    /// One that was resolved, by its serial number.
     Gone(u32),
 }
 
 impl Processes {
     /// The process of an operation; it is made when nothing is known of it. `serial` gives the next number.
-    pub fn of_operation(&mut self, pid: i32, start_ns: Option<i64>, serial: impl FnOnce() -> u32) -> Of {
+    pub fn of_operation(&mut self, pid: i32, start_ns: Option<i64>, serial: impl FnOnce() -> u32) -> ProcessSlot {
         let key = match start_ns {
             Some(start) => (pid, start),
             None => self.current.get(&pid).copied().unwrap_or((pid, UNTOLD)),
@@ -154,22 +154,22 @@ impl Processes {
         if let Some((last, slot)) = self.last
             && last == key
         {
-            return Of::Live(slot);
+            return ProcessSlot::Live(slot);
         }
         if let Some(&slot) = self.nodes.get(&key) {
-            // One that is settled stays for what its children inherit, but takes nothing any more.
-            if let Some(node) = self.get(slot).filter(|node| node.settled.is_some()) {
-                return Of::Gone(node.serial);
+            // One that is resolved stays for what its children inherit, but takes nothing any more.
+            if let Some(node) = self.get(slot).filter(|node| node.resolved.is_some()) {
+                return ProcessSlot::Gone(node.serial);
             }
             self.last = Some((key, slot));
-            return Of::Live(slot);
+            return ProcessSlot::Live(slot);
         }
         if let Some(&serial) = self.gone.get(&key) {
-            return Of::Gone(serial);
+            return ProcessSlot::Gone(serial);
         }
         let slot = self.make(key, serial());
         self.last = Some((key, slot));
-        Of::Live(slot)
+        ProcessSlot::Live(slot)
     }
 
     fn make(&mut self, key: Key, serial: u32) -> u32 {
@@ -205,7 +205,7 @@ impl Processes {
     pub fn told(&mut self, row: &Process<'_>, serial: impl FnOnce() -> u32) {
         let started = row.process_start_ns.or(row.started_ns).unwrap_or(UNTOLD);
         let key = (row.pid, started);
-        if self.gone.contains_key(&key) || self.node(key).is_some_and(|node| node.settled.is_some()) {
+        if self.gone.contains_key(&key) || self.node(key).is_some_and(|node| node.resolved.is_some()) {
             return;
         }
         if row.process_start_ns.is_none()
@@ -224,7 +224,7 @@ impl Processes {
             (_, start) => (pid, start.unwrap_or(UNTOLD)),
         });
         let parent = parent.filter(|parent| !self.is_above(key, *parent));
-        // Of a process that nobody told of, its operations make a row; it must not hide what was told.
+        // ProcessSlot a process that nobody told of, its operations make a row; it must not hide what was told.
         let nothing_told = &*row.first_seen == "operation" && row.uid.is_none() && row.cgroup_id.is_none() && row.command_line.is_none();
         let Some(node) = self.get(slot) else { return };
         if nothing_told {
@@ -232,7 +232,7 @@ impl Processes {
         }
         node.facts = Some(Facts::of(row));
         node.findings = None;
-        // Of a program that began in the trace all is known, also when its process is older.
+        // ProcessSlot a program that began in the trace all is known, also when its process is older.
         node.is_inner_engine =
             node.facts.iter().flat_map(|facts| &facts.programs).any(|program| engine::target_jobs(program).next().is_some());
         node.before_trace = &*row.first_seen == "running" && row.exec_ns.is_none();
@@ -312,7 +312,7 @@ impl Processes {
         None
     }
 
-    /// The next process that is to be settled by this time.
+    /// The next process that is to be resolved by this time.
     pub fn next_ended(&mut self, now_ns: i64) -> Option<u32> {
         loop {
             let Reverse((exit, key)) = *self.ending.peek()?;
@@ -321,20 +321,20 @@ impl Processes {
             }
             self.ending.pop();
             if let Some(&slot) = self.nodes.get(&key)
-                && self.slots[slot as usize].as_ref().is_some_and(|node| node.settled.is_none())
+                && self.slots[slot as usize].as_ref().is_some_and(|node| node.resolved.is_none())
             {
                 return Some(slot);
             }
         }
     }
 
-    /// All that are not settled, children before their parents.
-    pub fn unsettled(&self) -> Vec<u32> {
+    /// All that are not resolved, children before their parents.
+    pub fn unresolved(&self) -> Vec<u32> {
         let open = self
             .slots
             .iter()
             .enumerate()
-            .filter_map(|(at, node)| node.as_ref().filter(|node| node.settled.is_none()).map(|node| (node.key, at as u32)));
+            .filter_map(|(at, node)| node.as_ref().filter(|node| node.resolved.is_none()).map(|node| (node.key, at as u32)));
         let mut open: Vec<_> = open.collect();
         open.sort_unstable_by_key(|((pid, start), at)| std::cmp::Reverse((*start, *pid, *at)));
         open.into_iter().map(|(_, at)| at).collect()
@@ -348,7 +348,7 @@ impl Processes {
         while let Some(key) = at {
             let Some(node) = self.node(key) else { break };
             chain.push(key);
-            if node.settled.is_some() || chain.len() > LONGEST_CHAIN {
+            if node.resolved.is_some() || chain.len() > LONGEST_CHAIN {
                 break;
             }
             at = node.parent;
@@ -357,8 +357,8 @@ impl Processes {
         let engines = std::mem::take(&mut self.engines);
         for key in chain.into_iter().rev() {
             let Some(node) = self.node_mut(key) else { continue };
-            above = Some(match &node.settled {
-                Some(settled) => settled.clone(),
+            above = Some(match &node.resolved {
+                Some(resolved) => resolved.clone(),
                 None => node.decide(above.as_ref(), &engines, entities),
             });
         }
@@ -375,8 +375,8 @@ impl Processes {
         }
     }
 
-    /// A process is settled: its memory is free, but for what its children inherit.
-    pub fn settle(&mut self, slot: u32, belongs: Belongs) {
+    /// A process is resolved: its memory is free, but for what its children inherit.
+    pub fn resolve(&mut self, slot: u32, belongs: Belongs) {
         let Some(node) = self.get(slot) else { return };
         let key = node.key;
         let serial = node.serial;
@@ -387,7 +387,7 @@ impl Processes {
             children: node.children,
             engine: node.engine.clone(),
             is_inner_engine: node.is_inner_engine,
-            settled: Some(Belongs { contradictions: Vec::new(), refuted: Vec::new(), ..belongs }),
+            resolved: Some(Belongs { contradictions: Vec::new(), refuted: Vec::new(), ..belongs }),
             ..Node::default()
         };
         self.gone.insert(key, serial);
@@ -401,11 +401,11 @@ impl Processes {
         self.remove_childless(key);
     }
 
-    /// Removes a settled process without live children, and its ancestors that become so.
+    /// Removes a resolved process without live children, and its ancestors that become so.
     fn remove_childless(&mut self, key: Key) {
         let mut at = Some(key);
         while let Some(key) = at {
-            let Some(node) = self.node(key).filter(|node| node.settled.is_some() && node.children == 0) else { return };
+            let Some(node) = self.node(key).filter(|node| node.resolved.is_some() && node.children == 0) else { return };
             at = node.parent;
             if let Some(slot) = self.nodes.remove(&key) {
                 self.slots[slot as usize] = None;

@@ -35,7 +35,7 @@ impl Ranges {
                 if let Some(before) = last.replace((start, end)) {
                     self.new.push(before);
                     if self.new.len() >= GATHERED {
-                        self.settle();
+                        self.merge();
                     }
                 }
             }
@@ -47,7 +47,7 @@ impl Ranges {
         self.sorted.len() + self.new.len() + usize::from(self.last.is_some())
     }
 
-    fn settle(&mut self) {
+    fn merge(&mut self) {
         self.new.extend(self.last.take());
         if self.new.is_empty() {
             return;
@@ -68,7 +68,7 @@ impl Ranges {
 
     /// The ranges in order; the set is then empty.
     pub fn take(&mut self) -> Vec<Range> {
-        self.settle();
+        self.merge();
         std::mem::take(&mut self.sorted)
     }
 }

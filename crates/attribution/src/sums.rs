@@ -1,6 +1,6 @@
 //! From what single processes did to the tables `task_io`, `task_totals` and `logical_task_totals`.
 //!
-//! What a process did to a file is put away when the process is settled ([`Partials::put`]); when all owners are known it is sorted by owner and file, and added up row by row
+//! What a process did to a file is spilled when the process is resolved ([`Partials::put`]); when all owners are known it is sorted by owner and file, and added up row by row
 //! ([`Partials::write`]). Memory holds one file's sums, and the sums of owners.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::access::Access;
 use crate::bytes::{damaged, put, put_text, put_unsigned, take, take_byte, take_text, take_unsigned};
 use crate::entities::Entities;
 use crate::files::FileKey;
-use crate::owners::{Settled, Time, io_row, total_row};
+use crate::owners::{ResolvedOwners, Time, io_row, total_row};
 use crate::ranges::{Extent, Range, Union};
 
 /// Ranges in one record.
@@ -27,7 +27,7 @@ const SUMS: u8 = 0;
 const READ_RANGES: u8 = 1;
 const WRITE_RANGES: u8 = 2;
 
-/// What single processes did to files, put away.
+/// What single processes did to files, spilled.
 #[derive(Default)]
 pub struct Partials(Sorter);
 
@@ -82,7 +82,7 @@ impl Partials {
     }
 
     /// Sorts by owner and file.
-    fn by_owner(self, owner_of: &[u32], settled: &Settled) -> Result<flowmine_spill::Sorted, AttributionError> {
+    fn by_owner(self, owner_of: &[u32], resolved: &ResolvedOwners) -> Result<flowmine_spill::Sorted, AttributionError> {
         let all = self.0.finish().map_err(AttributionError::Temporary)?;
         let mut sorter = Sorter::default();
         let mut walk = all.walk().map_err(AttributionError::Temporary)?;
@@ -92,7 +92,7 @@ impl Partials {
             let process = damaged(take_unsigned(&mut rest))?;
             let file = damaged(FileKey::take(&mut rest))?;
             let kind = damaged(take_byte(&mut rest))?;
-            let owner = damaged(owner_of.get(process as usize).and_then(|owner| settled.of.get(*owner as usize)))?;
+            let owner = damaged(owner_of.get(process as usize).and_then(|owner| resolved.of.get(*owner as usize)))?;
             key.clear();
             key.extend_from_slice(&owner.to_be_bytes());
             file.put_ordered(&mut key);
@@ -112,16 +112,16 @@ impl Partials {
     pub fn write(
         self,
         owner_of: &[u32],
-        settled: &Settled,
+        resolved: &ResolvedOwners,
         hosts: &[String],
         lost: Vec<TaskTotal<'static>>,
         entities: &Entities,
         transaction: &mut Transaction<'_>,
     ) -> Result<Written, AttributionError> {
-        let sorted = self.by_owner(owner_of, settled)?;
+        let sorted = self.by_owner(owner_of, resolved)?;
         transaction.clear::<TaskIo<'static>>()?;
         let mut rows = Builder::<TaskIo<'static>>::new();
-        let mut totals = Totals::new(settled, hosts, entities);
+        let mut totals = Totals::new(resolved, hosts, entities);
         let mut written = Written::default();
         let mut summing: Option<Summing> = None;
         let mut walk = sorted.walk().map_err(AttributionError::Temporary)?;
@@ -130,7 +130,7 @@ impl Partials {
             let owner_and_file = |key: &[u8]| key.get(..key.len().min(4 + 4 * 8)).unwrap_or_default().to_vec();
             if let Some(done) = summing.take_if(|summing| next.is_none_or(|(key, _)| owner_and_file(key) != summing.key)) {
                 let owner = done.owner;
-                let row = done.row(settled, hosts, entities);
+                let row = done.row(resolved, hosts, entities);
                 totals.add(owner, &row);
                 written.rows += 1;
                 rows.push(&row);
@@ -233,9 +233,9 @@ impl Summing {
         Some(())
     }
 
-    fn row(self, settled: &Settled, hosts: &[String], entities: &Entities) -> TaskIo<'static> {
-        let owner = &settled.all[self.owner as usize];
-        let mut row = io_row(owner, settled.uid(self.owner), entities);
+    fn row(self, resolved: &ResolvedOwners, hosts: &[String], entities: &Entities) -> TaskIo<'static> {
+        let owner = &resolved.all[self.owner as usize];
+        let mut row = io_row(owner, resolved.uid(self.owner), entities);
         self.access.fill(&mut row);
         row.host = hosts[owner.host as usize].clone().into();
         row.device = FileKey::told(self.file.device);
@@ -251,7 +251,7 @@ impl Summing {
         };
         (row.unique_read_bytes, row.read_ranges) = exact(&self.access.read, self.read.finish());
         (row.unique_written_bytes, row.written_ranges) = exact(&self.access.write, self.write.finish());
-        let time = settled.time(self.owner, entities).time_ns.filter(|time| *time > 0);
+        let time = resolved.time(self.owner, entities).time_ns.filter(|time| *time > 0);
         row.access_share = self.access.span().zip(time).map(|((first, last), time)| last.saturating_sub(first) as f64 / time as f64);
         row
     }
@@ -259,17 +259,17 @@ impl Summing {
 
 /// The sums of owners.
 struct Totals<'a> {
-    settled: &'a Settled,
+    resolved: &'a ResolvedOwners,
     entities: &'a Entities,
     rows: Vec<TaskTotal<'static>>,
 }
 
 impl<'a> Totals<'a> {
-    fn new(settled: &'a Settled, hosts: &[String], entities: &'a Entities) -> Self {
+    fn new(resolved: &'a ResolvedOwners, hosts: &[String], entities: &'a Entities) -> Self {
         let row = |(number, owner): (usize, &crate::owners::Owner)| {
             let number = number as u32;
-            let sums = &settled.sums[number as usize];
-            let Time { started_ns, ended_ns, time_ns, source } = settled.time(number, entities);
+            let sums = &resolved.sums[number as usize];
+            let Time { started_ns, ended_ns, time_ns, source } = resolved.time(number, entities);
             TaskTotal {
                 host: hosts[owner.host as usize].clone().into(),
                 processes: sums.processes,
@@ -281,10 +281,10 @@ impl<'a> Totals<'a> {
                 stime_ns: sums.stime_ns,
                 unique_read_bytes: Some(0),
                 unique_written_bytes: Some(0),
-                ..total_row(owner, settled.uid(number), entities)
+                ..total_row(owner, resolved.uid(number), entities)
             }
         };
-        Self { settled, entities, rows: settled.all.iter().enumerate().map(row).collect() }
+        Self { resolved, entities, rows: resolved.all.iter().enumerate().map(row).collect() }
     }
 
     fn add(&mut self, owner: u32, row: &TaskIo<'_>) {
@@ -347,7 +347,7 @@ impl<'a> Totals<'a> {
             io_time: i64,
         }
         let mut instances: BTreeMap<u32, Instance> = BTreeMap::new();
-        for (owner, row) in self.settled.all.iter().zip(&self.rows) {
+        for (owner, row) in self.resolved.all.iter().zip(&self.rows) {
             let Some(task) = owner.task else { continue };
             let instance = instances.entry(task).or_default();
             instance.read = instance.read.saturating_add(row.read_bytes);

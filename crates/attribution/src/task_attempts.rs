@@ -92,12 +92,12 @@ impl Traced {
 }
 
 /// A row and what its attempt is known by.
-struct Told {
+struct KeyedRow {
     task: Task,
     row: TaskRun<'static>,
 }
 
-impl AsRef<Task> for Told {
+impl AsRef<Task> for KeyedRow {
     fn as_ref(&self) -> &Task {
         &self.task
     }
@@ -164,8 +164,8 @@ fn sorted(dataset: &Dataset) -> Result<flowmine_spill::Sorted, AttributionError>
 #[derive(Default)]
 struct Group {
     sorted_by: Vec<u8>,
-    ran: SameKey<Told>,
-    cached: SameKey<Told>,
+    ran: SameKey<KeyedRow>,
+    cached: SameKey<KeyedRow>,
     traced: Vec<(String, Traced)>,
 }
 
@@ -174,7 +174,7 @@ impl Group {
         let (kind, row) = record.split_first()?;
         if *kind == RUN {
             let row = TaskRun::take(row)?.into_owned();
-            let told = Told { task: of_row(&TaskRow::of(&row)), row };
+            let told = KeyedRow { task: of_row(&TaskRow::of(&row)), row };
             if told.row.cached {
                 self.cached.push(told)
             } else {

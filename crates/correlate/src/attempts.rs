@@ -503,7 +503,7 @@ impl Folder {
 
     /// Gives the facts of accounting that share a submit time with several attempts to the one that they are of, and to
     /// the later attempts of such a chain what only the first was told.
-    pub fn settle_copies(&mut self) {
+    pub fn assign_copies(&mut self) {
         if self.copies.is_empty() {
             return;
         }

@@ -107,7 +107,7 @@ pub(crate) struct Context<'s> {
 
 /// The attempt as far as making its events needs it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Of {
+pub(crate) struct AttemptFacts {
     pub attempt: u32,
     pub submit_ns: Maybe,
     /// Whether it is the only or first one with this submit time.
@@ -184,7 +184,7 @@ fn by_observation(seen: &[Seen]) -> Option<Vec<Seen>> {
 
 /// A time that Slurm tells, and what told it.
 #[derive(Clone, Copy)]
-struct Told {
+struct ReportedTime {
     time: Maybe,
     observed_at_ns: i64,
     source: Sym,
@@ -192,7 +192,7 @@ struct Told {
     node_list: Option<Sym>,
 }
 
-impl Told {
+impl ReportedTime {
     fn by(seen: &Seen, time: Maybe) -> Self {
         Self { time, observed_at_ns: seen.observed_at_ns, source: seen.source, reason: None, node_list: seen.node_list }
     }
@@ -222,8 +222,8 @@ impl Told {
 }
 
 /// Makes the events of one attempt; its facts and rows are in the order of writing.
-pub(crate) fn merge(of: Of, seen: &[Seen], facts: &[Fact], context: &Context<'_>, events: &mut Vec<Event>) -> Outcome {
-    let Of { attempt, submit_ns, is_first, ran } = of;
+pub(crate) fn merge(of: AttemptFacts, seen: &[Seen], facts: &[Fact], context: &Context<'_>, events: &mut Vec<Event>) -> Outcome {
+    let AttemptFacts { attempt, submit_ns, is_first, ran } = of;
     let strings = context.strings;
     let sorted = by_observation(seen);
     let seen = sorted.as_deref().unwrap_or(seen);
@@ -236,7 +236,7 @@ pub(crate) fn merge(of: Of, seen: &[Seen], facts: &[Fact], context: &Context<'_>
         if made.last().is_some_and(|e| e.state == state) {
             continue;
         }
-        let told = Told::by(s, s.reported_ns);
+        let told = ReportedTime::by(s, s.reported_ns);
         made.push(Event {
             not_before_ns: s.not_before_ns,
             reason: s.reason,
@@ -256,7 +256,8 @@ pub(crate) fn merge(of: Of, seen: &[Seen], facts: &[Fact], context: &Context<'_>
         outcome.left_ns = Maybe::known(gone.observed_at_ns);
         if !made.iter().any(|e| phase(e.state).ends_attempt()) {
             let end = seen.iter().rev().find(|s| s.state.is_some()).map_or(Maybe::UNKNOWN, |s| s.end_ns);
-            let mut left = Event { not_before_ns: gone.not_before_ns, polled: true, ..Told::by(gone, end).event(attempt, context.left) };
+            let mut left =
+                Event { not_before_ns: gone.not_before_ns, polled: true, ..ReportedTime::by(gone, end).event(attempt, context.left) };
             after_completing(&mut left, made.last(), phase);
             made.push(left);
         }
@@ -297,9 +298,9 @@ fn submitted(
         Some(_) => {}
         None => {
             let by_poll = seen.iter().find(|s| s.state.is_some() && is_first && submit <= s.observed_at_ns);
-            let told = record.map(|fact| Told::by_record(fact, submit_ns)).or(by_poll.map(|s| Told::by(s, submit_ns)));
+            let told = record.map(|fact| ReportedTime::by_record(fact, submit_ns)).or(by_poll.map(|s| ReportedTime::by(s, submit_ns)));
             if let Some(told) = told {
-                made.insert(0, Told { reason: None, node_list: None, ..told }.event(attempt, context.pending));
+                made.insert(0, ReportedTime { reason: None, node_list: None, ..told }.event(attempt, context.pending));
             }
         }
     }
@@ -307,15 +308,15 @@ fn submitted(
 
 /// The event from which on nothing but resources and its turn kept a job from starting.
 fn eligible(made: &mut Vec<Event>, submit_ns: Maybe, seen: &[Seen], record: Option<&Fact>, context: &Context<'_>, attempt: u32) {
-    let by_record = record.filter(|fact| fact.eligible_ns.is_known()).map(|fact| Told::by_record(fact, fact.eligible_ns));
-    let by_poll = || seen.iter().rev().find(|s| s.eligible_ns.is_known()).map(|s| Told::by(s, s.eligible_ns));
+    let by_record = record.filter(|fact| fact.eligible_ns.is_known()).map(|fact| ReportedTime::by_record(fact, fact.eligible_ns));
+    let by_poll = || seen.iter().rev().find(|s| s.eligible_ns.is_known()).map(|s| ReportedTime::by(s, s.eligible_ns));
     let Some(told) = by_record.or_else(by_poll) else { return };
     // Slurm also tells when a job is to become eligible (a begin time).
     let is_later = submit_ns.get().zip(told.time.get()).is_some_and(|(submit, time)| submit < time && time <= told.observed_at_ns);
     if is_later {
         let is_waiting = |e: &&Event| state::phase(context.strings.get(e.state)) == Phase::Waiting;
         let at = made.iter().take_while(is_waiting).count();
-        made.insert(at, Told { reason: None, node_list: None, ..told }.event(attempt, context.eligible));
+        made.insert(at, ReportedTime { reason: None, node_list: None, ..told }.event(attempt, context.eligible));
     }
 }
 
@@ -330,7 +331,8 @@ fn put_changes(made: &mut Vec<Event>, seen: &[Seen], context: &Context<'_>, atte
             Change::New | Change::State => continue,
         };
         let time = Maybe::UNKNOWN;
-        let event = Event { not_before_ns: s.not_before_ns, reason: s.reason, polled: true, ..Told::by(s, time).event(attempt, state) };
+        let event =
+            Event { not_before_ns: s.not_before_ns, reason: s.reason, polled: true, ..ReportedTime::by(s, time).event(attempt, state) };
         let mut event = [Event { changed: s.changed, before: s.before, ..event }];
         set_times(&mut event, context.timestamp);
         insert_change(made, event[0], context.timestamp);
@@ -363,15 +365,15 @@ fn started(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context:
         fact.start_ns.is_known() && !never_ran && fact.state.map_or(Phase::Other, phase) != Phase::Waiting
     };
     outcome.start_ns = record.map_or(Maybe::UNKNOWN, |fact| fact.start_ns);
-    let by_record = record.filter(ran).map(|fact| Told::by_record(fact, fact.start_ns));
-    let by_poll = || seen.iter().rev().find(|s| s.start_ns.is_known()).map(|s| Told::by(s, s.start_ns));
+    let by_record = record.filter(ran).map(|fact| ReportedTime::by_record(fact, fact.start_ns));
+    let by_poll = || seen.iter().rev().find(|s| s.start_ns.is_known()).map(|s| ReportedTime::by(s, s.start_ns));
     let Some(told) = by_record.or_else(by_poll) else { return };
     outcome.ran = true;
     let at = made.iter().position(|e| !phase(e.state).before_run()).unwrap_or(made.len());
     let is_first = !made[..at].iter().any(|e| e.polled);
     match made.get_mut(at).filter(|e| e.state == context.running) {
         Some(running) => running.exactly(told.time, is_first),
-        None => made.insert(at, Told { reason: None, ..told }.event(attempt, context.running)),
+        None => made.insert(at, ReportedTime { reason: None, ..told }.event(attempt, context.running)),
     }
 }
 
@@ -391,7 +393,7 @@ fn ended(made: &mut Vec<Event>, seen: &[Seen], record: Option<&Fact>, context: &
     match made.iter().rposition(|e| e.state == state) {
         Some(at) => tell_end(made, at, fact.end_ns, phase),
         // Where polling saw another end (COMPLETED before the user put it back: REQUEUED) both happened.
-        None => made.push(Told::by_record(fact, fact.end_ns).event(attempt, state)),
+        None => made.push(ReportedTime::by_record(fact, fact.end_ns).event(attempt, state)),
     }
 }
 

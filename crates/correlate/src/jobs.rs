@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::CorrelateError;
 use crate::attempts::{Attempt, Before, Fact, Folder, JobRow, Seen, UNKNOWN_ACTIVITY, Value};
 use crate::dependencies::{self, Dependencies, DependencyRow};
-use crate::events::{self, Context, Event, Of, Timestamp};
+use crate::events::{self, AttemptFacts, Context, Event, Timestamp};
 use crate::maybe::Maybe;
 use crate::row_rules::RowRules;
 use crate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, RELEASED, REQUEUED, RUNNING};
@@ -193,7 +193,7 @@ impl JobsBuilder {
         folder.renumber(&renumbering);
         self.dependencies.renumber(&renumbering);
         drop(renumbering);
-        folder.settle_copies();
+        folder.assign_copies();
         let Folder { slots, mut seen, mut facts, before, former, .. } = folder;
         // Six events are added at most for each attempt.
         if u32::try_from(seen.len() + 6 * slots.len() + 1).is_err() {
@@ -215,7 +215,7 @@ impl JobsBuilder {
             let ran =
                 attempt.start_ns.get().zip(attempt.end_ns.get()).is_some_and(|(start, end)| start < end) && attempt.node_list.is_some();
             let first = events.len() as u32;
-            let of = Of { attempt: at, submit_ns: attempt.submit_ns, is_first: attempt.copy == 1, ran };
+            let of = AttemptFacts { attempt: at, submit_ns: attempt.submit_ns, is_first: attempt.copy == 1, ran };
             let outcome = events::merge(of, of_seen, of_facts, &context, &mut events);
             attempt.events = (first, events.len() as u32);
             attempt.final_state = outcome.final_state;

@@ -111,7 +111,7 @@ pub enum CorrelateError {
     /// The dataset could not be read or written.
     #[error(transparent)]
     Dataset(#[from] flowmine_schema::DatasetError),
-    /// Rows that are put away for a while could not be.
+    /// Rows that are spilled for a while could not be.
     #[error(transparent)]
     Temporary(flowmine_spill::SpillError),
     /// More than 32 bits can count.

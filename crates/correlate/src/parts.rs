@@ -2,8 +2,8 @@
 //!
 //! In goes a dataset; out come [`Jobs`], part after part. A part holds whole submissions, and with each all that it is joined to by declared
 //! dependencies or a singleton's name: whatever `Jobs` says of a job is the same as if all were read at once, so is the case it belongs to
-//! when a case is made of such joins. A dataset of no more than [`ROWS_AT_ONCE`] rows is one part. Of a larger one the rows are dealt
-//! out to a temporary file first; memory then holds one part's rows, and eight to twelve bytes for each id that takes part in a dependency.
+//! when a case is made of such joins. A dataset of no more than [`ROWS_AT_ONCE`] rows is one part. Of a larger one the rows are
+//! partitioned into a temporary file first; memory then holds one part's rows, and eight to twelve bytes for each id that takes part in a dependency.
 //! What one chain of dependencies joins stays together, so that a part is as large as the largest case at least.
 //!
 //! The order of the parts, and of what is in them, depends on the rows only.
@@ -46,7 +46,7 @@ enum Rows {
     /// All in one part.
     One(Box<Jobs>),
     /// In a temporary file.
-    Dealt(Dealt),
+    Spilled(Spilled),
 }
 
 impl<'r> Parts<'r> {
@@ -59,7 +59,7 @@ impl<'r> Parts<'r> {
         let rows = if count <= rows_at_once {
             Rows::One(Box::new(Jobs::read_with(dataset, timestamp, rules)?))
         } else {
-            Rows::Dealt(deal_out(dataset, count.div_ceil(rows_at_once))?)
+            Rows::Spilled(partition(dataset, count.div_ceil(rows_at_once))?)
         };
         Ok(Self { rows, timestamp, rules })
     }
@@ -70,11 +70,11 @@ impl<'r> Parts<'r> {
     /// # Errors
     /// When the temporary file cannot be read, or what `each` returns.
     pub fn for_each<E: From<CorrelateError>>(&self, mut each: impl FnMut(&Jobs) -> Result<(), E>) -> Result<(), E> {
-        let dealt = match &self.rows {
+        let spilled = match &self.rows {
             Rows::One(jobs) => return each(jobs),
-            Rows::Dealt(dealt) => dealt,
+            Rows::Spilled(spilled) => spilled,
         };
-        let parts: Vec<usize> = (0..dealt.blocks.len()).filter(|&part| !dealt.blocks[part].is_empty()).collect();
+        let parts: Vec<usize> = (0..spilled.blocks.len()).filter(|&part| !spilled.blocks[part].is_empty()).collect();
         let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
         std::thread::scope(|scope| {
             // A thread waits with its part until that is taken: no more than one of each is in memory.
@@ -85,7 +85,7 @@ impl<'r> Parts<'r> {
                     scope.spawn(move || {
                         for &part in own {
                             // Nobody takes it when `each` has failed.
-                            if send.send(dealt.jobs(part, self.timestamp, self.rules)).is_err() {
+                            if send.send(spilled.jobs(part, self.timestamp, self.rules)).is_err() {
                                 break;
                             }
                         }
@@ -135,11 +135,11 @@ impl Gathered {
     fn add(&mut self, node: Node) {
         self.new.push(node);
         if self.new.len() > (1 << 16) + self.sorted.len() / 4 {
-            self.settle();
+            self.merge();
         }
     }
 
-    fn settle(&mut self) {
+    fn merge(&mut self) {
         self.sorted.append(&mut self.new);
         self.sorted.sort_unstable();
         self.sorted.dedup();
@@ -147,7 +147,7 @@ impl Gathered {
     }
 
     fn finish(mut self) -> Vec<Node> {
-        self.settle();
+        self.merge();
         self.sorted.shrink_to_fit();
         self.sorted
     }
@@ -297,21 +297,21 @@ const STATE: u8 = 0;
 const DEPENDENCY: u8 = 1;
 
 /// Rows in a temporary file, those of each part in blocks of whole rows.
-struct Dealt {
+struct Spilled {
     file: File,
     blocks: Vec<Vec<(u64, u32)>>,
 }
 
-struct Dealer {
+struct Partitioner {
     joined: Joined,
-    dealt: Dealt,
+    spilled: Spilled,
     buffers: Vec<Vec<u8>>,
     block: usize,
     end: u64,
 }
 
-impl Dealer {
-    fn deal<'r>(&mut self, kind: u8, whole: Node, row: &impl Record<'r>) -> Result<(), CorrelateError> {
+impl Partitioner {
+    fn push<'r>(&mut self, kind: u8, whole: Node, row: &impl Record<'r>) -> Result<(), CorrelateError> {
         let representative = self.joined.representative(whole);
         let part = (representative % self.buffers.len() as u64) as usize;
         let buffer = &mut self.buffers[part];
@@ -320,15 +320,15 @@ impl Dealer {
         row.put(buffer);
         let length = u32::try_from(buffer.len() - start - 5).map_err(|_| CorrelateError::TooMany { what: "bytes in one row" })?;
         buffer[start..start + 4].copy_from_slice(&length.to_le_bytes());
-        if buffer.len() >= self.block { self.put_away(part) } else { Ok(()) }
+        if buffer.len() >= self.block { self.flush(part) } else { Ok(()) }
     }
 
-    fn put_away(&mut self, part: usize) -> Result<(), CorrelateError> {
+    fn flush(&mut self, part: usize) -> Result<(), CorrelateError> {
         let buffer = &mut self.buffers[part];
         if !buffer.is_empty() {
             let length = u32::try_from(buffer.len()).map_err(|_| CorrelateError::TooMany { what: "bytes in one row" })?;
-            self.dealt.file.write_all(buffer).map_err(|e| CorrelateError::Temporary(temporary_error(e).into()))?;
-            self.dealt.blocks[part].push((self.end, length));
+            self.spilled.file.write_all(buffer).map_err(|e| CorrelateError::Temporary(temporary_error(e).into()))?;
+            self.spilled.blocks[part].push((self.end, length));
             self.end += u64::from(length);
             buffer.clear();
         }
@@ -336,24 +336,24 @@ impl Dealer {
     }
 }
 
-fn deal_out(dataset: &Dataset, parts: u64) -> Result<Dealt, CorrelateError> {
+fn partition(dataset: &Dataset, parts: u64) -> Result<Spilled, CorrelateError> {
     let parts = usize::try_from(parts).map_err(|_| CorrelateError::TooMany { what: "rows" })?;
     let joined = join(dataset)?;
-    let dealt = Dealt { file: temporary().map_err(CorrelateError::Temporary)?, blocks: vec![Vec::new(); parts] };
+    let spilled = Spilled { file: temporary().map_err(CorrelateError::Temporary)?, blocks: vec![Vec::new(); parts] };
     let block = ((12 << 20) / parts).clamp(1 << 12, 1 << 18);
-    let mut dealer = Dealer { joined, dealt, buffers: vec![Vec::new(); parts], block, end: 0 };
+    let mut partitioner = Partitioner { joined, spilled, buffers: vec![Vec::new(); parts], block, end: 0 };
     dataset.read::<JobRow<'static>, CorrelateError>(|row| {
         let whole = node(&row.cluster, root!(row));
-        dealer.deal(STATE, whole, &row)
+        partitioner.push(STATE, whole, &row)
     })?;
-    dataset.read::<DependencyRow<'static>, CorrelateError>(|row| dealer.deal(DEPENDENCY, source_of(&row), &row))?;
+    dataset.read::<DependencyRow<'static>, CorrelateError>(|row| partitioner.push(DEPENDENCY, source_of(&row), &row))?;
     for part in 0..parts {
-        dealer.put_away(part)?;
+        partitioner.flush(part)?;
     }
-    Ok(dealer.dealt)
+    Ok(partitioner.spilled)
 }
 
-impl Dealt {
+impl Spilled {
     fn jobs(&self, part: usize, timestamp: Timestamp, rules: &RowRules) -> Result<Jobs, CorrelateError> {
         let damaged = || CorrelateError::Temporary(SpillError::Damaged);
         let mut builder = JobsBuilder::default();

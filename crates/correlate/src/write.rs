@@ -7,7 +7,7 @@
 
 use flowmine_attribution::entities::{Entities, KnownJob};
 use flowmine_attribution::{Attributed, attribute, has_traces};
-use flowmine_schema::dataset::{Role, Transaction};
+use flowmine_schema::dataset::{FORMAT_VERSION, Role, Transaction};
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::row::{Record, Row};
 use flowmine_schema::tables::{Case, DiagnosticRow, Link, TaskRun};
@@ -53,6 +53,8 @@ pub struct Correlated {
 pub fn correlate(dataset: &Dataset, parts: &Parts<'_>, notions: &[&dyn CaseNotion]) -> Result<Correlated, CorrelateError> {
     let mut writer = dataset.writer(Role::Derived, &format!("correlate, process {}", std::process::id()))?;
     let mut transaction = writer.begin()?;
+    // All that is derived will be of this version.
+    transaction.update_manifest(|manifest| manifest.format_version = FORMAT_VERSION)?;
     let mut gathered = Gathered::new(notions, has_traces(dataset)? || dataset.row_count::<TaskRun<'static>>()? > 0);
     parts.for_each(|jobs| gathered.add(jobs))?;
     let Gathered { mut result, links, rows, known, .. } = gathered;
@@ -222,7 +224,7 @@ pub fn link<'j>(jobs: &'j Jobs, edge: &Edge) -> Link<'j> {
         target_ns: target_submit_ns,
         relation: jobs.text(term.kind).into(),
         rule: rule.into(),
-        strength: "told".into(),
+        strength: "declared".into(),
         evidence: format!("{} said {what}", told_by.join(" and ")).into(),
         target_seen,
         ..Link::default()

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use flowmine_correlate::cases::{AccountGroup, CaseNotion, Dependency};
 use flowmine_correlate::{EventLog, Filter, Jobs, Timestamp};
-use flowmine_extract_slurm::take_in;
+use flowmine_extract_slurm::import_files;
 use flowmine_privacy::pseudonym::{PseudonymError, Pseudonymiser};
 use flowmine_privacy::{DropColumns, RowRules};
 use flowmine_schema::tables::{JobDependency, JobState};
@@ -344,8 +344,8 @@ fn fixture(path: &str) -> PathBuf {
 fn recorded(dir: &Path) -> Dataset {
     let dataset = Dataset::open_or_create(&dir.join("dataset")).unwrap();
     let files = ["case-study/polls", "case-study/sacct-token.txt.gz", "case-study/sacct.json.gz"].map(fixture);
-    let options = take_in::Options { cluster: Some("lab".to_owned()), ..take_in::Options::default() };
-    let reports = take_in::take_in(&dataset, &files, &options, |_, _| {}).unwrap();
+    let options = import_files::Options { cluster: Some("lab".to_owned()), ..import_files::Options::default() };
+    let reports = import_files::import_files(&dataset, &files, &options, |_, _| {}).unwrap();
     assert!(reports.iter().filter(|report| report.changes > 0).count() > 10);
     dataset
 }

@@ -30,7 +30,7 @@ impl Default for Options {
 /// How the instances of a batch lie to each other. Of several that fit, the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum BatchKind {
     /// All start together and end together.
     Simultaneous,
     /// All start together.
@@ -43,7 +43,7 @@ pub enum Kind {
     Concurrent,
 }
 
-impl Kind {
+impl BatchKind {
     /// All kinds in the order in which they are looked for.
     pub const ALL: [Self; 5] = [Self::Simultaneous, Self::AtStart, Self::AtEnd, Self::Sequential, Self::Concurrent];
 
@@ -100,7 +100,7 @@ pub struct Group {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Batch {
     /// How its instances lie to each other.
-    pub kind: Kind,
+    pub kind: BatchKind,
     /// The first start, UTC nanoseconds since 1970.
     pub start_ns: i64,
     /// The last end.
@@ -187,14 +187,14 @@ fn batch(members: &[Key], end_ns: i64, cases: &Cases, case_of: &[u32]) -> Batch 
     }
 }
 
-fn kind(members: &[Key]) -> Kind {
+fn kind(members: &[Key]) -> BatchKind {
     let start = members.iter().all(|key| key.2 == members[0].2);
     let end = members.iter().all(|key| key.3 == members[0].3);
     match (start, end) {
-        (true, true) => Kind::Simultaneous,
-        (true, false) => Kind::AtStart,
-        (false, true) => Kind::AtEnd,
-        _ if members.windows(2).all(|pair| pair[0].3 == pair[1].2) => Kind::Sequential,
-        _ => Kind::Concurrent,
+        (true, true) => BatchKind::Simultaneous,
+        (true, false) => BatchKind::AtStart,
+        (false, true) => BatchKind::AtEnd,
+        _ if members.windows(2).all(|pair| pair[0].3 == pair[1].2) => BatchKind::Sequential,
+        _ => BatchKind::Concurrent,
     }
 }

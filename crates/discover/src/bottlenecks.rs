@@ -68,7 +68,7 @@ impl Default for Options {
 /// What kind of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum BottleneckKind {
     /// Waiting in the queue.
     Queue,
     /// Running.
@@ -93,7 +93,7 @@ pub enum Kind {
     TimeLimit,
 }
 
-impl Kind {
+impl BottleneckKind {
     /// As in the output.
     pub fn name(self) -> &'static str {
         match self {
@@ -145,7 +145,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// What kind.
-    pub kind: Kind,
+    pub kind: BottleneckKind,
     /// The activity; of waits the second one.
     pub activity: String,
     /// Of waits the first activity.
@@ -210,13 +210,13 @@ fn counted(n: usize, word: &str) -> String {
 }
 
 impl Search<'_> {
-    fn add(&mut self, kind: Kind, activity: u32, of: &[(u32, i128)], found: String) {
+    fn add(&mut self, kind: BottleneckKind, activity: u32, of: &[(u32, i128)], found: String) {
         let at_stake = of.iter().map(|(_, ns)| ns).sum();
         self.put(kind, activity, None, at_stake, of, found);
     }
 
-    fn put(&mut self, kind: Kind, activity: u32, after: Option<u32>, at_stake: i128, of: &[(u32, i128)], found: String) {
-        if at_stake <= 0 && kind != Kind::TimeLimit {
+    fn put(&mut self, kind: BottleneckKind, activity: u32, after: Option<u32>, at_stake: i128, of: &[(u32, i128)], found: String) {
+        if at_stake <= 0 && kind != BottleneckKind::TimeLimit {
             return;
         }
         let name = |number: u32| self.log.activities.get(number).to_owned();
@@ -260,7 +260,7 @@ impl Search<'_> {
                 duration(sum(&queue)),
                 duration(sum(&queue) / queue.len() as i128)
             );
-            self.add(Kind::Queue, activity, &queue, found);
+            self.add(BottleneckKind::Queue, activity, &queue, found);
         }
         let service: Vec<(u32, i128)> =
             all.iter().filter_map(|&at| Some((at, i128::from(log.service_ns(at)?)))).filter(|(_, ns)| *ns > 0).collect();
@@ -272,7 +272,7 @@ impl Search<'_> {
         let median = percentile(&mut times, 0.5);
         let found =
             format!("{} ran {}, half of them {} or less", counted(service.len(), "instance"), duration(total), duration(median as i128));
-        self.add(Kind::Activity, activity, &service, found);
+        self.add(BottleneckKind::Activity, activity, &service, found);
 
         if service.len() >= options.straggler_instances {
             let slow: Vec<(u32, i128)> = service
@@ -288,14 +288,14 @@ impl Search<'_> {
                     options.straggler_factor,
                     duration(median as i128)
                 );
-                self.add(Kind::Straggler, activity, &slow, found);
+                self.add(BottleneckKind::Straggler, activity, &slow, found);
             }
         }
         let failed: Vec<(u32, i128)> =
             service.iter().copied().filter(|&(at, _)| matches!(log.status(at), Status::Failed | Status::Aborted)).collect();
         if !failed.is_empty() {
             let found = format!("{} failed or were aborted after {} of running", counted(failed.len(), "instance"), duration(sum(&failed)));
-            self.add(Kind::Failed, activity, &failed, found);
+            self.add(BottleneckKind::Failed, activity, &failed, found);
         }
         self.io(activity, &service, total, options);
         self.asked(activity, &service, &queue, options);
@@ -313,7 +313,7 @@ impl Search<'_> {
                 duration(total),
                 io_total as f64 / total as f64 * 100.0
             );
-            self.add(Kind::IoTime, activity, &io, found);
+            self.add(BottleneckKind::IoTime, activity, &io, found);
         }
         let again: Vec<(u32, i128)> = service
             .iter()
@@ -334,7 +334,7 @@ impl Search<'_> {
                 flowmine_draw::axis::bytes(whole(again_total)),
                 flowmine_draw::axis::bytes(whole(read))
             );
-            self.add(Kind::ReRead, activity, &cost, found);
+            self.add(BottleneckKind::ReRead, activity, &cost, found);
         }
         let calls = |at: u32| Some(measure(Measure::ReadCalls, at)? + measure(Measure::WriteCalls, at)?);
         let tiny: Vec<(u32, i128, i128, i128)> = io
@@ -350,7 +350,7 @@ impl Search<'_> {
                 flowmine_draw::axis::bytes(whole(bytes / calls.max(1)))
             );
             let of: Vec<(u32, i128)> = tiny.iter().map(|&(at, ns, ..)| (at, ns)).collect();
-            self.add(Kind::TinyRequests, activity, &of, found);
+            self.add(BottleneckKind::TinyRequests, activity, &of, found);
         }
     }
 
@@ -376,7 +376,7 @@ impl Search<'_> {
                 options.cpu_share * 100.0,
                 mean * 100.0
             );
-            self.add(Kind::IdleCpus, activity, &idle, found);
+            self.add(BottleneckKind::IdleCpus, activity, &idle, found);
         }
         let wide: Vec<(u32, i128)> = service
             .iter()
@@ -394,7 +394,7 @@ impl Search<'_> {
                 options.limit_factor,
                 duration(waited)
             );
-            self.put(Kind::TimeLimit, activity, None, 0, &wide, found);
+            self.put(BottleneckKind::TimeLimit, activity, None, 0, &wide, found);
         }
     }
 
@@ -429,7 +429,7 @@ impl Search<'_> {
                 );
                 let list: Vec<(u32, i128)> =
                     of[activity as usize].iter().filter_map(|&at| Some((at, i128::from(log.measure(Measure::IoTimeNs, at)?)))).collect();
-                self.put(Kind::LowRate, activity, None, stake as i128, &list, found);
+                self.put(BottleneckKind::LowRate, activity, None, stake as i128, &list, found);
             }
         }
     }
@@ -466,7 +466,7 @@ impl Search<'_> {
                 counted(waits.len(), "instance"),
                 duration(sum)
             );
-            self.put(Kind::Wait, activity, Some(before), sum, &waits, found);
+            self.put(BottleneckKind::Wait, activity, Some(before), sum, &waits, found);
         }
     }
 }
@@ -489,7 +489,8 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Bottlene
     findings.sort_by(|a, b| (b.at_stake_ns, a.kind, &a.activity, &a.after).cmp(&(a.at_stake_ns, b.kind, &b.activity, &b.after)));
     let least = findings.first().map_or(0.0, |first| first.at_stake_ns as f64 * options.least_share);
     let all = findings.len();
-    findings.retain(|finding| finding.at_stake_ns as f64 >= least && (finding.at_stake_ns > 0 || finding.kind == Kind::TimeLimit));
+    findings
+        .retain(|finding| finding.at_stake_ns as f64 >= least && (finding.at_stake_ns > 0 || finding.kind == BottleneckKind::TimeLimit));
     let mut unknown = Vec::new();
     if !log.has_intervals() {
         unknown.push("running times: the log has one moment for each instance; a log with starts and ends has them".to_owned());

@@ -17,7 +17,7 @@ use serde::Serialize;
 /// What was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum CheckKind {
     /// A task read what another wrote and is not declared to wait for it.
     MissingDependency,
     /// Two tasks wrote the same path and neither waits for the other.
@@ -33,7 +33,7 @@ pub enum Kind {
     NeverRead,
 }
 
-impl Kind {
+impl CheckKind {
     /// Its name, as it stands in tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// What it is.
-    pub kind: Kind,
+    pub kind: CheckKind,
     /// The task that wrote, or is waited for.
     pub first: Option<String>,
     /// What that is an instance of.
@@ -234,7 +234,7 @@ impl<'r> Ancestors<'r> {
     }
 }
 
-fn finding(run: &RunGraph, kind: Kind, first: u32, second: u32) -> Finding {
+fn finding(run: &RunGraph, kind: CheckKind, first: u32, second: u32) -> Finding {
     let task = |at: u32| run.tasks.get(at as usize);
     Finding {
         kind,
@@ -268,7 +268,7 @@ fn missing(run: &RunGraph, pairs: &Pairs, ancestors: &mut Ancestors<'_>, all: &m
             all.ordered_by_submission += 1;
             continue;
         }
-        let mut found = finding(run, Kind::MissingDependency, writer, reader);
+        let mut found = finding(run, CheckKind::MissingDependency, writer, reader);
         found.path = passed.most.and_then(|(_, file)| path(run, file));
         found.files = passed.files.len() as u64;
         found.bytes = passed.bytes;
@@ -314,7 +314,7 @@ fn needless(run: &RunGraph, pairs: &Pairs, findings: &mut Vec<Finding>) {
             if is_needed(parent) {
                 continue;
             }
-            let mut found = finding(run, Kind::NeedlessDependency, parent, child);
+            let mut found = finding(run, CheckKind::NeedlessDependency, parent, child);
             found.cost_ns = before.finished_ns.map(|end| {
                 let without = ready.or(of.first_ns.filter(|first| *first <= end)).unwrap_or(before.started_ns.unwrap_or(end));
                 end.saturating_sub(without).max(0)
@@ -385,10 +385,10 @@ fn undeclared(run: &RunGraph, findings: &mut Vec<Finding>) {
         }
     }
     for ((reader, file), (writer, bytes)) in inputs {
-        findings.push(Finding { path: path(run, file), files: 1, bytes, ..finding(run, Kind::UndeclaredInput, writer, reader) });
+        findings.push(Finding { path: path(run, file), files: 1, bytes, ..finding(run, CheckKind::UndeclaredInput, writer, reader) });
     }
     for ((writer, file), (reader, bytes)) in outputs {
-        findings.push(Finding { path: path(run, file), files: 1, bytes, ..finding(run, Kind::UndeclaredOutput, writer, reader) });
+        findings.push(Finding { path: path(run, file), files: 1, bytes, ..finding(run, CheckKind::UndeclaredOutput, writer, reader) });
     }
 }
 
@@ -407,7 +407,7 @@ fn never_read(run: &RunGraph, findings: &mut Vec<Finding>) {
         }
     }
     for ((writer, file), bytes) in unread {
-        findings.push(Finding { path: path(run, file), files: 1, bytes, ..finding(run, Kind::NeverRead, writer, NONE) });
+        findings.push(Finding { path: path(run, file), files: 1, bytes, ..finding(run, CheckKind::NeverRead, writer, NONE) });
     }
 }
 
@@ -427,7 +427,7 @@ fn written_twice(run: &RunGraph, ancestors: &mut Ancestors<'_>, findings: &mut V
             let known = run.tasks[first as usize].parents_known && run.tasks[second as usize].parents_known;
             let in_order = in_order_of_submission(run, first, second) || in_order_of_submission(run, second, first);
             if known && !in_order && !ancestors.contain(second, first) && !ancestors.contain(first, second) {
-                findings.push(Finding { path: path(run, file), files: 1, bytes, ..finding(run, Kind::WrittenTwice, first, second) });
+                findings.push(Finding { path: path(run, file), files: 1, bytes, ..finding(run, CheckKind::WrittenTwice, first, second) });
             }
         }
     }
@@ -504,7 +504,7 @@ mod tests {
         });
     }
 
-    fn found(run: &RunGraph) -> Vec<(Kind, String)> {
+    fn found(run: &RunGraph) -> Vec<(CheckKind, String)> {
         let words = |of: &Finding| format!("{}-{}", of.first.as_deref().unwrap_or(""), of.second.as_deref().unwrap_or(""));
         discover(run).findings.iter().map(|of| (of.kind, words(of))).collect()
     }
@@ -527,7 +527,7 @@ mod tests {
         let one = &all.findings[0];
         assert_eq!(
             (all.findings.len(), one.kind, one.path.as_deref(), one.margin_ns),
-            (1, Kind::MissingDependency, Some("/w/y"), Some(200))
+            (1, CheckKind::MissingDependency, Some("/w/y"), Some(200))
         );
     }
 
@@ -549,7 +549,7 @@ mod tests {
         flow(&mut needless, "/w/y", 1, 3);
         let all = discover(&needless);
         let one = &all.findings[0];
-        assert_eq!((all.findings.len(), one.kind, one.first.as_deref()), (1, Kind::NeedlessDependency, Some("c")));
+        assert_eq!((all.findings.len(), one.kind, one.first.as_deref()), (1, CheckKind::NeedlessDependency, Some("c")));
         // c ended at 2900, b, which it needs, at 1900.
         assert_eq!(one.cost_ns, Some(1000));
     }
@@ -564,7 +564,7 @@ mod tests {
         assert_eq!(found(&files), []);
         flow(&mut files, "/w/sub/ax", 0, 1);
         flow(&mut files, "/w/log", 0, NONE);
-        let wanted = [(Kind::UndeclaredInput, "a-b"), (Kind::UndeclaredOutput, "a-b"), (Kind::NeverRead, "a-")];
+        let wanted = [(CheckKind::UndeclaredInput, "a-b"), (CheckKind::UndeclaredOutput, "a-b"), (CheckKind::NeverRead, "a-")];
         assert_eq!(found(&files), wanted.map(|(kind, of)| (kind, of.to_owned())));
         files.tasks[0].outputs = Some(vec!["*.txt".to_owned()]);
         files.tasks[1].inputs = None;
@@ -606,8 +606,8 @@ mod tests {
                 let mut race = made.clone();
                 let taken = race.declared.remove(one % declared.len());
                 let left: Vec<(u32, u32)> = race.declared.iter().map(|of| (of.from, of.to)).collect();
-                let wanted = if reaches(&left, taken.from, taken.to) { vec![] } else { vec![Kind::MissingDependency] };
-                let kinds: Vec<Kind> = found(&race).into_iter().map(|(kind, _)| kind).collect();
+                let wanted = if reaches(&left, taken.from, taken.to) { vec![] } else { vec![CheckKind::MissingDependency] };
+                let kinds: Vec<CheckKind> = found(&race).into_iter().map(|(kind, _)| kind).collect();
                 proptest::prop_assert_eq!(kinds, wanted);
             }
             let (from, to) = (other.0 % tasks as u32, other.1 % tasks as u32);
@@ -615,8 +615,8 @@ mod tests {
                 let mut needless = made.clone();
                 needless.declared.push(Declared { from, to, for_start: false });
                 needless.declared.sort_unstable();
-                let wanted = if reaches(&declared, from, to) { vec![] } else { vec![Kind::NeedlessDependency] };
-                let kinds: Vec<Kind> = found(&needless).into_iter().map(|(kind, _)| kind).collect();
+                let wanted = if reaches(&declared, from, to) { vec![] } else { vec![CheckKind::NeedlessDependency] };
+                let kinds: Vec<CheckKind> = found(&needless).into_iter().map(|(kind, _)| kind).collect();
                 proptest::prop_assert_eq!(kinds, wanted);
             }
         }
@@ -627,7 +627,7 @@ mod tests {
         let mut twice = run(3, &[(0, 2), (1, 2)]);
         flow(&mut twice, "/w/x", 0, 2);
         flow(&mut twice, "/w/x", 1, 2);
-        assert_eq!(found(&twice), [(Kind::WrittenTwice, "a-b".to_owned())]);
+        assert_eq!(found(&twice), [(CheckKind::WrittenTwice, "a-b".to_owned())]);
         twice.declared.insert(0, Declared { from: 0, to: 1, for_start: false });
         // Nothing passes from a to b, but they must not write at the same time.
         assert_eq!(found(&twice), []);

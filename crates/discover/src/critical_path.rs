@@ -6,7 +6,7 @@
 //! started after the other had ended, it waited for the end (finish to start); where it started
 //! before, it ran beside it and waited for its start, with the lag that was seen (start to start).
 //!
-//! The time of a task has parts ([`Part`]). With all parts as they were seen, the longest path
+//! The time of a task has parts ([`TimePart`]). With all parts as they were seen, the longest path
 //! through the graph ends when the run ended; a part is made faster by computing it again with
 //! that part divided. The answer is a bound: it keeps lags and queue times as they were, though
 //! others might have used what becomes free.
@@ -20,7 +20,7 @@ use crate::stats::Stats;
 /// What a part of a task's time is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum TimePart {
     /// From the end of all that it waits for (or the begin of the run) to its first submission.
     Submission,
     /// Attempts before the last one.
@@ -44,7 +44,7 @@ pub enum Part {
     Turnaround,
 }
 
-impl Part {
+impl TimePart {
     /// All of them, in the order in which they happen.
     pub const ALL: [Self; 10] = [
         Self::Submission,
@@ -210,7 +210,7 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PartTime {
     /// Which.
-    pub part: Part,
+    pub part: TimePart,
     /// How long, in nanoseconds. Negative where clocks are not exact.
     pub time_ns: i64,
 }
@@ -221,7 +221,7 @@ pub struct Gain {
     /// Of which activity; null for all.
     pub activity: Option<String>,
     /// Which part of it.
-    pub part: Part,
+    pub part: TimePart,
     /// What of it lies on the critical path, in nanoseconds.
     pub on_path_ns: i64,
     /// How much shorter the run is when the part is divided by `factor`, in nanoseconds.
@@ -243,8 +243,8 @@ pub struct Slack {
     pub slack_ns: Option<Stats>,
 }
 
-/// Where the time of each task went: columns of one part each, in the order of [`Part::ALL`].
-type Parts = Vec<[i64; Part::ALL.len()]>;
+/// Where the time of each task went: columns of one part each, in the order of [`TimePart::ALL`].
+type Parts = Vec<[i64; TimePart::ALL.len()]>;
 
 const LAG: usize = 4;
 
@@ -395,40 +395,40 @@ fn parts(chosen: &Chosen<'_>, network: &Network) -> Parts {
     all
 }
 
-fn put_run(task: &RunTask, run_ns: i64) -> [i64; Part::ALL.len()] {
-    let mut of = [0; Part::ALL.len()];
+fn put_run(task: &RunTask, run_ns: i64) -> [i64; TimePart::ALL.len()] {
+    let mut of = [0; TimePart::ALL.len()];
     if task.started_ns.is_none() && task.submitted_ns.is_some() {
-        of[Part::Turnaround as usize] = run_ns;
+        of[TimePart::Turnaround as usize] = run_ns;
         return of;
     }
     let io = task.read_ns.zip(task.write_ns).filter(|(read, write)| read.saturating_add(*write) <= run_ns);
     match io {
         Some((read, write)) => {
-            of[Part::Read as usize] = read;
-            of[Part::Write as usize] = write;
-            of[Part::Compute as usize] = run_ns - read - write;
+            of[TimePart::Read as usize] = read;
+            of[TimePart::Write as usize] = write;
+            of[TimePart::Compute as usize] = run_ns - read - write;
         }
-        None => of[Part::Run as usize] = run_ns,
+        None => of[TimePart::Run as usize] = run_ns,
     }
     of
 }
 
 /// From when it could have been submitted to its start.
-fn put_wait(task: &RunTask, ready: i64, start: i64, of: &mut [i64; Part::ALL.len()]) {
+fn put_wait(task: &RunTask, ready: i64, start: i64, of: &mut [i64; TimePart::ALL.len()]) {
     let Some(submitted) = task.submitted_ns.filter(|&submitted| submitted <= start) else {
-        of[Part::Waiting as usize] = start - ready;
+        of[TimePart::Waiting as usize] = start - ready;
         return;
     };
     // A job that is submitted early waits in the queue only from when it could start.
     let last = submitted.max(ready).min(start.max(ready));
     let first = task.first_ns.unwrap_or(last).clamp(ready.min(last), last);
     let first = if task.attempts > 1 { first } else { last };
-    of[Part::Submission as usize] = first - ready;
-    of[Part::Retry as usize] = last - first;
-    of[Part::Queue as usize] = start - last;
+    of[TimePart::Submission as usize] = first - ready;
+    of[TimePart::Retry as usize] = last - first;
+    of[TimePart::Queue as usize] = start - last;
 }
 
-fn running(of: &[i64; Part::ALL.len()]) -> i64 {
+fn running(of: &[i64; TimePart::ALL.len()]) -> i64 {
     of[LAG + 1..].iter().sum()
 }
 
@@ -445,7 +445,7 @@ fn span(network: &Network, parts: &Parts) -> i64 {
 
 /// Walks back from the task that ended last.
 fn steps(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts, found: &mut CriticalPath) {
-    let mut sums = [0i64; Part::ALL.len()];
+    let mut sums = [0i64; TimePart::ALL.len()];
     let mut next = schedule.last;
     // Where the task after this one ran beside it, only what was before its start counts.
     let mut until: Option<i64> = None;
@@ -468,7 +468,7 @@ fn steps(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
         }
         let to_ns = until.unwrap_or(start + running(&of));
         let times: Vec<PartTime> =
-            Part::ALL.into_iter().zip(of).filter(|(_, ns)| *ns != 0).map(|(part, time_ns)| PartTime { part, time_ns }).collect();
+            TimePart::ALL.into_iter().zip(of).filter(|(_, ns)| *ns != 0).map(|(part, time_ns)| PartTime { part, time_ns }).collect();
         for (sum, ns) in sums.iter_mut().zip(of) {
             *sum = sum.saturating_add(ns);
         }
@@ -484,24 +484,25 @@ fn steps(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
         next = why.map(|edge| edge.from);
     }
     found.path.reverse();
-    found.parts = Part::ALL.into_iter().zip(sums).filter(|(_, ns)| *ns != 0).map(|(part, time_ns)| PartTime { part, time_ns }).collect();
+    found.parts =
+        TimePart::ALL.into_iter().zip(sums).filter(|(_, ns)| *ns != 0).map(|(part, time_ns)| PartTime { part, time_ns }).collect();
     found.parts.sort_by_key(|of| std::cmp::Reverse(of.time_ns));
 }
 
 /// What would be gained by each part of each activity on the path, and by each part of all.
 fn gains(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts, options: &Options, found: &mut CriticalPath) {
-    let mut on_path: std::collections::BTreeMap<(Option<&str>, Part), i64> = std::collections::BTreeMap::new();
+    let mut on_path: std::collections::BTreeMap<(Option<&str>, TimePart), i64> = std::collections::BTreeMap::new();
     for step in &found.path {
-        for of in step.parts.iter().filter(|of| of.part != Part::Lag && of.time_ns > 0) {
+        for of in step.parts.iter().filter(|of| of.part != TimePart::Lag && of.time_ns > 0) {
             *on_path.entry((Some(step.activity.as_str()), of.part)).or_default() += of.time_ns;
             *on_path.entry((None, of.part)).or_default() += of.time_ns;
         }
     }
-    let mut candidates: Vec<((Option<&str>, Part), i64)> = on_path.into_iter().collect();
+    let mut candidates: Vec<((Option<&str>, TimePart), i64)> = on_path.into_iter().collect();
     candidates.sort_by_key(|(key, ns)| (std::cmp::Reverse(*ns), *key));
     found.more_gains = candidates.len().saturating_sub(options.most_gains) as u64;
     candidates.truncate(options.most_gains);
-    let end_with = |activity: Option<&str>, part: Part, factor: f64| {
+    let end_with = |activity: Option<&str>, part: TimePart, factor: f64| {
         let mut times = times(parts);
         for (at, (task, of)) in chosen.tasks.iter().zip(parts).enumerate() {
             let saved = of[part as usize].max(0);
@@ -513,7 +514,7 @@ fn gains(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
         }
         network.schedule(&times).end_ns
     };
-    let gain = |&((activity, part), on_path_ns): &((Option<&str>, Part), i64)| Gain {
+    let gain = |&((activity, part), on_path_ns): &((Option<&str>, TimePart), i64)| Gain {
         activity: activity.map(str::to_owned),
         part,
         on_path_ns,
@@ -587,7 +588,7 @@ mod tests {
         found.path.iter().map(|step| (step.task.as_str(), step.after)).collect()
     }
 
-    fn time(found: &CriticalPath, part: Part) -> i64 {
+    fn time(found: &CriticalPath, part: TimePart) -> i64 {
         found.parts.iter().find(|of| of.part == part).map_or(0, |of| of.time_ns / S)
     }
 
@@ -602,14 +603,16 @@ mod tests {
         assert_eq!(names(&found), [("a", After::Begin), ("c", After::Declared)]);
         assert_eq!(found.makespan_ns, Some(20 * S));
         let of = |part| time(&found, part);
-        let parts = [Part::Submission, Part::Retry, Part::Queue, Part::Read, Part::Write, Part::Compute, Part::Run].map(of);
+        let parts =
+            [TimePart::Submission, TimePart::Retry, TimePart::Queue, TimePart::Read, TimePart::Write, TimePart::Compute, TimePart::Run]
+                .map(of);
         assert_eq!(parts, [1, 3, 2, 1, 2, 1, 10]);
         assert_eq!(found.parts.iter().map(|of| of.time_ns).sum::<i64>(), 20 * S);
         let slack: Vec<(&str, i64)> = found.slack.iter().map(|of| (of.activity.as_str(), of.slack_ns.unwrap().min / S)).collect();
         assert_eq!(slack, [("a", 0), ("c", 0), ("b", 6)]);
         // a twice as fast: c can begin 5 s earlier, for b has ended by then.
         let a = found.gains.iter().find(|gain| gain.activity.as_deref() == Some("a")).unwrap();
-        assert_eq!((a.part, a.gain_ns / S, a.most_ns / S), (Part::Run, 5, 6));
+        assert_eq!((a.part, a.gain_ns / S, a.most_ns / S), (TimePart::Run, 5, 6));
         // The longest chain of running times: a, then c.
         assert_eq!((found.span_ns / S, found.work_ns / S), (14, 17));
     }
@@ -631,7 +634,7 @@ mod tests {
         });
         let found = discover(&streaming, &Options::default());
         assert_eq!(names(&found), [("make", After::Begin), ("use", After::Beside)]);
-        let sums = [Part::Queue, Part::Lag, Part::Run].map(|part| time(&found, part));
+        let sums = [TimePart::Queue, TimePart::Lag, TimePart::Run].map(|part| time(&found, part));
         assert_eq!((sums, found.dependencies.beside), ([2, 1, 9], 1));
         assert_eq!(found.parts.iter().map(|of| of.time_ns).sum::<i64>(), 12 * S);
     }

@@ -29,7 +29,7 @@ struct Pair {
 /// Of a group what is added up while operations pass by.
 #[derive(Debug, Clone, Default)]
 struct Sum {
-    operations: Vec<Kind>,
+    operations: Vec<CallSums>,
     bytes: [i64; 2],
     sizes: [Distribution; 2],
     sequential: [u64; 2],
@@ -39,7 +39,7 @@ struct Sum {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Kind {
+struct CallSums {
     count: u64,
     failed: u64,
     time_ns: i128,
@@ -91,7 +91,7 @@ impl<'p> Builder<'p> {
             groups.names = names;
         }
         groups.names.push(NO_PROCESS);
-        let sums = vec![Sum { operations: vec![Kind::default(); OperationKind::ALL.len()], ..Sum::default() }; groups.names.len()];
+        let sums = vec![Sum { operations: vec![CallSums::default(); OperationKind::ALL.len()], ..Sum::default() }; groups.names.len()];
         Self { processes: Some(processes), groups, options, sums, left_out, ..Self::default() }
     }
 
@@ -421,7 +421,7 @@ fn put_sum(group: &mut Group, sum: Sum) {
     group.random = sum.random;
     group.unaligned = sum.unaligned;
     for (kind, of) in OperationKind::ALL.into_iter().zip(sum.operations).filter(|(_, of)| of.count > 0) {
-        let Kind { count, failed, time_ns, latencies } = of;
+        let CallSums { count, failed, time_ns, latencies } = of;
         group.operations.push(KindOf { kind: kind.name(), count, failed, time_ns, latencies });
     }
     group.operations.sort_by_key(|of| std::cmp::Reverse((of.time_ns, of.count)));

@@ -159,12 +159,12 @@ pub struct Group {
 
 fn summary<S: serde::Serializer>(of: &Distribution, out: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Told {
+    struct SummaryAndSteps {
         #[serde(flatten)]
         summary: Option<Summary>,
         cumulative: Vec<Step>,
     }
-    Told { summary: of.summary(), cumulative: of.steps() }.serialize(out)
+    SummaryAndSteps { summary: of.summary(), cumulative: of.steps() }.serialize(out)
 }
 
 fn summaries<S: serde::Serializer>(of: &[Distribution; 2], out: S) -> Result<S::Ok, S::Error> {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, InstanceRow, LogBuilder, Status, UNKNOWN};
-use flowmine_discover::batches::{self, Kind};
+use flowmine_discover::batches::{self, BatchKind};
 use flowmine_discover::temporal_profile;
 use serde::Deserialize;
 
@@ -91,12 +91,12 @@ fn batches_equal_pm4pys() {
         let cases = log.cases().expect("it has cases");
         let options = batches::Options { merge_distance_ns: oracle.distance_s * 1_000_000_000, ..Default::default() };
         let found = batches::discover(&log, cases, &options);
-        let word = |kind: Kind| match kind {
-            Kind::Simultaneous => "Simultaneous",
-            Kind::AtStart => "Batching on Start",
-            Kind::AtEnd => "Batching on End",
-            Kind::Sequential => "Sequential batching",
-            Kind::Concurrent => "Concurrent batching",
+        let word = |kind: BatchKind| match kind {
+            BatchKind::Simultaneous => "Simultaneous",
+            BatchKind::AtStart => "Batching on Start",
+            BatchKind::AtEnd => "Batching on End",
+            BatchKind::Sequential => "Sequential batching",
+            BatchKind::Concurrent => "Concurrent batching",
         };
         let mut ours = Vec::new();
         for group in &found.groups {

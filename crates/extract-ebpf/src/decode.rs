@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use crate::cgroups::Cgroups;
 use crate::host_mounts::HostMounts;
 use crate::paths::{self, Place};
-use crate::wire::{self, Part, has, kind, part};
+use crate::wire::{self, TailPart, has, kind, part};
 
 /// Takes records as they come out.
 pub type Take<'t> = &'t mut dyn FnMut(&Record<'_>) -> Result<(), TraceError>;
@@ -320,10 +320,10 @@ impl Decoder {
     }
 
     /// What the parts of a tail say together.
-    fn tail(&mut self, tail: &[u8]) -> Told {
-        let mut told = Told::default();
+    fn tail(&mut self, tail: &[u8]) -> TailContents {
+        let mut told = TailContents::default();
         let mut starts = [Place::default(), Place::default()];
-        let parts: Vec<Part<'_>> = wire::parts(tail).collect();
+        let parts: Vec<TailPart<'_>> = wire::parts(tail).collect();
         for (n, this) in parts.iter().enumerate() {
             let inner = parts.get(n + 1).filter(|next| next.part == part::INNER);
             match this.part {
@@ -472,7 +472,7 @@ impl Decoder {
 
 /// What a tail says.
 #[derive(Debug, Default)]
-struct Told {
+struct TailContents {
     first: Place,
     second: Place,
     /// Where the first begins, as the host sees it.
@@ -491,7 +491,7 @@ fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(until_nul(bytes)).ok().filter(|text| !text.is_empty())
 }
 
-fn string(start: &Place, this: &Part<'_>) -> Place {
+fn string(start: &Place, this: &TailPart<'_>) -> Place {
     let string = until_nul(this.bytes);
     if this.flags & (wire::part_flag::CUT | wire::part_flag::UNREAD) != 0 || string.is_empty() {
         return Place::default();
@@ -688,20 +688,20 @@ mod tests {
 
     /// Numbers of open files as they are told: of operations, of totals (by their inode), and of files of which no open was seen.
     #[derive(Debug, Default, PartialEq)]
-    struct Told {
+    struct Handles {
         operations: Vec<u64>,
         totals: Vec<(u64, u64)>,
         unseen: Vec<u64>,
         gone: Vec<u64>,
     }
 
-    fn told(totals: bool, records: &[Vec<u8>], sums: &[(Vec<u8>, Vec<u8>)]) -> Told {
+    fn told(totals: bool, records: &[Vec<u8>], sums: &[(Vec<u8>, Vec<u8>)]) -> Handles {
         let proc = tempfile::tempdir().unwrap();
         std::fs::create_dir(proc.path().join("self")).unwrap();
         std::fs::write(proc.path().join("self/mountinfo"), "").unwrap();
         let host = Host::read(proc.path(), Path::new("/")).unwrap();
         let mut decoder = Decoder::new(host, Vec::new(), totals, Box::new(|_| true));
-        let mut told = Told::default();
+        let mut told = Handles::default();
         let mut take = |record: &Record<'_>| {
             match record {
                 Record::Operation(operation) => told.operations.extend(operation.open_file),

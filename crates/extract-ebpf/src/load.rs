@@ -9,14 +9,14 @@ use rustc_hash::FxHashMap;
 
 /// A program of the object, and what it is loaded for: a tracepoint, a function, or what an iterator goes over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct ProgramTarget {
     pub(crate) program: String,
     pub(crate) target: String,
 }
 
-impl Wanted {
+impl ProgramTarget {
     pub(crate) fn new(program: &str, target: &str) -> Self {
-        Wanted { program: program.to_owned(), target: target.to_owned() }
+        ProgramTarget { program: program.to_owned(), target: target.to_owned() }
     }
 }
 
@@ -24,7 +24,7 @@ impl Wanted {
 pub(crate) type Refused = FxHashMap<String, ProgramError>;
 
 /// Loads programs, the first ones first. One that the object lacks is passed by.
-pub(crate) fn load(ebpf: &mut Ebpf, wanted: &[Wanted], btf: &Btf) -> Refused {
+pub(crate) fn load(ebpf: &mut Ebpf, wanted: &[ProgramTarget], btf: &Btf) -> Refused {
     let place = |name: &str| wanted.iter().position(|wanted| wanted.program == name);
     let mut programs: Vec<(usize, &mut Program)> =
         ebpf.programs_mut().filter_map(|(name, program)| Some((place(name)?, program))).collect();

@@ -4,7 +4,7 @@
 //! not be read is unknown, never a part of one.
 
 use crate::host_mounts::HostMounts;
-use crate::wire::{Part, part_flag};
+use crate::wire::{TailPart, part_flag};
 
 /// A place in the tree of files: as the host sees it and as the process sees it; `None` where that is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,7 +38,7 @@ fn from_leaf(names: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The place of a walked dentry. `inner` is the part behind it, when its mounts are not the host's.
-pub fn place(part: &Part<'_>, inner: Option<&Part<'_>>, mounts: &mut HostMounts) -> Place {
+pub fn place(part: &TailPart<'_>, inner: Option<&TailPart<'_>>, mounts: &mut HostMounts) -> Place {
     let bad = part_flag::CUT | part_flag::UNREAD;
     if part.flags & bad != 0 {
         return Place::default();

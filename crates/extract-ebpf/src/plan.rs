@@ -81,7 +81,7 @@ pub struct Need {
     pub later: bool,
 }
 
-/// Capabilities that this way in uses. After start none of them is needed for what the kernel sends: the ring is mapped memory and tables are read through descriptors that
+/// Capabilities that this backend uses. After start none of them is needed for what the kernel sends: the ring is mapped memory and tables are read through descriptors that
 /// are open; but since 5.8 changing a table by bpf(2) takes CAP_BPF where unprivileged use is off.
 pub const NEEDS: &[Need] = &[
     Need { capability: capability::BPF, name: "CAP_BPF", why: "loads programs, makes and reads tables", later: true },

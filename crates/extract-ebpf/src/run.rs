@@ -40,7 +40,7 @@ pub fn run(
         // That it follows the command is no filter that somebody asked for.
         options.filters.pids.pop();
     }
-    let mut recorder = Recorder::begin(writer, host, tracer.way_in(), &options, flowmine_trace::command::words(command).as_deref())?;
+    let mut recorder = Recorder::begin(writer, host, tracer.backend(), &options, flowmine_trace::command::words(command).as_deref())?;
     held.iter().for_each(|held| recorder.command_is(held.pid()));
     tracer.read_in(&mut |record| recorder.take(record))?;
     if held.is_none() {

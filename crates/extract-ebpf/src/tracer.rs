@@ -14,13 +14,13 @@ use aya::{Btf, Ebpf, EbpfLoader};
 use flowmine_trace::options::{Detail, Filters, Options, PSEUDO_FILE_SYSTEMS};
 use flowmine_trace::proc::Proc;
 use flowmine_trace::record::{Op, Record};
-use flowmine_trace::recorder::WayIn;
+use flowmine_trace::recorder::Backend;
 use flowmine_trace::{TraceError, clock};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::counters::Counters;
 use crate::decode::{Decoder, Host, Take, op_number};
-use crate::load::{self, Refused, Wanted};
+use crate::load::{self, ProgramTarget, Refused};
 use crate::plan::{Hooks, Plan};
 use crate::{batch, calls, decode, object, running, wire};
 
@@ -188,9 +188,10 @@ impl Tracer {
         let beside: Vec<_> = BESIDE_CALLS.iter().filter(there).filter(|(program, _)| faults || *program != "page_fault").copied().collect();
         let functions = self.hooked_functions();
         // Those that take longest first.
-        let mut wanted: Vec<Wanted> = CALLS.iter().chain(&beside).chain(&processes).map(|(program, at)| Wanted::new(program, at)).collect();
+        let mut wanted: Vec<ProgramTarget> =
+            CALLS.iter().chain(&beside).chain(&processes).map(|(program, at)| ProgramTarget::new(program, at)).collect();
         if self.plan.iterators {
-            wanted.extend(ITERATORS.iter().map(|(program, over)| Wanted::new(program, over)));
+            wanted.extend(ITERATORS.iter().map(|(program, over)| ProgramTarget::new(program, over)));
         }
         wanted.extend(functions.iter().cloned());
         let mut refused = self.ebpf.as_mut().map_or_else(Refused::default, |ebpf| load::load(ebpf, &wanted, &btf));
@@ -208,7 +209,7 @@ impl Tracer {
             self.follow(&filters.pids)?;
         }
         // Hooks of `bpf/vfs.h`. One that the kernel refuses is left out: without it the descriptor tells the file.
-        for Wanted { program, target } in functions {
+        for ProgramTarget { program, target } in functions {
             match self.attach_program(&program, &target, &mut refused) {
                 Ok(()) => self.functions.push(target),
                 Err(error) => self.refused.push(error.to_string()),
@@ -232,7 +233,7 @@ impl Tracer {
     }
 
     /// The functions of the chosen hooks that the object has programs for.
-    fn hooked_functions(&self) -> Vec<Wanted> {
+    fn hooked_functions(&self) -> Vec<ProgramTarget> {
         let kinds: &[&str] = match self.plan.hooks {
             Hooks::Syscalls => &[],
             Hooks::VfsEntry => &["entry", "exit"],
@@ -240,7 +241,7 @@ impl Tracer {
         };
         let named = self.plan.functions.iter().flat_map(|function| kinds.iter().map(move |kind| (format!("{kind}_{function}"), function)));
         let in_object = |name: &str| self.ebpf.as_ref().is_some_and(|ebpf| ebpf.program(name).is_some());
-        named.filter(|(name, _)| in_object(name)).map(|(name, function)| Wanted::new(&name, function)).collect()
+        named.filter(|(name, _)| in_object(name)).map(|(name, function)| ProgramTarget::new(&name, function)).collect()
     }
 
     /// Attaches a loaded program: `function` is what a kprobe is put at, all others know where.
@@ -287,9 +288,9 @@ impl Tracer {
         map.ok_or_else(|| failed("followed")(&"not in the object"))?.try_into().map_err(|error| failed("followed")(&error))
     }
 
-    /// What this way in says of itself.
-    pub fn way_in(&self) -> WayIn {
-        WayIn { backend: "ebpf", hooks: Some(self.plan.hooks.name().to_owned()), ring_bytes: Some(u64::from(self.ring_bytes)) }
+    /// What this backend says of itself.
+    pub fn backend(&self) -> Backend {
+        Backend { name: "ebpf", hooks: Some(self.plan.hooks.name().to_owned()), ring_bytes: Some(u64::from(self.ring_bytes)) }
     }
 
     /// Reads in the processes that run and the files that they have open.

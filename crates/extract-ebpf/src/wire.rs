@@ -126,7 +126,7 @@ fields! {
 
 /// One part of a tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part<'a> {
+pub struct TailPart<'a> {
     /// See [`part`].
     pub part: u8,
     /// See [`part_flag`].
@@ -140,14 +140,14 @@ pub struct Part<'a> {
 }
 
 /// The parts of a tail, as far as they are whole.
-pub fn parts(mut tail: &[u8]) -> impl Iterator<Item = Part<'_>> {
+pub fn parts(mut tail: &[u8]) -> impl Iterator<Item = TailPart<'_>> {
     std::iter::from_fn(move || {
         let (part, flags, root) = (part_head::part(tail)?, part_head::flags(tail)?, part_head::root(tail)?);
         let (length, device) = (part_head::length(tail)? as usize, part_head::device(tail)?);
         let rest = tail.get(part_head::SIZE..)?;
         let bytes = rest.get(..length)?;
         tail = &rest[length..];
-        Some(Part { part, flags, root, device, bytes })
+        Some(TailPart { part, flags, root, device, bytes })
     })
 }
 

@@ -58,4 +58,4 @@ mod tracer;
 mod wire;
 
 pub use namespace::Program;
-pub use run::{run, trace, way_in};
+pub use run::{backend, run, trace};

@@ -29,7 +29,7 @@ pub(crate) struct Process {
 
 /// What is kept of a process.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct KeptOfProcess {
     pub(crate) environment: Vec<String>,
     pub(crate) arguments_bytes: usize,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Wanted {
 #[derive(Debug)]
 pub(crate) struct Processes {
     proc: PathBuf,
-    wanted: Wanted,
+    wanted: KeptOfProcess,
     room: Arc<Room>,
     live: Mutex<FxHashMap<u32, Arc<Process>>>,
     /// Number of the command, 0 before it is known.
@@ -46,7 +46,7 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    pub(crate) fn new(proc: PathBuf, wanted: Wanted, room: Arc<Room>) -> Self {
+    pub(crate) fn new(proc: PathBuf, wanted: KeptOfProcess, room: Arc<Room>) -> Self {
         Processes { proc, wanted, room, live: Mutex::default(), command: AtomicU32::new(0) }
     }
 

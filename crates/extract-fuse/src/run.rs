@@ -13,7 +13,7 @@ use flowmine_schema::Writer;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::options::Options;
 use flowmine_trace::record::Record;
-use flowmine_trace::recorder::WayIn;
+use flowmine_trace::recorder::Backend;
 use flowmine_trace::stop::{Ended, Stop};
 use flowmine_trace::{Recorder, TraceError};
 
@@ -24,9 +24,9 @@ use crate::session::Session;
 use crate::tracer::Tracer;
 use crate::{caller, facts, files, identity, limits, namespace, nodes, process, report, room};
 
-/// What stands of this way in the table `hosts`.
-pub fn way_in() -> WayIn {
-    WayIn { backend: "fuse", hooks: Some("overlay".to_owned()), ring_bytes: None }
+/// What stands of this backend the table `hosts`.
+pub fn backend() -> Backend {
+    Backend { name: "fuse", hooks: Some("overlay".to_owned()), ring_bytes: None }
 }
 
 /// Traces a command in the directories that the filters name (the current one when none is named)
@@ -38,7 +38,7 @@ pub fn trace(command: &[OsString], options: &Options, host: HostFacts, writer: W
     let directory = std::env::current_dir().map_err(TraceError::system("the current directory"))?;
     let program = Program { arguments: command.to_vec(), environment: std::env::vars_os().collect(), directory };
     stop.before_command();
-    let mut recorder = Recorder::begin(writer, host, way_in(), options, flowmine_trace::command::words(command).as_deref())?;
+    let mut recorder = Recorder::begin(writer, host, backend(), options, flowmine_trace::command::words(command).as_deref())?;
     let status = run(&program, &options.filters.directories, options, &mut recorder, stop)?;
     Ok(Ended { outcome: recorder.end(None)?, status: Some(status), failed: None })
 }
@@ -75,7 +75,7 @@ pub fn run(
     limits::lift_file_size();
     let (reporter, receiver) = report::channel();
     let proc = PathBuf::from("/proc");
-    let wanted = process::Wanted { environment: options.environment.clone(), arguments_bytes: options.arguments_bytes };
+    let wanted = process::KeptOfProcess { environment: options.environment.clone(), arguments_bytes: options.arguments_bytes };
     let own = Arc::new(identity::Own::read(proc.clone(), privileged));
     let tracer = Arc::new(Tracer {
         proc: proc.clone(),

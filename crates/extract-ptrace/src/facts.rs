@@ -1,4 +1,4 @@
-//! Whether this way in works here, and what it can see: facts by trying, and what follows from them.
+//! Whether this backend works here, and what it can see: facts by trying, and what follows from them.
 
 use std::path::Path;
 

@@ -66,16 +66,16 @@ use std::process::ExitStatus;
 use flowmine_schema::Writer;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::options::Options;
-use flowmine_trace::recorder::WayIn;
+use flowmine_trace::recorder::Backend;
 use flowmine_trace::stop::{Ended, Stop};
 use flowmine_trace::{Recorder, TraceError};
 
 pub use facts::{Facts, verdict};
 pub use start::Command;
 
-/// What stands of this way in the table `hosts`.
-pub fn way_in() -> WayIn {
-    WayIn { backend: "ptrace", hooks: Some("seccomp".to_owned()), ring_bytes: None }
+/// What stands of this backend the table `hosts`.
+pub fn backend() -> Backend {
+    Backend { name: "ptrace", hooks: Some("seccomp".to_owned()), ring_bytes: None }
 }
 
 /// Traces a command and all that it starts to the end of the last of them, into a dataset. See
@@ -85,7 +85,7 @@ pub fn way_in() -> WayIn {
 /// When the command cannot be started or traced, or the dataset cannot be written.
 pub fn run(command: &[OsString], options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> Result<Ended, TraceError> {
     stop.before_command();
-    let mut recorder = Recorder::begin(writer, host, way_in(), options, flowmine_trace::command::words(command).as_deref())?;
+    let mut recorder = Recorder::begin(writer, host, backend(), options, flowmine_trace::command::words(command).as_deref())?;
     let status = follow(&Command::new(command), options, &mut recorder, stop)?;
     Ok(Ended { outcome: recorder.end(None)?, status: Some(status), failed: None })
 }

@@ -57,7 +57,7 @@ fn the_rows_are_those_of_the_calls() {
         let host = HostFacts::read(Path::new("/proc"));
         let writer = dataset.writer(Role::Host(host.name.clone()), "test").unwrap();
         let options = Options::default();
-        let mut recorder = Recorder::begin(writer, host, ptrace::way_in(), &options, None).unwrap();
+        let mut recorder = Recorder::begin(writer, host, ptrace::backend(), &options, None).unwrap();
         // What hangs is ended: a test that waits for ever says nothing.
         let mut words: Vec<OsString> = ["timeout", "-s", "KILL", "60"].iter().map(OsString::from).collect();
         words.extend([operations::program().into(), OsString::from(&case), "--expect".into(), told.clone().into()]);

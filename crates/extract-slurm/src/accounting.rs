@@ -23,7 +23,7 @@ pub const OVERLAP_NS: i64 = 600 * SECOND_NS;
 
 flowmine_schema::table! {
     /// One job attempt that accounting has told: an observer's memory, not part of the dataset's tables.
-    pub struct Told in ".state" {
+    pub struct KnownAttempt in ".state" {
         /// The job as in `job_states`.
         job: text(Number),
         /// Submit time.
@@ -164,16 +164,16 @@ impl Accounting {
     }
 
     /// What must be remembered, as rows.
-    pub fn remember(&self) -> Builder<Told<'static>> {
+    pub fn remember(&self) -> Builder<KnownAttempt<'static>> {
         let mut rows = Builder::with_capacity(self.told.len());
         for ((job, submit_ns), known) in &self.told {
-            rows.push(&Told {
+            rows.push(&KnownAttempt {
                 job: job.as_str().into(),
                 submit_ns: *submit_ns,
                 digest: known.digest,
                 end_ns: known.end_ns,
                 dependency_digest: known.dependency,
-                ..Told::default()
+                ..KnownAttempt::default()
             });
         }
         rows
@@ -183,7 +183,12 @@ impl Accounting {
     ///
     /// # Errors
     /// When the file is not what [`Accounting::remember`] wrote.
-    pub fn recall(cluster: &str, first_ns: Option<i64>, until_ns: Option<i64>, rows: Option<&Rows<Told<'static>>>) -> Result<Self, String> {
+    pub fn recall(
+        cluster: &str,
+        first_ns: Option<i64>,
+        until_ns: Option<i64>,
+        rows: Option<&Rows<KnownAttempt<'static>>>,
+    ) -> Result<Self, String> {
         let mut accounting = Self { first_ns, until_ns, ..Self::new(cluster) };
         let Some(rows) = rows else { return Ok(accounting) };
         for row in rows.iter() {

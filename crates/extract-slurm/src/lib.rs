@@ -10,10 +10,10 @@
 //! Decoding is the same whether bytes come from a live cluster or from a file. Nothing here knows about cases or events.
 //!
 //! Times are UTC nanoseconds since 1970, memory is bytes. What is wrong with a file that others
-//! recorded stands in its [`take_in::FileReport`], by line and column.
+//! recorded stands in its [`import_files::FileReport`], by line and column.
 //!
 //! ```
-//! use flowmine_extract_slurm::take_in::{Options, take_in};
+//! use flowmine_extract_slurm::import_files::{Options, import_files};
 //! use flowmine_schema::Dataset;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,7 +24,7 @@
 //!
 //! // The file does not tell when the queue was looked at.
 //! let options = Options { observed_at_ns: Some(1_700_000_000_000_000_000), ..Options::default() };
-//! let reports = take_in(&dataset, &[poll], &options, |_, _| {})?;
+//! let reports = import_files(&dataset, &[poll], &options, |_, _| {})?;
 //! assert_eq!((reports[0].records, reports[0].changes), (2, 2));
 //! # Ok(())
 //! # }
@@ -34,6 +34,7 @@ pub mod accounting;
 pub mod command;
 pub mod details;
 pub mod import;
+pub mod import_files;
 pub mod memory;
 pub mod naming;
 pub mod observe;
@@ -47,4 +48,3 @@ pub mod squeue;
 #[cfg(feature = "ssh")]
 pub mod ssh;
 pub mod submit_line;
-pub mod take_in;

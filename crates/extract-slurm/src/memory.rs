@@ -8,7 +8,7 @@ use flowmine_schema::{Dataset, DatasetError, Transaction};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::accounting::{Accounting, Told};
+use crate::accounting::{Accounting, KnownAttempt};
 use crate::naming::Naming;
 use crate::queue::{PollTime, Queue};
 use crate::remembered::Remembered;
@@ -127,7 +127,7 @@ impl Memory {
             Some(rows) => Queue::recall(cluster, polls.last, &rows).map_err(|why| damaged(&queue_file, why))?,
             None => return Err(MemoryError::Missing { cluster: cluster.to_owned(), file: queue_file }),
         };
-        let told = dataset.state_rows::<Told<'static>>(&told_file)?;
+        let told = dataset.state_rows::<KnownAttempt<'static>>(&told_file)?;
         let accounting = Accounting::recall(cluster, polls.accounting_first_ns, polls.accounting_until_ns, told.as_ref())
             .map_err(|why| damaged(&told_file, why))?;
         Ok(Self { queue, accounting, only: polls.only, naming: Naming::default() })

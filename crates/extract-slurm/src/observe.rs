@@ -20,13 +20,13 @@ use flowmine_schema::time::SECOND_NS;
 use flowmine_schema::{Access, Builder, Dataset, DatasetError, Writer, text};
 use serde::{Deserialize, Serialize};
 
+use crate::import_files::UNNAMED;
 use crate::memory::{Memory, MemoryError};
 use crate::naming::Naming;
 use crate::queue::{Changes, PollTime};
 use crate::runner::{Output, RunError, Runner};
 use crate::sacct;
 use crate::squeue::{self, SqueueError};
-use crate::take_in::UNNAMED;
 
 /// Why a poll, or the whole observation, failed.
 #[derive(Debug, thiserror::Error)]

@@ -416,7 +416,7 @@ impl Poll<'_> {
     /// Ends the poll: what was known and was not seen has left the queue.
     pub fn finish(mut self) {
         for vanished in std::mem::take(&mut self.vanished) {
-            self.settle(vanished);
+            self.report_withdrawn(vanished);
         }
         let Self { queue, time, source, changes, .. } = self;
         let mut left: Vec<Key> = queue.jobs.iter().filter(|(_, known)| known.poll != queue.poll).map(|(key, _)| *key).collect();
@@ -453,7 +453,7 @@ impl Poll<'_> {
 
 impl Poll<'_> {
     /// Writes what was taken back of terms that are no longer shown.
-    fn settle(&mut self, vanished: Vanished) {
+    fn report_withdrawn(&mut self, vanished: Vanished) {
         let Vanished { key, row, terms, one_suffices } = vanished;
         let queue = &mut *self.queue;
         let mut open: Vec<&Term> = terms.iter().filter(|term| is_to_come(queue, key, term)).collect();
@@ -715,14 +715,14 @@ mod tests {
     const S: i64 = SECOND_NS;
 
     #[derive(Default)]
-    struct Told {
+    struct Polled {
         states: Vec<JobState<'static>>,
         dependencies: Vec<JobDependency<'static>>,
         diagnostics: Diagnostics,
     }
 
     /// Polls a queue with records at a time and gives what came out, as short text.
-    fn poll(queue: &mut Queue, at_s: i64, records: &[JobRecord<'_>]) -> Told {
+    fn poll(queue: &mut Queue, at_s: i64, records: &[JobRecord<'_>]) -> Polled {
         let mut changes = Changes::default();
         let mut diagnostics = Diagnostics::default();
         let mut poll = queue.poll(PollTime { began_ns: at_s * S, ended_ns: at_s * S + S / 10 }, SQUEUE, &mut changes, &mut diagnostics);
@@ -735,14 +735,14 @@ mod tests {
         *queue = Queue::recall("lab", queue.last, &rows).unwrap();
         let states = changes.states.finish().unwrap();
         let dependencies = changes.dependencies.finish().unwrap();
-        Told {
+        Polled {
             states: states.iter().map(JobState::into_owned).collect(),
             dependencies: dependencies.iter().map(JobDependency::into_owned).collect(),
             diagnostics,
         }
     }
 
-    fn short(told: &Told) -> String {
+    fn short(told: &Polled) -> String {
         let rows: Vec<String> =
             told.states.iter().map(|r| format!("{} {} {}", r.job, r.change, r.state.as_deref().unwrap_or("-"))).collect();
         rows.join("; ")
@@ -897,7 +897,7 @@ mod tests {
         record
     }
 
-    fn what(told: &Told) -> String {
+    fn what(told: &Polled) -> String {
         let rows: Vec<String> =
             told.states.iter().map(|r| format!("{} {} {}", r.job, r.change, r.changed.as_deref().unwrap_or("-"))).collect();
         rows.join("; ")
@@ -944,7 +944,7 @@ mod tests {
         assert_eq!(what(&poll(&mut queue, 120, &[waiting(1, |r| r.reason = Some("Priority".into()))])), "1 changed reason");
     }
 
-    fn dependencies(told: &Told) -> String {
+    fn dependencies(told: &Polled) -> String {
         let rows: Vec<String> = (told.dependencies.iter())
             .map(|d| format!("{} {}:{} {}", d.job, d.kind, d.target_job_id.unwrap_or(0), d.state.as_deref().unwrap_or("-")))
             .collect();

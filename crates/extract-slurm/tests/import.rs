@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use flowmine_extract_slurm::import::{self, ImportError, Imported, Kind, Options, read, recognise};
+use flowmine_extract_slurm::import::{self, FileKind, ImportError, Imported, Options, read, recognise};
 use flowmine_extract_slurm::record::JobRecord;
 use flowmine_schema::diagnostic::{Diagnostics, Severity};
 use flowmine_schema::time;
@@ -20,7 +20,7 @@ fn file(name: &str) -> Vec<u8> {
 
 /// What a file says, with its kind found out.
 struct Got {
-    kind: Kind,
+    kind: FileKind,
     time: Option<i64>,
     cluster: Option<String>,
     records: Vec<(Option<i64>, Option<String>, JobRecord<'static>)>,
@@ -86,9 +86,9 @@ fn every_fixture_is_of_the_kind_that_its_name_says() {
     for entry in std::fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let expected = match name.split(['_', '.']).next().unwrap() {
-            "squeue" | "array" | "truncated" => [Kind::SqueueText, Kind::SqueueJson],
-            "sacct" => [Kind::SacctText, Kind::SacctJson],
-            "slurmminer" => [Kind::SlurmMiner; 2],
+            "squeue" | "array" | "truncated" => [FileKind::SqueueText, FileKind::SqueueJson],
+            "sacct" => [FileKind::SacctText, FileKind::SacctJson],
+            "slurmminer" => [FileKind::SlurmMiner; 2],
             _ => continue,
         };
         let kind = recognise(&file(&name)).unwrap();
@@ -457,7 +457,7 @@ fn accounting_in_columns_is_refused() {
 #[test]
 fn slurmminers_log() {
     let got = get("slurmminer.tsv");
-    assert_eq!(got.kind, Kind::SlurmMiner);
+    assert_eq!(got.kind, FileKind::SlurmMiner);
     let of_22: Vec<_> = got.records.iter().filter(|(_, _, r)| r.job_id == 22).map(|(t, _, r)| (*t, r.state.name().to_owned())).collect();
     let at = |text| time::parse(text);
     assert_eq!(of_22, [(at("2026-11-20T13:40:50.016044Z"), "RUNNING".to_owned()), (at("2026-11-20T13:40:51Z"), "COMPLETING".to_owned())]);
@@ -527,9 +527,9 @@ fn a_wrong_guess_is_an_error_that_names_the_line() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let bytes = file(&name);
         let Ok(right) = recognise(&bytes) else { continue };
-        for kind in import::Kind::ALL.into_iter().filter(|&kind| kind != right) {
+        for kind in import::FileKind::ALL.into_iter().filter(|&kind| kind != right) {
             // A SLURMminer log is squeue's text with a column more, and any squeue text lacks that column.
-            if (kind, right) == (Kind::SqueueText, Kind::SlurmMiner) {
+            if (kind, right) == (FileKind::SqueueText, FileKind::SlurmMiner) {
                 continue;
             }
             let error = read(&bytes, kind, &Options::default(), &mut Diagnostics::default());
@@ -595,7 +595,7 @@ proptest! {
     #[test]
     fn nothing_panics_on_a_mutated_file((_, bytes) in mutated()) {
         let _ = recognise(&bytes);
-        for kind in Kind::ALL {
+        for kind in FileKind::ALL {
             let _ = read(&bytes, kind, &Options::default(), &mut Diagnostics::default());
         }
     }
@@ -606,7 +606,7 @@ proptest! {
     ]), separator in prop::option::of("[|, a]{0,2}")) {
         let all = [header.as_bytes(), &bytes].concat();
         let _ = recognise(&all);
-        for kind in Kind::ALL {
+        for kind in FileKind::ALL {
             let _ = read(&all, kind, &Options { zone_offset_s: None, separator: separator.clone() }, &mut Diagnostics::default());
         }
     }
@@ -619,7 +619,7 @@ proptest! {
             text += &format!("{}|{name}|RUNNING\n", id + 1);
         }
         let mut diagnostics = Diagnostics::default();
-        let read = match read(text.as_bytes(), Kind::SqueueText, &Options::default(), &mut diagnostics) {
+        let read = match read(text.as_bytes(), FileKind::SqueueText, &Options::default(), &mut diagnostics) {
             Ok(Imported::Queue { records, .. }) => records.len(),
             _ => 0,
         };

@@ -106,7 +106,7 @@ pub fn tasks(dataset: &Dataset, traced: &Traced<'_>, which: Which<'_>) -> Result
         if of_parent.until_ns.is_some_and(|until| row.started_ns.is_none_or(|started| started >= until)) {
             return Ok(());
         }
-        // A way in that learns of a process late tells what it is, and not that it became it.
+        // A backend that learns of a process late tells what it is, and not that it became it.
         let is_program = row.execs > 0 || row.command_line.is_some() && row.command_line.as_deref() != of_parent.line.as_deref();
         of_parent.before_ns = of_parent.before_ns.max(row.exit_ns.filter(|_| is_program));
         let known = inside.entry(key).or_insert_with(|| Inside::of(&row));

@@ -11,14 +11,14 @@
 //! | `flowmine transform` | the records of tasks that it wrapped | [`transform`] |
 //! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
 //!
-//! [`take_in`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
+//! [`import_files`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
 //!
 //! Files that grew since are read again, those that did not are skipped. What is wrong with a file or
-//! a line of it is no error, but stands in the [`take_in::Report`] and in the table `diagnostics`.
+//! a line of it is no error, but stands in the [`import_files::Report`] and in the table `diagnostics`.
 //!
 //! ```
 //! use flowmine_extract_workflow::makeflow::Makeflow;
-//! use flowmine_extract_workflow::{Options, take_in::take_in};
+//! use flowmine_extract_workflow::{Options, import_files::import_files};
 //! use flowmine_schema::Dataset;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,7 +35,7 @@
 //! std::fs::write(&log, lines)?;
 //! let dataset = Dataset::open_or_create(&dir.path().join("dataset"))?;
 //!
-//! let report = take_in(&dataset, &Makeflow, &[log], &Options::default())?;
+//! let report = import_files(&dataset, &Makeflow, &[log], &Options::default())?;
 //! assert_eq!((report.rows(), report.errors()), (1, 0));
 //! assert_eq!(report.statuses.get("completed"), Some(&1));
 //! # Ok(())
@@ -46,13 +46,13 @@ pub mod airflow;
 pub mod argo;
 pub mod commands;
 mod engine_names;
+pub mod import_files;
 mod input;
 mod json;
 pub mod kubernetes;
 pub mod makeflow;
 pub mod nextflow;
 pub mod snakemake;
-pub mod take_in;
 pub mod transform;
 mod units;
 pub mod wfformat;

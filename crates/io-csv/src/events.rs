@@ -7,7 +7,7 @@
 use flowmine_schema::tables::IoEvent;
 
 use crate::field;
-use crate::path::{self, Told};
+use crate::path::{self, PathColumn};
 use crate::{COLUMNS, Problem};
 
 /// What a line is.
@@ -243,11 +243,11 @@ impl Decoder {
         // A fault moves no bytes for the process; the tool writes the read-ahead, and -1 for an error whose number it does not tell.
         let result = if op == "fault" { result.and_then(|result| (result >= 0).then_some(0)) } else { result };
         let told = match op {
-            "open" | "delete" => fields.raw(self.at[Column::Path as usize]).map_or(Told::None, path::read),
-            _ => Told::None,
+            "open" | "delete" => fields.raw(self.at[Column::Path as usize]).map_or(PathColumn::None, path::read),
+            _ => PathColumn::None,
         };
-        let path_cut = told == Told::Cut;
-        let path = if let Told::Path(path) = told { Some(path) } else { None };
+        let path_cut = told == PathColumn::Cut;
+        let path = if let PathColumn::Path(path) = told { Some(path) } else { None };
         let path_doubtful = path.as_deref().is_some_and(doubtful);
         let [utime_start_ns, utime_end_ns, stime_start_ns, stime_end_ns] = cpu;
         let row = IoEvent {

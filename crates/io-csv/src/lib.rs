@@ -17,7 +17,7 @@
 //! 1,000 instead of 1,000,000,000 before it writes the point, so that the time is in microseconds;
 //! both are read, told apart by their size.
 //!
-//! - **In:** directories of such files ([`read::take_in`]); or a dataset, whoever traced it
+//! - **In:** directories of such files ([`read::import`]); or a dataset, whoever traced it
 //!   ([`write::export`]).
 //! - **Out:** rows of `hosts`, `processes`, `files`, `io_events` and `diagnostics`; or such
 //!   directories.
@@ -29,7 +29,7 @@
 //! It needs no tracer and no kernel.
 //!
 //! ```
-//! use flowmine_io_csv::read::take_in;
+//! use flowmine_io_csv::read::import;
 //! use flowmine_io_csv::write::{Period, export};
 //! use flowmine_schema::Dataset;
 //!
@@ -41,7 +41,7 @@
 //! std::fs::write(node.join("cgroups.csv"), "1714067937.790, 1, 77, 131863\n")?;
 //!
 //! let dataset = Dataset::open_or_create(&dir.path().join("dataset"))?;
-//! let reports = take_in(&dataset, &[node], |_done, _total| {})?;
+//! let reports = import(&dataset, &[node], |_done, _total| {})?;
 //! assert_eq!(reports.iter().map(|report| report.rows).sum::<u64>(), 1);
 //!
 //! let written = export(&dataset, &again, Period { from_ns: None, to_ns: None })?;
@@ -89,7 +89,7 @@ pub const COLUMNS: [&str; 15] = [
 pub const EVENTS: &str = "file-bpf.csv";
 /// The file of forks.
 pub const FORKS: &str = "cgroups.csv";
-/// What the table `hosts` calls this way in.
+/// What the table `hosts` calls this backend.
 pub const BACKEND: &str = "io-csv";
 
 /// What is wrong with a line.

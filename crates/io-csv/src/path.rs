@@ -14,7 +14,7 @@ use flowmine_schema::text::{decode, encode};
 
 /// What the column says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told<'a> {
+pub enum PathColumn<'a> {
     /// Nothing.
     None,
     /// This path.
@@ -31,7 +31,7 @@ pub const MOST_PARTS: usize = 10;
 pub const LONGEST_PART: usize = 63;
 
 /// Reads the column, with its padding.
-pub fn read(column: &[u8]) -> Told<'_> {
+pub fn read(column: &[u8]) -> PathColumn<'_> {
     let unpadded = column.trim_ascii_end();
     // What a person's editor puts after a comma; a path begins with a slash or a quote.
     let text = unpadded.trim_ascii_start();
@@ -40,10 +40,10 @@ pub fn read(column: &[u8]) -> Told<'_> {
     }
     let path = match split(text) {
         Some(path) => path,
-        None if cut(column, unpadded) => return Told::Cut,
+        None if cut(column, unpadded) => return PathColumn::Cut,
         None => text,
     };
-    if path.is_empty() { Told::None } else { Told::Path(decode(path)) }
+    if path.is_empty() { PathColumn::None } else { PathColumn::Path(decode(path)) }
 }
 
 fn cut(column: &[u8], unpadded: &[u8]) -> bool {
@@ -63,9 +63,9 @@ fn rsplit(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&text[..colon], &text[colon + 1..]))
 }
 
-fn quoted(text: &[u8]) -> Told<'static> {
+fn quoted(text: &[u8]) -> PathColumn<'static> {
     let inside = text.strip_prefix(b"\"").unwrap_or(text);
-    let Some(inside) = inside.strip_suffix(b"\"") else { return Told::Cut };
+    let Some(inside) = inside.strip_suffix(b"\"") else { return PathColumn::Cut };
     let mut bytes = Vec::with_capacity(inside.len());
     let mut rest = inside;
     while let Some((&byte, after)) = rest.split_first() {
@@ -73,18 +73,18 @@ fn quoted(text: &[u8]) -> Told<'static> {
         if byte == b'"' {
             match rest.strip_prefix(b"\"") {
                 Some(after) => rest = after,
-                None => return Told::Cut,
+                None => return PathColumn::Cut,
             }
         }
         bytes.push(byte);
     }
     let path = split(&bytes).unwrap_or(&bytes);
     if path.is_empty() {
-        return Told::None;
+        return PathColumn::None;
     }
     // Bytes that are no UTF-8 are not ours: they stay what they are.
     let raw = std::str::from_utf8(path).map_or_else(|_| path.to_vec(), encode);
-    Told::Path(decode(&raw).into_owned().into())
+    PathColumn::Path(decode(&raw).into_owned().into())
 }
 
 /// Writes the column of a path; whether it had to be quoted.
@@ -118,12 +118,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn path(column: &str) -> Told<'_> {
+    fn path(column: &str) -> PathColumn<'_> {
         read(column.as_bytes())
     }
 
-    fn told(text: &str) -> Told<'static> {
-        Told::Path(text.to_owned().into())
+    fn told(text: &str) -> PathColumn<'static> {
+        PathColumn::Path(text.to_owned().into())
     }
 
     #[test]
@@ -133,17 +133,17 @@ mod tests {
         assert_eq!(path("/w/10:30 run,b::"), told("/w/10:30 run,b"));
         assert_eq!(path("/plain/of/an/older/tool"), told("/plain/of/an/older/tool"));
         assert_eq!(path("/a:b:c"), told("/a:b:c"), "no three paths");
-        assert_eq!((path(""), path("::  "), path("   ")), (Told::None, Told::None, Told::None));
+        assert_eq!((path(""), path("::  "), path("   ")), (PathColumn::None, PathColumn::None, PathColumn::None));
     }
 
     #[test]
     fn a_path_that_fills_the_column_is_cut() {
         let long = format!("/{}", "x".repeat(300));
-        assert_eq!(path(&long[..240]), Told::Cut);
+        assert_eq!(path(&long[..240]), PathColumn::Cut);
         assert_eq!(path(&long[..239]), told(&long[..239]));
         assert_eq!(path(&format!("{}::", &long[..238])), told(&long[..238]));
         assert_eq!(path(&format!("{}::  ", &long)), told(&long), "another tool's column may be wider");
-        assert_eq!(path("\"/a"), Told::Cut);
+        assert_eq!(path("\"/a"), PathColumn::Cut);
     }
 
     proptest! {
@@ -163,7 +163,7 @@ mod tests {
             let quoted = write(&text, &mut column);
             prop_assert!(!column.iter().any(u8::is_ascii_control));
             prop_assert!(quoted || !memchr::memmem::find(&column, b",\"").is_some_and(|_| true));
-            prop_assert_eq!(read(&column), Told::Path(text.into()));
+            prop_assert_eq!(read(&column), PathColumn::Path(text.into()));
         }
     }
 }

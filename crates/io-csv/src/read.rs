@@ -65,7 +65,7 @@ const DAY_NS: i64 = 86_400_000_000_000;
 ///
 /// # Errors
 /// When the dataset cannot be written or a file cannot be read to its end. A file that is refused is not an error but stands in its report.
-pub fn take_in(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usize, usize)) -> Result<Vec<FileReport>, IoCsvError> {
+pub fn import(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usize, usize)) -> Result<Vec<FileReport>, IoCsvError> {
     let mut reports = Vec::new();
     let mut nodes = Vec::new();
     for dir in dirs {
@@ -85,7 +85,7 @@ pub fn take_in(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usi
     for (done, node) in nodes.iter().enumerate() {
         let manifest = dataset.manifest()?;
         let transaction = writer.begin()?;
-        reports.extend(take_in_node(node, &manifest, transaction)?);
+        reports.extend(import_node(node, &manifest, transaction)?);
         progress(done + 1, total);
     }
     if reports.iter().any(|report| report.rows > 0) {
@@ -134,7 +134,7 @@ fn last_name(dir: &Path) -> String {
     whole.file_name().map_or_else(|| "unknown".to_owned(), |name| flowmine_schema::text::decode(name.as_encoded_bytes()).into_owned())
 }
 
-fn take_in_node(node: &Node, manifest: &Manifest, transaction: Transaction<'_>) -> Result<Vec<FileReport>, IoCsvError> {
+fn import_node(node: &Node, manifest: &Manifest, transaction: Transaction<'_>) -> Result<Vec<FileReport>, IoCsvError> {
     let mut reports = Vec::new();
     let mut fresh = |path: &Option<PathBuf>, name: &str| -> Result<Option<FileReport>, IoCsvError> {
         let mut report = FileReport::new(format!("{}/{name}", node.host), path.as_deref().unwrap_or(&node.dir));

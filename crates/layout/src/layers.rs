@@ -20,7 +20,7 @@ pub(super) struct Layered {
 
 pub(super) struct Item {
     pub layer: usize,
-    pub kind: Kind,
+    pub kind: VertexKind,
     /// Room needed to the left of the item's centre line, and to the right.
     pub left: f64,
     pub right: f64,
@@ -41,7 +41,7 @@ pub(super) struct Segment {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum VertexKind {
     Node(usize),
     /// An edge passes.
     Pass,
@@ -100,7 +100,7 @@ pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Resu
         let half = node.width / 2.0;
         layered.items.push(Item {
             layer: 2 * rank[v],
-            kind: Kind::Node(v),
+            kind: VertexKind::Node(v),
             left: half,
             right: half,
             height: node.height,
@@ -147,7 +147,7 @@ pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Resu
             layered.layers[layer].push(layered.items.len());
             layered.items.push(Item {
                 layer,
-                kind: if labelled { Kind::Label } else { Kind::Pass },
+                kind: if labelled { VertexKind::Label } else { VertexKind::Pass },
                 left: half,
                 right: half,
                 height: size.1,

@@ -4,7 +4,7 @@
 //! those of light ones (Gansner and others, 1993, section 4.2). Ports are chosen first, in the order in which the
 //! edges run, so that an edge can be straight from port to port.
 
-use super::layers::{Item, Kind, Layered, Segment, magnitude};
+use super::layers::{Item, Layered, Segment, VertexKind, magnitude};
 use super::simplex::{self, Constraint};
 use super::{Graph, Spacing};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub(super) fn columns(graph: &Graph, layered: &Layered, spacing: &Spacing) -> Co
 /// What a bend between two items costs: most within a long edge, and on the main path.
 fn stiffness(graph: &Graph, layered: &Layered, edge: usize, pair: [usize; 2]) -> i64 {
     let items = &layered.items;
-    let ends = pair.iter().filter(|&&i| matches!(items[i].kind, Kind::Node(_))).count();
+    let ends = pair.iter().filter(|&&i| matches!(items[i].kind, VertexKind::Node(_))).count();
     let main = if !layered.main[edge] {
         1
     } else if graph.edges.len() > 2 * graph.nodes.len() {
@@ -205,7 +205,7 @@ fn straight_runs(graph: &Graph, layered: &Layered) -> (Vec<usize>, usize) {
             place[v] = i;
         }
     }
-    let is_node = |v: usize| matches!(layered.items[v].kind, Kind::Node(_));
+    let is_node = |v: usize| matches!(layered.items[v].kind, VertexKind::Node(_));
     let mut column: Vec<usize> = (0..layered.items.len()).collect();
     // Long straight runs make a picture wide and the search for positions fast; small graphs can do without.
     let longest = 2 + layered.items.len() / 1500;
@@ -244,7 +244,7 @@ fn straight_runs(graph: &Graph, layered: &Layered) -> (Vec<usize>, usize) {
 }
 
 fn gap(a: &Item, b: &Item, spacing: &Spacing) -> f64 {
-    if a.kind == Kind::Pass || b.kind == Kind::Pass { spacing.beside_edges } else { spacing.between_boxes }
+    if a.kind == VertexKind::Pass || b.kind == VertexKind::Pass { spacing.beside_edges } else { spacing.between_boxes }
 }
 
 fn ports(layered: &Layered) -> Vec<(i64, i64)> {
@@ -256,7 +256,7 @@ fn ports(layered: &Layered) -> Vec<(i64, i64)> {
     }
     let mut ports = vec![(0, 0); layered.chains.len()];
     for item in &layered.items {
-        if matches!(item.kind, Kind::Node(_)) {
+        if matches!(item.kind, VertexKind::Node(_)) {
             for (edge, at) in spread(&item.down, item.flat, &place) {
                 ports[edge].0 = at;
             }
@@ -295,7 +295,7 @@ mod tests {
         let graph = Graph { nodes: Vec::new(), edges: (0..2).map(|e| edge(if e == heavier { 9 } else { 1 })).collect() };
         let item = |layer, down: Vec<Segment>, up: Vec<Segment>| Item {
             layer,
-            kind: Kind::Pass,
+            kind: VertexKind::Pass,
             left: 5.0,
             right: 5.0,
             height: 0.0,

@@ -5,7 +5,7 @@
 //! (monotone in the sense of Steffen, 1990). Since the corridors of a band keep apart from each other and from nodes and labels, no edge can touch
 //! a foreign node or label, and two lines do not cross within a band.
 
-use super::layers::{Kind, LOOP_GAP, Layered, Loops, loop_half, loop_height, loops};
+use super::layers::{LOOP_GAP, Layered, Loops, VertexKind, loop_half, loop_height, loops};
 use super::place::Columns;
 use super::{Graph, Layout, Piece, Point, Route, Spacing};
 
@@ -31,7 +31,7 @@ pub(super) fn draw(graph: &Graph, against: &[bool], layered: &Layered, columns: 
         edges: Vec::with_capacity(graph.edges.len()),
     };
     for (i, item) in layered.items.iter().enumerate() {
-        if let Kind::Node(v) = item.kind {
+        if let VertexKind::Node(v) = item.kind {
             out.nodes[v] = Point { x: columns.x[i] as f64, y: bands.middle(item.layer) };
         }
     }
@@ -66,7 +66,7 @@ struct Bands {
 
 impl Bands {
     fn new(stubs: &Stubs, layered: &Layered, columns: &Columns, spacing: &Spacing) -> Self {
-        let node = |i: usize| if let Kind::Node(v) = layered.items[i].kind { v } else { 0 };
+        let node = |i: usize| if let VertexKind::Node(v) = layered.items[i].kind { v } else { 0 };
         let count = layered.layers.len();
         let mut gap = vec![0f64; count];
         for (e, chain) in layered.chains.iter().enumerate() {
@@ -118,16 +118,16 @@ impl Corridors {
         let items = &layered.items;
         let at = |i: usize| columns.x[i] as f64;
         let own = |i: usize| match items[i].kind {
-            Kind::Node(v) => graph.nodes[v].width / 2.0,
-            Kind::Label => items[i].left / 2.0,
-            Kind::Pass => 0.0,
+            VertexKind::Node(v) => graph.nodes[v].width / 2.0,
+            VertexKind::Label => items[i].left / 2.0,
+            VertexKind::Pass => 0.0,
         };
         let mut corridors =
             Self { low: (0..items.len()).map(|i| at(i) - own(i)).collect(), high: (0..items.len()).map(|i| at(i) + own(i)).collect() };
         for layer in &layered.layers {
-            for (k, &i) in layer.iter().enumerate().filter(|&(_, &i)| items[i].kind == Kind::Pass) {
+            for (k, &i) in layer.iter().enumerate().filter(|&(_, &i)| items[i].kind == VertexKind::Pass) {
                 let stray = |room: f64, other: usize| {
-                    let shared = items[other].kind == Kind::Pass;
+                    let shared = items[other].kind == VertexKind::Pass;
                     if shared { (room - LINES_APART) / 2.0 } else { room - BOXES_APART }.max(0.0)
                 };
                 let left = k.checked_sub(1).and_then(|k| layer.get(k).copied());
@@ -240,7 +240,7 @@ fn chain_route(graph: &Graph, e: usize, against: bool, layered: &Layered, column
                 gates.push(Gate { y, low, high });
             }
         }
-        if layered.items[i].kind == Kind::Label {
+        if layered.items[i].kind == VertexKind::Label {
             label = Some(Point { x: columns.x[i] as f64, y: bands.middle(layer) });
         }
     }

@@ -22,7 +22,7 @@ flowmine_schema::columns! {
 
 flowmine_schema::columns! {
     /// What is read of a process.
-    struct ProcessTold of Process {
+    struct ProcessColumns of Process {
         host, pid, process_start_ns, as_of_ns, started_ns, first_seen, parent_pid, parent_start_ns,
         cgroup_id, executable, command_line, earlier_programs, exec_ns, execs, exit_ns, exit_code,
         exit_signal, utime_ns, stime_ns,
@@ -127,7 +127,7 @@ impl Gathered {
     /// The processes and to what they belong, without what they read and wrote.
     pub fn of(dataset: &Dataset) -> Result<Self, DatasetError> {
         let mut gathered = Self::default();
-        dataset.read::<ProcessTold<'static>, DatasetError>(|row| {
+        dataset.read::<ProcessColumns<'static>, DatasetError>(|row| {
             gathered.add(&row);
             Ok(())
         })?;
@@ -157,7 +157,7 @@ impl Gathered {
         self.place.get(&of).copied()
     }
 
-    fn add(&mut self, row: &ProcessTold<'_>) {
+    fn add(&mut self, row: &ProcessColumns<'_>) {
         let host = self.hosts.intern(&row.host);
         let next = self.found.len() as u32;
         let at = *self.place.entry(key(host, row.pid, row.process_start_ns, row.started_ns)).or_insert(next);
@@ -198,7 +198,7 @@ impl Gathered {
     }
 
     /// What it was before, each until it became the next.
-    fn earlier(&mut self, row: &ProcessTold<'_>) -> Vec<(u32, i64)> {
+    fn earlier(&mut self, row: &ProcessColumns<'_>) -> Vec<(u32, i64)> {
         let Some(told) = row.earlier_programs.as_deref() else { return Vec::new() };
         let list: Vec<Earlier> = serde_json::from_str(told).unwrap_or_default();
         let next = list.iter().skip(1).map(|next| next.exec_ns).chain([row.exec_ns]).collect::<Vec<_>>();

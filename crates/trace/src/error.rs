@@ -16,7 +16,7 @@ pub enum TraceError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// This way in does not work here; the text says why and what would help.
+    /// This backend does not work here; the text says why and what would help.
     #[error("{0}")]
     NotHere(String),
 }

@@ -1,9 +1,9 @@
 //! What all ways of tracing share.
 //!
-//! A way in (`flowmine-extract-ebpf`, `flowmine-extract-fuse`, `flowmine-extract-ptrace`) sees what
+//! A backend (`flowmine-extract-ebpf`, `flowmine-extract-fuse`, `flowmine-extract-ptrace`) sees what
 //! processes do to files and makes [`Record`]s of it. The [`Recorder`] makes rows of them (`hosts`,
 //! `clocks`, `processes`, `files`, `io_events`, `io_totals`, `losses`) and puts them into a
-//! dataset. What a row means does not depend on the way in; what a way cannot see is null or
+//! dataset. What a row means does not depend on the backend; what a way cannot see is null or
 //! absent, and stands in `docs/tracing.md`.
 //!
 //! - **In:** records ([`record`]), what a user asked ([`options`]), facts of the host ([`host`],
@@ -15,7 +15,7 @@
 //! - **Refused:** nothing that a record tells. What cannot be written is counted as lost and the
 //!   trace goes on; a [`TraceError`] is for what makes a trace impossible.
 //!
-//! Nothing here knows a way in, Slurm, workflow engines or tasks: who a process belonged to is
+//! Nothing here knows a backend, Slurm, workflow engines or tasks: who a process belonged to is
 //! found out from the tables.
 //!
 //! A trace by hand, of one read:
@@ -23,15 +23,15 @@
 //! ```
 //! use flowmine_schema::Dataset;
 //! use flowmine_trace::host::HostFacts;
-//! use flowmine_trace::recorder::WayIn;
+//! use flowmine_trace::recorder::Backend;
 //! use flowmine_trace::{FileKey, Op, Operation, Options, ProcessKey, Record, Recorder};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! # let dir = dir.path().join("dataset");
 //! let host = HostFacts::read("/proc".as_ref());
 //! let writer = Dataset::open_or_create(&dir)?.host_writer(&host.name, "example")?;
-//! let way_in = WayIn { backend: "ptrace", hooks: None, ring_bytes: None };
-//! let mut recorder = Recorder::begin(writer, host, way_in, &Options::default(), None)?;
+//! let backend = Backend { name: "ptrace", hooks: None, ring_bytes: None };
+//! let mut recorder = Recorder::begin(writer, host, backend, &Options::default(), None)?;
 //!
 //! let process = ProcessKey { pid: 42, start_boot_ns: 1_000_000_000 };
 //! let read = Operation {

@@ -1,4 +1,4 @@
-//! What a user can ask of a trace, as all ways in understand it.
+//! What a user can ask of a trace, as all backends understand it.
 
 use std::path::PathBuf;
 use std::time::Duration;

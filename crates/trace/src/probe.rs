@@ -1,7 +1,7 @@
-//! What works on this machine, and which way in to take. Facts are read by each way in (`facts.rs`
+//! What works on this machine, and which backend to take. Facts are read by each backend (`facts.rs`
 //! of its crate), which makes a [`Verdict`] of them; the choice is a pure function of these.
 
-/// One thing that a way in needs or can use.
+/// One thing that a backend needs or can use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     /// What was looked at.
@@ -30,7 +30,7 @@ impl Check {
     }
 }
 
-/// What was found out about one way in.
+/// What was found out about one backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// `ebpf`, `fuse`, `ptrace`.
@@ -47,25 +47,25 @@ pub struct Verdict {
 
 /// What is to be traced, as far as the choice depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct Needs {
     /// A command is started.
     pub command: bool,
     /// Directories are named over which an overlay can lie: all but `/`.
     pub directories: bool,
 }
 
-/// Takes the best way in that works: eBPF, because it costs least and sees every process. Then, for
+/// Takes the best backend that works: eBPF, because it costs least and sees every process. Then, for
 /// a command, FUSE where directories are named, since only calls in these wait for the tracer; and
 /// ptrace, which stops the command at each call and sees some calls that FUSE does not
 /// (`docs/tracing.md`). The second value says why.
 ///
 /// # Errors
 /// A sentence that says why none of them works.
-pub fn choose(verdicts: &[Verdict], wanted: Wanted) -> Result<(&'static str, String), String> {
+pub fn choose(verdicts: &[Verdict], wanted: Needs) -> Result<(&'static str, String), String> {
     let order: &[&str] = match wanted {
-        Wanted { command: false, .. } => &["ebpf"],
-        Wanted { directories: false, .. } => &["ebpf", "ptrace"],
-        Wanted { directories: true, .. } => &["ebpf", "fuse", "ptrace"],
+        Needs { command: false, .. } => &["ebpf"],
+        Needs { directories: false, .. } => &["ebpf", "ptrace"],
+        Needs { directories: true, .. } => &["ebpf", "fuse", "ptrace"],
     };
     let mut refused = Vec::new();
     for name in order {
@@ -95,9 +95,9 @@ mod tests {
     #[test]
     fn the_best_that_works_is_taken() {
         let all = |e, f, p| [verdict("ebpf", e), verdict("fuse", f), verdict("ptrace", p)];
-        let command = Wanted { command: true, directories: false };
-        let in_directories = Wanted { command: true, directories: true };
-        let host = Wanted { command: false, directories: true };
+        let command = Needs { command: true, directories: false };
+        let in_directories = Needs { command: true, directories: true };
+        let host = Needs { command: false, directories: true };
         let chosen = |verdicts: &[Verdict], wanted| choose(verdicts, wanted).map(|chosen| chosen.0).ok();
         assert_eq!(chosen(&all(true, true, true), command), Some("ebpf"));
         assert_eq!(chosen(&all(false, true, true), command), Some("ptrace"));

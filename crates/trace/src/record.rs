@@ -1,7 +1,7 @@
-//! What a way in saw: the records that all of them produce.
+//! What a backend saw: the records that all of them produce.
 //!
 //! Times are nanoseconds after boot (`CLOCK_BOOTTIME`, clock_gettime(2)): they neither jump nor depend on a time zone. The [`crate::Recorder`] turns
-//! them into UTC. Paths and texts are bytes as the kernel has them. What a way in does not know is `None`.
+//! them into UTC. Paths and texts are bytes as the kernel has them. What a backend does not know is `None`.
 
 /// A process generation: a number is used again, with its start time it is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -123,7 +123,7 @@ pub struct Operation<'a> {
     pub start_boot_ns: u64,
     /// When it ended.
     pub end_boot_ns: Option<u64>,
-    /// The open file description: a number that the way in gives to no other one of the trace. It becomes `handle` of the tables.
+    /// The open file description: a number that the backend gives to no other one of the trace. It becomes `handle` of the tables.
     pub open_file: Option<u64>,
     /// The file.
     pub file: Option<FileKey>,
@@ -354,7 +354,7 @@ pub struct Loss {
     pub observed_boot_ns: u64,
 }
 
-/// What a way in produces.
+/// What a backend produces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record<'a> {
     /// An operation.

@@ -1,4 +1,4 @@
-//! Records in, rows in a dataset out: the same for every way in.
+//! Records in, rows in a dataset out: the same for every backend.
 //!
 //! It keeps what is known of each live process, says each file once, turns times after boot into UTC, and
 //! writes what has gathered when [`Options::flush_every`] is over or enough rows are there. Memory holds live processes, open files, a bounded
@@ -30,11 +30,11 @@ use crate::record::{FileKey, Loss, Op, OpenFile, Operation, ProcessKey, Record, 
 use process_rows::Processes;
 use writing::{Counts, Gathered, Writing};
 
-/// What a way in says of itself, for the table `hosts`.
+/// What a backend says of itself, for the table `hosts`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WayIn {
+pub struct Backend {
     /// `ebpf`, `fuse`, `ptrace`.
-    pub backend: &'static str,
+    pub name: &'static str,
     /// Its hooks.
     pub hooks: Option<String>,
     /// The size of its ring in bytes.
@@ -85,7 +85,7 @@ pub struct Recorder {
     name: String,
     trace_ns: i64,
     options: Options,
-    way_in: WayIn,
+    backend: Backend,
     command: Option<String>,
     rows: Gathered,
     processes: Processes,
@@ -109,7 +109,7 @@ impl Recorder {
     pub fn begin(
         writer: Writer,
         host: HostFacts,
-        way_in: WayIn,
+        backend: Backend,
         options: &Options,
         command: Option<&[Vec<u8>]>,
     ) -> Result<Self, TraceError> {
@@ -121,8 +121,8 @@ impl Recorder {
             name,
             trace_ns,
             options: options.clone(),
-            processes: Processes::new(if way_in.backend == "ebpf" { 1 } else { 10_000_000 }, options.command_lines),
-            way_in,
+            processes: Processes::new(if backend.name == "ebpf" { 1 } else { 10_000_000 }, options.command_lines),
+            backend,
             command: command.map(|words| {
                 // That there was a command is told in any case: it stands for the trace.
                 let kept = if options.command_lines == CommandLines::All { CommandLines::All } else { CommandLines::Program };
@@ -142,7 +142,7 @@ impl Recorder {
         recorder.clock_row(reading);
         recorder.flush()?;
         // A dataset that cannot be written at all is told before anything is traced.
-        recorder.writing.settle()?;
+        recorder.writing.drain()?;
         Ok(recorder)
     }
 
@@ -361,12 +361,12 @@ impl Recorder {
             processors: self.host.processors.and_then(|n| i32::try_from(n).ok()),
             memory_bytes: self.host.memory_bytes.and_then(|n| i64::try_from(n).ok()),
             boot_offset_ns: Some(self.host.boot_offset_ns),
-            backend: self.way_in.backend.into(),
-            hooks: self.way_in.hooks.clone().map(Into::into),
+            backend: self.backend.name.into(),
+            hooks: self.backend.hooks.clone().map(Into::into),
             detail: self.options.detail.name().into(),
             filters: rows::filters(&self.options.filters, self.options.serve.is_some()).map(Into::into),
             command: self.command.clone().map(Into::into),
-            ring_bytes: self.way_in.ring_bytes.and_then(|n| i64::try_from(n).ok()),
+            ring_bytes: self.backend.ring_bytes.and_then(|n| i64::try_from(n).ok()),
             operations: ended.and_then(|ended| ended.counted).and_then(|n| i64::try_from(n).ok()),
             received: ended.and_then(|ended| i64::try_from(ended.received).ok()),
             lost: ended.and_then(|ended| i64::try_from(ended.lost_operations).ok()),
@@ -414,7 +414,7 @@ impl Recorder {
         self.outcome.processes = self.processes.generations();
         // The last row of `hosts` tells what was lost of all rows before it: so these are written first. Why something was lost is told below.
         self.give();
-        let _ = self.writing.settle();
+        let _ = self.writing.drain();
         self.tell_unwritten();
         let reading = clock::pair();
         self.clock_row(reading);
@@ -439,9 +439,9 @@ impl Recorder {
     ///
     /// # Errors
     /// When something could not be written so far.
-    pub fn settle(&mut self) -> Result<(), TraceError> {
+    pub fn drain(&mut self) -> Result<(), TraceError> {
         self.flush()?;
-        self.writing.settle()
+        self.writing.drain()
     }
 
     /// Has the thread that writes do something to itself, such as giving up capabilities.

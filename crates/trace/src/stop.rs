@@ -66,7 +66,7 @@ const PASSED_ON: [libc::c_int; 19] = [
     libc::SIGPWR,
 ];
 
-/// All of them; `SIGRTMAX - 3` is the timer's of the way in by ptrace.
+/// All of them; `SIGRTMAX - 3` is the timer's of the backend by ptrace.
 fn passed_on() -> impl Iterator<Item = libc::c_int> {
     PASSED_ON.into_iter().chain(libc::SIGRTMIN()..=libc::SIGRTMAX()).filter(|signal| *signal != libc::SIGRTMAX() - 3)
 }

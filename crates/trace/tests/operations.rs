@@ -1,4 +1,4 @@
-//! Known file operations, told to the recorder as a way in that sees all would tell them: the dataset must hold them unchanged.
+//! Known file operations, told to the recorder as a backend that sees all would tell them: the dataset must hold them unchanged.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
@@ -10,7 +10,7 @@ mod traced;
 use flowmine_schema::Dataset;
 use flowmine_schema::dataset::Role;
 use flowmine_trace::host::HostFacts;
-use flowmine_trace::recorder::WayIn;
+use flowmine_trace::recorder::Backend;
 use flowmine_trace::{FileKey, Op, Operation, Options, ProcessKey, Record, Recorder, Via};
 
 use operations::{Expectations, Used, Want, Way, cases, compare, run_alone};
@@ -63,9 +63,9 @@ fn the_dataset_holds_what_a_way_in_tells() {
         let Some(expectations) = run_alone(&case, &dir, &base.join(format!("{case}.expect"))) else { continue };
         let dataset = base.join(format!("{case}.dataset"));
         let writer = Dataset::open_or_create(&dataset).unwrap().writer(Role::Raw, "test").unwrap();
-        let way_in = WayIn { backend: "ebpf", hooks: None, ring_bytes: None };
+        let backend = Backend { name: "ebpf", hooks: None, ring_bytes: None };
         let host = HostFacts { name: "host".to_owned(), ..HostFacts::default() };
-        let mut recorder = Recorder::begin(writer, host, way_in, &Options::default(), None).unwrap();
+        let mut recorder = Recorder::begin(writer, host, backend, &Options::default(), None).unwrap();
         tell(&mut recorder, dir.as_os_str().as_encoded_bytes(), &expectations);
         let outcome = recorder.end(None).unwrap();
         assert_eq!(outcome.events, expectations.rows.len() as u64, "{case}");

@@ -10,7 +10,7 @@ use flowmine_schema::{Dataset, DatasetError, Row};
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::options::Filters;
 use flowmine_trace::record::{Counters, FileKind, Loss, OpenFile, ProcessChange, ProcessFacts, ProcessNews, Sum, Totals};
-use flowmine_trace::recorder::{Outcome, WayIn};
+use flowmine_trace::recorder::{Backend, Outcome};
 use flowmine_trace::{CommandLines, FileKey, Op, Operation, Options, ProcessKey, Record, Recorder, Via};
 
 const OFFSET: i64 = 1_795_000_000_000_000_000;
@@ -28,7 +28,7 @@ impl Fixture {
         let dataset = Dataset::open_or_create(dir.path()).unwrap();
         let host = HostFacts { name: "node/7".into(), boot_offset_ns: OFFSET, boot_id: Some("b".into()), ..HostFacts::default() };
         let writer = dataset.writer(Role::Host(host.name.clone()), "test").unwrap();
-        let way = WayIn { backend: "ptrace", hooks: None, ring_bytes: None };
+        let way = Backend { name: "ptrace", hooks: None, ring_bytes: None };
         let mut recorder = Recorder::begin(writer, host, way, options, Some(&[b"a b".to_vec(), b"\xff".to_vec()])).unwrap();
         for record in records {
             recorder.take(record).unwrap();
@@ -321,11 +321,11 @@ fn what_was_flushed_is_there_when_the_tracer_is_killed() {
     let host = HostFacts { name: "n".into(), boot_offset_ns: OFFSET, ..HostFacts::default() };
     let writer = dataset.writer(Role::Host("n".into()), "test").unwrap();
     let options = Options { flush_every: Duration::ZERO, ..Options::default() };
-    let way = WayIn { backend: "ebpf", hooks: Some("syscalls".into()), ring_bytes: Some(1 << 24) };
+    let way = Backend { name: "ebpf", hooks: Some("syscalls".into()), ring_bytes: Some(1 << 24) };
     let mut recorder = Recorder::begin(writer, host, way, &options, None).unwrap();
     recorder.take(&read(1, 5)).unwrap();
     recorder.tick().unwrap();
-    recorder.settle().unwrap();
+    recorder.drain().unwrap();
     recorder.take(&read(1, 6)).unwrap();
     // Neither ended nor dropped properly.
     std::mem::forget(recorder);

@@ -128,7 +128,7 @@ fn links(dataset: &Path, tasks: &BTreeMap<String, String>) {
     let mut known = BTreeMap::new();
     each::<Link<'static>>(dataset, |link| {
         if link.rule == "native-id" {
-            assert_eq!((link.source_type.as_ref(), link.target_type.as_ref(), link.strength.as_ref()), ("process", "task", "told"));
+            assert_eq!((link.source_type.as_ref(), link.target_type.as_ref(), link.strength.as_ref()), ("process", "task", "declared"));
             known.insert(link.source.into_owned(), short(&link.target));
         }
     });

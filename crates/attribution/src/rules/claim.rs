@@ -8,7 +8,7 @@ pub enum Strength {
     /// It follows from what was observed.
     Derived,
     /// A scheduler, an engine or the kernel says so, with an id.
-    Told,
+    Declared,
 }
 
 impl Strength {
@@ -17,7 +17,7 @@ impl Strength {
         match self {
             Strength::Guessed => "guessed",
             Strength::Derived => "derived",
-            Strength::Told => "told",
+            Strength::Declared => "declared",
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::claim::{Claim, Strength};
 use super::facts::{Facts, Program};
-use super::rule::{Rule, Said};
+use super::rule::{AddClaim, Rule};
 use super::{engine, native_id};
 use crate::entities::{Entities, Task};
 
@@ -32,7 +32,7 @@ impl Rule for CommandLine {
         Strength::Guessed
     }
 
-    fn of_program(&self, program: &Program, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+    fn of_program(&self, program: &Program, facts: &Facts, entities: &Entities, say: &mut AddClaim<'_>) {
         if facts.started_ns.is_none() {
             return;
         }

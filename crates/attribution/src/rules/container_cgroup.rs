@@ -6,7 +6,7 @@
 
 use super::claim::{Claim, Strength};
 use super::facts::Facts;
-use super::rule::{Rule, Said};
+use super::rule::{AddClaim, Rule};
 use super::slurm_cgroup;
 use crate::entities::Entities;
 
@@ -18,10 +18,10 @@ impl Rule for ContainerCgroup {
     }
 
     fn strength(&self) -> Strength {
-        Strength::Told
+        Strength::Declared
     }
 
-    fn of_process(&self, facts: &Facts, _: &Entities, say: &mut Said<'_>) {
+    fn of_process(&self, facts: &Facts, _: &Entities, say: &mut AddClaim<'_>) {
         if let Some((id, path)) = facts.cgroups().find_map(|path| Some((container(path)?, path))) {
             say(Claim::Container(id.to_owned()), format!("control group {path}"));
         }

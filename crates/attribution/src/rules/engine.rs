@@ -7,7 +7,7 @@
 
 use super::claim::{Claim, Finding, Strength};
 use super::facts::{Facts, Program};
-use super::rule::{Rule, Said};
+use super::rule::{AddClaim, Rule};
 use crate::entities::{Entities, Run, SNAKEMAKE, Task, starts_jobs};
 
 /// The name of the rule by which a child of an engine is a job whose output it made, as in the table `links`.
@@ -98,7 +98,7 @@ impl Rule for TargetJob {
         Strength::Derived
     }
 
-    fn of_program(&self, program: &Program, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+    fn of_program(&self, program: &Program, facts: &Facts, entities: &Entities, say: &mut AddClaim<'_>) {
         let mut jobs = target_jobs(program);
         let (Some(job), None, Some(run)) = (jobs.next(), jobs.next(), &facts.engine) else { return };
         // A job without wildcards is written `rule:`.

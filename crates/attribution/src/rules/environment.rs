@@ -3,7 +3,7 @@
 
 use super::claim::{Claim, JobClaim, Strength};
 use super::facts::Facts;
-use super::rule::{Rule, Said};
+use super::rule::{AddClaim, Rule};
 use crate::entities::Entities;
 
 /// The variables that rules look at: what `flowmine trace` keeps when nothing else is asked.
@@ -29,7 +29,7 @@ impl Rule for Environment {
         Strength::Derived
     }
 
-    fn of_process(&self, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+    fn of_process(&self, facts: &Facts, entities: &Entities, say: &mut AddClaim<'_>) {
         if let Some(id) = facts.variable("SLURM_JOB_ID").and_then(|id| id.parse().ok()) {
             let cluster = facts.variable("SLURM_CLUSTER_NAME").map(str::to_owned);
             let step = facts.variable("SLURM_STEP_ID").map(step);

@@ -32,7 +32,7 @@ use crate::entities::Entities;
 
 pub use claim::{Claim, Finding, JobClaim, Strength};
 pub use facts::{Facts, Place, Program, Script};
-pub use rule::{Rule, Said};
+pub use rule::{AddClaim, Rule};
 
 /// Whether a rule wants to know that a file was opened; asked of every open.
 pub fn is_script(path: &str) -> bool {

@@ -4,7 +4,7 @@
 use super::claim::{Claim, Strength};
 use super::facts::Facts;
 use super::native_id::same_host;
-use super::rule::{Rule, Said};
+use super::rule::{AddClaim, Rule};
 use crate::entities::Entities;
 
 /// The tracer and the shell read one clock, of one host; the record's precision stands in its row. Attempts follow each other at once, so that this has to be short.
@@ -18,10 +18,10 @@ impl Rule for MonitoredLayer {
     }
 
     fn strength(&self) -> Strength {
-        Strength::Told
+        Strength::Declared
     }
 
-    fn of_process(&self, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+    fn of_process(&self, facts: &Facts, entities: &Entities, say: &mut AddClaim<'_>) {
         let tasks = &entities.tasks;
         let Some(started_ns) = facts.started_ns else { return };
         let covers = |at: &u32, slack: i64| tasks.get(*at).covers(started_ns, slack);

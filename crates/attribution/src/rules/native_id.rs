@@ -5,7 +5,7 @@
 
 use super::claim::{Claim, Strength};
 use super::facts::{Facts, Place};
-use super::rule::{Rule, Said};
+use super::rule::{AddClaim, Rule};
 use crate::entities::{Entities, Task};
 
 /// Clocks, and how long after an engine's entry a process appears.
@@ -22,10 +22,10 @@ impl Rule for NativeId {
     }
 
     fn strength(&self) -> Strength {
-        Strength::Told
+        Strength::Declared
     }
 
-    fn of_process(&self, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+    fn of_process(&self, facts: &Facts, entities: &Entities, say: &mut AddClaim<'_>) {
         let pid = facts.pid.to_string();
         let found = one(entities, entities.tasks.with_native_id(&pid), facts, |task| {
             kind(task, "pid") && task.host.as_deref().is_none_or(|host| same_host(host, &facts.host))
@@ -36,7 +36,7 @@ impl Rule for NativeId {
         }
     }
 
-    fn of_place(&self, place: &Place, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+    fn of_place(&self, place: &Place, facts: &Facts, entities: &Entities, say: &mut AddClaim<'_>) {
         let tasks = &entities.tasks;
         if let Some(job) = &place.job {
             let raw = job.id.to_string();

@@ -5,7 +5,7 @@ use super::facts::{Facts, Place, Program, Script};
 use crate::entities::Entities;
 
 /// What a rule says: the claim and the evidence for it.
-pub type Said<'f> = dyn FnMut(Claim, String) + 'f;
+pub type AddClaim<'f> = dyn FnMut(Claim, String) + 'f;
 
 /// A way to find out where a process belongs.
 pub trait Rule: Sync {
@@ -14,11 +14,11 @@ pub trait Rule: Sync {
     /// How far its findings can be trusted.
     fn strength(&self) -> Strength;
     /// What follows from a program that a process was.
-    fn of_program(&self, _program: &Program, _facts: &Facts, _entities: &Entities, _say: &mut Said<'_>) {}
+    fn of_program(&self, _program: &Program, _facts: &Facts, _entities: &Entities, _say: &mut AddClaim<'_>) {}
     /// What follows from a process.
-    fn of_process(&self, _facts: &Facts, _entities: &Entities, _say: &mut Said<'_>) {}
+    fn of_process(&self, _facts: &Facts, _entities: &Entities, _say: &mut AddClaim<'_>) {}
     /// What follows from a script that it opened.
-    fn of_script(&self, _script: &Script, _facts: &Facts, _entities: &Entities, _say: &mut Said<'_>) {}
+    fn of_script(&self, _script: &Script, _facts: &Facts, _entities: &Entities, _say: &mut AddClaim<'_>) {}
     /// What follows from where it is.
-    fn of_place(&self, _place: &Place, _facts: &Facts, _entities: &Entities, _say: &mut Said<'_>) {}
+    fn of_place(&self, _place: &Place, _facts: &Facts, _entities: &Entities, _say: &mut AddClaim<'_>) {}
 }

@@ -6,7 +6,7 @@
 
 use super::claim::{Claim, JobClaim, Strength};
 use super::facts::Facts;
-use super::rule::{Rule, Said};
+use super::rule::{AddClaim, Rule};
 use crate::entities::Entities;
 
 /// The rule's name, as in the table `links`.
@@ -20,10 +20,10 @@ impl Rule for SlurmCgroup {
     }
 
     fn strength(&self) -> Strength {
-        Strength::Told
+        Strength::Declared
     }
 
-    fn of_process(&self, facts: &Facts, _: &Entities, say: &mut Said<'_>) {
+    fn of_process(&self, facts: &Facts, _: &Entities, say: &mut AddClaim<'_>) {
         // The path that tells most: some hierarchies know the job only.
         let told = facts.cgroups().filter_map(|path| Some((read(path)?, path)));
         if let Some((job, path)) = told.max_by_key(|(job, path)| (job.step.is_some(), std::cmp::Reverse(*path))) {

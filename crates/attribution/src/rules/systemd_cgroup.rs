@@ -3,7 +3,7 @@
 
 use super::claim::{Claim, Strength};
 use super::facts::Facts;
-use super::rule::{Rule, Said};
+use super::rule::{AddClaim, Rule};
 use super::{container_cgroup, slurm_cgroup};
 use crate::entities::Entities;
 
@@ -15,10 +15,10 @@ impl Rule for SystemdCgroup {
     }
 
     fn strength(&self) -> Strength {
-        Strength::Told
+        Strength::Declared
     }
 
-    fn of_process(&self, facts: &Facts, _: &Entities, say: &mut Said<'_>) {
+    fn of_process(&self, facts: &Facts, _: &Entities, say: &mut AddClaim<'_>) {
         let of_others = |path: &&str| container_cgroup::container(path).is_some() || slurm_cgroup::read(path).is_some();
         let unit = |path: &str| path.rsplit('/').find(|step| step.ends_with(".scope") || step.ends_with(".service")).map(str::to_owned);
         if let Some((unit, path)) = facts.cgroups().filter(|path| !of_others(path)).find_map(|path| Some((unit(path)?, path))) {

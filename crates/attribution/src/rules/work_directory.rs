@@ -10,7 +10,7 @@
 use super::claim::{Claim, JobClaim, Strength};
 use super::facts::{Facts, Program, Script};
 use super::native_id::same_host;
-use super::rule::{Rule, Said};
+use super::rule::{AddClaim, Rule};
 use crate::entities::{Entities, Task};
 
 const SLACK_NS: i64 = 10_000_000_000;
@@ -29,7 +29,7 @@ impl Rule for WorkDirectory {
         Strength::Derived
     }
 
-    fn of_script(&self, script: &Script, facts: &Facts, entities: &Entities, say: &mut Said<'_>) {
+    fn of_script(&self, script: &Script, facts: &Facts, entities: &Entities, say: &mut AddClaim<'_>) {
         for path in [Some(&script.path), script.container_path.as_ref()].into_iter().flatten() {
             let Some((dir, name)) = path.rsplit_once('/') else { continue };
             if !runs(facts.program_at(script.at_ns), name) {
@@ -45,17 +45,17 @@ impl Rule for WorkDirectory {
                 the_one(entities.tasks.with_task_id(id).iter().copied().filter(|at| fits(entities.tasks.get(*at))).collect())
             };
             let found = match kind(name) {
-                Some(Kind::Nextflow) => the_one(entities.tasks.in_work_dir(dir).to_vec()),
-                Some(Kind::Slurm) => {
+                Some(EngineDirectory::Nextflow) => the_one(entities.tasks.in_work_dir(dir).to_vec()),
+                Some(EngineDirectory::Slurm) => {
                     if let Some(id) = dir.rsplit('/').next().and_then(|step| step.strip_prefix("job")?.parse().ok()) {
                         say(Claim::Job(JobClaim { id, cluster: None, step: Some("batch".to_owned()) }), evidence());
                         return;
                     }
                     None
                 }
-                Some(Kind::Makeflow(id)) => by_id("makeflow", id, None),
-                Some(Kind::Snakemake(rule, id)) => by_id("snakemake", id, Some(rule)),
-                Some(Kind::Layer(id)) => the_one(
+                Some(EngineDirectory::Makeflow(id)) => by_id("makeflow", id, None),
+                Some(EngineDirectory::Snakemake(rule, id)) => by_id("snakemake", id, Some(rule)),
+                Some(EngineDirectory::Layer(id)) => the_one(
                     entities.tasks.with_layer(id).iter().copied().filter(|at| is_of_its_job(entities.tasks.get(*at), facts)).collect(),
                 ),
                 None => None,
@@ -68,7 +68,7 @@ impl Rule for WorkDirectory {
     }
 }
 
-enum Kind<'p> {
+enum EngineDirectory<'p> {
     Nextflow,
     Slurm,
     Makeflow(&'p str),
@@ -85,22 +85,22 @@ fn is_of_its_job(task: &Task, facts: &Facts) -> bool {
     job.zip(facts.variable("SLURM_JOB_ID")).is_none_or(|(told, seen)| told == seen)
 }
 
-fn kind(name: &str) -> Option<Kind<'_>> {
+fn kind(name: &str) -> Option<EngineDirectory<'_>> {
     if matches!(name, ".command.run" | ".command.sh") {
-        return Some(Kind::Nextflow);
+        return Some(EngineDirectory::Nextflow);
     }
     if name == "slurm_script" {
-        return Some(Kind::Slurm);
+        return Some(EngineDirectory::Slurm);
     }
     if let Some(rest) = name.strip_prefix("task_") {
         let (id, _) = rest.split_once('_')?;
-        return id.bytes().all(|byte| byte.is_ascii_digit()).then_some(Kind::Makeflow(id));
+        return id.bytes().all(|byte| byte.is_ascii_digit()).then_some(EngineDirectory::Makeflow(id));
     }
     if let Some(id) = name.strip_prefix("t_").and_then(|rest| rest.strip_suffix(".sh")) {
-        return (id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(Kind::Layer(id));
+        return (id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(EngineDirectory::Layer(id));
     }
     let (rule, id) = name.strip_prefix("snakejob.")?.strip_suffix(".sh")?.rsplit_once('.')?;
-    Some(Kind::Snakemake(rule, id))
+    Some(EngineDirectory::Snakemake(rule, id))
 }
 
 pub(super) fn is_script(path: &str) -> bool {

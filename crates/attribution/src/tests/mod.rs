@@ -151,13 +151,13 @@ impl World {
         });
     }
 
-    fn correlated(&self) -> Told {
+    fn correlated(&self) -> Derived {
         let dir = tempfile::tempdir().unwrap();
         let dataset = self.written(&dir.path().join("d"), usize::MAX);
         // Twice: the second replaces the first.
         attributed(&dataset, &self.jobs);
         attributed(&dataset, &self.jobs);
-        Told::of(&dataset)
+        Derived::of(&dataset)
     }
 
     /// As a dataset of which a file holds at most so many rows.
@@ -181,7 +181,7 @@ impl World {
 
 /// What came out.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct Derived {
     io: Vec<TaskIo<'static>>,
     totals: Vec<TaskTotal<'static>>,
     logical: Vec<LogicalTaskTotal<'static>>,
@@ -190,7 +190,7 @@ struct Told {
     diagnostics: Vec<DiagnosticRow<'static>>,
 }
 
-impl Told {
+impl Derived {
     fn of(dataset: &Dataset) -> Self {
         Self {
             io: read::<TaskIo<'static>, _>(dataset, |row| row.into_owned()),
@@ -259,7 +259,7 @@ fn whose(task: Option<&str>, job: Option<&str>, container: Option<&str>, unassig
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-impl Told {
+impl Derived {
     /// Bytes read and written, by whose they are.
     fn bytes(&self) -> Vec<String> {
         let mut lines: Vec<_> = self

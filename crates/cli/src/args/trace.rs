@@ -35,7 +35,7 @@ pub struct Trace {
     /// As whom it is written.
     #[command(flatten)]
     pub written: AsOwner,
-    /// The way in.
+    /// The backend.
     #[arg(long, value_enum, default_value_t)]
     pub backend: BackendArg,
     /// Keep each read and write, or add them up for each process and open file. A command is traced with events when this is not given, a host with totals.
@@ -104,7 +104,7 @@ pub struct TraceFilters {
     /// Only these operations: open, read, write, close, delete, rename, link, truncate, allocate, sync, mmap, fault.
     #[arg(long, value_name = "OP", value_delimiter = ',', value_parser = op)]
     pub op: Vec<Op>,
-    /// Only files below this directory. The FUSE way in overlays these; the current directory when none is given.
+    /// Only files below this directory. The FUSE backend overlays these; the current directory when none is given.
     #[arg(long, value_name = "DIR")]
     pub directory: Vec<PathBuf>,
     /// No files below this directory.
@@ -112,7 +112,7 @@ pub struct TraceFilters {
     pub not_directory: Vec<PathBuf>,
 }
 
-/// Ways in.
+/// Backends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
 pub enum BackendArg {
     /// The best that works here; which, and why, is said.

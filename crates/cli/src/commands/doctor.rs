@@ -3,14 +3,14 @@
 use flowmine_trace::probe::{Check, Verdict};
 use serde_json::json;
 
-use super::ways;
+use super::backends;
 use crate::args::Doctor;
 use crate::outcome::Outcome;
 use crate::output;
 
-/// Probes every way in and shows what was found.
+/// Probes every backend and shows what was found.
 pub fn run(args: &Doctor) -> anyhow::Result<Outcome> {
-    let verdicts = if ways::built().is_empty() { Vec::new() } else { ways::verdicts() };
+    let verdicts = if backends::built().is_empty() { Vec::new() } else { backends::verdicts() };
     let text = if args.json { json_text(&verdicts) } else { table(&verdicts) };
     output::write(None, |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(if verdicts.iter().any(|verdict| verdict.works) { Outcome::Clean } else { Outcome::WithLosses })
@@ -56,5 +56,5 @@ fn json_text(verdicts: &[Verdict]) -> String {
             })
         })
         .collect();
-    format!("{:#}\n", json!({ "ways": verdicts }))
+    format!("{:#}\n", json!({ "backends": verdicts }))
 }

@@ -7,12 +7,12 @@ use flowmine_eventlog::{CaseLog, Counts, ObjectLog, csv, ocel, xes};
 use flowmine_logs::flat_parquet;
 use flowmine_logs::log_file::LogRules;
 use flowmine_logs::log_file::as_objects::Untimed;
-use flowmine_logs::task_log::objects::Wanted as Objects;
+use flowmine_logs::task_log::objects::ObjectSelection as Objects;
 use flowmine_privacy::RowRules;
 use flowmine_privacy::drop::DropColumns;
 use flowmine_privacy::pseudonym::Pseudonymiser;
 
-use super::source::{self, Notion, Source, Wanted};
+use super::source::{self, Notion, Selection, Source};
 use super::{io_csv, jobs, wfformat};
 use crate::args::{Export, LogFormat, ObjectsArg, UntimedArg};
 use crate::outcome::Outcome;
@@ -49,7 +49,7 @@ pub fn run(args: &Export) -> anyhow::Result<Outcome> {
                 Notion::Jobs(notion) if !has_objects => vec![*notion],
                 _ => Vec::new(),
             };
-            let wanted = Wanted {
+            let wanted = Selection {
                 objects: notions.is_empty().then(|| objects(&args.objects, &notion)),
                 notions: &notions,
                 filter: &args.filter,

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use flowmine_extract_slurm::import;
-use flowmine_extract_slurm::take_in::{FileReport, Options, take_in};
+use flowmine_extract_slurm::import_files::{FileReport, Options, import_files};
 use flowmine_extract_workflow::airflow::Airflow;
 use flowmine_extract_workflow::argo::Argo;
 use flowmine_extract_workflow::kubernetes::Kubernetes;
@@ -67,7 +67,7 @@ fn slurm(args: &ImportSlurm) -> anyhow::Result<Outcome> {
         import: import::Options { zone_offset_s: args.zone, separator: args.separator.clone() },
     };
     let stage = Stage::new("importing");
-    let reports = take_in(&dataset, &args.files, &options, |done, total| stage.at(done, total))?;
+    let reports = import_files(&dataset, &args.files, &options, |done, total| stage.at(done, total))?;
     drop(stage);
     let taken = reports.iter().filter(|report| report.records > 0 || report.diagnostics.errors() == 0 && !report.already_there);
     let (mut files, mut records, mut changes) = (0, 0, 0);

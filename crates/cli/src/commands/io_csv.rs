@@ -1,7 +1,7 @@
 //! `flowmine import io-csv` and `flowmine export --format io-csv`.
 
 use anyhow::Context;
-use flowmine_io_csv::read::{FileReport, take_in};
+use flowmine_io_csv::read::{self, FileReport};
 use flowmine_io_csv::write::{self, Period, Written};
 use flowmine_schema::Dataset;
 
@@ -22,7 +22,7 @@ pub fn import(args: &ImportIoCsv) -> anyhow::Result<Outcome> {
     }
     let dataset = dataset_to_write(&args.dataset, &args.kept)?;
     let stage = Stage::new("importing");
-    let reports = take_in(&dataset, &args.dirs, |done, total| stage.at(done, total))?;
+    let reports = read::import(&dataset, &args.dirs, |done, total| stage.at(done, total))?;
     drop(stage);
     let odd: Vec<&FileReport> = reports.iter().filter(|report| !report.diagnostics.is_empty()).collect();
     for report in odd.iter().take(SHOWN) {

@@ -15,7 +15,7 @@ use flowmine_privacy::RowRules;
 use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
 
-use super::source::{self, Notion, Source, Wanted};
+use super::source::{self, Notion, Selection, Source};
 use super::{export, jobs};
 use crate::args::{Discover, EventsArg, Model, ObjectsArg};
 use crate::messages;
@@ -250,7 +250,7 @@ fn objects(args: &Discover, dataset: &Dataset, notion: &Notion, mut options: Rea
     let timestamp = jobs::timestamp(args.timestamp);
     let objects = export::objects(&ObjectsArg::DEFAULT, notion);
     let whole = crate::args::FilterArgs { from: None, to: None, ..args.filter.clone() };
-    let wanted = Wanted { objects: Some(objects), notions: &[], filter: &whole, timestamp, rules: &rules };
+    let wanted = Selection { objects: Some(objects), notions: &[], filter: &whole, timestamp, rules: &rules };
     let log = source::job_logs(dataset, &wanted)?.objects.context("no object-centric log was made")?;
     let kind = args.case_notion.as_deref().and_then(|name| name.strip_prefix("object:"));
     options.case_type = kind.map(str::to_owned);

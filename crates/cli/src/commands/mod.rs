@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod backends;
 mod compare;
 mod correlate;
 mod dag;
@@ -29,10 +30,9 @@ mod task_runs;
 mod trace;
 mod transform;
 mod validate;
-mod ways;
 mod wfformat;
 
-// What a build can leave out, see the features in Cargo.toml: in its place is what says so. Ways to trace: `ways.rs`.
+// What a build can leave out, see the features in Cargo.toml: in its place is what says so. Backends of `trace`: `backends.rs`.
 #[cfg_attr(not(feature = "ssh"), path = "without/login_node.rs")]
 mod login_node;
 
@@ -45,7 +45,7 @@ use datasets::dataset_to_change;
 /// Of rights that this program has by its file and not by its caller, keeps those that a trace needs, and for another command none. False where that failed.
 pub fn lent_rights_are_kept_small(cli: &Cli) -> bool {
     let traces = matches!(cli.command, Command::Trace(_) | Command::Doctor(_));
-    let needed: Vec<u32> = ways::built().iter().filter(|_| traces).flat_map(|way| way.lent).copied().collect();
+    let needed: Vec<u32> = backends::built().iter().filter(|_| traces).flat_map(|backend| backend.lent).copied().collect();
     privileges::lent_to().is_none() || privileges::keep_of_lent(&needed)
 }
 

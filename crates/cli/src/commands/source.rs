@@ -121,9 +121,9 @@ pub fn notion(name: Option<&str>, dataset: &Dataset) -> anyhow::Result<Notion> {
 }
 
 /// What is made of jobs.
-pub struct Wanted<'a> {
+pub struct Selection<'a> {
     /// What is in an object-centric log, if there is to be one.
-    pub objects: Option<task_log::objects::Wanted>,
+    pub objects: Option<task_log::objects::ObjectSelection>,
     /// Logs of cases.
     pub notions: &'a [&'static dyn CaseNotion],
     /// Of which events.
@@ -135,7 +135,7 @@ pub struct Wanted<'a> {
 }
 
 /// Makes logs of a dataset's jobs, and of its tasks.
-pub fn job_logs(dataset: &Dataset, wanted: &Wanted<'_>) -> anyhow::Result<Finished> {
+pub fn job_logs(dataset: &Dataset, wanted: &Selection<'_>) -> anyhow::Result<Finished> {
     let _stage = Stage::new("reading the dataset");
     let filter = filter(wanted)?;
     let mut unknown = super::jobs::Unknown::new(&filter);
@@ -165,7 +165,7 @@ pub fn beside_jobs(
     dataset: &Dataset,
     rules: &RowRules,
     filter: &Filter,
-    wanted: task_log::objects::Wanted,
+    wanted: task_log::objects::ObjectSelection,
     jobs: Option<JobObjectLog>,
 ) -> anyhow::Result<JobObjectLog> {
     let jobs = match jobs {
@@ -212,7 +212,7 @@ fn tell_left_out(left_out: LeftOut) {
 }
 
 /// The filter that was asked for, with names as the rules make them.
-pub fn filter(wanted: &Wanted<'_>) -> anyhow::Result<Filter> {
+pub fn filter(wanted: &Selection<'_>) -> anyhow::Result<Filter> {
     let filter = super::jobs::time_filter(wanted.filter)?;
     // What the user typed are the names as they are; the rows have theirs replaced by now.
     let pseudonymiser = wanted.rules.pseudonymiser.as_ref();

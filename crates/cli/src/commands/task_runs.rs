@@ -1,7 +1,7 @@
 //! `flowmine import nextflow` and the other workflow engines.
 
 use anyhow::Context;
-use flowmine_extract_workflow::take_in::take_in;
+use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::{Engine, Options};
 
 use super::datasets::dataset_to_write;
@@ -28,7 +28,7 @@ pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome
     let dataset = dataset_to_write(&args.dataset, &args.kept)?;
     let options = Options { zone_offset_s: args.zone, year: args.year };
     let stage = Stage::new("importing");
-    let report = take_in(&dataset, engine, &paths, &options)?;
+    let report = import_files(&dataset, engine, &paths, &options)?;
     drop(stage);
     let odd: Vec<_> = report.sources.iter().filter(|source| !source.diagnostics.is_empty()).collect();
     for source in odd.iter().take(SHOWN) {

@@ -13,11 +13,11 @@ use flowmine_schema::{Access, Builder, Dataset, DatasetError};
 use flowmine_trace::command::{run_beside, shell_code};
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::options::Filters;
-use flowmine_trace::probe::{self, Wanted};
+use flowmine_trace::probe::{self, Needs};
 use flowmine_trace::stop::{Ended, Stop};
 use flowmine_trace::{CommandLines, Detail, Options, privileges, serve};
 
-use super::ways::{self, Way};
+use super::backends::{self, Backend};
 use crate::args::{BackendArg, CommandLinesArg, DetailArg, TasksArg, Trace};
 use crate::messages;
 use crate::outcome::Outcome;
@@ -25,7 +25,7 @@ use crate::outcome::Outcome;
 /// Traces a command, or the host until a signal.
 pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
     anyhow::ensure!(
-        !ways::built().is_empty(),
+        !backends::built().is_empty(),
         "this flowmine was built without tracing (the feature `tracing`): build it with that feature, or trace with another one into the same dataset"
     );
     if let Some(socket) = &args.join {
@@ -51,7 +51,7 @@ pub fn run(args: &Trace) -> anyhow::Result<Outcome> {
 }
 
 fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> {
-    let way = way(args, &options.filters)?;
+    let backend = backend(args, &options.filters)?;
     let mut host = HostFacts::read(Path::new("/proc"));
     if let Some(name) = &args.host {
         host.name.clone_from(name);
@@ -59,7 +59,7 @@ fn trace(args: &Trace, options: &Options, stop: &Stop) -> anyhow::Result<Ended> 
     let dataset = args.dataset.as_ref().context("--dataset is missing")?;
     let dataset = Dataset::open_or_create_with(dataset, if args.shared { Access::Umask } else { Access::Private }, args.written.as_owner)?;
     let writer = dataset.host_writer(&host.name, &format!("trace, process {}", std::process::id()))?;
-    (way.run)(args, options, host, writer, stop)
+    (backend.run)(args, options, host, writer, stop)
 }
 
 /// Writes the tasks that the command was, if that was asked for.
@@ -188,23 +188,23 @@ fn is_known_file_system(name: &str) -> bool {
     mounted || text("/proc/filesystems").lines().any(|line| line.split('\t').next_back() == Some(name))
 }
 
-/// Which way in: the one that was asked for, or the best.
-fn way(args: &Trace, filters: &Filters) -> anyhow::Result<&'static Way> {
+/// Which backend: the one that was asked for, or the best.
+fn backend(args: &Trace, filters: &Filters) -> anyhow::Result<&'static Backend> {
     let command = !args.command.is_empty();
     match args.backend {
-        BackendArg::Ebpf => ways::way("ebpf"),
+        BackendArg::Ebpf => backends::find("ebpf"),
         BackendArg::Fuse | BackendArg::Ptrace if !command => {
-            Err(Asked("this way in can only trace a command that it starts: flowmine trace … -- COMMAND".to_owned()).into())
+            Err(Asked("this backend can only trace a command that it starts: flowmine trace … -- COMMAND".to_owned()).into())
         }
-        BackendArg::Fuse => ways::way("fuse"),
-        BackendArg::Ptrace => ways::way("ptrace"),
-        BackendArg::Auto if args.serve.is_some() => ways::way("ebpf"),
+        BackendArg::Fuse => backends::find("fuse"),
+        BackendArg::Ptrace => backends::find("ptrace"),
+        BackendArg::Auto if args.serve.is_some() => backends::find("ebpf"),
         BackendArg::Auto => {
             let directories = !filters.directories.is_empty() && !filters.directories.iter().any(|directory| directory == Path::new("/"));
-            let wanted = Wanted { command, directories };
-            let (backend, why) = probe::choose(&ways::verdicts(), wanted).map_err(anyhow::Error::msg)?;
+            let wanted = Needs { command, directories };
+            let (backend, why) = probe::choose(&backends::verdicts(), wanted).map_err(anyhow::Error::msg)?;
             messages::note(&format!("flowmine: tracing with {why}"));
-            ways::way(backend)
+            backends::find(backend)
         }
     }
 }

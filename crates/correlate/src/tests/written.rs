@@ -44,6 +44,21 @@ fn rows() -> Rows {
 }
 
 #[test]
+fn what_an_older_version_derived_is_derived_again() {
+    let (dir, dataset) = dataset(&rows(), 1);
+    let rules = RowRules::default();
+    let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
+    correlate(&dataset, &parts, ALL).unwrap();
+    let links = dataset.row_count::<Link<'static>>().unwrap();
+    let manifest = dir.path().join("d/flowmine.json");
+    let older = std::fs::read_to_string(&manifest).unwrap().replace("\"format_version\": 2", "\"format_version\": 1");
+    std::fs::write(&manifest, older).unwrap();
+    assert!(matches!(dataset.row_count::<Link<'static>>(), Err(DatasetError::Older { found: 1, .. })));
+    correlate(&dataset, &parts, ALL).unwrap();
+    assert_eq!(dataset.row_count::<Link<'static>>().unwrap(), links);
+}
+
+#[test]
 fn links_and_cases() {
     let rows = rows();
     let (_dir, dataset) = dataset(&rows, 3);

@@ -14,7 +14,7 @@ use flowmine_draw::text::{count, counted, duration};
 use super::calendar;
 use super::csv::{Csv, seconds};
 use super::page::{INNER, MARGIN, NAME, Page, RULE, name_in, nothing};
-use crate::batches::{Batches, Kind};
+use crate::batches::{BatchKind, Batches};
 
 /// How batches are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,23 +33,23 @@ const NAMES: f64 = 230.0;
 const BARS: f64 = 450.0;
 const STEP: f64 = 36.0;
 
-fn colour(kind: Kind) -> &'static str {
+fn colour(kind: BatchKind) -> &'static str {
     match kind {
-        Kind::Simultaneous => "#332288",
-        Kind::AtStart => "#44aa99",
-        Kind::AtEnd => "#ddcc77",
-        Kind::Sequential => "#88ccee",
-        Kind::Concurrent => "#cc6677",
+        BatchKind::Simultaneous => "#332288",
+        BatchKind::AtStart => "#44aa99",
+        BatchKind::AtEnd => "#ddcc77",
+        BatchKind::Sequential => "#88ccee",
+        BatchKind::Concurrent => "#cc6677",
     }
 }
 
-fn words(kind: Kind) -> &'static str {
+fn words(kind: BatchKind) -> &'static str {
     match kind {
-        Kind::Simultaneous => "all start and end together",
-        Kind::AtStart => "all start together",
-        Kind::AtEnd => "all end together",
-        Kind::Sequential => "one right after the other",
-        Kind::Concurrent => "otherwise close in time",
+        BatchKind::Simultaneous => "all start and end together",
+        BatchKind::AtStart => "all start together",
+        BatchKind::AtEnd => "all end together",
+        BatchKind::Sequential => "one right after the other",
+        BatchKind::Concurrent => "otherwise close in time",
     }
 }
 
@@ -57,7 +57,7 @@ fn words(kind: Kind) -> &'static str {
 #[derive(Default)]
 struct Row {
     instances: u64,
-    by_kind: BTreeMap<Kind, u64>,
+    by_kind: BTreeMap<BatchKind, u64>,
     sizes: Vec<u64>,
     resources: u64,
 }
@@ -120,7 +120,7 @@ pub fn svg(batches: &Batches, drawing: &Drawing) -> String {
         };
         return page.draw(|sheet, top| nothing(sheet, top, words));
     }
-    let kinds: Vec<(String, String)> = (Kind::ALL.into_iter())
+    let kinds: Vec<(String, String)> = (BatchKind::ALL.into_iter())
         .filter(|kind| rows.iter().any(|(_, row)| row.by_kind.contains_key(kind)))
         .map(|kind| (colour(kind).to_owned(), words(kind).to_owned()))
         .chain([("#e3e8ee".to_owned(), "in no batch".to_owned())])

@@ -8,7 +8,7 @@ use flowmine_draw::duration;
 use flowmine_draw::text::{counted, visible};
 
 use super::csv::{Csv, seconds};
-use crate::check::{Check, Finding, Kind};
+use crate::check::{Check, CheckKind, Finding};
 
 /// So many findings of a kind are shown in a terminal.
 const SHOWN: usize = 10;
@@ -27,12 +27,12 @@ fn sentence(of: &Finding) -> String {
     };
     let amount = bytes(of.bytes);
     let mut out = match of.kind {
-        Kind::MissingDependency => format!("{second} read {amount} that {first} wrote ({file}) and is not declared to wait for it"),
-        Kind::WrittenTwice => format!("{first} and {second} both wrote {file}, and neither is declared to wait for the other"),
-        Kind::NeedlessDependency => format!("{second} is declared to wait for {first}, which gave it nothing"),
-        Kind::UndeclaredInput => format!("{second} read {file} ({amount}), which {first} wrote and which is none of its inputs"),
-        Kind::UndeclaredOutput => format!("{first} wrote {file} ({amount}), which {second} read and which is none of its outputs"),
-        Kind::NeverRead => format!("{first} wrote {file} ({amount}), which nobody read and which is none of its outputs"),
+        CheckKind::MissingDependency => format!("{second} read {amount} that {first} wrote ({file}) and is not declared to wait for it"),
+        CheckKind::WrittenTwice => format!("{first} and {second} both wrote {file}, and neither is declared to wait for the other"),
+        CheckKind::NeedlessDependency => format!("{second} is declared to wait for {first}, which gave it nothing"),
+        CheckKind::UndeclaredInput => format!("{second} read {file} ({amount}), which {first} wrote and which is none of its inputs"),
+        CheckKind::UndeclaredOutput => format!("{first} wrote {file} ({amount}), which {second} read and which is none of its outputs"),
+        CheckKind::NeverRead => format!("{first} wrote {file} ({amount}), which nobody read and which is none of its outputs"),
     };
     if let Some(margin) = of.margin_ns {
         let _ = match margin {
@@ -40,7 +40,7 @@ fn sentence(of: &Finding) -> String {
             _ => write!(out, "; it began to read {} before the last write", duration(margin.unsigned_abs() as f64)),
         };
     }
-    if let Some(cost) = of.cost_ns.filter(|_| of.kind == Kind::NeedlessDependency) {
+    if let Some(cost) = of.cost_ns.filter(|_| of.kind == CheckKind::NeedlessDependency) {
         let _ = write!(out, "; without it, it could have been ready {} earlier", duration(cost as f64));
     }
     if of.doubtful {

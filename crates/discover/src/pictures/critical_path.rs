@@ -13,7 +13,7 @@ use flowmine_draw::text::{counted, visible};
 use super::csv::{Csv, seconds};
 use super::page::{INNER, MARGIN, NAME, Page, name_in, nothing};
 use super::text_table::{self, Column};
-use crate::critical_path::{After, CriticalPath, Gain, Part, Step};
+use crate::critical_path::{After, CriticalPath, Gain, Step, TimePart};
 
 /// So many tasks, gains and activities are shown to people.
 const SHOWN: usize = 20;
@@ -79,8 +79,8 @@ fn parts_of(step: &Step) -> String {
 }
 
 /// The parts that the path has, in the order in which they happen.
-fn parts_there(found: &CriticalPath) -> Vec<Part> {
-    Part::ALL.into_iter().filter(|part| found.parts.iter().any(|of| of.part == *part)).collect()
+fn parts_there(found: &CriticalPath) -> Vec<TimePart> {
+    TimePart::ALL.into_iter().filter(|part| found.parts.iter().any(|of| of.part == *part)).collect()
 }
 
 /// The tasks that are shown: those with most time on the path, in their order, and how many are not.
@@ -170,17 +170,17 @@ fn put_slack(found: &CriticalPath, out: &mut String) {
 const NAMES: f64 = 250.0;
 const STEP: f64 = 30.0;
 
-fn colour(part: Part) -> &'static str {
+fn colour(part: TimePart) -> &'static str {
     match part {
-        Part::Submission => "#b8bfc7",
-        Part::Retry => "#a5122e",
-        Part::Queue => "#ddcc77",
-        Part::Waiting => "#d5dce4",
-        Part::Lag => "#aa4499",
-        Part::Read => "#44aa99",
-        Part::Write => "#e08a5b",
-        Part::Compute | Part::Run => "#2b7bba",
-        Part::Turnaround => "#88ccee",
+        TimePart::Submission => "#b8bfc7",
+        TimePart::Retry => "#a5122e",
+        TimePart::Queue => "#ddcc77",
+        TimePart::Waiting => "#d5dce4",
+        TimePart::Lag => "#aa4499",
+        TimePart::Read => "#44aa99",
+        TimePart::Write => "#e08a5b",
+        TimePart::Compute | TimePart::Run => "#2b7bba",
+        TimePart::Turnaround => "#88ccee",
     }
 }
 
@@ -197,7 +197,7 @@ pub fn svg(found: &CriticalPath) -> String {
     }
     let there = parts_there(found);
     let whole: i64 = found.parts.iter().map(|of| of.time_ns).sum();
-    let words = |part: Part| {
+    let words = |part: TimePart| {
         let ns = found.parts.iter().find(|of| of.part == part).map_or(0, |of| of.time_ns);
         format!("{}: {} ({})", part.name(), duration(ns as f64), percent(ns as f64 / whole.max(1) as f64))
     };
@@ -246,14 +246,14 @@ fn draw_step(sheet: &mut Sheet, step: &Step, axis: &Axis, y: f64) {
 /// # Errors
 /// What the writer says.
 pub fn csv(found: &CriticalPath, out: impl Write) -> io::Result<()> {
-    let names: Vec<String> = Part::ALL.iter().map(|part| format!("{}_s", part.name())).collect();
+    let names: Vec<String> = TimePart::ALL.iter().map(|part| format!("{}_s", part.name())).collect();
     let mut columns = vec!["task", "activity", "after", "from_s", "to_s"];
     columns.extend(names.iter().map(String::as_str));
     let mut csv = Csv::new(out, &columns)?;
     for step in &found.path {
         csv.text(&step.task).text(&step.activity).text(after(step));
         csv.number(Some(seconds(step.from_ns.into()))).number(Some(seconds(step.to_ns.into())));
-        for part in Part::ALL {
+        for part in TimePart::ALL {
             let ns = step.parts.iter().find(|of| of.part == part).map_or(0, |of| of.time_ns);
             csv.number(Some(seconds(ns.into())));
         }

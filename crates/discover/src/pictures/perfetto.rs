@@ -12,7 +12,7 @@ use flowmine_draw::text::visible;
 use serde_json::{Map, Value, json};
 
 use super::calendar;
-use crate::critical_path::{CriticalPath, Part};
+use crate::critical_path::{CriticalPath, TimePart};
 use crate::gantt::{Gantt, Level, lanes};
 
 /// A trace while it is written.
@@ -293,7 +293,7 @@ pub fn critical_path(found: &CriticalPath, out: impl Write) -> io::Result<()> {
         let mut at = from;
         for of in &step.parts {
             let end = at.saturating_add(of.time_ns.max(0)).min(to.max(at));
-            let about = args([("meaning", Some(Part::meaning(of.part).into()))]);
+            let about = args([("meaning", Some(TimePart::meaning(of.part).into()))]);
             trace.slice(Place { group: 1, lane: 2 }, (of.part.name(), of.part.name()), (at, end), about)?;
             at = end;
         }

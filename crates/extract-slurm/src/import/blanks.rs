@@ -14,7 +14,7 @@ use flowmine_slurm::state::State;
 use flowmine_slurm::units;
 
 use super::error::{ImportError, usable};
-use super::kind::Kind;
+use super::kind::FileKind;
 use super::squeue_text::{Column, Columns, FORGERY, is_known_state, is_plausible, record};
 use super::table;
 use super::zone::Zone;
@@ -43,7 +43,7 @@ pub(super) fn read<'a>(
     zone: &mut Zone,
     diagnostics: &mut Diagnostics,
 ) -> Result<Vec<JobRecord<'a>>, ImportError> {
-    let kind = Kind::SqueueText;
+    let kind = FileKind::SqueueText;
     let spans = spans(header);
     let names: Vec<&[u8]> = spans.iter().map(|&(begin, end)| &header[begin..end]).collect();
     let mut columns = Columns::new(&names, true, kind, header_line)?;
@@ -68,7 +68,7 @@ pub(super) fn read<'a>(
 
     let first_id = columns.columns.iter().position(|&column| column == Column::JobId);
     let displayed_first = first_id.is_some_and(|at| chosen.iter().flatten().any(|cells| units::digits(cells[at]).is_none()));
-    columns.settle_ids(displayed_first);
+    columns.resolve_ids(displayed_first);
     let mut records = Vec::with_capacity(chosen.len());
     let mut rejected = 0;
     let mut last_used = None;

@@ -2,7 +2,7 @@
 
 use flowmine_schema::diagnostic::{Diagnostics, Severity};
 
-use super::kind::Kind;
+use super::kind::FileKind;
 
 /// Why a file could not be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,7 +33,7 @@ pub enum ImportError {
     #[error("line {line}, column {column}: not {}: {why}", kind.name())]
     Header {
         /// The kind that was tried.
-        kind: Kind,
+        kind: FileKind,
         /// From 1.
         line: u64,
         /// In bytes, from 1.
@@ -45,7 +45,7 @@ pub enum ImportError {
     #[error("line {line}, column {column}: not {}: {why}", kind.name())]
     Json {
         /// The kind that was tried.
-        kind: Kind,
+        kind: FileKind,
         /// From 1.
         line: u64,
         /// In bytes, from 1.
@@ -79,7 +79,7 @@ pub enum ImportError {
     #[error("not one of the {rejected} rows can be read as {}{}: {why}", kind.name(), place(*line))]
     NothingUsable {
         /// The kind that was tried.
-        kind: Kind,
+        kind: FileKind,
         /// How many.
         rejected: u64,
         /// Of the first rejected one, where known.
@@ -94,7 +94,7 @@ pub enum ImportError {
 pub const MOST_RECORDS: usize = 4_000_000;
 
 fn kinds() -> String {
-    let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+    let names: Vec<&str> = FileKind::ALL.iter().map(|kind| kind.name()).collect();
     format!("{} (text needs its header line)", names.join(", "))
 }
 
@@ -103,7 +103,7 @@ fn place(line: Option<u64>) -> String {
 }
 
 /// Ends an import: an error when rows were rejected and none was read.
-pub(super) fn usable(kind: Kind, read: usize, rejected: u64, diagnostics: &Diagnostics) -> Result<(), ImportError> {
+pub(super) fn usable(kind: FileKind, read: usize, rejected: u64, diagnostics: &Diagnostics) -> Result<(), ImportError> {
     if read > 0 || rejected == 0 {
         return Ok(());
     }

@@ -15,7 +15,7 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::error::ImportError;
-use super::kind::Kind;
+use super::kind::FileKind;
 use flowmine_slurm::units::shown;
 
 /// What a number field says.
@@ -176,7 +176,7 @@ impl Around {
 /// What is wrong with the syntax is an error only when no job stands before it.
 pub fn read(
     bytes: &[u8],
-    kind: Kind,
+    kind: FileKind,
     keep: &[&str],
     diagnostics: &mut Diagnostics,
     mut each: impl FnMut(&Job, &mut Diagnostics),
@@ -197,7 +197,7 @@ pub fn read(
         match json.end() {
             Ok(()) => break None,
             // Another document follows. Of accounting it is read too, since it cannot contradict; and what is no document fails there.
-            Err(error) if kind == Kind::SqueueJson && byte_at(&bytes, error.line(), error.column()) == Some(b'{') => {
+            Err(error) if kind == FileKind::SqueueJson && byte_at(&bytes, error.line(), error.column()) == Some(b'{') => {
                 return Err(ImportError::SeveralPolls { line: error.line() as u64 });
             }
             Err(_) => {}
@@ -459,7 +459,7 @@ mod tests {
 
     fn names(bytes: &[u8]) -> Vec<Vec<u8>> {
         let mut names = Vec::new();
-        read(bytes, Kind::SqueueJson, &["name"], &mut Diagnostics::default(), |job, _| {
+        read(bytes, FileKind::SqueueJson, &["name"], &mut Diagnostics::default(), |job, _| {
             names.push(text::encode(&job.text(&["name"]).unwrap()))
         })
         .unwrap();
@@ -478,11 +478,11 @@ mod tests {
     fn a_cut_file_keeps_what_stands_before() {
         let mut diagnostics = Diagnostics::default();
         let mut count = 0;
-        read(b"{\"jobs\": [{\"name\": \"a\"},\n{\"na", Kind::SqueueJson, &["name"], &mut diagnostics, |_, _| count += 1).unwrap();
+        read(b"{\"jobs\": [{\"name\": \"a\"},\n{\"na", FileKind::SqueueJson, &["name"], &mut diagnostics, |_, _| count += 1).unwrap();
         assert_eq!(count, 1);
         let told: Vec<_> = diagnostics.iter().map(|d| (d.code, d.line)).collect();
         assert_eq!(told, [("json_syntax", Some(2))]);
-        let nothing = read(b"{\"jobs\": [{\"na", Kind::SqueueJson, &["name"], &mut diagnostics, |_, _| ());
+        let nothing = read(b"{\"jobs\": [{\"na", FileKind::SqueueJson, &["name"], &mut diagnostics, |_, _| ());
         assert!(matches!(nothing, Err(ImportError::Json { line: 1, .. })));
     }
 
@@ -491,7 +491,7 @@ mod tests {
         let mut diagnostics = Diagnostics::default();
         let mut count = 0;
         let file = br#"{"jobs": [1, {"name": "a"}, "x", [{"name": 1}], null, {"name": {}}]}"#;
-        let around = read(file, Kind::SqueueJson, &["name"], &mut diagnostics, |_, _| count += 1).unwrap();
+        let around = read(file, FileKind::SqueueJson, &["name"], &mut diagnostics, |_, _| count += 1).unwrap();
         assert_eq!((around.jobs, count, diagnostics.errors()), (6, 2, 4));
     }
 }

@@ -2,7 +2,7 @@
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum FileKind {
     /// squeue's text.
     SqueueText,
     /// squeue's JSON.
@@ -15,18 +15,19 @@ pub enum Kind {
     SlurmMiner,
 }
 
-impl Kind {
+impl FileKind {
     /// All of them.
-    pub const ALL: [Kind; 5] = [Kind::SqueueText, Kind::SqueueJson, Kind::SacctText, Kind::SacctJson, Kind::SlurmMiner];
+    pub const ALL: [FileKind; 5] =
+        [FileKind::SqueueText, FileKind::SqueueJson, FileKind::SacctText, FileKind::SacctJson, FileKind::SlurmMiner];
 
     /// For messages.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::SqueueText => "squeue text",
-            Kind::SqueueJson => "squeue --json",
-            Kind::SacctText => "sacct --parsable2",
-            Kind::SacctJson => "sacct --json",
-            Kind::SlurmMiner => "SLURMminer log",
+            FileKind::SqueueText => "squeue text",
+            FileKind::SqueueJson => "squeue --json",
+            FileKind::SacctText => "sacct --parsable2",
+            FileKind::SacctJson => "sacct --json",
+            FileKind::SlurmMiner => "SLURMminer log",
         }
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! | kind | what makes such a file | read by |
 //! |---|---|---|
-//! | [`Kind::SqueueText`] | `squeue`, with any `-o`, `-O` and separator; `flowmine observe --record` | [`mod@squeue_text`] |
-//! | [`Kind::SqueueJson`] | `squeue --json`, from Slurm 21.08 on; also `scontrol show jobs --json` | [`mod@squeue_json`] |
-//! | [`Kind::SacctText`] | `sacct --parsable2` or `--parsable`, with any delimiter | [`mod@sacct_text`] |
-//! | [`Kind::SacctJson`] | `sacct --json` | [`mod@sacct_json`] |
-//! | [`Kind::SlurmMiner`] | the log of SLURMminer, the case study's tool | [`mod@slurmminer`] |
+//! | [`FileKind::SqueueText`] | `squeue`, with any `-o`, `-O` and separator; `flowmine observe --record` | [`mod@squeue_text`] |
+//! | [`FileKind::SqueueJson`] | `squeue --json`, from Slurm 21.08 on; also `scontrol show jobs --json` | [`mod@squeue_json`] |
+//! | [`FileKind::SacctText`] | `sacct --parsable2` or `--parsable`, with any delimiter | [`mod@sacct_text`] |
+//! | [`FileKind::SacctJson`] | `sacct --json` | [`mod@sacct_json`] |
+//! | [`FileKind::SlurmMiner`] | the log of SLURMminer, the case study's tool | [`mod@slurmminer`] |
 //!
 //! A bad line or record becomes a diagnostic with its place and the rest is read; an [`ImportError`] means that nothing was usable, or that
 //! what is in the file cannot be said truthfully (several polls in one file). Packed files are refused: unpack them first.
@@ -36,7 +36,7 @@ use memchr::memmem;
 
 pub use error::{ImportError, MOST_RECORDS};
 pub use imported::Imported;
-pub use kind::{Kind, Options};
+pub use kind::{FileKind, Options};
 
 /// What a file's bytes have to go through before they are held: a line, a text, a job of any size fills the memory otherwise.
 pub fn gate() -> Gate {
@@ -47,7 +47,7 @@ pub fn gate() -> Gate {
 ///
 /// # Errors
 /// When it is nothing that [`read`] can read; the error says what stands in the first line.
-pub fn recognise(bytes: &[u8]) -> Result<Kind, ImportError> {
+pub fn recognise(bytes: &[u8]) -> Result<FileKind, ImportError> {
     let bytes = without_mark(bytes)?;
     let begin = bytes.iter().position(|b| !b.is_ascii_whitespace()).ok_or(ImportError::Empty)?;
     if matches!(bytes[begin], b'{' | b'[') {
@@ -70,7 +70,7 @@ pub fn recognise(bytes: &[u8]) -> Result<Kind, ImportError> {
 }
 
 /// Which JSON it is: by the keys that only one of them has, else by what it says about itself.
-fn json_kind(bytes: &[u8]) -> Option<Kind> {
+fn json_kind(bytes: &[u8]) -> Option<FileKind> {
     // A quote inside a JSON string is escaped, so that these byte sequences, with the colon, can only be keys.
     let key = |name: &str| {
         let quoted = format!("\"{name}\"");
@@ -80,35 +80,35 @@ fn json_kind(bytes: &[u8]) -> Option<Kind> {
         })
     };
     match (key("job_state"), key("submission")) {
-        (Some(squeue), Some(sacct)) => return Some(if squeue < sacct { Kind::SqueueJson } else { Kind::SacctJson }),
-        (Some(_), None) => return Some(Kind::SqueueJson),
-        (None, Some(_)) => return Some(Kind::SacctJson),
+        (Some(squeue), Some(sacct)) => return Some(if squeue < sacct { FileKind::SqueueJson } else { FileKind::SacctJson }),
+        (Some(_), None) => return Some(FileKind::SqueueJson),
+        (None, Some(_)) => return Some(FileKind::SacctJson),
         (None, None) => {}
     }
     key("jobs")?;
     let has = |what: &str| memmem::find(bytes, what.as_bytes()).is_some();
-    if has("slurmdbd") || has("dbv0.") || has("\"sacct\"") { Some(Kind::SacctJson) } else { Some(Kind::SqueueJson) }
+    if has("slurmdbd") || has("dbv0.") || has("\"sacct\"") { Some(FileKind::SacctJson) } else { Some(FileKind::SqueueJson) }
 }
 
-fn header_kind(line: &[u8]) -> Option<Kind> {
+fn header_kind(line: &[u8]) -> Option<FileKind> {
     let words: Vec<&[u8]> = table::words(line).collect();
     let has = |name: &str| words.contains(&name.as_bytes());
     // A token of letters may touch the names; the names themselves are then found inside.
     let holds = |name: &str| memmem::find(line, name.as_bytes()).is_some();
     if holds(time_column::TIME_COLUMN) && holds("JOBID") {
-        return Some(Kind::SlurmMiner);
+        return Some(FileKind::SlurmMiner);
     }
     if holds("JOBID") && (has("ST") || has("STATE") || holds("STATE")) {
-        return Some(Kind::SqueueText);
+        return Some(FileKind::SqueueText);
     }
     if holds("JobID") && holds("State") {
-        return Some(Kind::SacctText);
+        return Some(FileKind::SacctText);
     }
     // One of the two columns without which nothing can be told: `read` says which is missing.
     if has("JOBID") {
-        Some(Kind::SqueueText)
+        Some(FileKind::SqueueText)
     } else if has("JobID") || has("JobIDRaw") {
-        Some(Kind::SacctText)
+        Some(FileKind::SacctText)
     } else {
         None
     }
@@ -118,21 +118,21 @@ fn header_kind(line: &[u8]) -> Option<Kind> {
 ///
 /// # Errors
 /// [`ImportError`] when nothing in it is usable. Otherwise what was rejected is in `diagnostics`.
-pub fn read<'a>(bytes: &'a [u8], kind: Kind, options: &Options, diagnostics: &mut Diagnostics) -> Result<Imported<'a>, ImportError> {
+pub fn read<'a>(bytes: &'a [u8], kind: FileKind, options: &Options, diagnostics: &mut Diagnostics) -> Result<Imported<'a>, ImportError> {
     let bytes = without_mark(bytes)?;
     if bytes.trim_ascii().is_empty() {
         return Err(ImportError::Empty);
     }
     // Of accounting many lines are steps, which are added to their jobs.
-    if matches!(kind, Kind::SqueueText | Kind::SlurmMiner) && memchr::memchr_iter(b'\n', bytes).count() > MOST_RECORDS {
+    if matches!(kind, FileKind::SqueueText | FileKind::SlurmMiner) && memchr::memchr_iter(b'\n', bytes).count() > MOST_RECORDS {
         return Err(ImportError::TooMany);
     }
     let imported = match kind {
-        Kind::SqueueText => squeue_text::read(bytes, options, diagnostics),
-        Kind::SqueueJson => squeue_json::read(bytes, diagnostics),
-        Kind::SacctText => sacct_text::read(bytes, options, diagnostics),
-        Kind::SacctJson => sacct_json::read(bytes, diagnostics),
-        Kind::SlurmMiner => slurmminer::read(bytes, options, diagnostics),
+        FileKind::SqueueText => squeue_text::read(bytes, options, diagnostics),
+        FileKind::SqueueJson => squeue_json::read(bytes, diagnostics),
+        FileKind::SacctText => sacct_text::read(bytes, options, diagnostics),
+        FileKind::SacctJson => sacct_json::read(bytes, diagnostics),
+        FileKind::SlurmMiner => slurmminer::read(bytes, options, diagnostics),
     }?;
     if let Imported::Accounting { records, .. } = &imported
         && !records.is_empty()

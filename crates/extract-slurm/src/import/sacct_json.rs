@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::error::{ImportError, usable};
 use super::imported::Imported;
 use super::json::{self, Job, Number};
-use super::kind::Kind;
+use super::kind::FileKind;
 use super::squeue_json::{exit, mebibytes, minutes, state};
 use crate::record::JobRecord;
 
@@ -53,7 +53,7 @@ const KEEP: &[&str] = &[
 /// # Errors
 /// See [`ImportError`].
 pub fn read<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) -> Result<Imported<'a>, ImportError> {
-    let kind = Kind::SacctJson;
+    let kind = FileKind::SacctJson;
     let mut records = Vec::new();
     let around = json::read(bytes, kind, KEEP, diagnostics, |job, diagnostics| match record(job, diagnostics) {
         Ok(record) => {

@@ -11,7 +11,7 @@ use flowmine_slurm::units;
 
 use super::error::{ImportError, usable};
 use super::imported::Imported;
-use super::kind::{Kind, Options};
+use super::kind::{FileKind, Options};
 use super::squeue_text::FORGERY;
 use super::table::{self, Separator};
 use super::zone::Zone;
@@ -68,7 +68,7 @@ fn is_known(word: &[u8]) -> bool {
 /// # Errors
 /// See [`ImportError`].
 pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostics) -> Result<Imported<'a>, ImportError> {
-    let kind = Kind::SacctText;
+    let kind = FileKind::SacctText;
     let mut zone = Zone::new(options);
     let Some((header_line, header)) = table::lines(bytes).find(|(_, line)| !line.trim_ascii().is_empty()) else {
         return Err(ImportError::Empty);

@@ -16,7 +16,7 @@ use flowmine_slurm::units;
 
 use super::error::{ImportError, usable};
 use super::imported::Imported;
-use super::kind::{Kind, Options};
+use super::kind::{FileKind, Options};
 use super::squeue_text::{Column, Columns, FORGERY, Rows, column, into_owned, record};
 use super::table::{self, Separator};
 use super::zone::Zone;
@@ -28,7 +28,7 @@ use flowmine_slurm::units::shown;
 /// # Errors
 /// See [`ImportError`].
 pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostics) -> Result<Imported<'a>, ImportError> {
-    let kind = Kind::SlurmMiner;
+    let kind = FileKind::SlurmMiner;
     let mut zone = Zone::new(options);
     let Some((header_line, header)) = table::lines(bytes).find(|(_, line)| !line.trim_ascii().is_empty()) else {
         return Err(ImportError::Empty);
@@ -48,9 +48,9 @@ pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostic
     let mut columns = Columns::new(&cells, false, kind, header_line)?;
     let time_at = columns.columns.iter().position(|&column| column == Column::SeenAt).unwrap_or_default();
     let id_at = columns.columns.iter().position(|&column| column == Column::JobId).unwrap_or_default();
-    let unsettled = columns.columns.clone();
-    let rows = Rows { width: cells.len(), separator: &separator, padded: false, columns: &unsettled };
-    columns.settle_ids(false);
+    let unresolved = columns.columns.clone();
+    let rows = Rows { width: cells.len(), separator: &separator, padded: false, columns: &unresolved };
+    columns.resolve_ids(false);
     let array_at = columns.columns.iter().position(|&column| column == Column::Field(Field::ArrayId));
 
     let mut entries = Vec::new();

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::error::{ImportError, usable};
 use super::imported::Imported;
 use super::json::{self, Job, Number};
-use super::kind::Kind;
+use super::kind::FileKind;
 use crate::record::JobRecord;
 
 const KEEP: &[&str] = &[
@@ -64,7 +64,7 @@ const KEEP: &[&str] = &[
 /// # Errors
 /// See [`ImportError`].
 pub fn read<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) -> Result<Imported<'a>, ImportError> {
-    let kind = Kind::SqueueJson;
+    let kind = FileKind::SqueueJson;
     let mut records = Vec::new();
     let mut clusters: Vec<Cow<'static, str>> = Vec::new();
     let errors = diagnostics.errors();

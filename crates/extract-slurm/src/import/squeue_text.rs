@@ -24,7 +24,7 @@ use flowmine_slurm::units;
 use super::blanks;
 use super::error::{ImportError, usable};
 use super::imported::Imported;
-use super::kind::{Kind, Options};
+use super::kind::{FileKind, Options};
 use super::table::{self, Separator};
 use super::time_column::TIME_COLUMN;
 use super::zone::{Zone, epoch};
@@ -217,14 +217,14 @@ pub(super) struct Columns {
 
 impl Columns {
     /// Of a header's cells. `kind` and `line` are for the error that says which column is missing.
-    pub fn new(cells: &[&[u8]], cut: bool, kind: Kind, line: u64) -> Result<Self, ImportError> {
+    pub fn new(cells: &[&[u8]], cut: bool, kind: FileKind, line: u64) -> Result<Self, ImportError> {
         let columns: Vec<Column> =
             cells.iter().map(|cell| column(cell).or_else(|| if cut { cut_column(cell) } else { None }).unwrap_or(Column::Any)).collect();
         let missing = if !columns.contains(&Column::JobId) {
             "JOBID (%i or %A)"
         } else if !columns.contains(&Column::Field(Field::State)) {
             "STATE or ST (%T or %t)"
-        } else if kind == Kind::SlurmMiner && !columns.contains(&Column::SeenAt) {
+        } else if kind == FileKind::SlurmMiner && !columns.contains(&Column::SeenAt) {
             TIME_COLUMN
         } else {
             return Ok(Self { columns });
@@ -234,7 +234,7 @@ impl Columns {
     }
 
     /// Turns JOBID columns into raw or displayed ones, now that it is known whether a displayed form stands in the first of two.
-    pub fn settle_ids(&mut self, displayed_first: bool) {
+    pub fn resolve_ids(&mut self, displayed_first: bool) {
         let ids: Vec<usize> = (0..self.columns.len()).filter(|&at| self.columns[at] == Column::JobId).collect();
         let has_task = self.columns.contains(&Column::Field(Field::ArrayTask));
         for (nth, &at) in ids.iter().enumerate() {
@@ -345,7 +345,7 @@ fn preamble<'a>(bytes: &'a [u8], zone: &mut Zone, diagnostics: &mut Diagnostics)
         }
     }
     let why = "there is no header; run squeue without --noheader (-h)".to_owned();
-    Err(ImportError::Header { kind: Kind::SqueueText, line: 1, column: 1, why })
+    Err(ImportError::Header { kind: FileKind::SqueueText, line: 1, column: 1, why })
 }
 
 /// squeue's date line, `Fri Nov 20 13:40:50 2026`, as if it were UTC.
@@ -370,7 +370,7 @@ fn date(line: &[u8]) -> Option<i64> {
 /// # Errors
 /// See [`ImportError`].
 pub fn read<'a>(bytes: &'a [u8], options: &Options, diagnostics: &mut Diagnostics) -> Result<Imported<'a>, ImportError> {
-    let kind = Kind::SqueueText;
+    let kind = FileKind::SqueueText;
     let mut zone = Zone::new(options);
     let Preamble { observed_at_ns, cluster, header_line, header, offset } = preamble(bytes, &mut zone, diagnostics)?;
     let body = &bytes[offset..];
@@ -420,7 +420,7 @@ fn recording<'a>(
     let errors = diagnostics.errors();
     let mut records = Vec::new();
     squeue::parse(without_clock.unwrap_or(body), token, diagnostics, |record| records.push(record)).map_err(|why| ImportError::Header {
-        kind: Kind::SqueueText,
+        kind: FileKind::SqueueText,
         line: 1,
         column: 1,
         why: why.to_string(),
@@ -439,7 +439,7 @@ fn delimited<'a>(
     zone: &mut Zone,
     diagnostics: &mut Diagnostics,
 ) -> Result<(Vec<JobRecord<'a>>, Option<String>), ImportError> {
-    let kind = Kind::SqueueText;
+    let kind = FileKind::SqueueText;
     let raw_cells: Vec<&[u8]> = table::split(header, separator).collect();
     let cells: Vec<&[u8]> = raw_cells.iter().map(|cell| cell.trim_ascii()).collect();
     // `%.18i|%.9P` pads; a header that is padded says that the rows are.
@@ -450,7 +450,7 @@ fn delimited<'a>(
     let rejected = accepted.rejected;
     let first_id = columns.columns.iter().position(|&column| column == Column::JobId);
     let displayed_first = first_id.is_some_and(|at| accepted.rows.iter().any(|(_, cells)| units::digits(cells[at]).is_none()));
-    columns.settle_ids(displayed_first);
+    columns.resolve_ids(displayed_first);
     let cluster = columns.columns.iter().position(|&column| column == Column::Cluster);
     let cluster = cluster.and_then(|at| accepted.rows.first().map(|(_, cells)| text::decode(cells[at]).into_owned()));
     let mut records = Vec::with_capacity(accepted.rows.len());
@@ -482,7 +482,7 @@ impl Rows<'_> {
         bytes: &'a [u8],
         first_row: u64,
         header: &[u8],
-        kind: Kind,
+        kind: FileKind,
         diagnostics: &mut Diagnostics,
     ) -> Result<Accepted<'a>, ImportError> {
         let mut accepted = Accepted { rows: Vec::new(), rejected: 0 };
@@ -491,7 +491,7 @@ impl Rows<'_> {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            if line == header && kind == Kind::SqueueText {
+            if line == header && kind == FileKind::SqueueText {
                 return Err(ImportError::SeveralPolls { line: number });
             }
             match self.split(line) {

@@ -14,7 +14,7 @@ use ssh2::{Agent, ErrorCode, Session};
 use super::SshError;
 use super::config::{AgentSocket, HostConfig};
 use super::error::shown;
-use super::key_file::{KeyFile, Kind};
+use super::key_file::{KeyFile, KeyFormat};
 use super::known_hosts::PublicKey;
 use super::passphrase::Passphrases;
 
@@ -186,7 +186,7 @@ impl Login<'_> {
 
     fn with_files(&mut self, files: &[KeyFile], passphrases: &mut Passphrases) -> Result<bool, SshError> {
         for file in files {
-            let Kind::Private { cipher, public } = &file.kind else {
+            let KeyFormat::Private { cipher, public } = &file.kind else {
                 self.tried.push(format!("{} is only a public key and the agent does not hold it", shown(&file.path)));
                 continue;
             };

@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// What the bytes of a key file are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum KeyFormat {
     /// A private key. `cipher` is what it is encrypted with, `public` its public half where it stands in clear.
     Private {
         /// The cipher's name, or none for a key in clear.
@@ -36,7 +36,7 @@ pub(crate) struct KeyFile {
     /// The file.
     pub path: PathBuf,
     /// What it is.
-    pub kind: Kind,
+    pub kind: KeyFormat,
     /// Its text.
     pub text: String,
     mode: u32,
@@ -61,7 +61,7 @@ impl KeyFile {
             .map_err(|_| unusable("it is not text; name a key that ssh-keygen made".to_owned()))?;
         let mut kind = inspect(&text).map_err(unusable)?;
         // A PEM file does not show its public key, but a neighbour may.
-        if let Kind::Private { public: public @ None, .. } = &mut kind {
+        if let KeyFormat::Private { public: public @ None, .. } = &mut kind {
             let mut neighbour = path.as_os_str().to_owned();
             neighbour.push(".pub");
             *public = std::fs::read_to_string(PathBuf::from(neighbour)).ok().as_deref().and_then(public_line);
@@ -72,8 +72,8 @@ impl KeyFile {
     /// The public key, as far as it is known.
     pub fn public(&self) -> Option<&PublicKey> {
         match &self.kind {
-            Kind::Private { public, .. } => public.as_ref(),
-            Kind::Public(public) => Some(public),
+            KeyFormat::Private { public, .. } => public.as_ref(),
+            KeyFormat::Public(public) => Some(public),
         }
     }
 
@@ -89,13 +89,13 @@ impl KeyFile {
 }
 
 /// Says what the text of a key file is, or why it is of no use.
-pub(crate) fn inspect(text: &str) -> Result<Kind, String> {
+pub(crate) fn inspect(text: &str) -> Result<KeyFormat, String> {
     if text.starts_with("PuTTY-User-Key-File") {
         return Err("it is in PuTTY's format; convert it with `puttygen KEY -O private-openssh -o NEW`".to_owned());
     }
     let Some((label, body)) = pem(text) else {
         return public_line(text)
-            .map(Kind::Public)
+            .map(KeyFormat::Public)
             .ok_or_else(|| "it holds no key that is understood; name a key that ssh-keygen made".to_owned());
     };
     match label {
@@ -105,14 +105,14 @@ pub(crate) fn inspect(text: &str) -> Result<Kind, String> {
                 .map_err(|_| "its base64 is damaged; restore it from a copy".to_owned())?;
             openssh(&bytes).ok_or_else(|| "it is cut or damaged; restore it from a copy".to_owned())
         }
-        "ENCRYPTED PRIVATE KEY" => Ok(Kind::Private { cipher: Some("PKCS#8".to_owned()), public: None }),
+        "ENCRYPTED PRIVATE KEY" => Ok(KeyFormat::Private { cipher: Some("PKCS#8".to_owned()), public: None }),
         "PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY" => {
             // RFC 1421 headers: `Proc-Type: 4,ENCRYPTED`, `DEK-Info: AES-128-CBC,…`.
             let header = |name: &str| body.lines().find_map(|l| l.strip_prefix(name)).map(str::trim);
             let encrypted = header("Proc-Type:").is_some_and(|v| v.contains("ENCRYPTED"));
             let cipher = header("DEK-Info:").and_then(|v| v.split(',').next()).unwrap_or("unknown");
             let cipher: String = cipher.chars().filter(char::is_ascii_graphic).take(40).collect();
-            Ok(Kind::Private { cipher: encrypted.then_some(cipher), public: None })
+            Ok(KeyFormat::Private { cipher: encrypted.then_some(cipher), public: None })
         }
         "DSA PRIVATE KEY" => Err("it is a DSA key, which nobody accepts any more; make an ed25519 key".to_owned()),
         _ => Err("it is no private key; name a key that ssh-keygen made".to_owned()),
@@ -127,7 +127,7 @@ fn pem(text: &str) -> Option<(&str, &str)> {
     Some((label, body))
 }
 
-fn openssh(bytes: &[u8]) -> Option<Kind> {
+fn openssh(bytes: &[u8]) -> Option<KeyFormat> {
     let mut rest = bytes.strip_prefix(b"openssh-key-v1\0")?;
     let cipher = take_string(&mut rest)?;
     let _kdf = take_string(&mut rest)?;
@@ -139,7 +139,7 @@ fn openssh(bytes: &[u8]) -> Option<Kind> {
     }
     let public = PublicKey::from_blob(take_string(&mut rest)?);
     let cipher = std::str::from_utf8(cipher).ok().filter(|c| c.bytes().all(|b| b.is_ascii_graphic()))?;
-    Some(Kind::Private { cipher: (cipher != "none").then(|| cipher.to_owned()), public })
+    Some(KeyFormat::Private { cipher: (cipher != "none").then(|| cipher.to_owned()), public })
 }
 
 /// A length-prefixed string (RFC 4251, section 5).
@@ -185,9 +185,9 @@ mod tests {
 
     #[test]
     fn openssh_format_says_cipher_and_public_key() {
-        let Kind::Private { cipher: None, public: Some(public) } = inspect(&openssh_text("none")).unwrap() else { panic!() };
+        let KeyFormat::Private { cipher: None, public: Some(public) } = inspect(&openssh_text("none")).unwrap() else { panic!() };
         assert_eq!(public.key_type(), "ssh-ed25519");
-        let Kind::Private { cipher: Some(cipher), .. } = inspect(&openssh_text("aes256-ctr")).unwrap() else { panic!() };
+        let KeyFormat::Private { cipher: Some(cipher), .. } = inspect(&openssh_text("aes256-ctr")).unwrap() else { panic!() };
         assert_eq!(cipher, "aes256-ctr");
     }
 
@@ -195,8 +195,8 @@ mod tests {
     fn pem_forms() {
         let block = |label: &str, head: &str| format!("-----BEGIN {label}-----\n{head}AAAA\n-----END {label}-----\n");
         let cipher = |text: String| match inspect(&text).unwrap() {
-            Kind::Private { cipher, .. } => cipher,
-            Kind::Public(_) => panic!(),
+            KeyFormat::Private { cipher, .. } => cipher,
+            KeyFormat::Public(_) => panic!(),
         };
         assert_eq!(cipher(block("RSA PRIVATE KEY", "")), None);
         assert_eq!(cipher(block("PRIVATE KEY", "")), None);

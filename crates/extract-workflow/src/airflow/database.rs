@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::attempt::{Attempts, Key, instance};
 use super::dag::Dag;
-use super::{said, state};
+use super::{common, state};
 use crate::{Row, Source, json};
 
 /// The tables, with the columns that are read of them.
@@ -130,7 +130,7 @@ impl Database {
             started_ns: started.filter(|_| status != "submitted"),
             started_precision_ns: started.filter(|_| status != "submitted").map(|_| 1000),
             finished_ns: finished,
-            finished_precision_ns: finished.filter(|_| said::ended_itself(state.as_deref())).map(|_| 1000),
+            finished_precision_ns: finished.filter(|_| common::ended_itself(state.as_deref())).map(|_| 1000),
             realtime_s: row.get("duration").and_then(Value::as_f64).filter(|s| (0.0..1e12).contains(s) && finished.is_some()),
             ..plain
         };

@@ -5,11 +5,11 @@
 
 mod attempt;
 mod between;
+mod common;
 mod dag;
 mod database;
 mod line;
 mod postgres;
-mod said;
 mod scheduler_log;
 mod sqlite;
 mod state;

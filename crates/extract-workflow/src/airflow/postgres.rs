@@ -76,8 +76,8 @@ pub fn fetch(address: &Path, dir: &Path) -> Result<PathBuf, String> {
     }
     let output = child.wait_with_output().map_err(|error| format!("psql: {error}"))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("psql could not read the database: {}", said.trim()));
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("psql could not read the database: {}", message.trim()));
     }
     Ok(path)
 }

@@ -20,7 +20,7 @@ use flowmine_schema::{text, time};
 use super::attempt::Key;
 use super::between::between;
 use super::line::Line;
-use super::{said, state};
+use super::{common, state};
 use crate::input::without_escapes;
 use crate::{Options, Row, Source, input};
 
@@ -55,7 +55,7 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
             source.diagnostics.push(Diagnostic::error("line_bad", message).at(number, Some(1)));
         }
     }
-    said::without_zone(without_zone, source);
+    common::without_zone(without_zone, source);
     Ok(rows)
 }
 
@@ -183,7 +183,7 @@ fn finished(text: &str) -> Option<(Key, Row)> {
         started_ns: started,
         started_precision_ns: started.map(|_| 1000),
         finished_ns: finished,
-        finished_precision_ns: finished.filter(|_| said::ended_itself(word("state"))).map(|_| 1000),
+        finished_precision_ns: finished.filter(|_| common::ended_itself(word("state"))).map(|_| 1000),
         realtime_s: word("run_duration").and_then(|text| text.parse().ok()).filter(|s: &f64| (0.0..1e12).contains(s)),
         ..key.row("")
     };

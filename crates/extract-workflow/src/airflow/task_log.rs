@@ -12,8 +12,8 @@ use flowmine_schema::text;
 
 use super::attempt::Key;
 use super::between::between;
+use super::common;
 use super::line::Line;
-use super::said;
 use crate::input::without_escapes;
 use crate::{Options, Row, Source, input};
 
@@ -53,7 +53,7 @@ pub fn read(reader: impl BufRead, source: &mut Source, options: &Options) -> io:
         key = key.or_else(|| line.key.clone()).or_else(|| seen.key_of_text(&line.text));
         seen.see(line);
     }
-    said::without_zone(without_zone, source);
+    common::without_zone(without_zone, source);
     Ok(key.map(|key| {
         let row = seen.row(&key, &source.name);
         (key, row)

@@ -30,7 +30,7 @@ pub enum Parents {
     /// It runs at the exit: all other tasks of the workflow end before it. Those of its own template come before it, too.
     AtExit(Vec<String>),
     /// Nothing leads to it from where the workflow begins: a hook.
-    NotTold,
+    Unknown,
     /// There are more edges than are gone along.
     TooMany,
 }
@@ -83,14 +83,14 @@ impl<'n> Graph<'n> {
     pub fn parents(&mut self, id: &str) -> Parents {
         let mut parents = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
-        let Some(first) = self.nodes.get_key_value(id).map(|(id, _)| id.as_str()) else { return Parents::NotTold };
+        let Some(first) = self.nodes.get_key_value(id).map(|(id, _)| id.as_str()) else { return Parents::Unknown };
         let mut open = vec![first];
         let mut at_exit = false;
         while let Some(at) = open.pop() {
             let before = self.before.get(at).map(Vec::as_slice).unwrap_or_default();
             if before.is_empty() && at != self.root {
                 if at != self.exit {
-                    return Parents::NotTold;
+                    return Parents::Unknown;
                 }
                 at_exit = true;
             }

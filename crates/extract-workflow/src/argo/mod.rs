@@ -55,7 +55,7 @@ impl Engine for Argo {
 
     fn read(&self, sources: &mut [Source], _options: &Options) -> Vec<Row> {
         sources.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
-        let mut told = Told::default();
+        let mut told = Workflows::default();
         for (at, source) in sources.iter_mut().enumerate() {
             if source.kind == YAML {
                 let diagnostic = Diagnostic::error("yaml_not_read", "this is an Argo workflow in YAML, of which only JSON is read");
@@ -79,12 +79,12 @@ impl Engine for Argo {
 
 /// The workflows of all sources, with the place of the source that told of each last.
 #[derive(Default)]
-struct Told {
+struct Workflows {
     workflows: BTreeMap<String, (usize, Workflow)>,
     nodes: usize,
 }
 
-impl Told {
+impl Workflows {
     fn read(&mut self, text: &str, at: usize, source: &mut Source) {
         json::each(text, |object, line| match object {
             Ok(object) => self.see(&object, line, at, source),

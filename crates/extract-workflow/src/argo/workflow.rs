@@ -32,11 +32,11 @@ impl Workflow {
     /// Reads an object; `None`, and a diagnostic, when it tells of no node.
     pub fn read(object: &Value, line: u64, source: &mut Source) -> Option<Self> {
         let (metadata, status) = (&object["metadata"], &object["status"]);
-        let said = &mut source.diagnostics;
+        let diagnostics = &mut source.diagnostics;
         let unpacked = match nodes(status) {
             Ok(nodes) => nodes,
             Err(diagnostic) => {
-                said.push(diagnostic.at(line, None));
+                diagnostics.push(diagnostic.at(line, None));
                 return None;
             }
         };
@@ -53,11 +53,11 @@ impl Workflow {
         };
         let Some(told) = object["status"]["nodes"].as_object().filter(|nodes| !nodes.is_empty()) else {
             let why = text(&status["message"]).map(|why| format!(": {why}")).unwrap_or_default();
-            said.push(Diagnostic::warning("workflow_without_run", format!("the workflow has no node that ran{why}")).at(line, None));
+            diagnostics.push(Diagnostic::warning("workflow_without_run", format!("the workflow has no node that ran{why}")).at(line, None));
             return None;
         };
         if let Err(e) = input::not_too_many(told.len()) {
-            said.push(Diagnostic::error("too_many_tasks", e.to_string()).at(line, None));
+            diagnostics.push(Diagnostic::error("too_many_tasks", e.to_string()).at(line, None));
             return None;
         }
         let mut templates = Templates::new(object);
@@ -66,12 +66,12 @@ impl Workflow {
             told.iter().map(|(id, node)| (id.clone(), node::read(id, node, object, &mut templates, is_over))).collect();
         if templates.too_much > 0 {
             let message = "the texts of templates are repeated so often that one is left out";
-            said.push(Diagnostic { count: templates.too_much, ..Diagnostic::warning("texts_left_out", message) }.at(line, None));
+            diagnostics.push(Diagnostic { count: templates.too_much, ..Diagnostic::warning("texts_left_out", message) }.at(line, None));
         }
         let (uid, name, namespace) = (text(&metadata["uid"]), text(&metadata["name"]), text(&metadata["namespace"]));
         let repeated = uid.as_ref().map_or(0, String::len) + name.as_ref().map_or(0, String::len);
         if repeated.saturating_mul(nodes.len()) > input::MOST_REPEATED {
-            said.push(Diagnostic::error("name_too_long", "the workflow's name is too long for so many nodes").at(line, None));
+            diagnostics.push(Diagnostic::error("name_too_long", "the workflow's name is too long for so many nodes").at(line, None));
             return None;
         }
         let mut workflow = Self {
@@ -83,7 +83,7 @@ impl Workflow {
             nodes,
             earlier: BTreeMap::new(),
         };
-        workflow.say_what_is_odd(line, said);
+        workflow.say_what_is_odd(line, diagnostics);
         for row in workflow.nodes.values_mut().filter_map(|node| node.row.as_mut()) {
             source.sign(row);
             row.line = Some(line as i64);
@@ -91,14 +91,14 @@ impl Workflow {
         Some(workflow)
     }
 
-    fn say_what_is_odd(&self, line: u64, said: &mut Diagnostics) {
+    fn say_what_is_odd(&self, line: u64, diagnostics: &mut Diagnostics) {
         const KNOWN: [&str; 11] =
             ["Pod", "Container", "Suspend", "HTTP", "Plugin", "DAG", "Steps", "StepGroup", "TaskGroup", "Retry", "Skipped"];
         let shown = |node: &Node| format!("{:?}", node.id);
         let mut count = |code: &'static str, nodes: Vec<&Node>, message: &str| {
             if let Some(first) = nodes.first() {
                 let message = format!("{message}, the first is {}", shown(first));
-                said.push(Diagnostic { count: nodes.len() as u64, ..Diagnostic::warning(code, message) }.at(line, None));
+                diagnostics.push(Diagnostic { count: nodes.len() as u64, ..Diagnostic::warning(code, message) }.at(line, None));
             }
         };
         let of = |wanted: &dyn Fn(&&Node) -> bool| self.nodes.values().filter(wanted).collect::<Vec<_>>();
@@ -140,7 +140,7 @@ impl Workflow {
     }
 
     /// The rows of its tasks.
-    pub fn rows(self, said: &mut Diagnostics) -> Vec<Row> {
+    pub fn rows(self, diagnostics: &mut Diagnostics) -> Vec<Row> {
         let Self { uid, name, makespan_s, mut nodes, earlier, .. } = self;
         let mut executions = Vec::new();
         let mut take = |node: &mut Node| {
@@ -179,7 +179,7 @@ impl Workflow {
         let too_many = put_parents(&mut rows, parents, &graph.at_exit());
         if too_many > 0 {
             let message = "a task waits for so many that all pairs are too many: its parents are not told";
-            said.push(Diagnostic { count: too_many, ..Diagnostic::warning("parents_too_many", message) });
+            diagnostics.push(Diagnostic { count: too_many, ..Diagnostic::warning("parents_too_many", message) });
         }
         let first = |row: &Row| row.submitted_ns.or(row.started_ns).or(row.finished_ns);
         rows.sort_by(|a, b| (first(a), &a.task_id, a.attempt).cmp(&(first(b), &b.task_id, b.attempt)));
@@ -209,7 +209,7 @@ fn put_parents(rows: &mut [Row], parents: Vec<Parents>, at_exit: &HashSet<String
             // Within its own template others come first.
             Parents::AtExit(parents) if parents.is_empty() => Some(ends.clone()),
             Parents::AtExit(parents) => Some(parents),
-            Parents::NotTold => None,
+            Parents::Unknown => None,
             Parents::TooMany => {
                 too_many += 1;
                 None

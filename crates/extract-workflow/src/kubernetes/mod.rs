@@ -47,7 +47,7 @@ impl Engine for Kubernetes {
 
     fn read(&self, sources: &mut [Source], _options: &Options) -> Vec<Row> {
         sources.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
-        let mut told = Told::default();
+        let mut told = PodsAndEvents::default();
         for (at, source) in sources.iter_mut().enumerate() {
             match input::whole(&source.path) {
                 Ok(text) => told.read(&text, at, source),
@@ -60,12 +60,12 @@ impl Engine for Kubernetes {
 
 /// What all sources tell; the numbers are places in the list of sources.
 #[derive(Debug, Default)]
-struct Told {
+struct PodsAndEvents {
     pods: Vec<(usize, Seen)>,
     events: BTreeSet<(Event, usize)>,
 }
 
-impl Told {
+impl PodsAndEvents {
     fn read(&mut self, text: &str, at: usize, source: &mut Source) {
         json::each(text, |object, line| match object {
             Ok(object) => self.see(&object, Some(line), at, source),

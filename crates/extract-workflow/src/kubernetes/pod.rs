@@ -24,14 +24,14 @@ pub struct Seen {
 }
 
 /// Reads a pod; `None`, and a diagnostic, when it has no uid.
-pub fn read(pod: &Value, is_deleted: bool, place: Option<u64>, said: &mut Diagnostics) -> Option<Seen> {
+pub fn read(pod: &Value, is_deleted: bool, place: Option<u64>, diagnostics: &mut Diagnostics) -> Option<Seen> {
     let (metadata, spec, status) = (&pod["metadata"], &pod["spec"], &pod["status"]);
     let at = |diagnostic: Diagnostic| match place {
         Some(line) => diagnostic.at(line, None),
         None => diagnostic,
     };
     let Some(uid) = text(&metadata["uid"]) else {
-        said.push(at(Diagnostic::error("pod_without_uid", "a pod has no metadata.uid")));
+        diagnostics.push(at(Diagnostic::error("pod_without_uid", "a pod has no metadata.uid")));
         return None;
     };
     let container = main_container(&spec["containers"]);
@@ -43,9 +43,9 @@ pub fn read(pod: &Value, is_deleted: bool, place: Option<u64>, said: &mut Diagno
     };
     let cpus = asked("cpu").and_then(quantity::parse);
     // A watch would say it at each change.
-    if cpus.is_some_and(|cpus| cpus.fract() != 0.0) && !said.iter().any(|known| known.code == "cpu_fraction") {
+    if cpus.is_some_and(|cpus| cpus.fract() != 0.0) && !diagnostics.iter().any(|known| known.code == "cpu_fraction") {
         let message = "parts of a CPU are asked for, here or later on, which the column cpus cannot hold: it is null";
-        said.push(at(Diagnostic::warning("cpu_fraction", message)));
+        diagnostics.push(at(Diagnostic::warning("cpu_fraction", message)));
     }
     let command: Vec<&str> = list(&container["command"]).chain(list(&container["args"])).filter_map(Value::as_str).collect();
     let Identity { run_id, run_name, task_id, logical_task, tag, attempt } = identity(pod);

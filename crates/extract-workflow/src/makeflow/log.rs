@@ -66,7 +66,7 @@ pub struct Run {
 ///
 /// # Errors
 /// When reading fails. What is wrong in a line is said in `said`.
-pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Vec<Run>> {
+pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<Vec<Run>> {
     let mut lines = input::lines(reader);
     let mut runs = Vec::new();
     let mut run = Run::default();
@@ -81,20 +81,20 @@ pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Vec<Run>
                     let rules = run.rules.clone();
                     // Each run has the rules of those before it.
                     before += 1 + run.rules.len() + run.rows.len() + (run.bytes.len() + run.names) / 16;
-                    runs.push(std::mem::take(&mut run).finish(said));
+                    runs.push(std::mem::take(&mut run).finish(diagnostics));
                     run.rules = rules;
                 }
-                run.see_mark(mark, number, said)
+                run.see_mark(mark, number, diagnostics)
             }
             None if line.trim().is_empty() => Some(()),
             None => run.see_change(&line, number),
         };
         if understood.is_none() {
             let shown: String = line.chars().take(60).collect();
-            said.push(Diagnostic::error("line_bad", format!("{shown:?} is no line of a Makeflow log")).at(number, Some(1)));
+            diagnostics.push(Diagnostic::error("line_bad", format!("{shown:?} is no line of a Makeflow log")).at(number, Some(1)));
         }
     }
-    runs.push(run.finish(said));
+    runs.push(run.finish(diagnostics));
     Ok(runs)
 }
 
@@ -130,7 +130,7 @@ pub fn is_first_line(line: &str) -> bool {
 }
 
 impl Run {
-    fn see_mark(&mut self, mark: &str, line: u64, said: &mut Diagnostics) -> Option<()> {
+    fn see_mark(&mut self, mark: &str, line: u64, diagnostics: &mut Diagnostics) -> Option<()> {
         let (what, rest) = kind(mark);
         match what {
             "STARTED" => self.began = Some(rest.trim().to_owned()),
@@ -142,7 +142,7 @@ impl Run {
             _ => {
                 let shown: String = what.chars().take(20).collect();
                 let message = format!("the mark {shown:?} is not known, and is passed over as Makeflow does");
-                said.push(Diagnostic::warning("mark_unknown", message).at(line, Some(1)));
+                diagnostics.push(Diagnostic::warning("mark_unknown", message).at(line, Some(1)));
             }
         }
         Some(())
@@ -224,7 +224,7 @@ impl Run {
         Some(())
     }
 
-    fn finish(mut self, said: &mut Diagnostics) -> Self {
+    fn finish(mut self, diagnostics: &mut Diagnostics) -> Self {
         if self.end.as_ref().is_some_and(|(_, mark)| mark == "ABORTED") {
             for at in self.open.values() {
                 self.rows[*at].status = "aborted".into();
@@ -238,7 +238,7 @@ impl Run {
                 "the log says COMPLETED, but of {} rules {complete} are complete, {failed} failed, {aborted} were aborted and {waiting} never ran",
                 self.total.unwrap_or_default()
             );
-            said.push(Diagnostic::warning("run_incomplete", message).at(*line, None));
+            diagnostics.push(Diagnostic::warning("run_incomplete", message).at(*line, None));
         }
         self
     }

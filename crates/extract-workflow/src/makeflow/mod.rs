@@ -68,13 +68,13 @@ impl Engine for Makeflow {
     fn read(&self, sources: &mut [Source], _options: &Options) -> Vec<Row> {
         let rank = |kind: &str| [LOG, WORKFLOW, SUMMARY, SERIES].iter().position(|known| *known == kind);
         sources.sort_by(|a, b| (rank(a.kind), &a.name, &a.path).cmp(&(rank(b.kind), &b.name, &b.path)));
-        let mut told = Told::default();
+        let mut told = Contents::default();
         for (at, source) in sources.iter_mut().enumerate() {
             if let Err(e) = told.read(at, source) {
                 source.refuse(Diagnostic::error("file_unreadable", e.to_string()));
             }
         }
-        let Told { mut runs, workflows, summaries, series } = told;
+        let Contents { mut runs, workflows, summaries, series } = told;
         join_workflows(sources, &mut runs, workflows);
         let alone: Vec<Row> = summaries.into_iter().filter_map(|(at, row)| join_summary(sources, at, row, &mut runs)).collect();
         for (at, series) in series {
@@ -99,14 +99,14 @@ impl Engine for Makeflow {
 
 /// What each source tells, by its number.
 #[derive(Default)]
-struct Told {
+struct Contents {
     runs: Vec<(usize, Run)>,
     workflows: Vec<(usize, Vec<Rule>)>,
     summaries: Vec<(usize, Row)>,
     series: Vec<(usize, Series)>,
 }
 
-impl Told {
+impl Contents {
     fn read(&mut self, at: usize, source: &mut Source) -> io::Result<()> {
         match source.kind {
             LOG => {

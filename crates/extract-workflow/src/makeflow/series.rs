@@ -34,7 +34,7 @@ pub struct Series {
 ///
 /// # Errors
 /// When reading fails. What is wrong in a line is said in `said`.
-pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Series> {
+pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<Series> {
     let mut lines = input::lines(reader);
     let mut columns: Vec<String> = Vec::new();
     let mut series = Series::default();
@@ -43,7 +43,7 @@ pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Series> 
         if let Some(names) = line.strip_prefix(COLUMNS) {
             columns = names.split_ascii_whitespace().map(str::to_owned).collect();
         } else if !line.starts_with('#') && !line.trim().is_empty() && series.sample(&line, &columns).is_none() {
-            said.push(Diagnostic::error("line_bad", "this is no sample of Makeflow's resource monitor").at(number, Some(1)));
+            diagnostics.push(Diagnostic::error("line_bad", "this is no sample of Makeflow's resource monitor").at(number, Some(1)));
         }
     }
     Ok(series)

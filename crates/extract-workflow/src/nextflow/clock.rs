@@ -166,24 +166,30 @@ impl Clock {
     }
 
     /// Puts together what is known. Says what had to be assumed.
-    pub fn resolve(&self, options: &Options, file_mtime_ns: Option<i64>, first_line: u64, said: &mut Diagnostics) -> Option<Resolved> {
+    pub fn resolve(
+        &self,
+        options: &Options,
+        file_mtime_ns: Option<i64>,
+        first_line: u64,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Resolved> {
         let told = self.utc.and_then(|(seconds, year)| {
             let offset = (seconds + SKEW_S).div_euclid(QUARTER_HOUR_S) * QUARTER_HOUR_S;
             (seconds - offset <= LONGEST_DELAY_S).then_some((offset, year))
         });
-        let (offset_s, zone_precision_ns) = self.zone(options, told.map(|told| told.0), first_line, said);
+        let (offset_s, zone_precision_ns) = self.zone(options, told.map(|told| told.0), first_line, diagnostics);
         let first_year = self.utc.map(|utc| utc.1).or(self.of_report).or(options.year);
-        let first_year = first_year.or_else(|| self.year_of_file(file_mtime_ns, first_line, said))?;
+        let first_year = first_year.or_else(|| self.year_of_file(file_mtime_ns, first_line, diagnostics))?;
         Some(Resolved { first_year, offset_s, zone_precision_ns })
     }
 
-    fn zone(&self, options: &Options, told: Option<i64>, line: u64, said: &mut Diagnostics) -> (i64, i64) {
+    fn zone(&self, options: &Options, told: Option<i64>, line: u64, diagnostics: &mut Diagnostics) -> (i64, i64) {
         match (told, options.zone_offset_s, self.built.and_then(|built| built.1)) {
             (Some(told), given, _) => {
                 if given.is_some_and(|given| given != told) {
                     let message =
                         format!("the log's own times say that its zone is {}, not what was given; the log is believed", zone_name(told));
-                    said.push(Diagnostic::warning("zone_contradicted", message).at(line, None));
+                    diagnostics.push(Diagnostic::warning("zone_contradicted", message).at(line, None));
                 }
                 (told, 0)
             }
@@ -194,7 +200,7 @@ impl Clock {
                     "the log does not tell its zone; that of the day on which Nextflow was built is taken, {}, which daylight saving time can make wrong by an hour",
                     zone_name(built)
                 );
-                said.push(
+                diagnostics.push(
                     Diagnostic::warning("zone_of_build", message).at(line, None).advise("say the zone with --zone, as in --zone=+01:00"),
                 );
                 (built, 3600 * SECOND_NS)
@@ -202,13 +208,14 @@ impl Clock {
             (None, None, None) => {
                 let message =
                     "the log does not tell its zone; its times are taken as UTC and can be wrong by up to 14 hours, all by the same";
-                said.push(Diagnostic::warning("no_zone", message).at(line, None).advise("say the zone with --zone, as in --zone=+01:00"));
+                diagnostics
+                    .push(Diagnostic::warning("no_zone", message).at(line, None).advise("say the zone with --zone, as in --zone=+01:00"));
                 (0, ANY_ZONE_NS)
             }
         }
     }
 
-    fn year_of_file(&self, mtime_ns: Option<i64>, line: u64, said: &mut Diagnostics) -> Option<i32> {
+    fn year_of_file(&self, mtime_ns: Option<i64>, line: u64, diagnostics: &mut Diagnostics) -> Option<i32> {
         let last = self.last?;
         let advice = "say the year of the first line with --year";
         // A day more, because the zone is not known.
@@ -225,12 +232,12 @@ impl Clock {
                 let range =
                     earliest.map(|built| format!("; by the Nextflow that it is of, any from {built} on is possible")).unwrap_or_default();
                 let message = format!("the log does not tell its year; by the modification time of the file it is {year}{range}");
-                said.push(Diagnostic::warning("year_of_file", message).at(line, None).advise(advice));
+                diagnostics.push(Diagnostic::warning("year_of_file", message).at(line, None).advise(advice));
                 Some(year)
             }
             None => {
                 let message = "the log does not tell its year, and the file's modification time does not fit: its local times are left out";
-                said.push(Diagnostic::warning("no_year", message).at(line, None).advise(advice));
+                diagnostics.push(Diagnostic::warning("no_year", message).at(line, None).advise(advice));
                 None
             }
         }
@@ -259,9 +266,9 @@ mod tests {
     }
 
     fn resolve(clock: &Clock, options: &Options, mtime: Option<&str>) -> (Option<Resolved>, Vec<&'static str>) {
-        let mut said = Diagnostics::default();
-        let resolved = clock.resolve(options, mtime.map(utc), 1, &mut said);
-        (resolved, said.iter().map(|d| d.code).collect())
+        let mut diagnostics = Diagnostics::default();
+        let resolved = clock.resolve(options, mtime.map(utc), 1, &mut diagnostics);
+        (resolved, diagnostics.iter().map(|d| d.code).collect())
     }
 
     #[test]
@@ -300,11 +307,11 @@ mod tests {
             let mut clock = Clock::default();
             let stamp = stamp(&mut clock, line).unwrap();
             clock.see_utc(stamp, utc(newest));
-            let (resolved, said) = resolve(&clock, &Options::default(), None);
+            let (resolved, diagnostics) = resolve(&clock, &Options::default(), None);
             let resolved = resolved.unwrap();
             match offset_s {
-                Some(offset_s) => assert_eq!((resolved.offset_s, resolved.zone_precision_ns, said), (offset_s, 0, vec![]), "{line}"),
-                None => assert_eq!((resolved.zone_precision_ns, said), (ANY_ZONE_NS, vec!["no_zone"]), "{line}"),
+                Some(offset_s) => assert_eq!((resolved.offset_s, resolved.zone_precision_ns, diagnostics), (offset_s, 0, vec![]), "{line}"),
+                None => assert_eq!((resolved.zone_precision_ns, diagnostics), (ANY_ZONE_NS, vec!["no_zone"]), "{line}"),
             }
         }
     }
@@ -318,8 +325,8 @@ mod tests {
         }
         assert_eq!(resolve(&clock, &Options::default(), None).0.unwrap().offset_s, 7200);
         let options = Options { zone_offset_s: Some(3600), ..Options::default() };
-        let (resolved, said) = resolve(&clock, &options, None);
-        assert_eq!((resolved.unwrap().offset_s, said), (7200, vec!["zone_contradicted"]));
+        let (resolved, diagnostics) = resolve(&clock, &options, None);
+        assert_eq!((resolved.unwrap().offset_s, diagnostics), (7200, vec!["zone_contradicted"]));
     }
 
     #[test]
@@ -344,10 +351,10 @@ mod tests {
             let mut clock = Clock::default();
             clock.see_built("06-10-2023 21:19 UTC ");
             let stamp = stamp(&mut clock, line).unwrap();
-            let (resolved, said) = resolve(&clock, options, mtime);
-            (resolved.and_then(|resolved| resolved.utc(stamp)).map(|(ns, _)| time::rfc3339(ns)), said)
+            let (resolved, diagnostics) = resolve(&clock, options, mtime);
+            (resolved.and_then(|resolved| resolved.utc(stamp)).map(|(ns, _)| time::rfc3339(ns)), diagnostics)
         };
-        let told = |text: &str, said: &[&'static str]| (Some(text.to_owned()), said.to_vec());
+        let told = |text: &str, diagnostics: &[&'static str]| (Some(text.to_owned()), diagnostics.to_vec());
         let none = Options::default();
         assert_eq!(at("Oct-16 10:00:00.000", &none, Some("2023-10-16T10:00:05Z")), told("2023-10-16T10:00:00Z", &["year_of_file"]));
         assert_eq!(at("Dec-31 23:59:59.000", &none, Some("2025-01-05T00:00:00Z")), told("2024-12-31T23:59:59Z", &["year_of_file"]));

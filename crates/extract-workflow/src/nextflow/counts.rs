@@ -49,7 +49,7 @@ impl Counts {
     }
 
     /// Says where the engine counted otherwise.
-    pub fn compare(&self, stats: &str, line: u64, said: &mut Diagnostics) {
+    pub fn compare(&self, stats: &str, line: u64, diagnostics: &mut Diagnostics) {
         let told = |name: &str| count_of(stats, name);
         let failed = told("failedCount").map(|failed| failed + told("abortedCount").unwrap_or(0));
         let apart = if told("pendingCount").is_none() { told("ignoredCount").unwrap_or(0) } else { 0 };
@@ -63,7 +63,7 @@ impl Counts {
         ] {
             if let Some(told) = told.filter(|told| *told != counted) {
                 let message = format!("by Nextflow's own count {told} tasks {what}, by what the log tells of each {counted}");
-                said.push(Diagnostic::warning("counts_differ", message).at(line, None));
+                diagnostics.push(Diagnostic::warning("counts_differ", message).at(line, None));
             }
         }
     }
@@ -79,9 +79,10 @@ mod tests {
     use super::*;
 
     fn differ(counts: &Counts, stats: &str) -> Vec<String> {
-        let mut said = Diagnostics::default();
-        counts.compare(stats, 7, &mut said);
-        said.iter()
+        let mut diagnostics = Diagnostics::default();
+        counts.compare(stats, 7, &mut diagnostics);
+        diagnostics
+            .iter()
             .map(|d| d.message.split(" tasks ").nth(1).unwrap_or_default().split(',').next().unwrap_or_default().to_owned())
             .collect()
     }

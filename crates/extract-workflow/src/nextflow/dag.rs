@@ -38,7 +38,7 @@ const CYTOSCAPE: &str = "<title>Nextflow Cytoscape.js with Dagre</title>";
 const MERMAID: &str = "class=\"mermaid\"";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
+enum NodeKind {
     Process,
     /// One operator, with its name.
     Operator,
@@ -52,7 +52,7 @@ enum Kind {
 
 #[derive(Debug)]
 struct Node {
-    kind: Kind,
+    kind: NodeKind,
     /// The whole name of a process, what an operator is called, or how a channel was made.
     label: String,
     from: Vec<usize>,
@@ -95,7 +95,7 @@ fn id(text: &str) -> Option<(&str, &str)> {
 ///
 /// # Errors
 /// When it is larger than graphs may be.
-pub fn read(text: &str, said: &mut Diagnostics) -> io::Result<Option<Graph>> {
+pub fn read(text: &str, diagnostics: &mut Diagnostics) -> io::Result<Option<Graph>> {
     let mut graph = Graph::default();
     let mut lines = (1..).zip(text.lines());
     let first = |line: &str| line.trim_start().starts_with("digraph ");
@@ -111,10 +111,10 @@ pub fn read(text: &str, said: &mut Diagnostics) -> io::Result<Option<Graph>> {
     }
     if let Err((line, column)) = read {
         let message = "the graph cannot be read from here on; nothing of it is used, since a way in it could be missing";
-        said.push(Diagnostic::error("graph_line_bad", message).at(line, Some(column as u64 + 1)));
+        diagnostics.push(Diagnostic::error("graph_line_bad", message).at(line, Some(column as u64 + 1)));
         return Ok(None);
     }
-    let ends = |node: &Node| node.kind == Kind::Process && node.to.iter().any(|to| graph.nodes[*to].kind == Kind::Point);
+    let ends = |node: &Node| node.kind == NodeKind::Process && node.to.iter().any(|to| graph.nodes[*to].kind == NodeKind::Point);
     graph.values = graph.by_id.keys().all(|id| id.starts_with('p')) || !graph.nodes.iter().any(ends);
     Ok(Some(graph))
 }
@@ -129,11 +129,11 @@ impl Graph {
         }
         let at = self.nodes.len();
         self.by_id.insert(id.to_owned(), at);
-        self.nodes.push(Node { kind: Kind::Unknown, label: String::new(), from: Vec::new(), to: Vec::new() });
+        self.nodes.push(Node { kind: NodeKind::Unknown, label: String::new(), from: Vec::new(), to: Vec::new() });
         at
     }
 
-    fn put_node(&mut self, id: &str, kind: Kind, label: &str) {
+    fn put_node(&mut self, id: &str, kind: NodeKind, label: &str) {
         let at = self.node(id);
         let node = &mut self.nodes[at];
         (node.kind, node.label) = (kind, label.to_owned());
@@ -175,10 +175,10 @@ impl Graph {
                 let told = attributes(rest).map_err(bad)?;
                 let get = |name: &str| told.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value.as_str());
                 let (kind, label) = match (get("shape"), get("label")) {
-                    ("point", _) => (Kind::Point, get("xlabel")),
-                    ("circle", _) => (Kind::Operator, get("xlabel")),
-                    ("", label) if !label.is_empty() => (Kind::Process, label),
-                    _ => (Kind::Unknown, ""),
+                    ("point", _) => (NodeKind::Point, get("xlabel")),
+                    ("circle", _) => (NodeKind::Operator, get("xlabel")),
+                    ("", label) if !label.is_empty() => (NodeKind::Process, label),
+                    _ => (NodeKind::Unknown, ""),
                 };
                 self.put_node(from, kind, label);
             }
@@ -211,10 +211,10 @@ impl Graph {
             } else {
                 let id = get("id").ok_or((number, 0))?;
                 let kind = match get("classes") {
-                    Some("PROCESS") => Kind::Process,
-                    Some("OPERATOR") => Kind::Operator,
-                    Some("ORIGIN" | "NODE" | "TERMINATION") => Kind::Point,
-                    _ => Kind::Unknown,
+                    Some("PROCESS") => NodeKind::Process,
+                    Some("OPERATOR") => NodeKind::Operator,
+                    Some("ORIGIN" | "NODE" | "TERMINATION") => NodeKind::Point,
+                    _ => NodeKind::Unknown,
                 };
                 self.put_node(id, kind, get("label").unwrap_or_default());
             }
@@ -278,12 +278,12 @@ impl Graph {
         }
         for (id, shape, label, path) in drawn {
             let (kind, label) = match shape {
-                Shape::Plain => (Kind::Process, label.to_owned()),
-                Shape::Quoted => (Kind::Point, label.to_owned()),
-                Shape::Stadium if is_old || is_operator(label) => (Kind::Operator, label.to_owned()),
-                Shape::Stadium => (Kind::Process, if path.is_empty() { label.to_owned() } else { format!("{path}:{label}") }),
-                Shape::Circle if is_old || !label.is_empty() => (Kind::Point, label.to_owned()),
-                Shape::Circle => (Kind::Operators, String::new()),
+                Shape::Plain => (NodeKind::Process, label.to_owned()),
+                Shape::Quoted => (NodeKind::Point, label.to_owned()),
+                Shape::Stadium if is_old || is_operator(label) => (NodeKind::Operator, label.to_owned()),
+                Shape::Stadium => (NodeKind::Process, if path.is_empty() { label.to_owned() } else { format!("{path}:{label}") }),
+                Shape::Circle if is_old || !label.is_empty() => (NodeKind::Point, label.to_owned()),
+                Shape::Circle => (NodeKind::Operators, String::new()),
             };
             self.put_node(id, kind, &label);
         }
@@ -388,7 +388,7 @@ const PASSING: &[&str] = &[
 const GATHERING: &[&str] = &["collect", "toList", "toSortedList", "collectFile", "count", "last"];
 /// Operators that give on what comes from any of several channels, and end with the last of them.
 const MIXING: &[&str] = &["mix", "concat", "join", "combine"];
-/// Of those that pass, the ones that end before their channel does.
+/// Awaited those that pass, the ones that end before their channel does.
 const ENDING: &[&str] = &["first", "take"];
 
 fn is_operator(name: &str) -> bool {
@@ -416,7 +416,7 @@ enum Waits {
 
 /// What is asked of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Of {
+enum Awaited {
     /// Any one thing in it.
     Item,
     /// Its end.
@@ -451,15 +451,15 @@ impl Tasks {
 struct Certain<'a> {
     graph: &'a Graph,
     tasks: BTreeMap<usize, Tasks>,
-    known: HashMap<(usize, usize, Of), Waits>,
+    known: HashMap<(usize, usize, Awaited), Waits>,
 }
 
 impl Certain<'_> {
     /// For what the thing, or the end, waited that comes from a node to another.
-    fn waits(&mut self, from: usize, to: usize, of: Of, way: usize) -> Waits {
+    fn waits(&mut self, from: usize, to: usize, of: Awaited, way: usize) -> Waits {
         let node = &self.graph.nodes[from];
         // Where a channel without a name begins matters only to what it leads to.
-        let key = (from, if node.kind == Kind::Point { to } else { usize::MAX }, of);
+        let key = (from, if node.kind == NodeKind::Point { to } else { usize::MAX }, of);
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
@@ -470,43 +470,43 @@ impl Certain<'_> {
         waits
     }
 
-    fn find(&mut self, from: usize, to: usize, of: Of, way: usize) -> Waits {
+    fn find(&mut self, from: usize, to: usize, of: Awaited, way: usize) -> Waits {
         let graph = self.graph;
         let node = &graph.nodes[from];
         let none = || Waits::All(Rc::default());
         match node.kind {
-            Kind::Unknown | Kind::Operators => Waits::Unknown,
-            Kind::Process => match self.tasks.get(&from) {
-                None if of == Of::Item => Waits::Nothing,
-                Some(tasks) if tasks.ended && tasks.ids.is_some() && (of == Of::End || tasks.one) => {
+            NodeKind::Unknown | NodeKind::Operators => Waits::Unknown,
+            NodeKind::Process => match self.tasks.get(&from) {
+                None if of == Awaited::Item => Waits::Nothing,
+                Some(tasks) if tasks.ended && tasks.ids.is_some() && (of == Awaited::End || tasks.one) => {
                     Waits::All(Rc::new(BTreeSet::from([from])))
                 }
                 _ => Waits::Unknown,
             },
-            Kind::Point => match factory(&node.label) {
-                Some("empty") if of == Of::Item => Waits::Nothing,
+            NodeKind::Point => match factory(&node.label) {
+                Some("empty") if of == Awaited::Item => Waits::Nothing,
                 Some(_) => none(),
                 // What an operator is given without a name can be another's output of which the graph lost sight.
-                None if graph.values && graph.nodes[to].kind == Kind::Process && factory_like(&node.label) => none(),
+                None if graph.values && graph.nodes[to].kind == NodeKind::Process && factory_like(&node.label) => none(),
                 None => Waits::Unknown,
             },
-            Kind::Operator => {
+            NodeKind::Operator => {
                 let name = node.label.as_str();
-                let mut ask = |of: Of| -> Vec<Waits> { node.from.iter().map(|input| self.waits(*input, from, of, way + 1)).collect() };
+                let mut ask = |of: Awaited| -> Vec<Waits> { node.from.iter().map(|input| self.waits(*input, from, of, way + 1)).collect() };
                 if GATHERING.contains(&name) {
-                    return union(&ask(Of::End));
+                    return union(&ask(Awaited::End));
                 }
                 if !(PASSING.contains(&name) && node.from.len() == 1 || MIXING.contains(&name)) {
                     return Waits::Unknown;
                 }
-                if of == Of::End {
+                if of == Awaited::End {
                     return match name {
-                        "first" => any(&ask(Of::Item)),
+                        "first" => any(&ask(Awaited::Item)),
                         name if ENDING.contains(&name) => Waits::Unknown,
-                        _ => union(&ask(Of::End)),
+                        _ => union(&ask(Awaited::End)),
                     };
                 }
-                let waits = any(&ask(Of::Item));
+                let waits = any(&ask(Awaited::Item));
                 // It gives something of its own then.
                 if name == "ifEmpty" && matches!(waits, Waits::Nothing) { Waits::Unknown } else { waits }
             }
@@ -517,7 +517,7 @@ impl Certain<'_> {
     fn of_process(&mut self, at: usize) -> Option<BTreeSet<usize>> {
         let graph = self.graph;
         let inputs: BTreeSet<usize> = graph.nodes[at].from.iter().copied().collect();
-        let told: Vec<Waits> = inputs.into_iter().map(|from| self.waits(from, at, Of::Item, 0)).collect();
+        let told: Vec<Waits> = inputs.into_iter().map(|from| self.waits(from, at, Awaited::Item, 0)).collect();
         match union(&told) {
             Waits::All(processes) => Some(processes.as_ref().clone()).filter(|processes| !processes.contains(&at)),
             Waits::Unknown | Waits::Nothing => None,
@@ -559,7 +559,7 @@ impl Graph {
     /// The processes, by their whole names; those with the same name are none.
     fn processes(&self) -> HashMap<&str, usize> {
         let mut found: HashMap<&str, Option<usize>> = HashMap::new();
-        for (at, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.kind == Kind::Process) {
+        for (at, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Process) {
             found.entry(&node.label).and_modify(|known| *known = None).or_insert(Some(at));
         }
         found.into_iter().filter_map(|(name, at)| Some((name, at?))).collect()
@@ -567,7 +567,7 @@ impl Graph {
 
     /// Puts into the column `parents` what is certain, and compares with what work directories tell. `run_of` tells the run of each row, `is_whole` whether all tasks
     /// of the run are known. Gives the number of rows that were filled.
-    pub fn put(&self, rows: &mut [Row], run_of: &[Option<usize>], is_whole: bool, said: &mut Diagnostics) -> u64 {
+    pub fn put(&self, rows: &mut [Row], run_of: &[Option<usize>], is_whole: bool, diagnostics: &mut Diagnostics) -> u64 {
         let processes = self.processes();
         let mut fits: BTreeMap<usize, bool> = BTreeMap::new();
         for (row, run) in rows.iter().zip(run_of) {
@@ -584,7 +584,7 @@ impl Graph {
                     of_run.len()
                 )
             };
-            said.push(
+            diagnostics.push(
                 Diagnostic::warning("graph_of_no_run", message)
                     .advise("import the graph in one call with its run's log, report or trace file, and no other run"),
             );
@@ -592,12 +592,12 @@ impl Graph {
         };
         let of_run: Vec<usize> = (0..rows.len()).filter(|at| run_of[*at] == Some(run)).collect();
         // A graph that contradicts what is there is not that of this run.
-        let agrees = self.compare(rows, &of_run, &processes, said);
+        let agrees = self.compare(rows, &of_run, &processes, diagnostics);
         if is_whole && agrees { self.fill(rows, &of_run, &processes) } else { 0 }
     }
 
     /// Says where the inputs of tasks lie in the directories of tasks that are not above them; whether there are none.
-    fn compare(&self, rows: &[Row], of_run: &[usize], processes: &HashMap<&str, usize>, said: &mut Diagnostics) -> bool {
+    fn compare(&self, rows: &[Row], of_run: &[usize], processes: &HashMap<&str, usize>, diagnostics: &mut Diagnostics) -> bool {
         let by_id: HashMap<&str, usize> = of_run
             .iter()
             .filter_map(|at| Some((rows[*at].task_id.as_deref()?, *processes.get(rows[*at].logical_task.as_ref())?)))
@@ -620,7 +620,7 @@ impl Graph {
                     "inputs of {tasks} tasks of {name} were made by {parent}, which is not above it in this graph; the inputs are believed and nothing of the graph is used"
                 );
                 agrees = false;
-                said.push(Diagnostic::warning("graph_contradicts", message));
+                diagnostics.push(Diagnostic::warning("graph_contradicts", message));
             }
         }
         agrees
@@ -635,9 +635,10 @@ impl Graph {
                 *steps += 1;
                 let node = &self.nodes[*from];
                 let is_known = match node.kind {
-                    Kind::Unknown => false,
-                    Kind::Point => {
-                        factory(&node.label).is_some() || self.values && self.nodes[to].kind == Kind::Process && factory_like(&node.label)
+                    NodeKind::Unknown => false,
+                    NodeKind::Point => {
+                        factory(&node.label).is_some()
+                            || self.values && self.nodes[to].kind == NodeKind::Process && factory_like(&node.label)
                     }
                     _ => true,
                 };

@@ -30,12 +30,12 @@ fn parents(text: &str, tasks: &[&str]) -> (Vec<Option<String>>, Vec<&'static str
         .enumerate()
         .map(|(at, process)| row(&(at + 1).to_string(), process, &format!("{process} ({at})"), "completed"))
         .collect();
-    let mut said = Diagnostics::default();
+    let mut diagnostics = Diagnostics::default();
     let run_of = vec![Some(0); rows.len()];
-    if let Some(graph) = read(text, &mut said).unwrap() {
-        graph.put(&mut rows, &run_of, true, &mut said);
+    if let Some(graph) = read(text, &mut diagnostics).unwrap() {
+        graph.put(&mut rows, &run_of, true, &mut diagnostics);
     }
-    (rows.into_iter().map(|row| row.parents.map(Into::into)).collect(), said.iter().map(|said| said.code).collect())
+    (rows.into_iter().map(|row| row.parents.map(Into::into)).collect(), diagnostics.iter().map(|diagnostics| diagnostics.code).collect())
 }
 
 /// Samples go through A and B; one index is made; all of B are collected.
@@ -70,11 +70,11 @@ fn samples() -> String {
 
 #[test]
 fn what_is_certain() {
-    let (told, said) = parents(&samples(), &["A", "A", "INDEX", "SUB:B", "SUB:B", "ALL", "USE", "USE"]);
+    let (told, diagnostics) = parents(&samples(), &["A", "A", "INDEX", "SUB:B", "SUB:B", "ALL", "USE", "USE"]);
     let told: Vec<Option<&str>> = told.iter().map(Option::as_deref).collect();
     let (none, index) = (Some("[]"), Some("[\"3\"]"));
     assert_eq!(told, [none, none, none, None, None, Some("[\"3\",\"4\",\"5\"]"), index, index]);
-    assert!(said.is_empty(), "{said:?}");
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn mermaid_shows_no_operators() {
     let text = "flowchart TB\n    subgraph \" \"\n    v0[\"Channel.fromPath\"]\n    end\n    v3([INDEX])\n    subgraph \"SUB [SUB]\"\n    v2([\"A\"])\n    v4([B])\n    end\n    v5(( ))\n    \
                 v6([ALL])\n    v0 --> v2\n    v0 --> v3\n    v2 --> v4\n    v3 --> v4\n    v4 --> v5\n    v5 --> v6\n";
     let tasks = ["SUB:A", "INDEX", "SUB:B", "ALL"];
-    let (told, said) = parents(text, &tasks);
+    let (told, diagnostics) = parents(text, &tasks);
     let expected = [Some("[]".to_owned()), Some("[]".to_owned()), Some("[\"1\",\"2\"]".to_owned()), None];
-    assert_eq!((told, said), (expected.to_vec(), Vec::new()));
+    assert_eq!((told, diagnostics), (expected.to_vec(), Vec::new()));
     let page = format!("<html>\n<pre class=\"mermaid\">\n%%{{\n  init: {{ }}\n}}%%\n{text}\n</pre>\n<script>\n</script>\n</html>\n");
     assert!(is_one(&page) && is_one(text));
     assert_eq!(parents(&page, &tasks).0, expected);
@@ -143,13 +143,13 @@ fn cytoscape() {
 
 #[test]
 fn of_another_run_or_of_several() {
-    let (told, said) = parents(&samples(), &["A", "OTHER"]);
-    assert_eq!((told, said), (vec![None, None], vec!["graph_of_no_run"]));
+    let (told, diagnostics) = parents(&samples(), &["A", "OTHER"]);
+    assert_eq!((told, diagnostics), (vec![None, None], vec!["graph_of_no_run"]));
     let graph = read(&samples(), &mut Diagnostics::default()).unwrap().unwrap();
     let mut rows = [row("1", "A", "A", "completed"), row("1", "A", "A", "cached")];
-    let mut said = Diagnostics::default();
-    assert_eq!(graph.put(&mut rows, &[Some(0), Some(1)], true, &mut said), 0);
-    assert_eq!(said.iter().map(|said| said.code).collect::<Vec<_>>(), ["graph_of_no_run"]);
+    let mut diagnostics = Diagnostics::default();
+    assert_eq!(graph.put(&mut rows, &[Some(0), Some(1)], true, &mut diagnostics), 0);
+    assert_eq!(diagnostics.iter().map(|diagnostics| diagnostics.code).collect::<Vec<_>>(), ["graph_of_no_run"]);
     // Rows of which no run is known are none's, and where a task can be missing nothing is filled.
     assert_eq!(graph.put(&mut rows, &[None, Some(1)], false, &mut Diagnostics::default()), 0);
     assert_eq!(graph.put(&mut rows, &[None, Some(1)], true, &mut Diagnostics::default()), 1);
@@ -161,11 +161,11 @@ fn work_directories_are_believed() {
     let mut rows = [row("1", "A", "A", "completed"), row("2", "SUB:B", "B", "completed"), row("3", "USE", "USE", "completed")];
     rows[1].parents = Some("[\"1\"]".into());
     rows[2].parents = Some("[\"2\"]".into());
-    let mut said = Diagnostics::default();
-    graph.put(&mut rows, &[Some(0); 3], true, &mut said);
-    let said: Vec<(&str, String)> = said.iter().map(|said| (said.code, said.message.clone())).collect();
-    assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].0 == "graph_contradicts" && said[0].1.contains("of USE were made by SUB:B"), "{said:?}");
+    let mut diagnostics = Diagnostics::default();
+    graph.put(&mut rows, &[Some(0); 3], true, &mut diagnostics);
+    let diagnostics: Vec<(&str, String)> = diagnostics.iter().map(|diagnostics| (diagnostics.code, diagnostics.message.clone())).collect();
+    assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
+    assert!(diagnostics[0].0 == "graph_contradicts" && diagnostics[0].1.contains("of USE were made by SUB:B"), "{diagnostics:?}");
     // Nothing is made of a graph that is not the run's.
     assert_eq!((rows[0].parents.as_deref(), rows[2].parents.as_deref()), (None, Some("[\"2\"]")));
     // What is certain is added to what they tell, which know of files only.
@@ -197,10 +197,10 @@ fn circles_and_long_ways_end() {
 #[test]
 fn what_cannot_be_read_has_its_place() {
     let place = |text: &str| {
-        let mut said = Diagnostics::default();
-        assert!(read(text, &mut said).unwrap().is_none(), "{text:?}");
-        let said = said.iter().next().unwrap().clone();
-        (said.code, said.line.unwrap(), said.column.unwrap())
+        let mut diagnostics = Diagnostics::default();
+        assert!(read(text, &mut diagnostics).unwrap().is_none(), "{text:?}");
+        let diagnostics = diagnostics.iter().next().unwrap().clone();
+        (diagnostics.code, diagnostics.line.unwrap(), diagnostics.column.unwrap())
     };
     assert_eq!(place("digraph \"dag\" {\nv0 [label=\"A];\n}\n"), ("graph_line_bad", 2, 5));
     assert_eq!(place("digraph \"dag\" {\nv0 [label=\"A\"];\nv0 -> ;\n}\n"), ("graph_line_bad", 3, 6));

@@ -38,7 +38,7 @@ pub fn is_line(line: &str) -> bool {
 ///
 /// # Errors
 /// When reading fails.
-pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Vec<Launch>> {
+pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<Vec<Launch>> {
     let mut lines = input::lines(reader);
     let mut launches = Vec::new();
     while let Some((number, line)) = lines.next()? {
@@ -46,7 +46,9 @@ pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Vec<Laun
         match parse(&line) {
             Some(launch) => launches.push(launch),
             None if line.trim().is_empty() => {}
-            None => said.push(Diagnostic::warning("history_line_bad", "this is no launch of a run; it is passed over").at(number, None)),
+            None => {
+                diagnostics.push(Diagnostic::warning("history_line_bad", "this is no launch of a run; it is passed over").at(number, None))
+            }
         }
         input::not_too_many(launches.len())?;
     }
@@ -96,11 +98,11 @@ mod tests {
 
     #[test]
     fn lines() {
-        let mut said = Diagnostics::default();
-        let launches = read(HISTORY.as_bytes(), &mut said).unwrap();
+        let mut diagnostics = Diagnostics::default();
+        let launches = read(HISTORY.as_bytes(), &mut diagnostics).unwrap();
         let names: Vec<_> = launches.iter().map(|launch| launch.run_name.as_str()).collect();
         assert_eq!(names, ["killed_run", "good_run", "bad_run"]);
-        assert_eq!(said.iter().map(|d| (d.code, d.line)).collect::<Vec<_>>(), [("history_line_bad", Some(4))]);
+        assert_eq!(diagnostics.iter().map(|d| (d.code, d.line)).collect::<Vec<_>>(), [("history_line_bad", Some(4))]);
         assert!(!is_line("2022-09-09 11:00:00\tsomething else") && !is_line(""));
     }
 

@@ -10,10 +10,10 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::time::{SECOND_NS, rfc3339};
 
 use super::clock::Resolved;
-use super::fate::Run;
 use super::history::{self, Launch};
 use super::names::{can_be_same, differ_by_number, names_agree, shown, surely_same};
 use super::report::Report;
+use super::status::Run;
 use super::trace::{Record, Written};
 use crate::{Options, Row};
 
@@ -187,31 +187,31 @@ impl Joined {
     }
 
     /// Adds a trace file; gives the number of rows of which it told first.
-    pub fn add_trace(&mut self, name: &str, records: Vec<Record>, options: &Options, said: &mut Diagnostics) -> u64 {
+    pub fn add_trace(&mut self, name: &str, records: Vec<Record>, options: &Options, diagnostics: &mut Diagnostics) -> u64 {
         let run = self.run_of_trace(name, &records).or_else(|| self.launched(&records));
         let clock = run.and_then(|run| self.runs[run].clock.or_else(|| self.clock_by_pairs(&records, run)));
         if clock.is_none() && options.zone_offset_s.is_none() && records.iter().any(|record| !record.row.cached && record.needs_zone()) {
             let message =
                 "the trace file does not tell its zone; its times are taken as UTC and can be wrong by up to 14 hours, all by the same";
             let advice = "import it together with the run's .nextflow.log, or say the zone with --zone, as in --zone=+01:00";
-            said.push(Diagnostic::warning("no_zone", message).advise(advice));
+            diagnostics.push(Diagnostic::warning("no_zone", message).advise(advice));
         }
         // Numbers of tasks count within a run, and what no other source tells of is one of its own.
         let run = run.unwrap_or_else(|| self.run_of_its_own(name, &records));
-        self.add_records(records, Some(run), &clock.unwrap_or_else(|| Resolved::without_log(options)), said)
+        self.add_records(records, Some(run), &clock.unwrap_or_else(|| Resolved::without_log(options)), diagnostics)
     }
 
     /// Adds a report, which names its run and tells times in UTC; gives the number of rows of which it told first.
-    pub fn add_report(&mut self, report: Report, said: &mut Diagnostics) -> u64 {
+    pub fn add_report(&mut self, report: Report, diagnostics: &mut Diagnostics) -> u64 {
         let is_its = |run: &KnownRun| run.id == report.run_id && run.name == report.run_name;
         let run = self.runs.iter().position(is_its).unwrap_or(self.runs.len());
         if run == self.runs.len() {
             self.runs.push(KnownRun { id: report.run_id, name: report.run_name, ..KnownRun::default() });
         }
-        self.add_records(report.records, Some(run), &Resolved::without_log(&Options::default()), said)
+        self.add_records(report.records, Some(run), &Resolved::without_log(&Options::default()), diagnostics)
     }
 
-    fn add_records(&mut self, records: Vec<Record>, run: Option<usize>, clock: &Resolved, said: &mut Diagnostics) -> u64 {
+    fn add_records(&mut self, records: Vec<Record>, run: Option<usize>, clock: &Resolved, diagnostics: &mut Diagnostics) -> u64 {
         let mut added = 0;
         // Each row of a file is a task of its own.
         let mut joined: HashSet<usize> = HashSet::new();
@@ -226,12 +226,12 @@ impl Joined {
             let known = same.into_iter().find(|at| self.run_of[*at] == run && self.rows[*at].cached == row.cached && joined.insert(*at));
             if let Some(at) = known {
                 self.filled += 1;
-                fill(&mut self.rows[at], row, said);
+                fill(&mut self.rows[at], row, diagnostics);
                 continue;
             }
             if row.name.is_empty() {
                 let message = "neither name nor process of this task is told, and no log knows its hash";
-                said.push(Diagnostic::error("task_without_name", message).at(line.unwrap_or(1) as u64, None));
+                diagnostics.push(Diagnostic::error("task_without_name", message).at(line.unwrap_or(1) as u64, None));
                 continue;
             }
             if let Some(run) = run {
@@ -246,26 +246,26 @@ impl Joined {
     }
 
     /// Adds a work directory; gives the number of rows of which it told first.
-    pub fn add_work_dir(&mut self, mut row: Row, hash: &str, said: &mut Diagnostics) -> u64 {
+    pub fn add_work_dir(&mut self, mut row: Row, hash: &str, diagnostics: &mut Diagnostics) -> u64 {
         let known = self.same_task(Some(hash), &row);
         if !known.is_empty() {
             self.filled += 1;
             let (cached, executed): (Vec<usize>, Vec<usize>) = known.into_iter().partition(|at| self.rows[*at].cached);
             if executed.len() > 1 {
-                said.push(Diagnostic::warning("work_dir_twice", "several attempts have this hash; the first is taken"));
+                diagnostics.push(Diagnostic::warning("work_dir_twice", "several attempts have this hash; the first is taken"));
             }
             if let Some(at) = executed.first() {
-                fill(&mut self.rows[*at], row.clone(), said);
+                fill(&mut self.rows[*at], row.clone(), diagnostics);
             }
             // In a run that was resumed the task reads and writes the same.
             forget_earlier_run(&mut row);
             for at in self.without_doubt(cached, hash) {
-                fill(&mut self.rows[at], row.clone(), said);
+                fill(&mut self.rows[at], row.clone(), diagnostics);
             }
             return 0;
         }
         if row.name.is_empty() {
-            said.push(Diagnostic::error(
+            diagnostics.push(Diagnostic::error(
                 "task_without_name",
                 "there is no .command.run to tell the task's name, and no log knows its hash",
             ));
@@ -336,12 +336,12 @@ fn forget_earlier_run(row: &mut Row) {
 }
 
 /// Fills what is null in `row` from `other`, and says where they contradict each other.
-fn fill(row: &mut Row, other: Row, said: &mut Diagnostics) {
+fn fill(row: &mut Row, other: Row, diagnostics: &mut Diagnostics) {
     let place = other.line;
     let mut contradicts = |what: &str, known: &str, told: &str| {
         let message = format!("{what} of {} is {told} here and {known} in {}, which is kept", row.name, row.source);
         let diagnostic = Diagnostic::warning("sources_contradict", message);
-        said.push(place.map_or(diagnostic.clone(), |line| diagnostic.at(line as u64, None)));
+        diagnostics.push(place.map_or(diagnostic.clone(), |line| diagnostic.at(line as u64, None)));
     };
     if let (Some(known), Some(told)) = (row.exit_code, other.exit_code)
         && known != told

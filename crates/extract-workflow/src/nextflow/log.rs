@@ -13,10 +13,10 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
 
 use super::clock::{self, Stamp};
-use super::fate::Run;
 use super::handler;
 use super::names::hash_of_dir;
-use super::told::Told;
+use super::run_builder::RunBuilder;
+use super::status::Run;
 use crate::input::without_escapes;
 use crate::{Options, input};
 
@@ -27,10 +27,10 @@ const MOST_CONTINUATION: usize = 256 << 10;
 ///
 /// # Errors
 /// When reading fails. What is wrong in a line is said in `said`.
-pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, said: &mut Diagnostics) -> io::Result<Vec<Run>> {
+pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, diagnostics: &mut Diagnostics) -> io::Result<Vec<Run>> {
     let mut lines = input::lines(reader);
     let mut runs = Vec::new();
-    let mut told = Told::default();
+    let mut told = RunBuilder::default();
     let mut event: Option<Event> = None;
     let mut dumped: Option<Dumped> = None;
     while let Some((number, line)) = lines.next()? {
@@ -39,13 +39,13 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, said
         let line: Cow<'_, [u8]> = if holes == 0 { line.into() } else { line.iter().copied().filter(|byte| *byte != 0).collect() };
         if holes > 0 {
             let message = format!("{holes} bytes are missing here, zeros stand in their place");
-            said.push(Diagnostic::error("bytes_missing", message).at(number, None));
+            diagnostics.push(Diagnostic::error("bytes_missing", message).at(number, None));
         }
         let line = text::decode(&line);
         let mut line = without_escapes(&line);
         if let Some(next) = line_within(&line) {
             let message = "this line is cut: another begins within it; what was between them is missing";
-            said.push(Diagnostic::error("line_cut", message).at(number, Some(next as u64 + 1)));
+            diagnostics.push(Diagnostic::error("line_cut", message).at(number, Some(next as u64 + 1)));
             // What the first part tells of a task can be cut as well; the second is whole.
             line = line[next..].to_owned().into();
         }
@@ -53,20 +53,20 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, said
         if (prefix.is_some() || line.starts_with("~> "))
             && let Some(dumped) = dumped.take()
         {
-            dumped.tell(&mut told, said);
+            dumped.tell(&mut told, diagnostics);
         }
         if let Some((month, day, ms, at)) = prefix {
             if let Some(event) = event.take() {
-                told.see(event, said);
+                told.see(event, diagnostics);
             }
             let stamp = told.clock.stamp(month, day, ms);
             if stamp.is_none() {
                 let message = format!("{month:?} is no month that is known, or has no day {day}: the times of such lines are left out");
-                said.push(Diagnostic::warning("month_unknown", message).at(number, Some(1)));
+                diagnostics.push(Diagnostic::warning("month_unknown", message).at(number, Some(1)));
             }
             let this = Event::new(number, stamp, &line[at..], at);
             if this.is_launch() && !told.is_empty() {
-                runs.extend(std::mem::take(&mut told).finish(options, mtime_ns, said));
+                runs.extend(std::mem::take(&mut told).finish(options, mtime_ns, diagnostics));
                 told.clock.stamp(month, day, ms);
             }
             event = Some(this);
@@ -81,18 +81,18 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, said
         }
     }
     if let Some(dumped) = dumped {
-        dumped.tell(&mut told, said);
+        dumped.tell(&mut told, diagnostics);
     }
     if let Some(mut event) = event {
         event.cut = !lines.whole && event.more.is_empty();
         if !lines.whole {
             let (line, column) = (event.line, event.column as u64 + 1);
             let message = "the file ends within this message: it was cut, or is being written";
-            said.push(Diagnostic::warning("last_line_cut", message).at(line, Some(column)));
+            diagnostics.push(Diagnostic::warning("last_line_cut", message).at(line, Some(column)));
         }
-        told.see(event, said);
+        told.see(event, diagnostics);
     }
-    runs.extend(told.finish(options, mtime_ns, said));
+    runs.extend(told.finish(options, mtime_ns, diagnostics));
     Ok(runs)
 }
 
@@ -112,11 +112,11 @@ impl Dumped {
         }
     }
 
-    fn tell(self, told: &mut Told, said: &mut Diagnostics) {
+    fn tell(self, told: &mut RunBuilder, diagnostics: &mut Diagnostics) {
         let is_whole = |text: &str| handler::parse(text).is_ok_and(|handler| handler.work_dir.and_then(hash_of_dir).is_some());
         let all = (!self.more.is_empty() && !is_whole(&self.text)).then(|| format!("{}{}", self.text, self.more.trim_end()));
         let text = all.filter(|all| is_whole(all)).unwrap_or(self.text);
-        told.see_pending(&text, self.line, self.stamp, said);
+        told.see_pending(&text, self.line, self.stamp, diagnostics);
     }
 }
 

@@ -7,7 +7,6 @@ mod clock;
 mod counts;
 mod dag;
 mod exception;
-mod fate;
 mod handler;
 mod history;
 mod join;
@@ -16,8 +15,9 @@ mod months;
 mod names;
 mod parents;
 mod report;
+mod run_builder;
+mod status;
 mod tasks;
-mod told;
 mod trace;
 mod trace_times;
 mod work_dir;
@@ -143,7 +143,7 @@ impl Engine for Nextflow {
         let tells_all = |source: &&Source| matches!(source.kind, LOG | REPORT | TRACE);
         let is_whole = sources.iter().filter(tells_all).all(|source| {
             source.diagnostics.errors() == 0
-                && !source.diagnostics.iter().any(|said| matches!(said.code, "counts_differ" | "report_without_tasks"))
+                && !source.diagnostics.iter().any(|diagnostic| matches!(diagnostic.code, "counts_differ" | "report_without_tasks"))
         });
         let (mut rows, run_of) = joined.finish();
         for (at, graph) in graphs {
@@ -157,28 +157,28 @@ impl Engine for Nextflow {
 /// Gives the number of rows of which it told first.
 fn read_one(source: &mut Source, options: &Options, joined: &mut Joined) -> io::Result<u64> {
     let path = source.path.clone();
-    let said = &mut source.diagnostics;
+    let diagnostics = &mut source.diagnostics;
     Ok(match source.kind {
-        HISTORY => joined.add_history(history::read(input::open(&path)?, said)?),
+        HISTORY => joined.add_history(history::read(input::open(&path)?, diagnostics)?),
         LOG => {
-            let mut runs = log::read(input::open(&path)?, mtime_ns(&path), options, said)?;
+            let mut runs = log::read(input::open(&path)?, mtime_ns(&path), options, diagnostics)?;
             runs.iter_mut().flat_map(|run| &mut run.rows).for_each(|row| source.sign(row));
             let told = runs.iter().map(|run| run.rows.len() as u64).sum();
             runs.into_iter().for_each(|run| joined.add_run(run));
             told
         }
         REPORT => {
-            let mut report = report::read(&input::whole(&path)?, said)?;
+            let mut report = report::read(&input::whole(&path)?, diagnostics)?;
             report.records.iter_mut().for_each(|record| source.sign(&mut record.row));
             joined.add_report(report, &mut source.diagnostics)
         }
         TRACE => {
-            let mut records = trace::read(input::open(&path)?, said)?;
+            let mut records = trace::read(input::open(&path)?, diagnostics)?;
             records.iter_mut().for_each(|record| source.sign(&mut record.row));
             joined.add_trace(&source.name, records, options, &mut source.diagnostics)
         }
         WORK_DIR => {
-            let mut row = work_dir::read(&path, &source.name, said)?;
+            let mut row = work_dir::read(&path, &source.name, diagnostics)?;
             source.sign(&mut row);
             joined.add_work_dir(row, &source.name, &mut source.diagnostics)
         }

@@ -39,7 +39,7 @@ pub fn is_one(head: &str) -> bool {
 ///
 /// # Errors
 /// When its tasks cannot be read.
-pub fn read(text: &str, said: &mut Diagnostics) -> io::Result<Report> {
+pub fn read(text: &str, diagnostics: &mut Diagnostics) -> io::Result<Report> {
     let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
     let after = |what: &str| text.split_once(what).map(|(_, after)| after);
     let name = text.split_once(TITLE).and_then(|(before, _)| before.rsplit_once("<title>[")?.1.trim_end().strip_suffix(']'));
@@ -60,17 +60,17 @@ pub fn read(text: &str, said: &mut Diagnostics) -> io::Result<Report> {
     })?;
     let Some(tasks) = data.get("trace").and_then(Value::as_array) else {
         let message = "the report holds no table of tasks, as Nextflow leaves it out when there are too many";
-        said.push(Diagnostic::warning("report_without_tasks", message).at(line, None).advise("import the run's trace file or log"));
+        diagnostics.push(Diagnostic::warning("report_without_tasks", message).at(line, None).advise("import the run's trace file or log"));
         return Ok(report);
     };
     input::not_too_many(tasks.len())?;
     for task in tasks {
         let Some(columns) = task.as_object() else {
-            said.push(Diagnostic::error("trace_row_bad", "a task of the report is no object").at(line, None));
+            diagnostics.push(Diagnostic::error("trace_row_bad", "a task of the report is no object").at(line, None));
             continue;
         };
         let told = columns.iter().filter_map(|(column, value)| Some((column.as_str(), value.as_str()?)));
-        report.records.push(trace::decode(told, line, said));
+        report.records.push(trace::decode(told, line, diagnostics));
     }
     Ok(report)
 }
@@ -115,9 +115,9 @@ mod tests {
     #[test]
     fn cut_and_without_tasks() {
         let read = |text: &str| {
-            let mut said = Diagnostics::default();
-            let report = read(text, &mut said);
-            (report.map(|report| report.records.len()).map_err(|e| e.to_string()), said.iter().map(|d| d.code).collect::<Vec<_>>())
+            let mut diagnostics = Diagnostics::default();
+            let report = read(text, &mut diagnostics);
+            (report.map(|report| report.records.len()).map_err(|e| e.to_string()), diagnostics.iter().map(|d| d.code).collect::<Vec<_>>())
         };
         let head = "<title>[a_b] Nextflow Workflow Report</title>\n";
         assert_eq!(read(&format!("{head}window.data = {{ \"trace\":null, \"summary\":[] }};")), (Ok(0), vec!["report_without_tasks"]));

@@ -92,14 +92,14 @@ impl Tasks {
     }
 
     /// The task that is meant, or a new one.
-    pub fn find_or_add(&mut self, about: About<'_>, line: u64, said: &mut Diagnostics, fits: impl Fn(&Task) -> bool) -> usize {
-        let at = self.find(about, fits).unwrap_or_else(|| self.add(about, line, said));
+    pub fn find_or_add(&mut self, about: About<'_>, line: u64, diagnostics: &mut Diagnostics, fits: impl Fn(&Task) -> bool) -> usize {
+        let at = self.find(about, fits).unwrap_or_else(|| self.add(about, line, diagnostics));
         self.learn(at, about);
         at
     }
 
     /// A new task.
-    pub fn add(&mut self, about: About<'_>, line: u64, said: &mut Diagnostics) -> usize {
+    pub fn add(&mut self, about: About<'_>, line: u64, diagnostics: &mut Diagnostics) -> usize {
         let at = self.all.len();
         let key = about.hash.map(shown);
         if let Some(key) = key {
@@ -108,7 +108,7 @@ impl Tasks {
             if let Some(other) = other {
                 let message =
                     format!("{key}, as Nextflow shows hashes, is that of {} and of {}; they are two tasks", other.row.name, about.name);
-                said.push(Diagnostic::warning("hash_shared", message).at(line, None));
+                diagnostics.push(Diagnostic::warning("hash_shared", message).at(line, None));
             }
             same_key.push(at);
         }

@@ -11,7 +11,7 @@ use flowmine_schema::text;
 
 use super::clock::Resolved;
 use super::names::{hash_of_dir, is_hash, process_and_tag};
-use super::trace_times::{Times, Told, span};
+use super::trace_times::{Times, WithPrecision, span};
 use crate::{Row, input, units};
 
 /// Columns that only Nextflow's trace file has; one of them and one of `status`, `exit`, `name`, `process` make it one.
@@ -52,8 +52,8 @@ pub struct Record {
     pub submit: Option<Written>,
     start: Option<Written>,
     complete: Option<Written>,
-    duration: Option<Told>,
-    realtime: Option<Told>,
+    duration: Option<WithPrecision>,
+    realtime: Option<WithPrecision>,
 }
 
 impl Record {
@@ -126,7 +126,7 @@ pub fn is_one(head: &str) -> bool {
 ///
 /// # Errors
 /// When reading fails.
-pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Vec<Record>> {
+pub fn read(reader: impl BufRead, diagnostics: &mut Diagnostics) -> io::Result<Vec<Record>> {
     let mut lines = input::lines(reader);
     let header = match lines.next()? {
         Some((_, header)) => text::decode(header).into_owned(),
@@ -139,14 +139,14 @@ pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Vec<Reco
     let mut records = Vec::new();
     let mut record = String::new();
     let mut begin = 0;
-    let mut finish = |record: &mut String, line: u64, said: &mut Diagnostics| {
+    let mut finish = |record: &mut String, line: u64, diagnostics: &mut Diagnostics| {
         if !record.is_empty() {
             let fields: Vec<&str> = record.split(separator).collect();
             if fields.len() == columns.len() {
-                records.push(decode(columns.iter().copied().zip(fields), line, said));
+                records.push(decode(columns.iter().copied().zip(fields), line, diagnostics));
             } else {
                 let message = format!("there are {} columns and {} fields", columns.len(), fields.len());
-                said.push(Diagnostic::error("trace_row_bad", message).at(line, None));
+                diagnostics.push(Diagnostic::error("trace_row_bad", message).at(line, None));
             }
             record.clear();
         }
@@ -163,7 +163,7 @@ pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Vec<Reco
             record.push('\n');
             record.push_str(&line);
         } else {
-            finish(&mut record, begin, said)?;
+            finish(&mut record, begin, diagnostics)?;
             if line != header {
                 record.push_str(&line);
                 begin = number;
@@ -174,19 +174,19 @@ pub fn read(reader: impl BufRead, said: &mut Diagnostics) -> io::Result<Vec<Reco
     if !lines.whole && !record.is_empty() && fields < columns.len() {
         record.clear();
         let message = "the file ends within this row, which is left out; the rows that follow it are missing";
-        said.push(Diagnostic::warning("last_line_cut", message).at(begin, None));
+        diagnostics.push(Diagnostic::warning("last_line_cut", message).at(begin, None));
     } else if !lines.whole && fields == columns.len() {
         // What is left of a number can be one.
         record.truncate(record.rfind(separator).map_or(0, |at| at + separator.len_utf8()));
         let message = "the file ends within this row, whose last value is left out; the rows that follow it are missing";
-        said.push(Diagnostic::warning("last_line_cut", message).at(begin, None));
+        diagnostics.push(Diagnostic::warning("last_line_cut", message).at(begin, None));
     }
-    finish(&mut record, begin, said)?;
+    finish(&mut record, begin, diagnostics)?;
     Ok(records)
 }
 
 /// A row, of its columns and what stands in them.
-pub fn decode<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>, line: u64, said: &mut Diagnostics) -> Record {
+pub fn decode<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>, line: u64, diagnostics: &mut Diagnostics) -> Record {
     let mut out = Record::default();
     let mut process_told = None;
     let mut at = 1;
@@ -206,7 +206,7 @@ pub fn decode<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>, line: u64, s
                 "{} is no value of the column {column}; it is left out",
                 text::visible(&value.chars().take(40).collect::<String>())
             );
-            said.push(Diagnostic::warning("trace_value_bad", message).at(line, Some(place)));
+            diagnostics.push(Diagnostic::warning("trace_value_bad", message).at(line, Some(place)));
         }
     }
     let row = &mut out.row;

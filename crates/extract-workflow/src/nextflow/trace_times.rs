@@ -10,22 +10,22 @@ use flowmine_schema::time::SECOND_NS;
 use crate::Row;
 
 /// A time or a span in nanoseconds, and how exact it is.
-pub type Told = (i64, i64);
+pub type WithPrecision = (i64, i64);
 
 /// The columns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Times {
-    pub submit: Option<Told>,
-    pub start: Option<Told>,
-    pub complete: Option<Told>,
-    pub duration: Option<Told>,
-    pub realtime: Option<Told>,
+    pub submit: Option<WithPrecision>,
+    pub start: Option<WithPrecision>,
+    pub complete: Option<WithPrecision>,
+    pub duration: Option<WithPrecision>,
+    pub realtime: Option<WithPrecision>,
     /// Whether `realtime` was measured beside the task.
     pub measured: bool,
 }
 
 /// A span in seconds as Nextflow writes it, and how exact that is: milliseconds below a second, tenths below a minute, then whole seconds.
-pub fn span(seconds: f64, is_raw: bool) -> Option<Told> {
+pub fn span(seconds: f64, is_raw: bool) -> Option<WithPrecision> {
     let ns = seconds * SECOND_NS as f64;
     let precision = match seconds {
         _ if is_raw || seconds < 1.0 => 1_000_000,
@@ -35,12 +35,12 @@ pub fn span(seconds: f64, is_raw: bool) -> Option<Told> {
     (ns.is_finite() && (0.0..9e18).contains(&ns)).then_some((ns as i64, precision))
 }
 
-fn plus(at: Option<Told>, span: Option<Told>) -> Option<Told> {
+fn plus(at: Option<WithPrecision>, span: Option<WithPrecision>) -> Option<WithPrecision> {
     let ((at, a), (span, b)) = (at?, span?);
     Some((at.checked_add(span)?, a.checked_add(b)?))
 }
 
-fn minus(at: Option<Told>, span: Option<Told>) -> Option<Told> {
+fn minus(at: Option<WithPrecision>, span: Option<WithPrecision>) -> Option<WithPrecision> {
     plus(at, span.map(|(span, precision)| (-span, precision)))
 }
 
@@ -50,7 +50,8 @@ impl Times {
         let submitted = self.submit.or_else(|| minus(self.complete, self.duration));
         let finished = self.complete.or_else(|| plus(submitted, self.duration)).or_else(|| plus(self.start, self.realtime));
         // A time that was measured in another attempt of the executor's can be longer than all of this one.
-        let fits = |began: &Told| submitted.is_none_or(|(submitted, precision)| began.0.saturating_add(began.1 + precision) >= submitted);
+        let fits =
+            |began: &WithPrecision| submitted.is_none_or(|(submitted, precision)| began.0.saturating_add(began.1 + precision) >= submitted);
         let latest = minus(finished, self.realtime).filter(fits);
         let started = match (self.start, latest) {
             // Noticed late, perhaps when it was over.
@@ -58,7 +59,9 @@ impl Times {
             (start, latest) => start.or(latest),
         };
         // Not before the submission, and what was measured took its time.
-        let since = |(at, precision): Told, first: Option<Told>| first.map(|(first, digits)| (at - first).max(0) + precision + digits);
+        let since = |(at, precision): WithPrecision, first: Option<WithPrecision>| {
+            first.map(|(first, digits)| (at - first).max(0) + precision + digits)
+        };
         let earliest_end = if self.measured && latest.is_some() { plus(submitted, self.realtime) } else { None };
         (row.submitted_ns, row.submitted_precision_ns) = submitted.unzip();
         row.started_ns = started.map(|(at, _)| at);
@@ -86,7 +89,7 @@ mod tests {
         ]
     }
 
-    fn told(ms: i64) -> Option<Told> {
+    fn told(ms: i64) -> Option<WithPrecision> {
         Some((ms * MS, MS))
     }
 

@@ -34,7 +34,7 @@ pub fn is_one(dir: &Path) -> bool {
 ///
 /// # Errors
 /// When a file that is there cannot be read.
-pub fn read(dir: &Path, source: &str, said: &mut Diagnostics) -> io::Result<Row> {
+pub fn read(dir: &Path, source: &str, diagnostics: &mut Diagnostics) -> io::Result<Row> {
     let file = |name: &str| input::small(&dir.join(name));
     let mut row = Row { engine: super::NAME.into(), status: "unknown".into(), ..Row::default() };
     row.work_dir = Some(flowmine_schema::text::decode(dir.as_os_str().as_encoded_bytes()).into_owned().into());
@@ -49,14 +49,14 @@ pub fn read(dir: &Path, source: &str, said: &mut Diagnostics) -> io::Result<Row>
     if let Some(text) = file(".command.trace")?.filter(|text| !text.trim().is_empty())
         && !used(&text, &mut row)
     {
-        said.push(Diagnostic::warning("work_dir_trace_bad", ".command.trace has neither of the two known forms; it is left out"));
+        diagnostics.push(Diagnostic::warning("work_dir_trace_bad", ".command.trace has neither of the two known forms; it is left out"));
     }
     if let Some(text) = file(".exitcode")? {
         row.exit_code = text.trim().parse().ok();
         match row.exit_code {
             Some(code) => row.status = if code == 0 { "completed" } else { "failed" }.into(),
             None if text.trim().is_empty() => {}
-            None => said.push(Diagnostic::warning("work_dir_exit_bad", ".exitcode holds no number")),
+            None => diagnostics.push(Diagnostic::warning("work_dir_exit_bad", ".exitcode holds no number")),
         }
     }
     (row.started_ns, row.started_precision_ns) = modified(&dir.join(".command.begin"))?;

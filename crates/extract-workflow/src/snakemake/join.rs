@@ -72,15 +72,15 @@ impl Joined {
     /// The runs of a log.
     pub fn add_runs(&mut self, at: usize, runs: Vec<Log>, source: &mut Source) {
         for (number, mut log) in runs.into_iter().enumerate() {
-            let said = &mut source.diagnostics;
+            let diagnostics = &mut source.diagnostics;
             if log.is_dry {
                 let message = "this was a dry run, which runs no job: what it shows is left out";
-                said.push(Diagnostic::warning("dry_run", message));
+                diagnostics.push(Diagnostic::warning("dry_run", message));
                 log.attempts.clear();
             } else if let Some((line, count)) = log.undated {
                 let message = format!("{count} jobs are told without a time, the first one here: they are left out");
                 let advice = "Snakemake writes times since version 5; nothing can be ordered without them";
-                said.push(Diagnostic::error("no_times", message).at(line, None).advise(advice));
+                diagnostics.push(Diagnostic::error("no_times", message).at(line, None).advise(advice));
             }
             let stem = run_name(&source.name);
             let numbered = if number == 0 { stem.to_owned() } else { format!("{stem}.{}", number + 1) };
@@ -213,16 +213,16 @@ impl Joined {
             let neighbours =
                 (0..self.runs.len()).filter(|other| is_same_folder(&sources[*source].path, &sources[self.runs[*other].0].path));
             let of_neighbours = zone_of_neighbours(days[run], neighbours.filter_map(|other| days[other].zip(all_told[other])));
-            let said = &mut sources[*source].diagnostics;
+            let diagnostics = &mut sources[*source].diagnostics;
             if told.zip(given).is_some_and(|(told, given)| told != given) {
                 let message = "the metadata say that the log's zone is another than the one that was given; they are believed";
-                said.push(Diagnostic::warning("zone_contradicted", message));
+                diagnostics.push(Diagnostic::warning("zone_contradicted", message));
             }
             zones.push(match told.or(given) {
                 Some(offset_ns) => Zone { offset_ns, precision_ns: 0 },
                 None if of_neighbours.is_some() => of_neighbours.unwrap_or(Zone { offset_ns: 0, precision_ns: ANY_ZONE_NS }),
                 // A run that had nothing to do has no times.
-                None if *has_times => no_zone(said),
+                None if *has_times => no_zone(diagnostics),
                 None => Zone { offset_ns: 0, precision_ns: ANY_ZONE_NS },
             });
         }
@@ -525,7 +525,7 @@ impl Joined {
     }
 }
 
-/// Within a job Snakemake runs Snakemake, and the innermost may try the task more than once: from the first to the last of these, with the fate of the last.
+/// Within a job Snakemake runs Snakemake, and the innermost may try the task more than once: from the first to the last of these, with the status of the last.
 fn innermost(attempts: &[Attempt]) -> Vec<Attempt> {
     let mut tasks: Vec<Attempt> = Vec::new();
     for attempt in attempts {
@@ -589,11 +589,11 @@ fn is_locked(base: &Path) -> bool {
     std::fs::read_dir(base.join(FOLDER).join("locks")).is_ok_and(|mut locks| locks.next().is_some())
 }
 
-fn no_zone(said: &mut flowmine_schema::diagnostic::Diagnostics) -> Zone {
+fn no_zone(diagnostics: &mut flowmine_schema::diagnostic::Diagnostics) -> Zone {
     let message = "the log does not tell its zone; its times are taken as UTC and can be wrong by up to 14 hours, all by the same";
     let advice = "give .snakemake/metadata as well, whose times are in UTC, or say the zone with --zone, as in --zone=+01:00";
-    if !said.iter().any(|known| known.code == "no_zone") {
-        said.push(Diagnostic::warning("no_zone", message).advise(advice));
+    if !diagnostics.iter().any(|known| known.code == "no_zone") {
+        diagnostics.push(Diagnostic::warning("no_zone", message).advise(advice));
     }
     Zone { offset_ns: 0, precision_ns: ANY_ZONE_NS }
 }

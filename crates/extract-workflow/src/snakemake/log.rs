@@ -266,7 +266,7 @@ impl Reading {
         total.is_some_and(|total| total > 1)
     }
 
-    /// The run, with the fates of attempts that it does not tell one by one.
+    /// The run, with the ends of attempts that it does not tell one by one.
     fn finish(mut self) -> Log {
         self.close_block();
         for (at, reason) in std::mem::take(&mut self.blamed) {

@@ -55,7 +55,7 @@ pub fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// When a folder cannot be read. What is wrong with a file is said in `said`.
-pub fn read(dir: &Path, said: &mut Diagnostics) -> io::Result<Vec<Record>> {
+pub fn read(dir: &Path, diagnostics: &mut Diagnostics) -> io::Result<Vec<Record>> {
     let mut records = Vec::new();
     for path in files(dir)? {
         let name = output(path.strip_prefix(dir).unwrap_or(&path));
@@ -68,7 +68,7 @@ pub fn read(dir: &Path, said: &mut Diagnostics) -> io::Result<Vec<Record>> {
             Err(why) => {
                 let shown = name.unwrap_or_else(|| flowmine_schema::text::decode(path.as_os_str().as_encoded_bytes()).into_owned());
                 let shown: String = shown.chars().rev().take(80).collect::<Vec<_>>().into_iter().rev().collect();
-                said.push(Diagnostic::error("metadata_bad", format!("the record of {shown:?}: {why}")));
+                diagnostics.push(Diagnostic::error("metadata_bad", format!("the record of {shown:?}: {why}")));
             }
         }
     }

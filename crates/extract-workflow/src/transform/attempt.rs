@@ -42,7 +42,7 @@ pub(super) struct Attempt {
     name: String,
     activity: String,
     layers: Vec<Layer>,
-    told: Told,
+    told: FirstLine,
 }
 
 /// More layers than these are no attempt: whoever made the file would have each line looked for among them.
@@ -50,7 +50,7 @@ pub(super) const MOST_LAYERS: usize = 1000;
 
 /// What the first line says beside.
 #[derive(Debug)]
-struct Told {
+struct FirstLine {
     parents: Option<Vec<String>>,
     inputs: Option<String>,
     outputs: Option<String>,
@@ -62,7 +62,7 @@ struct Told {
     job: Option<String>,
 }
 
-impl Told {
+impl FirstLine {
     fn of(object: &Value) -> Self {
         let text = |name: &str| object[name].as_str().map(str::to_owned);
         let files = |name: &str| {
@@ -103,7 +103,7 @@ impl Attempt {
             activity: object["activity"].as_str().filter(|activity| !activity.is_empty()).unwrap_or(&name).to_owned(),
             name,
             layers: Some(layers).filter(|layers| !layers.is_empty())?,
-            told: Told::of(object),
+            told: FirstLine::of(object),
         })
     }
 

@@ -113,7 +113,7 @@ fn read_one(text: &str, source: &mut Source, options: &Options) -> Result<Vec<Ro
 }
 
 impl<'i> Instance<'i> {
-    fn new(json: &'i Value, said: &mut Diagnostics) -> Result<Self, Diagnostic> {
+    fn new(json: &'i Value, diagnostics: &mut Diagnostics) -> Result<Self, Diagnostic> {
         let version = json["schemaVersion"].as_str().unwrap_or_default();
         let workflow = &json["workflow"];
         let specification = &workflow["specification"];
@@ -127,16 +127,16 @@ impl<'i> Instance<'i> {
         };
         if ran.is_empty() {
             let message = "this describes a workflow and no run of it: there is no task that ran";
-            said.push(Diagnostic::warning("workflow_without_run", message));
+            diagnostics.push(Diagnostic::warning("workflow_without_run", message));
         }
-        let described = specified.iter().zip(ids(specified, said)).map(|(task, id)| describe(task, id, by)).collect();
+        let described = specified.iter().zip(ids(specified, diagnostics)).map(|(task, id)| describe(task, id, by)).collect();
         let sizes =
             list_ref(&specification["files"]).filter_map(|file| Some((file["id"].as_str()?, whole(&file["sizeInBytes"])?))).collect();
         Ok(Self { json, by, specified, ran, execution, described, sizes })
     }
 
     /// The place of each task that ran, and that of its description.
-    fn places(&self, said: &mut Diagnostics) -> Vec<(usize, Option<usize>)> {
+    fn places(&self, diagnostics: &mut Diagnostics) -> Vec<(usize, Option<usize>)> {
         if self.by == By::Name {
             return (0..self.ran.len()).filter(|at| !self.described[*at].id.is_empty()).map(|at| (at, Some(at))).collect();
         }
@@ -149,22 +149,22 @@ impl<'i> Instance<'i> {
         let mut places = Vec::new();
         for (at, task) in self.ran.iter().enumerate() {
             let Some(id) = text(&task["id"]) else {
-                said.push(without_id(at, "execution"));
+                diagnostics.push(without_id(at, "execution"));
                 continue;
             };
             if !ran.insert(id) {
-                said.push(Diagnostic::warning("task_id_twice", format!("{id:?} is the id of several tasks that ran")));
+                diagnostics.push(Diagnostic::warning("task_id_twice", format!("{id:?} is the id of several tasks that ran")));
             }
             if !by_id.contains_key(id) {
                 let message = format!("task {id:?} ran and is not specified: its name, files and parents are not known");
-                said.push(Diagnostic::warning("task_not_specified", message));
+                diagnostics.push(Diagnostic::warning("task_not_specified", message));
             }
             places.push((at, by_id.get(id).copied().flatten()));
         }
         let idle: Vec<&str> = self.described.iter().map(|task| task.id.as_str()).filter(|id| !id.is_empty() && !ran.contains(id)).collect();
         if let Some(first) = idle.first().filter(|_| !ran.is_empty()) {
             let message = format!("a task that is specified did not run, the first is {first:?}");
-            said.push(Diagnostic { count: idle.len() as u64, ..Diagnostic::warning("task_did_not_run", message) });
+            diagnostics.push(Diagnostic { count: idle.len() as u64, ..Diagnostic::warning("task_did_not_run", message) });
         }
         places
     }
@@ -213,7 +213,7 @@ impl<'i> Instance<'i> {
     }
 
     /// What the table has no column for.
-    fn say_what_is_left(&self, machines: &Machines, said: &mut Diagnostics) {
+    fn say_what_is_left(&self, machines: &Machines, diagnostics: &mut Diagnostics) {
         const PROPERTIES: [&str; 5] = ["energyInKWh", "energy", "avgPowerInW", "avgPower", "priority"];
         let mut left: BTreeMap<&str, u64> = BTreeMap::new();
         for task in self.ran {
@@ -230,13 +230,13 @@ impl<'i> Instance<'i> {
         if !left.is_empty() {
             let list: Vec<String> = left.iter().map(|(name, count)| format!("{count} {name}")).collect();
             let message = format!("what the table has no column for is left out: {}", list.join(", "));
-            said.push(Diagnostic::warning("values_left_out", message));
+            diagnostics.push(Diagnostic::warning("values_left_out", message));
         }
     }
 }
 
 /// An id for each task that is described; empty where it has none.
-fn ids(tasks: &[Value], said: &mut Diagnostics) -> Vec<String> {
+fn ids(tasks: &[Value], diagnostics: &mut Diagnostics) -> Vec<String> {
     let mut named: HashMap<&str, u64> = HashMap::new();
     tasks
         .iter()
@@ -246,7 +246,7 @@ fn ids(tasks: &[Value], said: &mut Diagnostics) -> Vec<String> {
     let shared = named.values().filter(|count| **count > 1).sum::<u64>();
     if shared > 0 {
         let message = "a task has no id and a name that others have too: it is NAME_N, N from 0, as WfCommons' own migration calls it";
-        said.push(Diagnostic { count: shared, ..Diagnostic::warning("task_without_id", message) });
+        diagnostics.push(Diagnostic { count: shared, ..Diagnostic::warning("task_without_id", message) });
     }
     let mut seen = HashSet::new();
     let mut ids = Vec::with_capacity(tasks.len());
@@ -256,12 +256,12 @@ fn ids(tasks: &[Value], said: &mut Diagnostics) -> Vec<String> {
             (None, Some(name)) if named[name] > 1 => format!("{name}_{at}"),
             (None, Some(name)) => name.to_owned(),
             (None, None) => {
-                said.push(without_id(at, "specification"));
+                diagnostics.push(without_id(at, "specification"));
                 String::new()
             }
         };
         if !id.is_empty() && !seen.insert(id.clone()) {
-            said.push(Diagnostic::warning("task_id_twice", format!("{id:?} is the id of several tasks")));
+            diagnostics.push(Diagnostic::warning("task_id_twice", format!("{id:?} is the id of several tasks")));
         }
         ids.push(id);
     }

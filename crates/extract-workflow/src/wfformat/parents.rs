@@ -38,12 +38,12 @@ pub enum By {
 }
 
 /// The parents of each task, as ids.
-pub fn of(tasks: &[Described<'_>], by: By, said: &mut Diagnostics) -> Vec<Option<Vec<String>>> {
+pub fn of(tasks: &[Described<'_>], by: By, diagnostics: &mut Diagnostics) -> Vec<Option<Vec<String>>> {
     let graph = Graph::new(tasks, by);
-    let claimed = graph.claimed(said);
-    let parents = (0..tasks.len()).map(|child| graph.parents(child, &claimed[child], said));
+    let claimed = graph.claimed(diagnostics);
+    let parents = (0..tasks.len()).map(|child| graph.parents(child, &claimed[child], diagnostics));
     let parents: Vec<Option<Vec<usize>>> = parents.collect();
-    graph.compare(&parents, said);
+    graph.compare(&parents, diagnostics);
     let unknown: Vec<Vec<&str>> = (0..tasks.len()).map(|child| graph.unknown(child)).collect();
     parents
         .into_iter()
@@ -127,7 +127,7 @@ impl<'t> Graph<'t> {
     }
 
     /// For each task those whose lists of children name it.
-    fn claimed(&self, said: &mut Diagnostics) -> Vec<Vec<usize>> {
+    fn claimed(&self, diagnostics: &mut Diagnostics) -> Vec<Vec<usize>> {
         let mut claimed = vec![Vec::new(); self.tasks.len()];
         for (at, task) in self.tasks.iter().enumerate() {
             let mut seen = HashSet::new();
@@ -135,10 +135,10 @@ impl<'t> Graph<'t> {
             for reference in task.children.iter().flatten().filter(|reference| seen.insert(**reference)) {
                 if self.candidates(reference).is_empty() {
                     let message = format!("{} has a child that is not in the instance: {reference:?}", self.shown(at));
-                    said.push(Diagnostic::warning("child_unknown", message));
+                    diagnostics.push(Diagnostic::warning("child_unknown", message));
                 }
                 match &self.meant(at, reference, || &*readers)[..] {
-                    [child] if *child == at => said.push(self.itself(at, "child")),
+                    [child] if *child == at => diagnostics.push(self.itself(at, "child")),
                     children => children.iter().for_each(|child| claimed[*child].push(at)),
                 }
             }
@@ -151,7 +151,7 @@ impl<'t> Graph<'t> {
     }
 
     /// The parents of a task, and what is wrong with what is told of them.
-    fn parents(&self, child: usize, claimed: &[usize], said: &mut Diagnostics) -> Option<Vec<usize>> {
+    fn parents(&self, child: usize, claimed: &[usize], diagnostics: &mut Diagnostics) -> Option<Vec<usize>> {
         let Some(references) = &self.tasks[child].parents else {
             return (!claimed.is_empty()).then(|| claimed.to_vec());
         };
@@ -162,7 +162,7 @@ impl<'t> Graph<'t> {
             let candidates = self.candidates(reference);
             if candidates.is_empty() {
                 let message = format!("{} has a parent that is not in the instance: {reference:?}", self.shown(child));
-                said.push(Diagnostic::warning("parent_unknown", message));
+                diagnostics.push(Diagnostic::warning("parent_unknown", message));
                 continue;
             }
             let mut meant = self.meant(child, reference, || &*writers);
@@ -170,11 +170,11 @@ impl<'t> Graph<'t> {
                 meant = self.meant(child, reference, || &*claimers);
             }
             if meant.is_empty() {
-                said.push(self.ambiguous(child, reference, candidates.len()));
+                diagnostics.push(self.ambiguous(child, reference, candidates.len()));
                 return None;
             }
             if meant == [child] {
-                said.push(self.itself(child, "parent"));
+                diagnostics.push(self.itself(child, "parent"));
                 continue;
             }
             parents.extend(meant);
@@ -204,7 +204,7 @@ impl<'t> Graph<'t> {
     }
 
     /// Says where lists of parents and of children do not agree; a task without a list disagrees with nobody.
-    fn compare(&self, parents: &[Option<Vec<usize>>], said: &mut Diagnostics) {
+    fn compare(&self, parents: &[Option<Vec<usize>>], diagnostics: &mut Diagnostics) {
         let set = |list: &Option<Vec<&'t str>>| list.as_ref().map(|list| list.iter().copied().collect::<HashSet<&str>>());
         let told: Vec<_> = self.tasks.iter().map(|task| set(&task.children)).collect();
         let mut found: Vec<HashSet<&str>> = vec![HashSet::new(); self.tasks.len()];
@@ -218,7 +218,7 @@ impl<'t> Graph<'t> {
                 if by_child != by_parent {
                     let whose = if by_child { "only the child" } else { "only the parent" };
                     let message = format!("that {} waits for {} is told by {whose}", self.shown(child), self.shown(*parent));
-                    said.push(Diagnostic::warning("parents_and_children_differ", message));
+                    diagnostics.push(Diagnostic::warning("parents_and_children_differ", message));
                 }
             }
         }
@@ -230,7 +230,7 @@ impl<'t> Graph<'t> {
                 let is_lost = self.candidates(reference).len() > 1 && !found[at].contains(reference) && !unknown.contains(reference);
                 if is_lost {
                     let message = format!("which child of {} is meant by {reference:?} nothing tells: it is left out", self.shown(at));
-                    said.push(Diagnostic::warning("child_ambiguous", message));
+                    diagnostics.push(Diagnostic::warning("child_ambiguous", message));
                 }
             }
         }

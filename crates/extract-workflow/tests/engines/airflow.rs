@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use flowmine_extract_workflow::airflow::Airflow;
-use flowmine_extract_workflow::take_in::take_in;
+use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
 use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
@@ -79,7 +79,7 @@ fn read(paths: &[PathBuf]) -> (Vec<Row>, Vec<String>) {
 }
 
 /// Task, attempt, status, exit code of each row.
-fn fates(rows: &[Row]) -> Vec<String> {
+fn statuses(rows: &[Row]) -> Vec<String> {
     let exit = |row: &Row| row.exit_code.map_or("-".to_owned(), |code| code.to_string());
     rows.iter().map(|row| format!("{} {} {} {}", row.task_id.as_deref().unwrap(), row.attempt.unwrap(), row.status, exit(row))).collect()
 }
@@ -109,7 +109,7 @@ fn databases_of_both_majors() {
         let (rows, said) = read(&[database(version, dir.path())]);
         // A branch that was not taken, and a task whose parent failed.
         assert_eq!(said, ["tasks_never_ran"], "{version}");
-        assert_eq!(fates(&rows), BY_DATABASE, "{version}");
+        assert_eq!(statuses(&rows), BY_DATABASE, "{version}");
         let row = find(&rows, "part[1]", 1);
         assert_eq!((row.run_id.as_deref(), row.run_name.as_deref()), (Some("scheduled__2024-01-01T00:00:00+00:00"), Some("known_work")));
         assert_eq!((row.logical_task.as_ref(), row.tag.as_deref(), row.name.as_ref()), ("known_work.part", Some("1"), "part[1]"));
@@ -143,7 +143,7 @@ fn times_of_a_database_are_utc() {
 #[test]
 fn a_database_in_postgresql() {
     let (rows, said) = read(&[fixture("3.3.2/postgres.jsonl")]);
-    assert_eq!((fates(&rows), said), (BY_DATABASE.map(str::to_owned).to_vec(), vec!["tasks_never_ran".to_owned()]));
+    assert_eq!((statuses(&rows), said), (BY_DATABASE.map(str::to_owned).to_vec(), vec!["tasks_never_ran".to_owned()]));
     let row = find(&rows, "part[2]", 1);
     assert_eq!(row.command.as_deref(), Some("bash /lab/work.sh read make/data 333333 write part/333333 333333 "));
     assert_eq!(row.parents.as_deref(), Some(r#"["make"]"#));
@@ -157,7 +157,7 @@ fn task_logs() {
         let (rows, said) = read(&[log(version, "flaky"), log(version, "choose"), log(version, "skips_itself"), mapped]);
         assert_eq!(said, Vec::<String>::new());
         assert_eq!(
-            fates(&rows),
+            statuses(&rows),
             ["choose 1 completed -", "flaky 1 failed 1", "part[1] 1 completed 0", "skips_itself 1 completed 99"],
             "{version}"
         );
@@ -178,7 +178,7 @@ fn a_task_log_without_its_folders() {
         let path = dir.path().join("1.log");
         fs::copy(log(version, "flaky"), &path).unwrap();
         let (rows, said) = read(&[path]);
-        assert_eq!((fates(&rows), said), (vec!["flaky 1 failed 1".to_owned()], vec![]), "{version}");
+        assert_eq!((statuses(&rows), said), (vec!["flaky 1 failed 1".to_owned()], vec![]), "{version}");
     }
 }
 
@@ -190,7 +190,7 @@ fn coloured_scheduler_logs() {
         let mut expected = BY_DATABASE;
         // What Airflow 3 says of it is only that its process has ended.
         expected[2] = retried;
-        assert_eq!(fates(&rows), expected, "{version}");
+        assert_eq!(statuses(&rows), expected, "{version}");
         let dir = tempfile::tempdir().unwrap();
         for (told, known) in rows.iter().zip(read(&[database(version, dir.path())]).0) {
             if told.task_id.as_deref() == Some("flaky") && told.attempt == Some(1) {
@@ -217,7 +217,7 @@ fn an_executor_that_gives_up() {
     );
     fs::write(&path, text).unwrap();
     let (rows, _) = read(&[path]);
-    assert_eq!(fates(&rows), ["make 1 failed -"]);
+    assert_eq!(statuses(&rows), ["make 1 failed -"]);
     assert_eq!((rows[0].native_id.as_deref(), rows[0].started_ns, rows[0].queued_ns.is_some()), (None, None, true));
 }
 
@@ -230,7 +230,7 @@ fn all_together_in_any_order() {
         assert_eq!(said, ["tasks_never_ran"], "{version}");
         let mut expected = BY_DATABASE;
         (expected[2], expected[9]) = ("flaky 1 failed 1", "skips_itself 1 completed 99");
-        assert_eq!(fates(&rows), expected, "{version}");
+        assert_eq!(statuses(&rows), expected, "{version}");
         let by_database = read(&paths[3..]).0;
         let (both, alone) = (find(&rows, "skips_itself", 1), find(&by_database, "skips_itself", 1));
         // The supervisor of Airflow 3 notices such an end seconds later than the task's log has its last line.
@@ -271,11 +271,11 @@ fn what_a_task_prints_is_not_believed() {
     ]
     .concat();
     fs::write(&path, &text).unwrap();
-    assert_eq!(fates(&read(std::slice::from_ref(&path)).0), ["t 1 completed 0"]);
+    assert_eq!(statuses(&read(std::slice::from_ref(&path)).0), ["t 1 completed 0"]);
     // Cut within its last line.
     fs::write(&path, &text[..text.len() - 20]).unwrap();
     let (rows, said) = read(&[path]);
-    assert_eq!((fates(&rows), said), (vec!["t 1 completed 0".to_owned()], vec!["line_bad:6".to_owned()]));
+    assert_eq!((statuses(&rows), said), (vec!["t 1 completed 0".to_owned()], vec!["line_bad:6".to_owned()]));
     // The scheduler of Airflow 3 prints its tasks' lines too.
     let path = dir.path().join("scheduler.log");
     let finished = "TaskInstance Finished: dag_id=d, task_id=t, run_id=r, map_index=-1, state=success, try_number=1, pid=1";
@@ -302,7 +302,7 @@ fn older_airflow() {
         &dir.path().join("old.db"),
     );
     let (rows, said) = read(&[path]);
-    assert_eq!(fates(&rows), ["a 1 submitted -", "b 1 running -", "c 2 failed -"]);
+    assert_eq!(statuses(&rows), ["a 1 submitted -", "b 1 running -", "c 2 failed -"]);
     assert_eq!(said, ["row_bad", "tasks_never_ran"], "a task without a name is no row, one without a state waits");
     assert_eq!((rows[0].native_id.as_deref(), rows[0].native_kind.as_deref()), (Some("6f1c"), Some("executor_id")));
     // 2.0: the scheduler's times have no zone.
@@ -311,7 +311,7 @@ fn older_airflow() {
                 try_number=1, map_index=-1) to CeleryExecutor with priority 1 and queue slow\n";
     fs::write(&path, text).unwrap();
     let (rows, said) = read(std::slice::from_ref(&path));
-    assert_eq!((fates(&rows), said), (vec!["a 1 submitted -".to_owned()], vec!["no_zone".to_owned()]));
+    assert_eq!((statuses(&rows), said), (vec!["a 1 submitted -".to_owned()], vec!["no_zone".to_owned()]));
     assert_eq!((rows[0].queue.as_deref(), rows[0].submitted_precision_ns), (Some("slow"), Some(14 * 3600 * 1_000_000_000 + 1_000_000)));
     let (rows, said) = read_with(&[path], &Options { zone_offset_s: Some(3600), year: None });
     assert_eq!((rows[0].submitted_ns.map(rfc3339).as_deref(), said.len()), (Some("2021-03-01T00:12:17.123Z"), 0));
@@ -413,7 +413,7 @@ mod in_use {
         let airflow = open(&path);
         airflow.execute_batch("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0").unwrap();
         let dataset = Dataset::open_or_create(&dir.path().join("dataset")).unwrap();
-        let import = || take_in(&dataset, &Airflow, std::slice::from_ref(&path), &Options::default()).unwrap();
+        let import = || import_files(&dataset, &Airflow, std::slice::from_ref(&path), &Options::default()).unwrap();
         assert_eq!((import().rows(), import().already_there), (10, 1));
         airflow.execute(LATE, []).unwrap();
         assert_eq!(import().rows(), 11);
@@ -424,7 +424,7 @@ mod in_use {
 fn a_directory_is_searched_to_its_end() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = Dataset::open_or_create(&dir.path().join("dataset")).unwrap();
-    let report = take_in(&dataset, &Airflow, &[fixture("3.3.2")], &Options::default()).unwrap();
+    let report = import_files(&dataset, &Airflow, &[fixture("3.3.2")], &Options::default()).unwrap();
     // The database stands there as SQL text. The two runs have the same names, so that they are taken for one.
     assert_eq!((report.rows(), report.errors(), report.passed_over, report.sources.len()), (10, 0, 1, 6));
 }

@@ -55,10 +55,10 @@ fn workflow(nodes: &[(&str, &str, &str, &[&str])]) -> Value {
 }
 
 /// Task, attempt, status, parents.
-fn fates(rows: &[Row]) -> Vec<String> {
+fn statuses(rows: &[Row]) -> Vec<String> {
     let parents = |row: &Row| row.parents.as_deref().unwrap_or("null").replace('"', "");
-    let fate = |row: &Row| format!("{} {} {} {}", row.task_id.as_deref().unwrap(), row.attempt.unwrap(), row.status, parents(row));
-    rows.iter().map(fate).collect()
+    let row_status = |row: &Row| format!("{} {} {} {}", row.task_id.as_deref().unwrap(), row.attempt.unwrap(), row.status, parents(row));
+    rows.iter().map(row_status).collect()
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_workflow_with_a_retry_a_skip_a_loop_and_a_hook() {
     assert_eq!(said, ["task_did_not_run*1"]);
     let split = "words-x7-1367265002";
     assert_eq!(
-        fates(&rows),
+        statuses(&rows),
         [
             "words-x7-1 1 completed []".to_owned(),
             format!("{split} 1 failed [words-x7-1]"),
@@ -165,7 +165,7 @@ fn parents_are_found_through_what_holds_others_together() {
     }
     let (rows, said) = read_texts(&[told.to_string()]);
     assert_eq!(said, ["task_did_not_run*2", "node_type_unknown*1", "child_unknown*1"]);
-    let mut told = fates(&rows);
+    let mut told = statuses(&rows);
     told.sort();
     let expected = [
         "a 1 completed []",
@@ -197,7 +197,7 @@ fn groups_of_steps_that_all_hang_on_what_holds_them() {
     }
     let (rows, said) = read_texts(&[told.to_string()]);
     assert_eq!(
-        (fates(&rows), said),
+        (statuses(&rows), said),
         (vec!["a 1 completed []".to_owned(), "b 1 completed [a]".to_owned(), "c 1 completed [b]".to_owned()], vec![])
     );
 }
@@ -217,7 +217,7 @@ fn what_runs_at_the_exit_waits_for_all_others() {
         ("g1", "StepGroup", "Succeeded", &["clean"]),
         ("clean", "Pod", "Succeeded", &[]),
     ];
-    let mut rows = fates(&read_texts(&[workflow(nodes).to_string()]).0);
+    let mut rows = statuses(&read_texts(&[workflow(nodes).to_string()]).0);
     rows.sort();
     let expected = [
         "a 1 completed []",
@@ -242,7 +242,7 @@ fn a_group_that_is_taken_from_before_and_a_hook_of_a_retry() {
     ];
     let mut told = workflow(nodes);
     told["status"]["nodes"]["group"]["memoizationStatus"] = json!({ "hit": true, "key": "k" });
-    let mut rows = fates(&read_texts(&[told.to_string()]).0);
+    let mut rows = statuses(&read_texts(&[told.to_string()]).0);
     rows.sort();
     assert_eq!(rows, ["after 1 completed [group]", "group 1 cached []", "hook 1 completed []", "retry 1 completed []"]);
 }
@@ -287,7 +287,7 @@ fn lists_watches_and_packed_nodes() {
         ),
     ] {
         let (rows, said) = read_texts(std::slice::from_ref(&text));
-        assert_eq!((fates(&rows), said), (vec!["w 1 completed []".to_owned()], vec![]), "{text}");
+        assert_eq!((statuses(&rows), said), (vec!["w 1 completed []".to_owned()], vec![]), "{text}");
     }
     packed["status"]["compressedNodes"] = "H4sIAAAA".into();
     assert_eq!(read_texts(&[packed.to_string()]), (vec![], vec!["nodes_bad*1".to_owned()]));
@@ -321,7 +321,7 @@ fn what_ran_before_is_kept_in_whatever_order_it_is_told() {
     ];
     for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
         let (rows, said) = read_texts(&order.map(|at: usize| versions[at].clone()));
-        assert_eq!((fates(&rows), said), (vec!["a 1 failed []".to_owned(), "a 2 completed []".to_owned()], vec![]), "{order:?}");
+        assert_eq!((statuses(&rows), said), (vec!["a 1 failed []".to_owned(), "a 2 completed []".to_owned()], vec![]), "{order:?}");
     }
 }
 

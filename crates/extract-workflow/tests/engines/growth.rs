@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use flowmine_extract_workflow::airflow::Airflow;
+use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::makeflow::Makeflow;
 use flowmine_extract_workflow::nextflow::Nextflow;
 use flowmine_extract_workflow::snakemake::Snakemake;
-use flowmine_extract_workflow::take_in::take_in;
 use flowmine_extract_workflow::{Engine, Options, Row};
 use flowmine_schema::tables::{DiagnosticRow, TaskRun};
 use flowmine_schema::{Dataset, DatasetError};
@@ -57,14 +57,14 @@ fn grow(engine: &dyn Engine, fixture: &str, growing: &[&str], steps: &[f64]) {
             fs::create_dir_all(place.join(file).parent().unwrap()).unwrap();
             fs::write(place.join(file), &bytes[..end]).unwrap();
         }
-        let report = take_in(&dataset, engine, std::slice::from_ref(&place), &options).unwrap();
+        let report = import_files(&dataset, engine, std::slice::from_ref(&place), &options).unwrap();
         assert!(report.sources.iter().all(|source| !source.diagnostics.iter().any(|d| d.code == "source_missing")));
         replaced += report.grown;
     }
     // Once more as it is.
-    take_in(&dataset, engine, std::slice::from_ref(&place), &options).unwrap();
+    import_files(&dataset, engine, std::slice::from_ref(&place), &options).unwrap();
     let at_once = Dataset::open_or_create(&root.path().join("at once")).unwrap();
-    take_in(&at_once, engine, std::slice::from_ref(&place), &options).unwrap();
+    import_files(&at_once, engine, std::slice::from_ref(&place), &options).unwrap();
     assert!(replaced > 0, "nothing has grown");
     assert!(!told(&at_once).0.is_empty());
     assert_eq!(told(&dataset), told(&at_once));
@@ -108,9 +108,9 @@ fn directories_that_share_a_file_stay_apart() {
         fs::create_dir(&place).unwrap();
         // The workflow is there first, and alone.
         fs::write(place.join("words.json"), &workflow).unwrap();
-        take_in(&dataset, &Makeflow, std::slice::from_ref(&place), &Options::default()).unwrap();
+        import_files(&dataset, &Makeflow, std::slice::from_ref(&place), &Options::default()).unwrap();
         fs::copy(fixtures.join(log), place.join("words.makeflowlog")).unwrap();
-        take_in(&dataset, &Makeflow, std::slice::from_ref(&place), &Options::default()).unwrap();
+        import_files(&dataset, &Makeflow, std::slice::from_ref(&place), &Options::default()).unwrap();
     }
     let (rows, _) = told(&dataset);
     let logs: std::collections::BTreeSet<_> = rows.iter().map(|row| row.source_sha256.clone()).collect();

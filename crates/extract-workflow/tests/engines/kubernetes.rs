@@ -47,14 +47,14 @@ fn clock(ns: Option<i64>) -> String {
 }
 
 /// Pod, attempt, status, exit code, the three times.
-fn fates(rows: &[Row]) -> Vec<String> {
-    let fate = |row: &Row| {
+fn statuses(rows: &[Row]) -> Vec<String> {
+    let row_status = |row: &Row| {
         let exit = row.exit_code.map_or("-".to_owned(), |code| code.to_string());
         let attempt = row.attempt.map_or("-".to_owned(), |attempt| attempt.to_string());
         let times = [row.submitted_ns, row.started_ns, row.finished_ns].map(clock).join(" ");
         format!("{} {attempt} {} {exit} {times}", row.name, row.status)
     };
-    rows.iter().map(fate).collect()
+    rows.iter().map(row_status).collect()
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn pods_of_many_engines() {
     let (rows, said) = read(&[PODS]);
     assert_eq!(said, ["cpu_fraction", "pod_without_uid", "kind_not_read:1"]);
     assert_eq!(
-        fates(&rows),
+        statuses(&rows),
         [
             "nf-ab12 1 completed 0 13:00:00 13:00:04 13:01:04",
             "nf-cd34 1 failed 137 13:00:01 13:00:05 13:00:35",
@@ -107,7 +107,7 @@ fn pods_of_many_engines() {
 fn a_watch_keeps_what_is_no_longer_told() {
     let (rows, said) = read(&[WATCH]);
     assert_eq!(said, Vec::<String>::new());
-    assert_eq!(fates(&rows), ["nf-ef56 1 completed 0 14:00:00 14:00:09 14:02:00"]);
+    assert_eq!(statuses(&rows), ["nf-ef56 1 completed 0 14:00:00 14:00:09 14:02:00"]);
     assert_eq!((or(&rows[0].container_id), rows[0].error.as_deref(), rows[0].line), ("14".repeat(32), None, Some(1)));
 }
 
@@ -116,7 +116,7 @@ fn restarts_and_deletions() {
     let (rows, said) = read(&[API_WATCH]);
     assert_eq!(said, ["json_bad:6", "watch_ended:11"]);
     assert_eq!(
-        fates(&rows),
+        statuses(&rows),
         [
             "crash-1 1 failed 1 15:00:00 15:00:02 15:00:03",
             "crash-1 2 failed 2 15:00:00 15:00:05 15:00:15",
@@ -132,7 +132,7 @@ fn restarts_and_deletions() {
 fn events_fill_what_pods_do_not_tell() {
     let (rows, said) = read(&[EVENTS]);
     assert_eq!(said, Vec::<String>::new());
-    assert_eq!(fates(&rows), ["nf-ab12 - unknown - - 13:00:09 -", "vanished-1 - unknown - - 16:00:03 -"]);
+    assert_eq!(statuses(&rows), ["nf-ab12 - unknown - - 13:00:09 -", "vanished-1 - unknown - - 16:00:03 -"]);
     assert_eq!((or(&rows[1].host), or(&rows[1].error)), ("node07".into(), "Preempted: Preempted by pod 1234 on node node07".into()));
     // The pod knows better.
     let (rows, _) = read(&[PODS, EVENTS]);

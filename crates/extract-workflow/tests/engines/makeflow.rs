@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::makeflow::Makeflow;
-use flowmine_extract_workflow::take_in::take_in;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
 use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
@@ -31,16 +31,17 @@ fn read(paths: &[PathBuf]) -> (Vec<Row>, Vec<String>) {
 }
 
 /// Node, attempt, status, logical task of each row.
-fn fates(rows: &[Row]) -> Vec<String> {
-    let fate = |row: &Row| format!("{} {} {} {}", row.task_id.as_deref().unwrap(), row.attempt.unwrap(), row.status, row.logical_task);
-    rows.iter().map(fate).collect()
+fn statuses(rows: &[Row]) -> Vec<String> {
+    let row_status =
+        |row: &Row| format!("{} {} {} {}", row.task_id.as_deref().unwrap(), row.attempt.unwrap(), row.status, row.logical_task);
+    rows.iter().map(row_status).collect()
 }
 
 #[test]
 fn plain_log() {
     let (rows, said) = read(&[fixture("plain.makeflowlog")]);
     assert_eq!(said, Vec::<String>::new());
-    assert_eq!(fates(&rows), ["0 1 completed node 0", "2 1 completed node 2", "1 1 completed node 1", "3 1 completed node 3"]);
+    assert_eq!(statuses(&rows), ["0 1 completed node 0", "2 1 completed node 2", "1 1 completed node 1", "3 1 completed node 3"]);
     let row = &rows[1];
     assert_eq!((row.run_id.as_deref(), row.run_name.as_deref()), (Some("1795318114504024"), Some("plain")));
     assert_eq!(row.submitted_ns.map(rfc3339).as_deref(), Some("2026-11-22T03:28:34.521239Z"));
@@ -55,7 +56,7 @@ fn plain_log() {
 fn verbose_log() {
     let (rows, said) = read(&[fixture("verbose.makeflowlog")]);
     assert_eq!(said, Vec::<String>::new());
-    assert_eq!(fates(&rows), ["0 1 completed split", "2 1 completed count", "1 1 completed count", "3 1 completed sum"]);
+    assert_eq!(statuses(&rows), ["0 1 completed split", "2 1 completed count", "1 1 completed count", "3 1 completed sum"]);
     let last = &rows[3];
     assert_eq!(last.name, "cat a.count b.count | awk '{n+=$1} END {print n}' > total");
     assert_eq!(last.parents.as_deref(), Some(r#"["2","1"]"#));
@@ -80,7 +81,7 @@ fn a_completed_run_with_failures_is_told_as_what_it_was() {
 fn a_workflow_tells_what_a_plain_log_does_not() {
     let (rows, said) = read(&[fixture("words.jx.makeflowlog"), fixture("words.json")]);
     assert_eq!(said, Vec::<String>::new());
-    assert_eq!(fates(&rows), ["0 1 completed split", "2 1 completed count", "1 1 completed count"]);
+    assert_eq!(statuses(&rows), ["0 1 completed split", "2 1 completed count", "1 1 completed count"]);
     assert_eq!(rows[1].command.as_deref(), Some("wc -w < part.1 > count.1"));
     assert_eq!(rows[1].parents.as_deref(), Some(r#"["0"]"#));
     assert_eq!(rows[1].inputs.as_deref(), Some(r#"[{"bytes":8424,"path":"part.1"}]"#));
@@ -115,7 +116,7 @@ fn jx_is_refused_with_advice() {
 fn monitor_summaries() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = Dataset::open_or_create(&dir.path().join("dataset")).unwrap();
-    let report = take_in(&dataset, &Makeflow, &[fixture("monitor")], &Options::default()).unwrap();
+    let report = import_files(&dataset, &Makeflow, &[fixture("monitor")], &Options::default()).unwrap();
     // With a summary the series tells nothing new.
     assert_eq!((report.rows(), report.errors(), report.passed_over), (4, 0, 0));
     let paths: Vec<PathBuf> = [
@@ -152,7 +153,7 @@ fn a_killed_run_is_known_by_its_series() {
     let files = |names: &[&str]| -> Vec<PathBuf> { names.iter().map(|name| fixture("killed").join(name)).collect() };
     let all = ["killed.makeflow.makeflowlog", "resource-rule-0.series", "resource-rule-0.summary", "resource-rule-1.series"];
     let (rows, said) = read(&files(&all));
-    assert_eq!((fates(&rows), said), (vec!["0 1 completed fill".to_owned(), "1 1 running hold".to_owned()], vec![]));
+    assert_eq!((statuses(&rows), said), (vec!["0 1 completed fill".to_owned(), "1 1 running hold".to_owned()], vec![]));
     assert_eq!((rows[0].exit_code, rows[0].peak_rss_bytes), (Some(0), read(&files(&[all[0], all[2]])).0[0].peak_rss_bytes));
     let row = &rows[1];
     assert_eq!(row.started_ns.map(|ns| ns / 1000), Some(1_795_333_579_468_878));
@@ -179,7 +180,7 @@ fn a_series_that_is_cut_keeps_its_whole_lines() {
 fn the_log_of_2013() {
     let (rows, said) = read(&[fixture("tabs_2013.makeflowlog")]);
     assert_eq!(said, Vec::<String>::new());
-    assert_eq!(fates(&rows), ["0 1 completed split", "1 1 failed count", "1 2 completed count", "2 1 aborted cat"]);
+    assert_eq!(statuses(&rows), ["0 1 completed split", "1 1 failed count", "1 2 completed count", "2 1 aborted cat"]);
     assert_eq!((rows[0].run_id.as_deref(), rows[3].run_id.as_deref()), (Some("1380000000000100"), Some("1380000100000000")));
     assert_eq!(rows[1].submitted_ns.map(rfc3339).as_deref(), Some("2013-09-24T05:20:02Z"));
     assert_eq!((rows[1].native_id.as_deref(), rows[1].parents.as_deref()), (Some("4712"), Some(r#"["0"]"#)), "each parent once");
@@ -209,7 +210,7 @@ fn marks_of_every_version_are_known() {
         let path = dir.path().join("a.makeflowlog");
         fs::write(&path, format!("{first}{change}# COMPLETED\t1380000003000000\n")).unwrap();
         let (rows, said) = read(&[path]);
-        assert_eq!((fates(&rows), said), (vec!["0 1 completed node 0".to_owned()], vec![]), "{first:?}");
+        assert_eq!((statuses(&rows), said), (vec!["0 1 completed node 0".to_owned()], vec![]), "{first:?}");
     }
     let path = dir.path().join("a.makeflowlog");
     fs::write(&path, format!("{change}# LATER 1\n# NODE\tx\tcat\n")).unwrap();
@@ -222,7 +223,7 @@ fn started_again() {
     assert_eq!(said, Vec::<String>::new());
     assert_eq!(rows.len(), 2);
     assert_ne!(rows[0].run_id, rows[1].run_id);
-    assert_eq!(fates(&rows), ["0 1 failed sleep", "0 1 failed sleep"]);
+    assert_eq!(statuses(&rows), ["0 1 failed sleep", "0 1 failed sleep"]);
 }
 
 mod hostile {

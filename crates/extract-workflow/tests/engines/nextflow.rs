@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::nextflow::Nextflow;
-use flowmine_extract_workflow::take_in::take_in;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
 use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
@@ -49,14 +49,14 @@ fn or(text: &Option<std::borrow::Cow<'_, str>>) -> String {
 }
 
 /// What became of each task.
-fn fates(rows: &[Row]) -> String {
-    let fate = |row: &Row| {
+fn statuses(rows: &[Row]) -> String {
+    let row_status = |row: &Row| {
         let attempt = row.attempt.map_or("-".to_owned(), |n| n.to_string());
         let exit = row.exit_code.map_or("-".to_owned(), |n| n.to_string());
         let native = format!("{}={}", or(&row.native_kind), or(&row.native_id));
         format!("{}|{}|{attempt}|{}|{exit}|{}|{native}\n", or(&row.task_id), row.name, row.status, or(&row.executor))
     };
-    rows.iter().map(fate).collect()
+    rows.iter().map(row_status).collect()
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn slurm_run() {
     let (rows, said) = read(&[fixture("slurm_retried_ignored_array.log")], &Options::default());
     assert_eq!(said, Vec::<String>::new());
     assert_eq!(
-        fates(&rows),
+        statuses(&rows),
         "1|PREP:SPLIT (a, [b] (c))|1|completed|0|slurm|slurm_job=9001\n\
          2|ALIGN (s1)|1|failed|137|slurm|slurm_job=9002\n\
          3|COLLECT|1|completed|-|local|-=-\n\
@@ -174,7 +174,7 @@ fn resumed_cached_and_aborted() {
     let (rows, said) = read(&[fixture("local_resumed_cached_aborted.log")], &options);
     assert_eq!(said, Vec::<String>::new());
     assert_eq!(
-        fates(&rows),
+        statuses(&rows),
         "28/ddf723|PREP:FETCH (chembl)|-|cached|-|-|-=-\n\
          -|PREP:INDEX|-|cached|-|-|-=-\n\
          3|TRAIN (gnn)|1|failed|0|local|-=-\n\
@@ -199,7 +199,7 @@ fn resumed_cached_and_aborted() {
 fn aws() {
     let (rows, said) = read(&[fixture("aws_s3.log")], &Options { year: Some(2023), ..Options::default() });
     assert_eq!(said, Vec::<String>::new());
-    assert_eq!(fates(&rows), "1|MAP (r1)|1|completed|0|awsbatch|aws_job=70af3d53-8070-45a6-96f4-fd37580b9d00\n");
+    assert_eq!(statuses(&rows), "1|MAP (r1)|1|completed|0|awsbatch|aws_job=70af3d53-8070-45a6-96f4-fd37580b9d00\n");
     assert_eq!(rows[0].work_dir.as_deref(), Some("s3://bucket/scratch/60/c803767cf237028c908fadf447b1b9"));
     assert_eq!((time(rows[0].finished_ns), rows[0].finished_precision_ns), ("2023-10-16T10:30:00Z".to_owned(), None));
 }
@@ -213,7 +213,7 @@ fn killed_run() {
     fs::File::options().write(true).open(&log).unwrap().set_modified(UNIX_EPOCH + Duration::from_secs(1_570_190_000)).unwrap();
     let (rows, said) = read(&[log], &Options::default());
     assert_eq!(said, ["month_unknown:6", "last_line_cut:7", "task_line_bad:7", "no_zone:1", "year_of_file:1", "run_without_end"]);
-    assert_eq!(fates(&rows), "71/318e09|TRIM (1)|1|submitted|-|-|-=-\n2|TRIM (2)|1|running|-|-|-=-\n");
+    assert_eq!(statuses(&rows), "71/318e09|TRIM (1)|1|submitted|-|-|-=-\n2|TRIM (2)|1|running|-|-|-=-\n");
     assert_eq!(
         (time(rows[0].submitted_ns), seconds(rows[0].submitted_precision_ns)),
         ("2019-10-03T19:15:26.795Z".to_owned(), "50400.001".to_owned())
@@ -350,14 +350,14 @@ fn a_directory_is_taken_once() {
     fs::copy(fixture("slurm_retried_ignored_array.log"), launch.join(".nextflow.log")).unwrap();
     fs::write(launch.join("main.nf"), "process X {}\n").unwrap();
     let dataset = Dataset::open_or_create(&root.path().join("dataset")).unwrap();
-    let report = take_in(&dataset, &Nextflow, std::slice::from_ref(&launch), &Options::default()).unwrap();
+    let report = import_files(&dataset, &Nextflow, std::slice::from_ref(&launch), &Options::default()).unwrap();
     assert_eq!((report.rows(), report.passed_over, report.already_there, report.errors()), (8, 1, 0, 0));
     assert_eq!(report.statuses["failed"], 3);
-    let report = take_in(&dataset, &Nextflow, std::slice::from_ref(&launch), &Options::default()).unwrap();
+    let report = import_files(&dataset, &Nextflow, std::slice::from_ref(&launch), &Options::default()).unwrap();
     assert_eq!((report.rows(), report.passed_over, report.already_there), (0, 1, 2));
     // The next run renames the log.
     fs::rename(launch.join(".nextflow.log"), launch.join(".nextflow.log.1")).unwrap();
-    let report = take_in(&dataset, &Nextflow, std::slice::from_ref(&launch), &Options::default()).unwrap();
+    let report = import_files(&dataset, &Nextflow, std::slice::from_ref(&launch), &Options::default()).unwrap();
     assert_eq!((report.rows(), report.already_there), (0, 2));
     assert_eq!(dataset.row_count::<TaskRun<'static>>().unwrap(), 8);
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flowmine_extract_workflow::import_files::{Report, import_files};
 use flowmine_extract_workflow::nextflow::Nextflow;
-use flowmine_extract_workflow::take_in::{Report, take_in};
 use flowmine_extract_workflow::{Options, Row};
 use flowmine_schema::tables::{DiagnosticRow, TaskRun};
 use flowmine_schema::time::rfc3339;
@@ -85,7 +85,7 @@ impl Place {
     }
 
     fn import(&self, paths: &[PathBuf]) -> Report {
-        take_in(&self.dataset, &Nextflow, paths, &UTC).unwrap()
+        import_files(&self.dataset, &Nextflow, paths, &UTC).unwrap()
     }
 
     /// Rows, those of the dataset in their order.
@@ -114,13 +114,13 @@ impl Place {
 }
 
 /// Name and status of what a log tells, and the codes of what was odd.
-fn fates(text: &str) -> (Vec<String>, Vec<String>) {
+fn statuses(text: &str) -> (Vec<String>, Vec<String>) {
     let place = Place::new();
     place.import(&[place.write(".nextflow.log", text)]);
-    (place.rows().iter().map(fate).collect(), place.said())
+    (place.rows().iter().map(row_status).collect(), place.said())
 }
 
-fn fate(row: &Row) -> String {
+fn row_status(row: &Row) -> String {
     format!("{} {}", row.name, row.status)
 }
 
@@ -129,7 +129,7 @@ const NONE: Vec<String> = Vec::new();
 #[test]
 fn interrupted_operators_are_no_tasks() {
     let why = "java.lang.InterruptedException";
-    let (rows, said) = fates(&run(
+    let (rows, said) = statuses(&run(
         "a_b",
         &[
             submitted("aa/000001", "A (1)"),
@@ -161,7 +161,7 @@ fn an_operator_that_failed_is_one_task_with_its_whole_name() {
         "[Actor Thread 26] ERROR nextflow.processor.TaskProcessor - Error executing process > 'GRM (5 42)'\n\nCaused by:\n  {why}\n"
     );
     // An earlier task without tag, which has nothing to do with it.
-    let (rows, said) = fates(&run("a_b", &[
+    let (rows, said) = statuses(&run("a_b", &[
         submitted("aa/000001", "GRM"),
         completed(1, "GRM", "0", "aa/0000010000000000000000000000f1"),
         exception("GRM", "null", why, why),
@@ -191,24 +191,24 @@ fn tasks_that_wait_for_their_submission_are_no_attempts() {
         submitted("bb/000002", "W (2)"),
     ];
     // While it goes on, and when it was aborted.
-    let (rows, said) = fates(&log(&lines));
+    let (rows, said) = statuses(&log(&lines));
     assert_eq!(
         (rows, said),
         (vec!["A running".to_owned(), "W (2) submitted".to_owned()], vec!["run_without_end".to_owned(), "tasks_not_submitted".to_owned()])
     );
     let mut aborted = lines.to_vec();
     aborted.push(format!("{SESSION} Session aborted -- Cause: SIGINT"));
-    let (rows, said) = fates(&run("a_b", &aborted));
+    let (rows, said) = statuses(&run("a_b", &aborted));
     assert_eq!((rows, said), (vec!["A aborted".to_owned(), "W (2) aborted".to_owned()], vec!["tasks_not_submitted".to_owned()]));
     // Where jobs are left alone they go on.
     aborted.push(format!("{MONITOR} Running tasks were not cancelled as requested (2)"));
-    assert_eq!(fates(&run("a_b", &aborted)).0, ["A running", "W (2) submitted"]);
+    assert_eq!(statuses(&run("a_b", &aborted)).0, ["A running", "W (2) submitted"]);
 }
 
 #[test]
 fn jobs_that_are_killed_are_aborted() {
     let batch = "[AWSBatch-executor-1] DEBUG n.c.aws.batch.AwsBatchTaskHandler - [AWS BATCH]";
-    let (rows, said) = fates(&run(
+    let (rows, said) = statuses(&run(
         "a_b",
         &[
             format!("{batch} Process `A (1)` submitted > job=70af3d53-8070; work-dir=s3://b/w/aa/0000010000000000000000000000f1"),
@@ -240,7 +240,7 @@ fn each_cached_line_is_a_task_with_its_time() {
         ],
     );
     place.import(&[place.write(".nextflow.log", &text)]);
-    let times: Vec<String> = place.rows().iter().map(|row| format!("{} {}", fate(row), rfc3339(row.cached_ns.unwrap()))).collect();
+    let times: Vec<String> = place.rows().iter().map(|row| format!("{} {}", row_status(row), rfc3339(row.cached_ns.unwrap()))).collect();
     assert_eq!(
         times,
         [
@@ -279,8 +279,8 @@ fn ignored_and_retried_failures_are_compared() {
             ],
         )
     };
-    assert_eq!(fates(&text(1)).1, NONE);
-    assert_eq!(fates(&text(2)).1, ["counts_differ"]);
+    assert_eq!(statuses(&text(1)).1, NONE);
+    assert_eq!(statuses(&text(2)).1, ["counts_differ"]);
 }
 
 #[test]
@@ -310,7 +310,13 @@ fn two_tasks_with_the_same_short_hash() {
         .rows()
         .iter()
         .map(|row| {
-            format!("{} {} {} {}", fate(row), row.task_id.as_deref().unwrap(), row.rchar_bytes.unwrap(), row.command.as_deref().unwrap())
+            format!(
+                "{} {} {} {}",
+                row_status(row),
+                row.task_id.as_deref().unwrap(),
+                row.rchar_bytes.unwrap(),
+                row.command.as_deref().unwrap()
+            )
         })
         .collect();
     assert_eq!(told, [format!("A (1) completed 1 1024 echo {first}"), format!("B failed 2 2048 echo {second}")]);
@@ -350,19 +356,19 @@ fn the_default_trace_file_tells_start_and_end() {
 fn a_cut_log_says_so() {
     let lines = [submitted("aa/000001", "A (1)"), completed(1, "A (1)", "0", "aa/0000010000000000000000000000f1")];
     let whole = run("a_b", &lines);
-    assert_eq!(fates(&whole).1, NONE);
+    assert_eq!(statuses(&whole).1, NONE);
     // At the end of a line, within one, and in the middle: another line begins there.
     let at = |what: &str| whole.find(what).unwrap();
-    assert_eq!(fates(&whole[..at("Jul-10 10:00:05")]).1, ["run_without_end"]);
-    assert_eq!(fates(&whole[..at("on complete -- Goodbye")]).1, ["last_line_cut", "run_without_end"]);
+    assert_eq!(statuses(&whole[..at("Jul-10 10:00:05")]).1, ["run_without_end"]);
+    assert_eq!(statuses(&whole[..at("on complete -- Goodbye")]).1, ["last_line_cut", "run_without_end"]);
     let middle = format!("{}{}", &whole[..at("process > A (1)") + 10], &whole[at("Jul-10 10:00:04")..]);
-    let (rows, said) = fates(&middle);
+    let (rows, said) = statuses(&middle);
     assert_eq!((rows, said), (vec!["A (1) completed".to_owned()], vec!["line_cut".to_owned()]));
     let hole = format!("{}{}{}", &whole[..at("Jul-10 10:00:03")], "\0".repeat(40), &whole[at("Jul-10 10:00:04")..]);
-    assert_eq!(fates(&hole).1, ["bytes_missing"]);
+    assert_eq!(statuses(&hole).1, ["bytes_missing"]);
     // A message may tell of a time.
     let quoting = run("a_b", &[format!("{SESSION} it said Jul-10 10:00:04.000 - see there")]);
-    assert_eq!(fates(&quoting).1, NONE);
+    assert_eq!(statuses(&quoting).1, NONE);
     let place = Place::new();
     place.import(&[
         place.write("trace.txt", &format!("{HEADER}2\t82/918ce4\t149\tx\tCOMPLETED\t0\t1601151612936\t809\t538\t-\t-\t-\t5\t13"))
@@ -397,7 +403,7 @@ fn a_report_tells_its_run_and_its_tasks() {
     let trace = place.write("results/pipeline_info/execution_trace_2024-07-10.txt", &trace);
     place.import(&[html, trace]);
     let rows = place.rows();
-    assert_eq!(rows.iter().map(fate).collect::<Vec<_>>(), ["A (1) completed", "A (2) cached"]);
+    assert_eq!(rows.iter().map(row_status).collect::<Vec<_>>(), ["A (1) completed", "A (2) cached"]);
     let row = &rows[0];
     assert_eq!((row.run_id.as_deref(), row.run_name.as_deref(), row.task_id.as_deref()), (Some(ID), Some("a_b"), Some("1")));
     assert_eq!(
@@ -460,7 +466,7 @@ fn a_project_is_found_and_its_runs_stay_apart() {
     let mut told: Vec<String> = place
         .rows()
         .iter()
-        .map(|row| format!("{} {} {}", row.run_name.as_deref().unwrap_or("-"), fate(row), row.rchar_bytes.is_some()))
+        .map(|row| format!("{} {} {}", row.run_name.as_deref().unwrap_or("-"), row_status(row), row.rchar_bytes.is_some()))
         .collect();
     told.sort();
     assert_eq!(
@@ -521,7 +527,9 @@ fn a_log_that_has_grown_replaces_its_rows() {
     let told: Vec<String> = place
         .rows()
         .iter()
-        .map(|row| format!("{} {} {} {}", row.run_name.as_deref().unwrap(), fate(row), row.rchar_bytes.is_some(), row.command.is_some()))
+        .map(|row| {
+            format!("{} {} {} {}", row.run_name.as_deref().unwrap(), row_status(row), row.rchar_bytes.is_some(), row.command.is_some())
+        })
         .collect();
     assert_eq!(told, ["another A (1) completed false false", "a_b A (1) completed true true", "a_b A (2) completed true false"]);
     assert_eq!(place.said(), NONE, "what was said of the log when it was shorter is gone");
@@ -558,7 +566,7 @@ fn a_trace_file_that_has_grown_needs_its_log() {
     // With the log, which has not changed, it is read.
     let report = place.import(&[log, trace]);
     assert_eq!((report.rows(), report.grown, report.errors()), (2, 1, 0));
-    assert_eq!(place.rows().iter().map(fate).collect::<Vec<_>>(), ["A (1) completed", "A (2) completed"]);
+    assert_eq!(place.rows().iter().map(row_status).collect::<Vec<_>>(), ["A (1) completed", "A (2) completed"]);
 }
 
 #[test]
@@ -580,7 +588,7 @@ const SECOND: &str = "aa/0000020000000000000000000000f1";
 /// Run, name and id of each row.
 fn of_runs(rows: &[Row]) -> Vec<String> {
     let told = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().unwrap_or("-").to_owned();
-    rows.iter().map(|row| format!("{} {} {}", told(&row.run_name), fate(row), told(&row.task_id))).collect()
+    rows.iter().map(|row| format!("{} {} {}", told(&row.run_name), row_status(row), told(&row.task_id))).collect()
 }
 
 #[test]
@@ -620,7 +628,7 @@ fn trace_files_without_a_log_are_runs() {
     // No zone is made of another file's, which had to be assumed.
     let place = Place::new();
     let paths = [place.write("copy.txt", &format!("{HEADER}{first}")), place.write("trace.txt", &format!("{HEADER}{other}{first}"))];
-    take_in(&place.dataset, &Nextflow, &paths, &Options::default()).unwrap();
+    import_files(&place.dataset, &Nextflow, &paths, &Options::default()).unwrap();
     let precisions: Vec<_> = place.rows().iter().map(|row| row.submitted_precision_ns.unwrap() / 3_600_000_000_000).collect();
     assert_eq!(precisions, [14, 14], "hours");
 }
@@ -728,7 +736,7 @@ fn a_newline_in_a_work_directory() {
     // What follows a line that is cut does not make it whole.
     let cut =
         run("a_b", &[submitted("aa/000001", "foo"), format!("{MONITOR} Task completed > TaskHandler[id: 1; name: fo\nb/work/{FIRST}]")]);
-    assert_eq!(fates(&cut), (vec!["foo submitted".to_owned()], vec!["task_line_bad".to_owned()]));
+    assert_eq!(statuses(&cut), (vec!["foo submitted".to_owned()], vec!["task_line_bad".to_owned()]));
 }
 
 #[test]

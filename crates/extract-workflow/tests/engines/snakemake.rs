@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::snakemake::Snakemake;
-use flowmine_extract_workflow::take_in::take_in;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
 use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
@@ -37,13 +37,13 @@ fn read(name: &str) -> (Vec<Row>, Vec<&'static str>) {
 }
 
 /// Job, attempt, name, status, executor and native id of each row.
-fn fates(rows: &[Row]) -> Vec<String> {
+fn statuses(rows: &[Row]) -> Vec<String> {
     let or = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().unwrap_or("-").to_owned();
-    let fate = |row: &Row| {
+    let row_status = |row: &Row| {
         let native = format!("{}={}", or(&row.native_kind), or(&row.native_id));
         format!("{} {} {} {} {} {native}", or(&row.task_id), row.attempt.unwrap_or(0), row.name, row.status, or(&row.executor))
     };
-    rows.iter().map(fate).collect()
+    rows.iter().map(row_status).collect()
 }
 
 fn find<'a>(rows: &'a [Row], name: &str) -> &'a Row {
@@ -59,7 +59,7 @@ fn a_local_run_with_metadata_and_benchmarks() {
     let (rows, said) = read("local_9");
     assert_eq!(said, Vec::<&str>::new());
     assert_eq!(
-        fates(&rows),
+        statuses(&rows),
         [
             "3 1 gen:sample=a completed local -=-",
             "5 1 gen:sample=b completed local -=-",
@@ -122,7 +122,7 @@ fn jobs_on_slurm() {
     let (rows, said) = read("slurm_9");
     assert_eq!(said, Vec::<&str>::new());
     assert_eq!(
-        fates(&rows),
+        statuses(&rows),
         [
             "3 1 gen:sample=a completed slurm slurm_job=9",
             "5 1 gen:sample=b completed slurm slurm_job=10",
@@ -152,7 +152,7 @@ fn retries_on_slurm() {
     let (rows, said) = read("slurm_retried_9");
     assert_eq!(said, Vec::<&str>::new());
     assert_eq!(
-        fates(&rows),
+        statuses(&rows),
         [
             "2 1 never failed slurm slurm_job=11",
             "1 1 flaky completed slurm slurm_job=12",
@@ -173,7 +173,7 @@ fn a_group_is_one_job() {
     let (rows, said) = read("slurm_group_9");
     assert_eq!(said, Vec::<&str>::new());
     assert_eq!(
-        fates(&rows),
+        statuses(&rows),
         [
             "4 1 one:n=2 completed slurm slurm_job=19",
             "3 1 two:n=2 completed slurm slurm_job=19",
@@ -190,14 +190,14 @@ fn a_cluster_that_version_7_does_not_name() {
     let paths = [fixture("cluster_7/.snakemake/metadata"), Snakemake.find(&fixture("cluster_7/.snakemake/log")).unwrap().remove(0)];
     let (rows, said) = read_with(&paths, &Options::default());
     assert_eq!(said, Vec::<&str>::new());
-    assert_eq!(fates(&rows)[0], "3 1 gen:sample=a completed - -=21");
+    assert_eq!(statuses(&rows)[0], "3 1 gen:sample=a completed - -=21");
     assert_eq!((rows[0].run_id.as_deref(), rows.len()), (None, 7));
     assert_eq!(rows[4].logical_task, "total", "by the metadata");
     // What its jobs wrote, which sbatch called slurm-21.out.
     let mut paths = paths.to_vec();
     paths.extend([21, 25].map(|id| fixture(&format!("cluster_7/slurm-{id}.out"))));
     let (rows, _) = read_with(&paths, &Options::default());
-    assert_eq!(fates(&rows)[0], "3 1 gen:sample=a completed slurm slurm_job=21");
+    assert_eq!(statuses(&rows)[0], "3 1 gen:sample=a completed slurm slurm_job=21");
     assert_eq!([rows[0].started_ns, rows[4].started_ns].map(time), ["2026-11-22T06:01:13Z", "2026-11-22T06:01:33Z"]);
 }
 
@@ -206,7 +206,7 @@ fn version_8() {
     let (rows, said) = read("retried_8");
     assert_eq!(said, ["no_zone"]);
     assert_eq!(
-        fates(&rows),
+        statuses(&rows),
         [
             "3 1 good completed local -=-",
             "1 1 flaky failed local -=-",
@@ -300,8 +300,8 @@ fn failures_of_all_kinds() {
 fn ended_by_the_user_and_killed() {
     for name in ["interrupted_9", "interrupted_7", "interrupted_5", "terminated_7", "terminated_9"] {
         let (rows, _) = read(name);
-        let fates: Vec<_> = rows.iter().filter(|row| row.logical_task == "slow").map(|row| row.status.as_ref()).collect();
-        assert!(!fates.is_empty() && fates.iter().all(|status| *status == "aborted"), "{name}: {fates:?}");
+        let statuses: Vec<_> = rows.iter().filter(|row| row.logical_task == "slow").map(|row| row.status.as_ref()).collect();
+        assert!(!statuses.is_empty() && statuses.iter().all(|status| *status == "aborted"), "{name}: {statuses:?}");
     }
     let (rows, said) = read("killed_9");
     assert_eq!((find(&rows, "slow").status.as_ref(), find(&rows, "slow").finished_ns), ("aborted", None));
@@ -323,14 +323,14 @@ fn runs_in_one_file() {
     let (rows, said) = read_with(&[fixture("appended/seven.txt")], &Options::default());
     let mut runs: Vec<(String, String, usize)> = Vec::new();
     for row in &rows {
-        let (run, fate) = (row.run_name.as_deref().unwrap(), row.status.as_ref());
-        match runs.iter_mut().find(|(known, status, _)| known == run && status == fate) {
+        let (run, row_status) = (row.run_name.as_deref().unwrap(), row.status.as_ref());
+        match runs.iter_mut().find(|(known, status, _)| known == run && status == row_status) {
             Some((_, _, count)) => *count += 1,
-            None => runs.push((run.to_owned(), fate.to_owned(), 1)),
+            None => runs.push((run.to_owned(), row_status.to_owned(), 1)),
         }
     }
     runs.sort();
-    let run = |name: &str, fate: &str, count| (name.to_owned(), fate.to_owned(), count);
+    let run = |name: &str, row_status: &str, count| (name.to_owned(), row_status.to_owned(), count);
     assert_eq!(
         runs,
         [
@@ -433,7 +433,7 @@ fn metadata_of_runs_whose_logs_are_gone() {
 #[test]
 fn jobs_whose_run_was_not_given() {
     let (rows, said) = read_with(&[fixture("slurm_9/.snakemake/slurm_logs/rule_count/a/14.log")], &Options::default());
-    assert_eq!((fates(&rows), said), (vec!["- 0 count:sample=a completed slurm slurm_job=14".to_owned()], vec!["no_zone"]));
+    assert_eq!((statuses(&rows), said), (vec!["- 0 count:sample=a completed slurm slurm_job=14".to_owned()], vec!["no_zone"]));
     assert_eq!((rows[0].run_id.as_deref(), rows[0].submitted_ns), (None, None));
     let (rows, said) = read_with(&[fixture("local_9/benchmarks/count.a.tsv")], &Options::default());
     assert_eq!((rows.len(), said), (0, vec!["benchmark_without_run"]));
@@ -456,9 +456,9 @@ fn a_record_that_is_broken() {
 fn a_directory_is_imported_once() {
     let dir = tempfile::tempdir().unwrap();
     let dataset = Dataset::open_or_create(&dir.path().join("dataset")).unwrap();
-    let report = take_in(&dataset, &Snakemake, &[fixture("local_9")], &Options::default()).unwrap();
+    let report = import_files(&dataset, &Snakemake, &[fixture("local_9")], &Options::default()).unwrap();
     assert_eq!((report.rows(), report.errors(), report.sources.len()), (7, 0, 5));
-    let again = take_in(&dataset, &Snakemake, &[fixture("local_9")], &Options::default()).unwrap();
+    let again = import_files(&dataset, &Snakemake, &[fixture("local_9")], &Options::default()).unwrap();
     assert_eq!((again.rows(), again.already_there), (0, 5));
 }
 

@@ -32,19 +32,19 @@ fn text(of: &str) -> (Vec<Row>, Vec<String>) {
     read(&[path])
 }
 
-fn fates(rows: &[Row]) -> Vec<String> {
+fn statuses(rows: &[Row]) -> Vec<String> {
     let part = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().unwrap_or("-").to_owned();
-    let fate = |row: &Row| {
+    let row_status = |row: &Row| {
         format!("{} {} {} {} {}", row.logical_task, row.attempt.unwrap(), row.status, part(&row.failed_layer), part(&row.failed_in))
     };
-    rows.iter().map(fate).collect()
+    rows.iter().map(row_status).collect()
 }
 
 #[test]
 fn which_layer_failed() {
     let (rows, said) = read(&Transform.find(&fixtures()).unwrap());
     assert_eq!(said, Vec::<String>::new());
-    assert_eq!(fates(&rows), ["use 1 failed task cmd", "use 2 completed - -", "make 1 failed pull pre", "make 2 completed - -"]);
+    assert_eq!(statuses(&rows), ["use 1 failed task cmd", "use 2 completed - -", "make 1 failed pull pre", "make 2 completed - -"]);
     let row = &rows[0];
     assert_eq!(
         (row.run_id.as_deref(), row.run_name.as_deref(), row.task_id.as_deref()),

@@ -28,14 +28,14 @@ pub struct Choice {
     event: Option<usize>,
     activity: usize,
     time: usize,
-    objects: Of,
+    objects: ObjectColumns,
     measures: Vec<(Measure, usize)>,
     attributes: Vec<(String, usize)>,
 }
 
 /// Where the objects are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Of {
+enum ObjectColumns {
     /// One in each row, with its type.
     Rows(usize, usize),
     /// Lists, with their types.
@@ -51,8 +51,8 @@ pub fn choose(names: &[String], options: &TableOptions) -> Result<Option<Choice>
     let lists: Vec<(String, usize)> =
         names.iter().enumerate().filter_map(|(at, name)| Some((name.strip_prefix(KIND_OF_LIST)?.to_owned(), at))).collect();
     let objects = match (place(EVENT), place(OBJECT), place(KIND)) {
-        (Some(_), Some(object), Some(kind)) => Of::Rows(object, kind),
-        _ if !lists.is_empty() => Of::Lists(lists),
+        (Some(_), Some(object), Some(kind)) => ObjectColumns::Rows(object, kind),
+        _ if !lists.is_empty() => ObjectColumns::Lists(lists),
         _ => return Ok(None),
     };
     let of = Chooser::new(names);
@@ -74,7 +74,7 @@ pub fn choose(names: &[String], options: &TableOptions) -> Result<Option<Choice>
     }
     let attributes = options.keep.iter().map(|name| Ok((name.clone(), of.named("attribute to keep", name)?)));
     Ok(Some(Choice {
-        event: place(EVENT).filter(|_| matches!(objects, Of::Rows(..))),
+        event: place(EVENT).filter(|_| matches!(objects, ObjectColumns::Rows(..))),
         activity: needed("activity", "--activity-column", &options.activity_column, &["ocel:activity", "concept:name", "activity"])?,
         time: needed("time", "--timestamp-column", &options.timestamp_column, &["ocel:timestamp", "time:timestamp", "timestamp"])?,
         objects,
@@ -99,8 +99,8 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<Re
     wanted.extend(choice.event.map(|at| (at, Want::Texts)));
     wanted.push((choice.activity, Want::Texts));
     match &choice.objects {
-        Of::Rows(object, kind) => wanted.extend([(*object, Want::Texts), (*kind, Want::Texts)]),
-        Of::Lists(lists) => wanted.extend(lists.iter().map(|(_, at)| (*at, Want::Texts))),
+        ObjectColumns::Rows(object, kind) => wanted.extend([(*object, Want::Texts), (*kind, Want::Texts)]),
+        ObjectColumns::Lists(lists) => wanted.extend(lists.iter().map(|(_, at)| (*at, Want::Texts))),
     }
     wanted.extend(choice.attributes.iter().map(|(_, at)| (*at, Want::Texts)));
     wanted.push((choice.time, Want::Times));
@@ -114,7 +114,7 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<Re
     // The first row of each event.
     let mut rows: Vec<u32> = Vec::new();
     let relations = match &choice.objects {
-        Of::Rows(..) => {
+        ObjectColumns::Rows(..) => {
             let (mut object, kind) = (taking.texts(), taking.texts());
             let mut event = event.unwrap_or_default();
             let without_event = event.codes.iter().filter(|&&code| code == NONE).count();
@@ -135,7 +135,7 @@ pub fn read(source: impl Source, choice: &Choice, names: &[String]) -> Result<Re
             log.left_out.without_case += without_event as u64;
             of_rows(event.codes, object, kind, &mut contradictions)
         }
-        Of::Lists(lists) => {
+        ObjectColumns::Lists(lists) => {
             let columns: Vec<(&str, Coded)> = lists.iter().map(|(kind, _)| (kind.as_str(), taking.texts())).collect();
             rows.extend(0..activity.codes.len() as u32);
             of_lists(&columns, rows.len())?
@@ -227,7 +227,7 @@ fn of_lists(columns: &[(&str, Coded)], rows: usize) -> Result<Relations, TooLarg
     let mut relations = Relations::default();
     let mut kinds = Interner::default();
     let mut ids: Vec<Interner> = Vec::new();
-    // Of each type and number in it, the number among all objects.
+    // ObjectColumns each type and number in it, the number among all objects.
     let mut numbers: Vec<Vec<u32>> = Vec::new();
     let mut items = Vec::new();
     for row in 0..rows {
@@ -306,7 +306,7 @@ fn group(relations: Relations, order: Option<&[u32]>, events: usize, in_none: &m
         None => (0..event.len()).filter_map(pair).collect(),
     };
     drop((event, object, by_event));
-    // Of each object its last event and how many it has; one that comes twice comes one after the other.
+    // ObjectColumns each object its last event and how many it has; one that comes twice comes one after the other.
     let mut places = vec![(NONE, 0u32); kind_of.len()];
     let (mut with_object, mut last_event) = (0, NONE);
     for &(event, object) in &pairs {

@@ -24,7 +24,7 @@ pub(super) const TYPES: [&str; 5] = ["engine run", "tag", "task", "process", "fi
 
 /// Which objects are in the log, each with its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ObjectSelection {
     /// Jobs and all that belongs to them.
     pub jobs: bool,
     /// Tasks and runs of engines.
@@ -38,7 +38,7 @@ pub struct Wanted {
 /// Gathers objects and events.
 pub(super) struct Making<'a> {
     pub from: Tasks<'a>,
-    pub wanted: Wanted,
+    pub wanted: ObjectSelection,
     pub objects: Assembler,
     pub left_out: LeftOut,
     events: Sorter,
@@ -59,7 +59,7 @@ pub(super) enum Order<'o> {
 }
 
 impl<'a> Making<'a> {
-    pub fn new(from: Tasks<'a>, wanted: Wanted) -> Self {
+    pub fn new(from: Tasks<'a>, wanted: ObjectSelection) -> Self {
         Self {
             from,
             wanted,

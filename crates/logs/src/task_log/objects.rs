@@ -33,13 +33,13 @@ use super::making::{Making, TYPES};
 use super::{LeftOut, TaskLogError, Tasks, files, processes, tasks};
 use crate::job_log::JobObjectLog;
 
-pub use super::making::Wanted;
+pub use super::making::ObjectSelection;
 
 /// Puts tasks, processes and files beside jobs.
 ///
 /// # Errors
 /// When the dataset cannot be read or a temporary file not be written.
-pub fn objects(from: &Tasks<'_>, wanted: Wanted, jobs: Option<JobObjectLog>) -> Result<(JobObjectLog, LeftOut), TaskLogError> {
+pub fn objects(from: &Tasks<'_>, wanted: ObjectSelection, jobs: Option<JobObjectLog>) -> Result<(JobObjectLog, LeftOut), TaskLogError> {
     let (types, job_objects, job_events) = match jobs {
         Some(jobs) => jobs.into_parts(),
         None => (Types::default(), Sorter::default().finish()?, Sorter::default().finish()?),
@@ -60,7 +60,7 @@ pub fn objects(from: &Tasks<'_>, wanted: Wanted, jobs: Option<JobObjectLog>) -> 
     Ok((making.beside(types, object_types(wanted), &job_objects, &job_events)?, left_out))
 }
 
-fn object_types(wanted: Wanted) -> impl Iterator<Item = TypeDef> {
+fn object_types(wanted: ObjectSelection) -> impl Iterator<Item = TypeDef> {
     let named = |names: &[(&str, ValueType)]| names.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect::<Vec<_>>();
     let types = [
         (wanted.tasks, named(tasks::RUN_ATTRIBUTES)),

@@ -1,5 +1,5 @@
 //! Events in order of time: starts, what changes by itself, finishes. What changes at one moment is
-//! settled in the order of the workflow, then shared resources are dealt out anew, until all is still.
+//! brought up to that time in the order of the workflow, then shared resources are shared out again, until all is still.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -129,7 +129,7 @@ impl<'a> Engine<'a> {
                 if self.kept > MAX_KEPT {
                     return Err(self.too_many_kept(at));
                 }
-                let changed = self.settle(at, now)?;
+                let changed = self.advance(at, now)?;
                 if self.states[at].finished.is_some() {
                     self.finish(at, now);
                 } else {

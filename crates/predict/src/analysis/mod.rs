@@ -3,9 +3,9 @@
 mod engine;
 mod prediction;
 mod segment;
-mod settle;
 mod share;
 mod state;
+mod step;
 
 pub use prediction::Prediction;
 pub use segment::{Limit, Segment};

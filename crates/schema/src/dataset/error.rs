@@ -25,6 +25,16 @@ pub enum DatasetError {
         /// What it says.
         found: u32,
     },
+    /// An older flowmine derived a table whose rows mean something else now.
+    #[error("{}: the table {table} was derived by an older flowmine (format version {found}; this one reads {FORMAT_VERSION}): derive it again with `flowmine correlate --dataset {}`", .path.display(), .path.display())]
+    Older {
+        /// The dataset.
+        path: PathBuf,
+        /// The table's name.
+        table: &'static str,
+        /// The version that its manifest says.
+        found: u32,
+    },
     /// Somebody else writes.
     #[error("{}: another flowmine is writing here ({holder}): stop it first, or use another dataset", .path.display())]
     Locked {

@@ -12,7 +12,7 @@ use super::format::FORMAT_VERSION;
 /// `flowmine.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`FORMAT_VERSION`] of the writer.
+    /// [`FORMAT_VERSION`] of the flowmine that made the dataset, or of a later one that derived all its tables anew.
     pub format_version: u32,
     /// Names of the clusters whose jobs are here, sorted.
     #[serde(default)]
@@ -59,6 +59,8 @@ pub struct Import {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Additions {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format_version: Option<u32>,
     clusters: BTreeSet<String>,
     hosts: BTreeSet<String>,
     imports: Vec<Import>,
@@ -68,6 +70,7 @@ impl Additions {
     /// What the second manifest has that the first has not.
     pub(super) fn between(before: &Manifest, after: &Manifest) -> Self {
         Self {
+            format_version: (after.format_version > before.format_version).then_some(after.format_version),
             clusters: after.clusters.difference(&before.clusters).cloned().collect(),
             hosts: after.hosts.difference(&before.hosts).cloned().collect(),
             imports: after.imports.iter().filter(|import| !before.imports.contains(import)).cloned().collect(),
@@ -75,10 +78,11 @@ impl Additions {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.clusters.is_empty() && self.hosts.is_empty() && self.imports.is_empty()
+        self.format_version.is_none() && self.clusters.is_empty() && self.hosts.is_empty() && self.imports.is_empty()
     }
 
     pub(super) fn add_to(&self, manifest: &mut Manifest) {
+        manifest.format_version = manifest.format_version.max(self.format_version.unwrap_or(0));
         manifest.clusters.extend(self.clusters.iter().cloned());
         manifest.hosts.extend(self.hosts.iter().cloned());
         for import in &self.imports {

@@ -64,7 +64,7 @@ use flowmine_files::{FileError, Folder};
 use commit::Commit;
 use disk::{read_small, write_synced};
 use error::{file_error, io_error, parquet_error};
-use format::{MANIFEST, STATE};
+use format::{MANIFEST, SINCE, STATE};
 use place::PartName;
 use row_groups::RowGroups;
 
@@ -277,8 +277,20 @@ impl Dataset {
     /// The files of one of a table's folders in the order of their writers and of writing, open.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// When the folder cannot be read; [`DatasetError::Older`] when its rows were derived by a flowmine that meant something else by
+    /// them.
     pub fn leaf_parts(&self, leaf: &Leaf) -> Result<Vec<Part>, DatasetError> {
+        let parts = self.parts_of_any_version(leaf)?;
+        if let Some((table, since)) = SINCE.iter().find(|(table, _)| *table == leaf.table()).filter(|_| !parts.is_empty()) {
+            let found = self.manifest()?.format_version;
+            if found < *since {
+                return Err(DatasetError::Older { path: self.dir().to_owned(), table, found });
+            }
+        }
+        Ok(parts)
+    }
+
+    fn parts_of_any_version(&self, leaf: &Leaf) -> Result<Vec<Part>, DatasetError> {
         let mut tries = 0;
         loop {
             match self.try_open_parts(leaf) {

@@ -4,7 +4,7 @@ use std::path::Path;
 use super::place::PartName;
 use super::*;
 use crate::row::Builder;
-use crate::tables::{self, JobState, Link};
+use crate::tables::{self, Case, JobState, Link};
 use crate::time::Day;
 
 crate::columns! {
@@ -342,6 +342,38 @@ fn the_manifest_keeps_what_it_was_told() {
     assert!(dataset.manifest().unwrap().clusters.contains("lab"));
     fs::write(dir.path().join("flowmine.json"), "{\"format_version\": 99}").unwrap();
     assert!(matches!(Dataset::open(dir.path()), Err(DatasetError::Version { found: 99, .. })));
+}
+
+/// Rows of an older flowmine that mean something else now are not read; the rest of its dataset is, and deriving them anew ends that.
+#[test]
+fn what_an_older_version_derived_is_refused_until_it_is_derived_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open_or_create(dir.path()).unwrap();
+    let derive = |dataset: &Dataset, version: Option<u32>| {
+        let mut writer = dataset.writer(Role::Derived, "test").unwrap();
+        let mut transaction = writer.begin().unwrap();
+        let mut links = Builder::<Link<'static>>::new();
+        links.push(&Link { strength: "declared".into(), ..Link::default() });
+        transaction.replace(links).unwrap();
+        if let Some(version) = version {
+            transaction.update_manifest(|manifest| manifest.format_version = version).unwrap();
+        }
+        transaction.commit().unwrap();
+    };
+    derive(&dataset, None);
+    assert_eq!(dataset.row_count::<Link<'static>>().unwrap(), 1);
+    fs::write(dir.path().join("flowmine.json"), "{\"format_version\": 1}").unwrap();
+    let dataset = Dataset::open(dir.path()).unwrap();
+    let refused = dataset.row_count::<Link<'static>>().unwrap_err();
+    assert!(matches!(refused, DatasetError::Older { table: "links", found: 1, .. }), "{refused}");
+    assert!(refused.to_string().contains("flowmine correlate --dataset"), "{refused}");
+    assert_eq!(dataset.row_count::<Case<'static>>().unwrap(), 0, "tables that mean what they meant are read");
+    // Whoever writes something else leaves the version as it is.
+    derive(&dataset, None);
+    assert!(dataset.row_count::<Link<'static>>().is_err());
+    derive(&dataset, Some(FORMAT_VERSION));
+    assert_eq!(dataset.row_count::<Link<'static>>().unwrap(), 1);
+    assert_eq!(Dataset::open(dir.path()).unwrap().manifest().unwrap().format_version, FORMAT_VERSION);
 }
 
 fn seen(host: &'static str, numbers: impl IntoIterator<Item = i64>) -> Builder<Seen<'static>> {

@@ -98,7 +98,7 @@ impl Transaction<'_> {
         let owner = self.writer.role.owner();
         // Derived tables have one writer, whatever its files were called; to `diagnostics` all writers add.
         let shared = R::TABLE == DiagnosticRow::TABLE || self.writer.role != Role::Derived;
-        for part in self.writer.dataset.leaf_parts(&leaf)?.into_iter().filter(|part| !shared || part.name.owner == owner) {
+        for part in self.writer.dataset.parts_of_any_version(&leaf)?.into_iter().filter(|part| !shared || part.name.owner == owner) {
             self.commit.deletes.push(leaf.path_of(&part.name));
         }
         Ok(())

@@ -286,7 +286,7 @@ impl Writer {
     /// The merges that there are to do among files below a size.
     fn merges(&self, leaf: &Leaf, ceiling: u64) -> Result<impl Iterator<Item = Merge> + use<>, DatasetError> {
         let owner = self.role.owner();
-        let mut parts = self.dataset.leaf_parts(leaf)?;
+        let mut parts = self.dataset.parts_of_any_version(leaf)?;
         parts.retain(|part| part.name.owner == owner);
         let groups = adjacent_groups(&parts, ceiling);
         let leaf = leaf.clone();

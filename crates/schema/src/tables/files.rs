@@ -11,7 +11,7 @@ crate::table! {
         device: opt_i64,
         /// Inode number, all 64 bits; of `io-csv` the number that its tracer gave the file.
         inode: i64,
-        /// Generation of the inode: another one when the number is used again. Null where the file system or the way in does not tell.
+        /// Generation of the inode: another one when the number is used again. Null where the file system or the backend does not tell.
         generation: opt_i64,
         /// When it was first seen.
         first_seen_ns: i64,

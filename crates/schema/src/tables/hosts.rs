@@ -23,7 +23,7 @@ crate::table! {
         memory_bytes: opt_i64,
         /// What is added to nanoseconds after boot to get all times of this trace.
         boot_offset_ns: opt_i64,
-        /// The way in: `ebpf`, `fuse`, `ptrace`, `io-csv`.
+        /// The backend: `ebpf`, `fuse`, `ptrace`, `io-csv`.
         backend: text(Harmless),
         /// Which hooks of it: `syscalls`, `vfs`, … .
         hooks: opt_text(Harmless),

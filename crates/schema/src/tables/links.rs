@@ -35,7 +35,7 @@ crate::table! {
         relation: text(Word(OfTasks)),
         /// The rule that made the link; `docs/attribution.md` lists them.
         rule: text(Word(OfTasks)),
-        /// How far it can be trusted: `told` by a scheduler, engine or kernel with an id; `derived` from what was observed; `guessed`, as a last resort.
+        /// How far it can be trusted: `declared` by a scheduler, engine or kernel with an id; `derived` from what was observed; `guessed`, as a last resort.
         strength: text(Word(OfTasks)),
         /// On what evidence: which source, row, path or id.
         evidence: text(Withheld),

@@ -50,7 +50,7 @@ impl Users {
 }
 
 impl Processes {
-    /// `start_precision_ns`: how exact the way in knows when a process started.
+    /// `start_precision_ns`: how exact the backend knows when a process started.
     pub(super) fn new(start_precision_ns: i64, command_lines: CommandLines) -> Self {
         Processes { start_precision_ns, command_lines: Some(command_lines), ..Processes::default() }
     }

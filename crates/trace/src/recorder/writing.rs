@@ -1,4 +1,4 @@
-//! Writing rows while more arrive: a thread of its own owns the dataset's writer, so that a way in is never kept from its ring by a slow disk. Small files are merged meanwhile
+//! Writing rows while more arrive: a thread of its own owns the dataset's writer, so that a backend is never kept from its ring by a slow disk. Small files are merged meanwhile
 //! by one more thread, so that a trace of days leaves no thousands of them and ends at once.
 //!
 //! A dataset that cannot be written (a full disk, a quota, a limit of file sizes, a folder that is gone) ends no trace, because a program waits for it: operations and sums that were
@@ -155,7 +155,7 @@ impl Unwritten {
 enum Order {
     Write(Box<Gathered>),
     /// Answers when all before it is written, or could not be.
-    Settle(SyncSender<()>),
+    Drain(SyncSender<()>),
     Call(fn()),
 }
 
@@ -163,7 +163,7 @@ enum Order {
 const WAITING: usize = 1;
 /// So many processes, and so many files, are kept for when the dataset can be written again.
 const HELD: usize = 1 << 17;
-/// So long a way in waits for a disk that takes nothing; then it goes on and what it has is dropped, until the disk moves.
+/// So long a backend waits for a disk that takes nothing; then it goes on and what it has is dropped, until the disk moves.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The thread that writes.
@@ -245,10 +245,10 @@ impl Writing {
     ///
     /// # Errors
     /// When something could not be written so far.
-    pub(super) fn settle(&mut self) -> Result<(), TraceError> {
+    pub(super) fn drain(&mut self) -> Result<(), TraceError> {
         let (answer, answered) = sync_channel(1);
         if let Some(orders) = &self.orders {
-            let _ = orders.send(Order::Settle(answer)).is_ok_and(|()| answered.recv().is_ok());
+            let _ = orders.send(Order::Drain(answer)).is_ok_and(|()| answered.recv().is_ok());
         }
         locked(&self.unwritten).reason.take().map_or(Ok(()), Err)
     }
@@ -292,7 +292,7 @@ fn write(mut writer: Writer, host: &str, orders: &Receiver<Order>, unwritten: &M
             }
             // Whoever asked may have gone.
             Order::Call(work) => work(),
-            Order::Settle(answer) => drop(answer.send(())),
+            Order::Drain(answer) => drop(answer.send(())),
         }
     }
     let mut never = Counts::default();

@@ -9,12 +9,12 @@ use flowmine_trace::Options;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::stop::{Ended, Stop};
 
-use super::way::Way;
+use super::backend::Backend;
 use crate::args::{HooksArg, Trace};
 use crate::messages;
 
-/// The way in by eBPF.
-pub const WAY: Way = Way { name: "ebpf", verdict: || ebpf::verdict(&facts()), run, lent: ebpf::LENT };
+/// The backend by eBPF.
+pub const BACKEND: Backend = Backend { name: "ebpf", verdict: || ebpf::verdict(&facts()), run, lent: ebpf::LENT };
 
 fn facts() -> Facts {
     Facts::read(Path::new("/proc"), Path::new("/sys"))
@@ -51,7 +51,7 @@ fn begun(tracer: &Tracer, args: &Trace) {
         messages::warning(&format!("not everything can be seen here: {}", refused.join("; ")));
     }
     if args.command.is_empty() {
-        let hooks = tracer.way_in().hooks.unwrap_or_default();
+        let hooks = tracer.backend().hooks.unwrap_or_default();
         let what = match &args.serve {
             Some(socket) => format!("commands that join at {} are", socket.display()),
             None => "this host is".to_owned(),

@@ -19,7 +19,7 @@ use flowmine_schema::text::bounds::{self, Gated, Packed};
 use flowmine_schema::{Builder, Dataset, DatasetError, Writer, time};
 use sha2::{Digest, Sha256};
 
-use crate::import::{self, Imported, Kind};
+use crate::import::{self, FileKind, Imported};
 use crate::memory::{Memory, MemoryError};
 use crate::naming::Naming;
 use crate::queue::{Changes, PollTime};
@@ -27,7 +27,7 @@ use crate::record::JobRecord;
 
 /// Why nothing could be imported.
 #[derive(Debug, thiserror::Error)]
-pub enum TakeInError {
+pub enum ImportFilesError {
     /// The dataset could not be read or written.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
@@ -64,7 +64,7 @@ pub struct FileReport {
     /// The file.
     pub path: PathBuf,
     /// What it was; `None` when it was skipped or refused before that was known.
-    pub kind: Option<Kind>,
+    pub kind: Option<FileKind>,
     /// Records in it.
     pub records: usize,
     /// Rows of `job_states` that it brought.
@@ -85,7 +85,7 @@ const MOST_BYTES: u64 = 4 << 30;
 struct Input {
     path: PathBuf,
     import: Import,
-    kind: Kind,
+    kind: FileKind,
     time: PollTime,
     time_from_mtime: bool,
     /// What a pipe gave, which cannot be read twice.
@@ -99,12 +99,12 @@ struct Input {
 /// # Errors
 /// When the dataset cannot be written, or the cluster is not clear. A file that cannot be read is not an error but
 /// stands in its report.
-pub fn take_in(
+pub fn import_files(
     dataset: &Dataset,
     paths: &[PathBuf],
     options: &Options,
     mut progress: impl FnMut(usize, usize),
-) -> Result<Vec<FileReport>, TakeInError> {
+) -> Result<Vec<FileReport>, ImportFilesError> {
     let mut writer = dataset.writer(Role::Raw, &format!("import, process {}", std::process::id()))?;
     let manifest = dataset.manifest()?;
     let mut reports = Vec::new();
@@ -129,7 +129,7 @@ pub fn take_in(
     let mut batch = Batch::default();
     let total = inputs.len();
     for (done, input) in inputs.into_iter().enumerate() {
-        let report = take_in_one(&input, &mut memory, options, &mut batch);
+        let report = import_file(&input, &mut memory, options, &mut batch);
         reports.push(report);
         if batch.changes.states.len() >= ROWS_A_TRANSACTION {
             batch.write(&mut writer, &memory)?;
@@ -176,30 +176,30 @@ impl Batch {
     }
 }
 
-fn is_accounting(kind: Kind) -> bool {
-    matches!(kind, Kind::SacctText | Kind::SacctJson)
+fn is_accounting(kind: FileKind) -> bool {
+    matches!(kind, FileKind::SacctText | FileKind::SacctJson)
 }
 
 fn which_cluster(
     options: &Options,
     mut of_files: std::collections::BTreeSet<String>,
     of_dataset: &std::collections::BTreeSet<String>,
-) -> Result<String, TakeInError> {
+) -> Result<String, ImportFilesError> {
     let list = |names: &std::collections::BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
     if of_files.len() > 1 {
-        return Err(TakeInError::SeveralClusters(list(&of_files)));
+        return Err(ImportFilesError::SeveralClusters(list(&of_files)));
     }
     if let Some(cluster) = &options.cluster {
         return Ok(cluster.clone());
     }
     if let Some(cluster) = of_files.pop_first() {
         let late = !of_dataset.contains(&cluster) && of_dataset.contains(UNNAMED);
-        return if late { Err(TakeInError::NameComesLate(cluster)) } else { Ok(cluster) };
+        return if late { Err(ImportFilesError::NameComesLate(cluster)) } else { Ok(cluster) };
     }
     match of_dataset.len() {
         0 => Ok(UNNAMED.to_owned()),
         1 => Ok(list(of_dataset)),
-        _ => Err(TakeInError::WhichCluster(list(of_dataset))),
+        _ => Err(ImportFilesError::WhichCluster(list(of_dataset))),
     }
 }
 
@@ -272,7 +272,7 @@ fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]
     let kind = import::recognise(&bytes).map_err(|e| refused(path, Diagnostic::error("file_not_recognised", e.to_string())))?;
     let (mut time, mut clusters) = (None, Vec::new());
     let from_name = time_of_name(&import.name);
-    if kind != Kind::SqueueText || from_name.is_none() {
+    if kind != FileKind::SqueueText || from_name.is_none() {
         match import::read(&bytes, kind, &options.import, &mut Diagnostics::default()) {
             Ok(Imported::Queue { observed_at_ns, cluster, .. }) => {
                 time = observed_at_ns.map(PollTime::at);
@@ -326,7 +326,7 @@ fn time_of_name(name: &str) -> Option<PollTime> {
     Some(PollTime { began_ns, ended_ns: ended_ns.max(began_ns) })
 }
 
-fn take_in_one(input: &Input, memory: &mut Memory, options: &Options, batch: &mut Batch) -> FileReport {
+fn import_file(input: &Input, memory: &mut Memory, options: &Options, batch: &mut Batch) -> FileReport {
     let mut report = FileReport { kind: Some(input.kind), ..nothing_yet(&input.path) };
     let rows_before = batch.changes.states.len();
     match read_and_compare(input, memory, options, &mut batch.changes, &mut report.diagnostics) {

@@ -37,8 +37,8 @@ struct Speed {
 }
 
 impl Engine<'_> {
-    /// Settles a process; true when its progress goes on otherwise than before.
-    pub fn settle(&mut self, at: usize, now: f64) -> Result<bool, PredictError> {
+    /// Brings a process up to this time; true when its progress goes on otherwise than before.
+    pub fn advance(&mut self, at: usize, now: f64) -> Result<bool, PredictError> {
         let process = &self.flow.processes[at];
         let near = NEAR * process.end;
         let state = &self.states[at];

@@ -8,11 +8,11 @@ use flowmine_trace::Options;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::stop::{Ended, Stop};
 
-use super::way::Way;
+use super::backend::Backend;
 use crate::args::Trace;
 
-/// The way in by ptrace.
-pub const WAY: Way = Way { name: "ptrace", verdict: || verdict(&Facts::read(Path::new("/proc"))), run, lent: &[] };
+/// The backend by ptrace.
+pub const BACKEND: Backend = Backend { name: "ptrace", verdict: || verdict(&Facts::read(Path::new("/proc"))), run, lent: &[] };
 
 fn run(args: &Trace, options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> anyhow::Result<Ended> {
     Ok(flowmine_extract_ptrace::run(&args.command, options, host, writer, stop)?)

@@ -1,4 +1,4 @@
-//! What a way in is to the command line.
+//! What a backend is to the command line.
 
 use flowmine_schema::Writer;
 use flowmine_trace::Options;
@@ -8,8 +8,8 @@ use flowmine_trace::stop::{Ended, Stop};
 
 use crate::args::Trace;
 
-/// One way in.
-pub struct Way {
+/// One backend.
+pub struct Backend {
     /// As `--backend` and the tables call it.
     pub name: &'static str,
     /// Whether it works on this machine.

@@ -19,17 +19,17 @@ use crate::{Engine, Options, Source};
 
 flowmine_schema::columns! {
     /// Which source told of a task.
-    struct ToldBy of TaskRun { source_sha256 }
+    struct SourceOfTask of TaskRun { source_sha256 }
 }
 
 flowmine_schema::columns! {
     /// Of which source something is said.
-    struct SaidOf of DiagnosticRow { input_sha256 }
+    struct SourceOfDiagnostic of DiagnosticRow { input_sha256 }
 }
 
 /// Why nothing could be imported.
 #[derive(Debug, thiserror::Error)]
-pub enum TakeInError {
+pub enum ImportFilesError {
     /// The dataset could not be read or written.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
@@ -66,7 +66,7 @@ impl Report {
 ///
 /// # Errors
 /// When the dataset cannot be written. What is wrong with a file stands in the report.
-pub fn take_in(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], options: &Options) -> Result<Report, TakeInError> {
+pub fn import_files(dataset: &Dataset, engine: &dyn Engine, paths: &[PathBuf], options: &Options) -> Result<Report, ImportFilesError> {
     let mut writer = dataset.writer(Role::Raw, &format!("import, process {}", std::process::id()))?;
     let known = Known::of(dataset.manifest()?.imports);
     let mut report = Report::default();
@@ -123,14 +123,14 @@ fn forget(
     dataset: &Dataset,
     transaction: &mut Transaction<'_>,
     rows: &HashSet<String>,
-    said: &HashSet<String>,
+    with_diagnostics: &HashSet<String>,
 ) -> Result<(), DatasetError> {
     let stays = |sha256: Option<&str>, gone: &HashSet<String>| sha256.is_none_or(|sha256| !gone.contains(sha256));
     for leaf in dataset.leaves::<TaskRun<'static>>()?.iter().filter(|_| !rows.is_empty()) {
-        transaction.retain::<ToldBy<'static>>(leaf, |row| stays(row.source_sha256.as_deref(), rows))?;
+        transaction.retain::<SourceOfTask<'static>>(leaf, |row| stays(row.source_sha256.as_deref(), rows))?;
     }
-    for leaf in dataset.leaves::<DiagnosticRow<'static>>()?.iter().filter(|_| !said.is_empty()) {
-        transaction.retain::<SaidOf<'static>>(leaf, |row| stays(row.input_sha256.as_deref(), said))?;
+    for leaf in dataset.leaves::<DiagnosticRow<'static>>()?.iter().filter(|_| !with_diagnostics.is_empty()) {
+        transaction.retain::<SourceOfDiagnostic<'static>>(leaf, |row| stays(row.input_sha256.as_deref(), with_diagnostics))?;
     }
     Ok(())
 }
@@ -280,7 +280,7 @@ fn missing(known: &Known, members: &[usize], now: &Now, with_rows: &HashSet<Stri
 /// The sources that told of a row first.
 fn with_rows(dataset: &Dataset) -> Result<HashSet<String>, DatasetError> {
     let mut with_rows = HashSet::new();
-    dataset.read::<ToldBy<'static>, DatasetError>(|row| {
+    dataset.read::<SourceOfTask<'static>, DatasetError>(|row| {
         if let Some(sha256) = row.source_sha256.as_deref().filter(|sha256| !with_rows.contains(*sha256)) {
             with_rows.insert(sha256.to_owned());
         }

@@ -1,30 +1,30 @@
-//! The ways in that this build has, see the features in Cargo.toml. A way is one file here and one
+//! The backends that this build has, see the features in Cargo.toml. A backend is one file here and one
 //! line in [`built`].
 
 use flowmine_trace::probe::Verdict;
 
+mod backend;
 #[cfg(feature = "ebpf")]
 mod ebpf;
 #[cfg(feature = "fuse")]
 mod fuse;
 #[cfg(feature = "ptrace")]
 mod ptrace;
-mod way;
 
-pub use way::Way;
+pub use backend::Backend;
 
 /// All that there are, built or not.
 const NAMES: [&str; 3] = ["ebpf", "fuse", "ptrace"];
 
 /// Those of this build.
-pub fn built() -> &'static [Way] {
+pub fn built() -> &'static [Backend] {
     &[
         #[cfg(feature = "ebpf")]
-        ebpf::WAY,
+        ebpf::BACKEND,
         #[cfg(feature = "fuse")]
-        fuse::WAY,
+        fuse::BACKEND,
         #[cfg(feature = "ptrace")]
-        ptrace::WAY,
+        ptrace::BACKEND,
     ]
 }
 
@@ -32,14 +32,14 @@ pub fn built() -> &'static [Way] {
 ///
 /// # Errors
 /// When this build does not have it.
-pub fn way(name: &str) -> anyhow::Result<&'static Way> {
-    built().iter().find(|way| way.name == name).ok_or_else(|| anyhow::anyhow!("this way in does not work: {}", left_out(name)))
+pub fn find(name: &str) -> anyhow::Result<&'static Backend> {
+    built().iter().find(|backend| backend.name == name).ok_or_else(|| anyhow::anyhow!("this backend does not work: {}", left_out(name)))
 }
 
-/// What was found out about every way, those that are not in this build included.
+/// What was found out about every backend, those that are not in this build included.
 pub fn verdicts() -> Vec<Verdict> {
-    let of = |name: &'static str| match way(name) {
-        Ok(way) => (way.verdict)(),
+    let of = |name: &'static str| match find(name) {
+        Ok(backend) => (backend.verdict)(),
         Err(_) => Verdict { backend: name, works: false, how: left_out(name), whole_host: false, checks: Vec::new() },
     };
     NAMES.map(of).into()
@@ -58,10 +58,10 @@ mod tests {
         let verdicts = verdicts();
         assert_eq!(verdicts.iter().map(|verdict| verdict.backend).collect::<Vec<_>>(), NAMES);
         for verdict in verdicts {
-            let is_built = built().iter().any(|way| way.name == verdict.backend);
+            let is_built = built().iter().any(|backend| backend.name == verdict.backend);
             assert_eq!(verdict.how.contains("built without it"), !is_built, "{}", verdict.how);
         }
-        let refused = way("other").err().map(|error| error.to_string());
-        assert_eq!(refused.as_deref(), Some("this way in does not work: this flowmine was built without it (the feature `other`)"));
+        let refused = find("other").err().map(|error| error.to_string());
+        assert_eq!(refused.as_deref(), Some("this backend does not work: this flowmine was built without it (the feature `other`)"));
     }
 }

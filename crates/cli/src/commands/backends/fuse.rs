@@ -8,11 +8,11 @@ use flowmine_trace::Options;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::stop::{Ended, Stop};
 
-use super::way::Way;
+use super::backend::Backend;
 use crate::args::Trace;
 
-/// The way in by FUSE.
-pub const WAY: Way = Way { name: "fuse", verdict: || facts::verdict(&facts::FuseFacts::read(Path::new("/"))), run, lent: &[] };
+/// The backend by FUSE.
+pub const BACKEND: Backend = Backend { name: "fuse", verdict: || facts::verdict(&facts::FuseFacts::read(Path::new("/"))), run, lent: &[] };
 
 fn run(args: &Trace, options: &Options, host: HostFacts, writer: Writer, stop: &Stop) -> anyhow::Result<Ended> {
     Ok(trace(&args.command, options, host, writer, stop)?)

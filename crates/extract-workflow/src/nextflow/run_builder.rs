@@ -17,7 +17,7 @@ use crate::units;
 
 /// What is known of a run so far.
 #[derive(Default)]
-pub struct Told {
+pub struct RunBuilder {
     pub run_id: Option<String>,
     pub run_name: Option<String>,
     pub host: Option<String>,
@@ -46,27 +46,27 @@ pub struct Told {
     pub stats: Option<(u64, String)>,
 }
 
-impl Told {
+impl RunBuilder {
     /// Whether no run has begun.
     pub fn is_empty(&self) -> bool {
         self.tasks.all.is_empty() && self.run_id.is_none()
     }
 
     /// Takes in a line with its continuation.
-    pub fn see(&mut self, event: Event, said: &mut Diagnostics) {
+    pub fn see(&mut self, event: Event, diagnostics: &mut Diagnostics) {
         if event.is_of_script() {
             return;
         }
         self.first_line.get_or_insert(event.line);
         let message = event.message.as_str();
         if let Some((key, what)) = leading_key(message) {
-            self.see_task_line(key, what, &event, said);
+            self.see_task_line(key, what, &event, diagnostics);
         } else if let Some(name) = message.strip_prefix("[skipping] Stored process > ") {
-            self.see_cached(None, name, &event, said);
+            self.see_cached(None, name, &event, diagnostics);
         } else if let Some(text) = message.strip_prefix("Task completed > ") {
-            self.see_done(text, message.len() - text.len(), &event, said);
+            self.see_done(text, message.len() - text.len(), &event, diagnostics);
         } else if let Some(text) = message.strip_prefix("Task timed-out > ") {
-            if let Some(at) = self.see_done(text, message.len() - text.len(), &event, said) {
+            if let Some(at) = self.see_done(text, message.len() - text.len(), &event, diagnostics) {
                 self.tasks.all[at].failed = true;
             }
         } else if message.starts_with('[')
@@ -78,13 +78,13 @@ impl Told {
                 task.killed = true;
             }
         } else if message.starts_with('[') && message.contains("submitted") {
-            self.see_acknowledged(&event, said);
+            self.see_acknowledged(&event, diagnostics);
         } else if message.starts_with("Handling unexpected condition for") {
-            self.see_exception(&event, said);
+            self.see_exception(&event, diagnostics);
         } else if event.is_error
             && let Some(name) = message.strip_prefix("Error executing process > ")
         {
-            self.see_error(name.trim_matches('\''), &event, said);
+            self.see_error(name.trim_matches('\''), &event, diagnostics);
         } else {
             self.see_about_run(&event);
         }
@@ -144,7 +144,7 @@ impl Told {
     }
 
     /// `[19/2c6526] Submitted process > NAME` and what else begins with a hash.
-    fn see_task_line(&mut self, key: &str, what: &str, event: &Event, said: &mut Diagnostics) {
+    fn see_task_line(&mut self, key: &str, what: &str, event: &Event, diagnostics: &mut Diagnostics) {
         if let Some(note) = what.strip_prefix("NOTE: ") {
             self.see_note(key, note);
             return;
@@ -159,12 +159,12 @@ impl Told {
         // A tag can have line ends.
         let name = &*whole_message(name, event, |name| !name.contains(" (") || name.ends_with(')'));
         if matches!(verb, "Cached" | "Stored") {
-            let at = self.see_cached(Some(key), name, event, said);
+            let at = self.see_cached(Some(key), name, event, diagnostics);
             self.tasks.all[at].stored = verb == "Stored";
             return;
         }
         // Each submission is told once; a second line with the same hash and name is another task.
-        let at = self.tasks.find_or_add(About { hash: Some(key), id: None, name }, event.line, said, |task| !task.announced);
+        let at = self.tasks.find_or_add(About { hash: Some(key), id: None, name }, event.line, diagnostics, |task| !task.announced);
         let attempt = match verb {
             "Submitted" => Some(1),
             _ => self.retries.get_mut(name).and_then(VecDeque::pop_front).map(|number| number + 1),
@@ -177,8 +177,8 @@ impl Told {
     }
 
     /// Each line is a task of its own: several can take the same result.
-    fn see_cached(&mut self, key: Option<&str>, name: &str, event: &Event, said: &mut Diagnostics) -> usize {
-        let at = self.tasks.add(About { hash: key, id: None, name }, event.line, said);
+    fn see_cached(&mut self, key: Option<&str>, name: &str, event: &Event, diagnostics: &mut Diagnostics) -> usize {
+        let at = self.tasks.add(About { hash: key, id: None, name }, event.line, diagnostics);
         let task = &mut self.tasks.all[at];
         (task.announced, task.row.cached, task.cached, task.stored) = (true, true, event.stamp, key.is_none());
         at
@@ -200,7 +200,7 @@ impl Told {
     }
 
     /// `[SLURM] submitted process NAME > jobId: ID; workDir: DIR`, ``[AWS BATCH] Process `NAME` submitted > job=ID; work-dir=DIR``.
-    fn see_acknowledged(&mut self, event: &Event, said: &mut Diagnostics) {
+    fn see_acknowledged(&mut self, event: &Event, diagnostics: &mut Diagnostics) {
         let Some((executor, what)) = event.message[1..].split_once("] ") else { return };
         let Some((head, dir)) = what.rsplit_once("; workDir: ").or_else(|| what.rsplit_once("; work-dir=")) else { return };
         let Some((_, id)) = head.rsplit_once(" > jobId: ").or_else(|| head.rsplit_once("submitted > job=")) else { return };
@@ -211,7 +211,7 @@ impl Told {
         let dir = whole_message(dir, event, |dir| hash_of_dir(dir.trim()).is_some());
         let dir = dir.as_ref();
         let Some(hash) = hash_of_dir(dir.trim()) else {
-            said.push(
+            diagnostics.push(
                 Diagnostic::warning("work_dir_odd", "the work directory does not end in a hash")
                     .at(event.line, Some(event.column as u64 + 1)),
             );
@@ -221,7 +221,7 @@ impl Told {
         let name = head.strip_prefix("submitted process ").and_then(|rest| rest.rsplit_once(" > jobId: ")).map(|(name, _)| name);
         let about = About { hash: Some(hash), id: None, name: name.unwrap_or_default() };
         let at = self.tasks.find(about, |_| true).unwrap_or_else(|| {
-            let at = self.tasks.add(about, event.line, said);
+            let at = self.tasks.add(about, event.line, diagnostics);
             self.tasks.all[at].is_task = false;
             at
         });
@@ -235,18 +235,18 @@ impl Told {
     }
 
     /// The task with which its handler is done; what is told of it begins `before` bytes after the message.
-    fn see_done(&mut self, text: &str, before: usize, event: &Event, said: &mut Diagnostics) -> Option<usize> {
+    fn see_done(&mut self, text: &str, before: usize, event: &Event, diagnostics: &mut Diagnostics) -> Option<usize> {
         let text =
             whole_message(text, event, |text| handler::parse(text).is_ok_and(|handler| handler.work_dir.and_then(hash_of_dir).is_some()));
         match handler::parse(&text) {
             Ok(handler) => {
-                let at = self.see_handler(&handler, event.line, event.stamp, said);
+                let at = self.see_handler(&handler, event.line, event.stamp, diagnostics);
                 self.tasks.all[at].done = Some((event.stamp, handler.status.to_owned()));
                 Some(at)
             }
             Err((at, why)) => {
                 let column = event.column + before + at;
-                said.push(
+                diagnostics.push(
                     Diagnostic::error("task_line_bad", format!("what became of a task cannot be read: {why}"))
                         .at(event.line, Some(column as u64 + 1)),
                 );
@@ -256,10 +256,10 @@ impl Told {
     }
 
     /// A line of a dump of tasks that have not ended.
-    pub fn see_pending(&mut self, text: &str, line: u64, stamp: Option<Stamp>, said: &mut Diagnostics) {
+    pub fn see_pending(&mut self, text: &str, line: u64, stamp: Option<Stamp>, diagnostics: &mut Diagnostics) {
         match handler::parse(text) {
             Ok(handler) => {
-                let at = self.see_handler(&handler, line, stamp, said);
+                let at = self.see_handler(&handler, line, stamp, diagnostics);
                 let task = &mut self.tasks.all[at];
                 task.running = handler.status == "RUNNING";
                 // The dump of the tasks to be submitted: what becomes of them is told when they are.
@@ -267,14 +267,14 @@ impl Told {
             }
             Err((at, why)) => {
                 let message = format!("a task that has not ended cannot be read: {why}");
-                said.push(Diagnostic::error("task_line_bad", message).at(line, Some("~> ".len() as u64 + at as u64 + 1)));
+                diagnostics.push(Diagnostic::error("task_line_bad", message).at(line, Some("~> ".len() as u64 + at as u64 + 1)));
             }
         }
     }
 
-    fn see_handler(&mut self, handler: &Handler<'_>, line: u64, stamp: Option<Stamp>, said: &mut Diagnostics) -> usize {
+    fn see_handler(&mut self, handler: &Handler<'_>, line: u64, stamp: Option<Stamp>, diagnostics: &mut Diagnostics) -> usize {
         let about = About { hash: handler.work_dir.and_then(hash_of_dir), id: Some(handler.id), name: handler.name };
-        let at = self.tasks.find_or_add(about, line, said, |_| true);
+        let at = self.tasks.find_or_add(about, line, diagnostics, |_| true);
         if let Some(id) = handler.job {
             self.tasks.set_native_id(at, id);
         }
@@ -303,7 +303,7 @@ impl Told {
 
     /// An exception, with the task's work directory in its second line and what it is in the third. Without a directory an operator met it, which makes tasks and
     /// names its process; when it was interrupted, no task failed.
-    fn see_exception(&mut self, event: &Event, said: &mut Diagnostics) {
+    fn see_exception(&mut self, event: &Event, diagnostics: &mut Diagnostics) {
         let first = event.more.lines().next().unwrap_or_default();
         // A work directory can have a newline in it.
         let several = event.more.split_once("\n  error [").map(|(before, _)| before);
@@ -317,12 +317,12 @@ impl Told {
             if let Some(at) = self.tasks.find(about, |_| true) {
                 self.tasks.all[at].killed = true;
             } else if about.hash.is_some() {
-                let at = self.tasks.add(about, event.line, said);
+                let at = self.tasks.add(about, event.line, diagnostics);
                 self.tasks.all[at].waits = true;
             }
             return;
         }
-        let at = self.tasks.find_or_add(about, event.line, said, |_| true);
+        let at = self.tasks.find_or_add(about, event.line, diagnostics, |_| true);
         if about.hash.is_none() {
             self.nameless = Some(at);
         }
@@ -330,7 +330,7 @@ impl Told {
     }
 
     /// The report on a failed task that people see.
-    fn see_error(&mut self, name: &str, event: &Event, said: &mut Diagnostics) {
+    fn see_error(&mut self, name: &str, event: &Event, diagnostics: &mut Diagnostics) {
         let dir = section(&event.more, "Work dir:");
         let why = section(&event.more, "Caused by:");
         if why.as_deref().is_some_and(|why| is_interruption("", why, self.is_ending)) {
@@ -338,10 +338,11 @@ impl Told {
         }
         let about = About { hash: dir.as_deref().and_then(hash_of_dir), id: None, name };
         let at = match about.hash {
-            Some(_) => self.tasks.find_or_add(about, event.line, said, |_| true),
-            None => {
-                self.nameless_task(name).or_else(|| self.tasks.of_name(name)).unwrap_or_else(|| self.tasks.add(about, event.line, said))
-            }
+            Some(_) => self.tasks.find_or_add(about, event.line, diagnostics, |_| true),
+            None => self
+                .nameless_task(name)
+                .or_else(|| self.tasks.of_name(name))
+                .unwrap_or_else(|| self.tasks.add(about, event.line, diagnostics)),
         };
         self.fail(at, dir.as_deref(), why.as_deref());
         let row = &mut self.tasks.all[at].row;

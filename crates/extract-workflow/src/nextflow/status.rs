@@ -10,8 +10,8 @@ use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 
 use super::clock::{Resolved, Stamp};
 use super::counts::{Aside, Counts, count_of};
+use super::run_builder::RunBuilder;
 use super::tasks::Task;
-use super::told::Told;
 use crate::{Options, Row};
 
 /// A run.
@@ -25,13 +25,13 @@ pub struct Run {
     pub clock: Option<Resolved>,
     /// The name of its trace file, without folders.
     pub trace_file: Option<String>,
-    /// By [`Told::run_id`] and its name, where the log tells them.
+    /// By [`RunBuilder::run_id`] and its name, where the log tells them.
     pub id: Option<String>,
     /// See [`Run::id`].
     pub name: Option<String>,
 }
 
-impl Told {
+impl RunBuilder {
     /// The executor of a task that was not acknowledged by one.
     fn executor_of(&self, row: &Row, acknowledging: &BTreeSet<String>) -> Option<String> {
         if let Some(executor) = self.processes.get(row.logical_task.as_ref()) {
@@ -44,9 +44,9 @@ impl Told {
     }
 
     /// The run; `None` when there was none. `mtime_ns` is when the log was written last.
-    pub fn finish(mut self, options: &Options, mtime_ns: Option<i64>, said: &mut Diagnostics) -> Option<Run> {
+    pub fn finish(mut self, options: &Options, mtime_ns: Option<i64>, diagnostics: &mut Diagnostics) -> Option<Run> {
         let mut tasks = std::mem::take(&mut self.tasks).all;
-        self.leave_out_waiting(&mut tasks, said);
+        self.leave_out_waiting(&mut tasks, diagnostics);
         // An array job is acknowledged like a task; its tasks carry its id with an index.
         let arrays: HashSet<String> = tasks
             .iter()
@@ -57,7 +57,7 @@ impl Told {
         tasks.retain(|task| {
             if task.row.name.is_empty() {
                 let place = task.row.line.unwrap_or(1) as u64;
-                said.push(Diagnostic::error("task_without_name", "this task has no name; it is left out").at(place, None));
+                diagnostics.push(Diagnostic::error("task_without_name", "this task has no name; it is left out").at(place, None));
             }
             !task.row.name.is_empty()
         });
@@ -65,7 +65,7 @@ impl Told {
             return None;
         }
         let timed = tasks.iter().any(|task| task.submitted.is_some() || task.done.is_some() || task.cached.is_some());
-        let clock = if timed { self.clock.resolve(options, mtime_ns, self.first_line.unwrap_or(1), said) } else { None };
+        let clock = if timed { self.clock.resolve(options, mtime_ns, self.first_line.unwrap_or(1), diagnostics) } else { None };
         let acknowledging: BTreeSet<String> = tasks.iter().filter_map(|task| task.row.executor.as_deref().map(str::to_owned)).collect();
         let hashes = tasks.iter_mut().map(|task| task.hash.take()).collect();
         let mut counts = Counts::default();
@@ -77,20 +77,20 @@ impl Told {
         };
         let rows: Vec<Row> = tasks.into_iter().map(count).collect();
         if let Some((line, stats)) = &self.stats {
-            counts.compare(stats, *line, said);
+            counts.compare(stats, *line, diagnostics);
         } else if !self.has_end && !rows.is_empty() {
             let open = rows.iter().filter(|row| matches!(row.status.as_ref(), "running" | "submitted" | "unknown")).count();
             let message = format!(
                 "the log does not tell the end of the run: it goes on, Nextflow was killed, or the file was cut; {open} of its tasks have no end"
             );
             let advice = "import the log again when it has grown: its tasks are then replaced";
-            said.push(Diagnostic::warning("run_without_end", message).advise(advice));
+            diagnostics.push(Diagnostic::warning("run_without_end", message).advise(advice));
         }
         Some(Run { rows, hashes, clock, trace_file: self.trace_file, id: self.run_id, name: self.run_name })
     }
 
     /// Tasks of which nothing is told but that they waited to be submitted, in a dump of the first of them.
-    fn leave_out_waiting(&self, tasks: &mut Vec<Task>, said: &mut Diagnostics) {
+    fn leave_out_waiting(&self, tasks: &mut Vec<Task>, diagnostics: &mut Diagnostics) {
         let (all, line) = (tasks.len(), tasks.iter().find(|task| task.waits).and_then(|task| task.row.line));
         tasks.retain(|task| !task.waits);
         let told = self.stats.as_ref().and_then(|(_, stats)| count_of(stats, "pendingCount"));
@@ -99,7 +99,7 @@ impl Told {
             let at_least = if told.is_some() { "" } else { "at least " };
             let message = format!("{at_least}{waiting} tasks waited and were not submitted before the log ended; they have no rows");
             let line = line.map(|line| line as u64).or(self.stats.as_ref().map(|(line, _)| *line)).unwrap_or(1);
-            said.push(Diagnostic::warning("tasks_not_submitted", message).at(line, None));
+            diagnostics.push(Diagnostic::warning("tasks_not_submitted", message).at(line, None));
         }
     }
 
