@@ -16,7 +16,7 @@ pub struct RunGraph {
     pub tasks: Vec<RunTask>,
     /// Who waits for whom as it was declared: ascending, each pair once.
     pub declared: Vec<Declared>,
-    /// Declared dependencies on tasks that no row tells of.
+    /// Declared dependencies on tasks that no row describes.
     pub unknown_parents: u64,
     /// Whether who is submitted after another's end was ordered by whoever submits: true of jobs,
     /// which a script or an engine can hold back without telling the scheduler why.
@@ -45,7 +45,7 @@ pub struct Loss {
 }
 
 impl RunGraph {
-    /// Records that were lost while a task ran, on its host or, where that is not told, on any.
+    /// Records that were lost while a task ran, on its host or, where that is not known, on any.
     pub fn lost_during(&self, task: &RunTask) -> u64 {
         let (from, to) = (task.started_ns.unwrap_or(i64::MIN), task.finished_ns.unwrap_or(i64::MAX));
         let there = |loss: &&Loss| task.host.as_ref().is_none_or(|host| *host == loss.host) && loss.from_ns <= to && from <= loss.to_ns;
@@ -60,7 +60,7 @@ pub struct RunTask {
     pub name: String,
     /// What it is an instance of.
     pub activity: String,
-    /// What it executed, as a shell would be given it; `None` when that is not told.
+    /// What it executed, as a shell would be given it; `None` when that is not known.
     pub command: Option<String>,
     /// Where it ran, if that is told.
     pub work_dir: Option<String>,
@@ -84,7 +84,7 @@ pub struct RunTask {
     pub write_ns: Option<i64>,
     /// Whether what it waits for is told, be it that it waits for nothing.
     pub parents_known: bool,
-    /// Paths of the files that it is declared to read; `None` when that is not told.
+    /// Paths of the files that it is declared to read; `None` when that is not known.
     pub inputs: Option<Vec<String>>,
     /// Paths of the files that it is declared to write.
     pub outputs: Option<Vec<String>>,
@@ -122,7 +122,7 @@ pub struct FileFlow {
     pub version: u64,
     /// Who wrote it; [`NONE`] for nobody of the run.
     pub writer: u32,
-    /// Which attempt at the writer it was, so that what several attempts wrote is told apart.
+    /// Which attempt at the writer it was, so that what several attempts wrote is distinguished.
     pub writer_attempt: u32,
     /// Which attempt at the reader.
     pub reader_attempt: u32,

@@ -1,6 +1,6 @@
 //! Files of a host as they are used: which is which, and who read and wrote them in which order.
 //!
-//! A file is a device, an inode number and the inode's generation. Where the generation is not told, a number is another file after it was deleted and opened under a path that it did not
+//! A file is a device, an inode number and the inode's generation. Where the generation is not known, a number is another file after it was deleted and opened under a path that it did not
 //! have before (`incarnation`).
 //!
 //! **Epochs.** For data flow the order of accesses matters, but not of all: an epoch of a file holds writes first and then reads of it. It ends with a write after somebody else has read,
@@ -21,7 +21,7 @@ flowmine_schema::columns! {
     }
 }
 
-/// What tells files of a host apart; what is not told is `i64::MIN`.
+/// What tells files of a host apart; what is not known is `i64::MIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileKey {
     /// Device number.
@@ -53,7 +53,7 @@ impl FileKey {
     }
 }
 
-/// In place of what is not told.
+/// In place of what is not known.
 pub const UNTOLD: i64 = i64::MIN;
 
 /// What a process did to a file in one epoch.

@@ -16,13 +16,13 @@ use crate::entities::{Entities, Run};
 use crate::rules::engine;
 use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, plausible, process_tree};
 
-/// What tells processes of a host apart: number, and start or, where that is not told, the time of the fork.
+/// What tells processes of a host apart: number, and start or, where that is not known, the time of the fork.
 pub type Key = (i32, i64);
 
 /// In place of a start that nobody told.
 const UNTOLD: i64 = i64::MIN;
 
-/// Operations are not told in exactly the order in which they happened.
+/// Operations are not known in exactly the order in which they happened.
 const SLACK_NS: i64 = 5_000_000_000;
 
 /// So many processes that are resolved are remembered, for operations that are told late.

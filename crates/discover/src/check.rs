@@ -107,9 +107,9 @@ pub struct Check {
     pub tasks: u64,
     /// Tasks of which nothing was traced.
     pub not_traced: u64,
-    /// Tasks of which nobody tells what they wait for.
+    /// Tasks of which nobody declared what they wait for.
     pub without_parents: u64,
-    /// Tasks of which nobody tells what they read or write.
+    /// Tasks of which nobody declared what they read or write.
     pub without_files: u64,
     /// Tasks whose declared files are patterns, so that they are not compared.
     pub with_patterns: u64,
@@ -117,7 +117,7 @@ pub struct Check {
     pub declared: u64,
     /// Pairs of tasks of which one read what the other wrote.
     pub traced: u64,
-    /// Dependencies on tasks that no row tells of.
+    /// Dependencies on tasks that no row describes.
     pub unknown_parents: u64,
     /// Pairs of tasks that are in order because the one was submitted after the other's end.
     pub ordered_by_submission: u64,

@@ -87,7 +87,7 @@ impl TimePart {
             Self::Write => "writing",
             Self::Compute => "running without reading or writing",
             Self::Run => "running",
-            Self::Turnaround => "queued and running, when it started is not told",
+            Self::Turnaround => "queued and running, when it started is not known",
         }
     }
 }
@@ -162,9 +162,9 @@ pub struct LeftOut {
     pub tasks_backwards: u64,
     /// Processes that forked others, for which they may have waited all the time.
     pub forked_others: u64,
-    /// Dependencies on tasks that no row tells of.
+    /// Dependencies on tasks that no row describes.
     pub unknown_parents: u64,
-    /// Tasks of which nobody tells what they wait for, and of which nothing was traced.
+    /// Tasks of which nobody declared what they wait for, and of which nothing was traced.
     pub tasks_without_parents: u64,
     /// Dependencies that go in a circle.
     pub circular: u64,
@@ -315,7 +315,7 @@ impl<'r> Chosen<'r> {
 /// Times farther from 1970 than 126 years are no times; so differences cannot overflow.
 const FARTHEST_NS: u64 = 4_000_000_000_000_000_000;
 
-/// Start and end of a task; its submission where its start is not told.
+/// Start and end of a task; its submission where its start is not known.
 fn bounds(task: &RunTask) -> Option<(i64, i64)> {
     let sane = |ns: &i64| ns.unsigned_abs() < FARTHEST_NS;
     task.started_ns.or(task.submitted_ns).filter(sane).zip(task.finished_ns.filter(sane))

@@ -19,7 +19,7 @@ pub struct Task<'t> {
     pub id: Option<&'t str>,
     /// What it is an instance of.
     pub logical_task: &'t str,
-    /// The ids of the tasks of its run that must end before it; `None` when that is not told.
+    /// The ids of the tasks of its run that must end before it; `None` when that is not known.
     pub parents: Option<Vec<String>>,
     /// From start to end, in nanoseconds.
     pub run_time_ns: Option<i64>,
@@ -32,9 +32,9 @@ pub struct Dag {
     pub runs: u64,
     /// Tasks.
     pub tasks: u64,
-    /// Tasks of which nobody tells what they wait for.
+    /// Tasks of which nobody declared what they wait for.
     pub without_parents: u64,
-    /// Parents that no row tells of.
+    /// Parents that no row describes.
     pub unknown_parents: u64,
     /// Logical tasks, by name.
     pub nodes: Vec<Node>,

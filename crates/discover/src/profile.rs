@@ -67,7 +67,7 @@ const PAGE: i64 = 4096;
 
 /// What is called so did what nothing else is known of.
 pub const NO_PROCESS: &str = "(process not known)";
-/// Groups that are not told apart.
+/// Groups that are not known apart.
 pub const OTHERS: &str = "(others)";
 
 impl<'p> Builder<'p> {
@@ -75,7 +75,7 @@ impl<'p> Builder<'p> {
     pub fn new(processes: &'p Processes, mut groups: Groups, options: Options) -> Self {
         let mut left_out = LeftOut::default();
         if groups.names.len() > options.most_groups {
-            // Those with most processes are told apart.
+            // Those with most processes are distinguished.
             let mut sizes = vec![0u64; groups.names.len()];
             groups.of.iter().filter(|of| **of != NONE).for_each(|of| sizes[*of as usize] += 1);
             let mut order = groups.names.sorted();

@@ -10,7 +10,7 @@ use crate::over_time::OverTime;
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Options {
-    /// So many groups are told apart; further ones are one.
+    /// So many groups are distinguished; further ones are one.
     pub most_groups: usize,
     /// What counts as noteworthy.
     pub thresholds: Thresholds,
@@ -86,7 +86,7 @@ pub struct LeftOut {
     pub groups: u64,
     /// Records of the trace that were lost.
     pub lost: u64,
-    /// Operations whose end is not told, so that they have no latency.
+    /// Operations whose end is not known, so that they have no latency.
     pub without_latency: u64,
 }
 

@@ -132,9 +132,9 @@ pub struct LeftOut {
     pub system_bytes: i64,
     /// Tasks that were not wanted.
     pub tasks: u64,
-    /// Dependencies on tasks that no row tells of.
+    /// Dependencies on tasks that no row describes.
     pub unknown_parents: u64,
-    /// Tasks of which nobody tells what they wait for, and of which nothing was traced.
+    /// Tasks of which nobody declared what they wait for, and of which nothing was traced.
     pub tasks_without_parents: u64,
     /// Declared dependencies between tasks that also gave data: the line of the data stands for both.
     pub declared_and_done: u64,
@@ -1026,7 +1026,7 @@ impl Gathered {
         let name = match by {
             By::Each | By::Activity => task.activity.as_str(),
             By::Job => task.job.as_deref().unwrap_or("(no job)"),
-            By::Host => task.host.as_deref().unwrap_or("(host not told)"),
+            By::Host => task.host.as_deref().unwrap_or("(host not known)"),
         };
         if node.members == 1 {
             node.name = if by == By::Each { task.name.clone() } else { name.to_owned() };

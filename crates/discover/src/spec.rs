@@ -65,7 +65,7 @@ pub enum SpecError {
     #[error("its tasks ran in directories with nothing in common, such as {0:?} and {1:?}: the commands would not find their files in one")]
     Directories(String, String),
     /// Somebody waits for a task that is not known.
-    #[error("{0} dependencies are on tasks that no row tells of")]
+    #[error("{0} dependencies are on tasks that no row describes")]
     UnknownParents(u64),
 }
 

@@ -93,7 +93,7 @@ impl Sheet {
         self.body.push_str("/>\n");
     }
 
-    /// A filled circle with a thin white border, so that neighbours are told apart.
+    /// A filled circle with a thin white border, so that neighbours are distinguished.
     pub fn dot(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {
         let (x, y, radius) = (Num(x), Num(y), Num(radius));
         let _ =

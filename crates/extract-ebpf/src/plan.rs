@@ -266,12 +266,12 @@ pub fn verdict(facts: &Facts) -> Verdict {
         Check::new(
             "kernel.unprivileged_bpf_disabled",
             None,
-            facts.unprivileged_bpf_disabled.map_or_else(|| "not told".to_owned(), |value| value.to_string()),
+            facts.unprivileged_bpf_disabled.map_or_else(|| "not known".to_owned(), |value| value.to_string()),
         ),
         Check::new(
             "kernel.perf_event_paranoid",
             None,
-            facts.perf_event_paranoid.map_or_else(|| "not told".to_owned(), |value| value.to_string()),
+            facts.perf_event_paranoid.map_or_else(|| "not known".to_owned(), |value| value.to_string()),
         ),
         Check::new("locked memory", None, facts.memlock.map_or_else(|| "no limit".to_owned(), |bytes| format!("{bytes} bytes"))),
     ];

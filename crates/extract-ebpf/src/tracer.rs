@@ -598,7 +598,7 @@ fn mount_namespace(proc: &Path) -> u32 {
 /// Id, level and hierarchy of each group whose processes are wanted.
 fn cgroup_filters(filters: &Filters, host: &Host) -> Result<Vec<(u64, u32, i32)>, TraceError> {
     if filters.cgroups.len() > CGROUP_FILTERS {
-        return Err(TraceError::NotHere(format!("at most {CGROUP_FILTERS} control groups can be told apart in the kernel")));
+        return Err(TraceError::NotHere(format!("at most {CGROUP_FILTERS} control groups can be distinguished in the kernel")));
     }
     let of = |directory: &PathBuf| {
         let say = |why: &str| TraceError::NotHere(format!("{}: {why}", directory.display()));

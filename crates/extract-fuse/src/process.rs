@@ -79,7 +79,7 @@ impl Processes {
         {
             return Some(Arc::clone(process));
         }
-        // Beyond that a process is known by its number and start, and how it ended is not told.
+        // Beyond that a process is known by its number and start, and how it ended is not known.
         let may = kept(&live) < self.room.processes;
         // SAFETY: the descriptor that is returned is ours.
         let pidfd = unsafe {

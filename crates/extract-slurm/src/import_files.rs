@@ -359,7 +359,7 @@ fn read_and_compare(
         import::read(&bytes, input.kind, &options.import, diagnostics).map_err(|e| Diagnostic::error("file_not_read", e.to_string()))?;
     let too_old = |last: PollTime, this: i64| {
         let message = format!(
-            "the queue of {} is not younger than the last one in the dataset, of {}; what changed between cannot be told any more",
+            "the queue of {} is not younger than the last one in the dataset, of {}; what changed between cannot be known any more",
             time::rfc3339(this),
             time::rfc3339(last.ended_ns)
         );
@@ -369,7 +369,7 @@ fn read_and_compare(
         Imported::Queue { source, records, whole, .. } => {
             if input.time_from_mtime {
                 let message = format!(
-                    "when this was recorded is not told; the file's modification time is taken: {}",
+                    "when this was recorded is not known; the file's modification time is taken: {}",
                     time::rfc3339(input.time.ended_ns)
                 );
                 diagnostics.push(Diagnostic::warning("time_of_file", message).advise("give --observed-at TIME when that is wrong"));

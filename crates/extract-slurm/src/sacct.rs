@@ -7,7 +7,7 @@
 //!
 //! The caller runs `sacct --duplicates --parsable --delimiter=TOKEN --format=FORMAT` ([`FORMAT`]) with `SLURM_TIME_FORMAT=%s` in the
 //! environment, and without `--noheader`. It must be `--parsable`, not `--parsable2`: only there does the token follow the last
-//! field too, so that rows are told apart by counting fields and a newline in a name does no harm.
+//! field too, so that rows are distinguished by counting fields and a newline in a name does no harm.
 //!
 //! An attempt that was requeued keeps its id, so sacct shows several rows with the same JobID and another Submit; they stay apart, and
 //! a step belongs to the attempt in whose time it began.

@@ -21,7 +21,7 @@ flowmine_schema::columns! {
 /// So many candidates are listed.
 const CANDIDATES: usize = 12;
 
-/// What tells a file apart on its host. What is not told is `i64::MIN`.
+/// What tells a file apart on its host. What is not known is `i64::MIN`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
     /// The host.

@@ -27,7 +27,7 @@ struct Generation {
 /// The processes of one host that used the file.
 #[derive(Debug, Default)]
 pub struct Processes {
-    /// By number and start; where that is not told the time of the fork stands in its place.
+    /// By number and start; where that is not known the time of the fork stands in its place.
     known: FxHashMap<(i32, i64), Generation>,
     /// Of numbers without told starts, when their generations were forked, in order.
     forks: FxHashMap<i32, Vec<i64>>,

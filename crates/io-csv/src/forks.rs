@@ -12,11 +12,11 @@ use crate::{Problem, field};
 pub struct Fork {
     /// When, in nanoseconds since 1970.
     pub at_ns: i64,
-    /// Who forked; `None` when not told (0).
+    /// Who forked; `None` when not known (0).
     pub parent: Option<i32>,
     /// Who began.
     pub pid: i32,
-    /// Id of its cgroup; `None` when not told (0).
+    /// Id of its cgroup; `None` when not known (0).
     pub cgroup: Option<i64>,
 }
 

@@ -8,14 +8,14 @@
 //!
 //! The columns of `file-bpf.csv` are those of [`COLUMNS`], padded with spaces. Times are seconds
 //! with three digits behind the point. `inode` and `handle` are numbers that the tracer gave
-//! (counted from 1, unique within a trace), so that a device is not told and not needed. `type` is
+//! (counted from 1, unique within a trace), so that a device is not known and not needed. `type` is
 //! `O` open, `C` close, `R` read, `W` write, `U` delete, and in newer ones `M`, a page fault. A
 //! path stands on `O` and `U` lines only and is three joined by colons: of the file in its file
 //! system, of the mount's root and of the file system's root; see `path.rs`.
 //!
 //! `cgroups.csv` has no header: time, parent, child, cgroup id. Its tool divides nanoseconds by
 //! 1,000 instead of 1,000,000,000 before it writes the point, so that the time is in microseconds;
-//! both are read, told apart by their size.
+//! both are read, distinguished by their size.
 //!
 //! - **In:** directories of such files ([`read::import`]); or a dataset, whoever traced it
 //!   ([`write::export`]).

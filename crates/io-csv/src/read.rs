@@ -466,7 +466,7 @@ impl<'n, 'w> NodeImport<'n, 'w> {
         for report in reports.iter().filter(|report| !report.already_there) {
             report.diagnostics.append_to(&mut diagnostics, &report.name, None);
         }
-        // What is missing once is not told again by each import that brings nothing.
+        // What is missing once is not known again by each import that brings nothing.
         if !imports.is_empty() || reports.iter().any(|report| report.diagnostics.errors() > 0) {
             self.transaction.append(diagnostics)?;
         }

@@ -106,7 +106,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The name of a program by its path or, where that is not told, by the first word of its command line.
+/// The name of a program by its path or, where that is not known, by the first word of its command line.
 fn program_of(executable: Option<&str>, command_line: Option<&str>) -> Option<String> {
     let words = || serde_json::from_str::<Vec<String>>(command_line?).ok()?.into_iter().next();
     let path = executable.map(str::to_owned).or_else(words)?;

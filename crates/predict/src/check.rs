@@ -369,7 +369,7 @@ fn order(processes: &[Process]) -> Checked<Vec<usize>> {
     ))
 }
 
-/// More shared resources than this are not told apart when it is asked whose share hangs on whose.
+/// More shared resources than this are not known apart when it is asked whose share hangs on whose.
 const TOLD_APART: usize = 64;
 
 /// Finds whose use of a shared resource hangs on what it is dealt of that resource itself, through streams and other resources: those keep

@@ -39,7 +39,7 @@ pub fn check(dataset: &Path, truth: &Truth, known: &Known, shows: Shows) {
     links(dataset, &attempts, shows);
 }
 
-/// The attempt that each task's id in the tables means: attempts at a task are told apart by which began to read or write first.
+/// The attempt that each task's id in the tables means: attempts at a task are distinguished by which began to read or write first.
 fn attempts(dataset: &Path, truth: &Truth) -> HashMap<String, Attempt> {
     let mut first: BTreeMap<(String, String), i64> = BTreeMap::new();
     each::<TaskIo<'static>>(dataset, |row| {

@@ -75,7 +75,7 @@ impl Task {
         (&self.engine, &self.run_id, &self.run_name) == (&other.engine, &other.run_id, &other.run_name)
     }
 
-    /// Whether something at a moment can be part of it. Times that are not told, or whose precision is not known, exclude nothing.
+    /// Whether something at a moment can be part of it. Times that are not known, or whose precision is not known, exclude nothing.
     pub fn covers(&self, ns: i64, slack_ns: i64) -> bool {
         let within = |moment: Option<Moment>| moment.and_then(|(at, precision)| Some((at, precision?.saturating_add(slack_ns))));
         let begun = within(self.submitted).or(within(self.started));

@@ -98,14 +98,14 @@ pub fn run(args: &Predict) -> anyhow::Result<Outcome> {
 /// What was asked for has to be told somewhere.
 fn refuse_what_is_not_told(args: &Predict, format: PredictFormat) -> anyhow::Result<()> {
     let told = matches!(format, PredictFormat::Text | PredictFormat::Json);
-    anyhow::ensure!(!args.details || format != PredictFormat::Text, "--details are told as svg, csv or json");
+    anyhow::ensure!(!args.details || format != PredictFormat::Text, "--details are written as svg, csv or json");
     let asked = [
         (args.widen.is_some() || args.unlimited, "--widen and --unlimited are"),
         (args.sensitivity, "--sensitivity is"),
         (!args.vary.is_empty(), "--vary is"),
     ];
     for (asked, what) in asked {
-        anyhow::ensure!(!asked || told, "{what} told as text or json");
+        anyhow::ensure!(!asked || told, "{what} written as text or json");
     }
     Ok(())
 }

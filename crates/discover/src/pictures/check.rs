@@ -63,8 +63,8 @@ fn facts(found: &Check) -> Vec<String> {
     )];
     for (n, what) in [
         (found.not_traced, "nothing was traced of them"),
-        (found.without_parents, "nobody tells what they wait for"),
-        (found.without_files, "nobody tells what they should read and write"),
+        (found.without_parents, "nobody declared what they wait for"),
+        (found.without_files, "nobody declared what they should read and write"),
         (found.with_patterns, "their declared files are patterns"),
     ] {
         if n > 0 {
@@ -78,7 +78,7 @@ fn facts(found: &Check) -> Vec<String> {
         ));
     }
     if found.unknown_parents > 0 {
-        facts.push(format!("{} on {nouns} that no row tells of.", counted(found.unknown_parents, "dependency", "dependencies")));
+        facts.push(format!("{} on {nouns} that no row describes.", counted(found.unknown_parents, "dependency", "dependencies")));
     }
     facts
 }

@@ -46,7 +46,7 @@ fn facts(found: &CriticalPath) -> (Vec<String>, Vec<String>) {
             duration(found.work_ns as f64)
         )),
         None => facts.push(format!(
-            "No times are told, only how long {nouns} ran: the longest chain of running times is {span}, all together are {}, {parallel:.1} times that.",
+            "No times are known, only how long {nouns} ran: the longest chain of running times is {span}, all together are {}, {parallel:.1} times that.",
             duration(found.work_ns as f64)
         )),
     }
@@ -56,8 +56,8 @@ fn facts(found: &CriticalPath) -> (Vec<String>, Vec<String>) {
         (left.tasks_without_times, format!("{} whose times are not known", counted_of(left.tasks_without_times))),
         (left.tasks_backwards, format!("{} that ended before the start", counted_of(left.tasks_backwards))),
         (left.forked_others, format!("{} that forked others, for which they may have waited", counted_of(left.forked_others))),
-        (left.unknown_parents, dependencies(left.unknown_parents, &format!("on {nouns} that no row tells of"))),
-        (left.tasks_without_parents, format!("what {} waited for, which nobody tells", counted_of(left.tasks_without_parents))),
+        (left.unknown_parents, dependencies(left.unknown_parents, &format!("on {nouns} that no row describes"))),
+        (left.tasks_without_parents, format!("what {} waited for, which nobody declared", counted_of(left.tasks_without_parents))),
         (left.circular, dependencies(left.circular, "that go in a circle")),
         (left.started_before, dependencies(left.started_before, &format!("of {nouns} that started before what they depend on"))),
     ];

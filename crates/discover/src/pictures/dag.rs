@@ -32,7 +32,7 @@ pub fn graph(found: &Dag) -> Graph {
     ));
     picture.facts.push("A line leads from a task to one that must wait for its end, as the workflow engine declares it.".to_owned());
     for (count_of, what) in [
-        (found.without_parents, "of which nobody tells what they wait for"),
+        (found.without_parents, "of which nobody declared what they wait for"),
         (found.unknown_parents, "that others wait for and that are in no row"),
     ] {
         if count_of > 0 {

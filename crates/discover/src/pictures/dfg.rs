@@ -246,9 +246,9 @@ fn origin(from: BytesFrom) -> &'static str {
     match from {
         BytesFrom::Nobody => "nobody",
         BytesFrom::Trace => "traced",
-        BytesFrom::Engine => "told by the engine",
-        BytesFrom::Accounting => "told by Slurm's accounting",
-        BytesFrom::Log => "told by the log",
+        BytesFrom::Engine => "reported by the engine",
+        BytesFrom::Accounting => "reported by Slurm's accounting",
+        BytesFrom::Log => "reported by the log",
     }
 }
 
@@ -586,7 +586,7 @@ impl<'a> View<'a> {
         origins.sort_unstable();
         origins.dedup();
         let words: Vec<&str> = origins.into_iter().map(origin).collect();
-        if words.is_empty() { "told by the log".to_owned() } else { words.join(" or ") }
+        if words.is_empty() { "reported by the log".to_owned() } else { words.join(" or ") }
     }
 }
 

@@ -108,7 +108,7 @@ fn facts(chart: &Gantt) -> Vec<String> {
             )
         };
         facts.push(match chart.running.most {
-            0 => "All began and ended at the same moment, as far as times are told.".to_owned(),
+            0 => "All began and ended at the same moment, as far as times are known.".to_owned(),
             _ => level("Ran", &chart.running),
         });
         facts.extend((chart.queued.most > 0).then(|| level("Waited", &chart.queued)));
@@ -134,7 +134,7 @@ fn legend(page: &mut Page, chart: &Gantt, colours: &Colours, (with_lanes, with_p
         page.legend.push(Entry::new("Marks", Sample::Swatches(marks), note));
     }
     if with_lanes && chart.bars.iter().any(|bar| bar.staged_until_ns.is_some()) {
-        let note = "It had started, as it is told, and had no process yet that was traced.";
+        let note = "It had started, as reported, and had no process yet that was traced.";
         page.legend.push(Entry::new("Pale begin of a bar", Sample::Words, note));
     }
     if with_phases {
@@ -283,7 +283,7 @@ fn draw_lanes(sheet: &mut Sheet, chart: &Gantt, (colours, named): (&Colours, boo
         sheet.line((MARGIN, y), (axis.to, y), RULE, 1.0, "");
         let middle = y + lane * f64::from(resource.lanes) / 2.0 + 4.0;
         if middle - 10.0 >= free - 1.0 {
-            let name = resource.name.as_deref().unwrap_or("(not told)");
+            let name = resource.name.as_deref().unwrap_or("(not known)");
             sheet.text(axis.from - 8.0, middle, SMALL, TEXT, "text-anchor=\"end\"", &name_in(name, SMALL, NAMES - 14.0));
             free = middle + 3.0;
         }

@@ -111,7 +111,7 @@ pub fn gantt(chart: &Gantt, traced: Option<Traced<'_>>, out: impl Write) -> io::
     let mut trace = Trace::new(out, origin)?;
     let mut group = 1;
     for resource in &chart.resources {
-        let name = resource.name.as_deref().unwrap_or("(not told)");
+        let name = resource.name.as_deref().unwrap_or("(not known)");
         trace.group(group, &format!("{}s on {name}", chart.about.instance))?;
         let bars: Vec<_> = chart
             .bars

@@ -32,7 +32,7 @@ impl Default for Drawing {
     }
 }
 
-/// From the shortest quarter of durations to the longest: lightness falls, blue and red are told apart with every common colour blindness.
+/// From the shortest quarter of durations to the longest: lightness falls, blue and red are distinguished with every common colour blindness.
 const QUARTERS: [&str; 4] = ["#8ec1e0", "#5f7fc2", "#94429b", "#a5122e"];
 const NAMES: f64 = 150.0;
 const NUMBERS: f64 = 96.0;

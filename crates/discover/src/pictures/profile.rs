@@ -80,7 +80,7 @@ fn facts(found: &Profile) -> (Vec<String>, Vec<String>) {
         (left.groups, format!("{} apart from each other", counted(left.groups, "group", "groups"))),
         (
             left.without_latency,
-            format!("the latency of {}, whose end is not told", counted(left.without_latency, "operation", "operations")),
+            format!("the latency of {}, whose end is not known", counted(left.without_latency, "operation", "operations")),
         ),
     ];
     (facts, words.into_iter().filter(|(n, _)| *n > 0).map(|(_, words)| words).collect())

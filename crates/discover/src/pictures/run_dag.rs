@@ -81,10 +81,10 @@ fn facts(found: &RunDag) -> (Vec<String>, Vec<String>) {
         words.push(format!("{} that were not asked for", counted(left.tasks, found.noun, &nouns)));
     }
     if left.unknown_parents > 0 {
-        words.push(format!("{} on {nouns} that no row tells of", counted(left.unknown_parents, "dependency", "dependencies")));
+        words.push(format!("{} on {nouns} that no row describes", counted(left.unknown_parents, "dependency", "dependencies")));
     }
     if left.tasks_without_parents > 0 {
-        words.push(format!("what {} waited for, which nobody tells", counted(left.tasks_without_parents, found.noun, &nouns)));
+        words.push(format!("what {} waited for, which nobody declared", counted(left.tasks_without_parents, found.noun, &nouns)));
     }
     (facts, words)
 }

@@ -2,7 +2,7 @@
 //!
 //! In goes a file whose header names at least JOBID and STATE or ST, in this order of preference:
 //!
-//! - a recording of ours, with a separator of nine characters of which the first is 0x1f: records are told apart by counting fields, so
+//! - a recording of ours, with a separator of nine characters of which the first is 0x1f: records are distinguished by counting fields, so
 //!   newlines in names do no harm;
 //! - columns with a separator between them, which is found out from the header (or said by the user);
 //! - columns of fixed width or separated by single blanks: then a row is taken only when there is one way to read it.

@@ -39,7 +39,7 @@ impl Zone {
     }
 }
 
-/// Seconds since 1970 or nanoseconds, told apart by their size, as a time.
+/// Seconds since 1970 or nanoseconds, distinguished by their size, as a time.
 pub(super) fn epoch(field: &[u8]) -> Option<i64> {
     let number = units::digits_i64(field)?;
     if number > 1_000_000_000 * SECOND_NS { Some(number) } else { None }

@@ -178,7 +178,7 @@ impl Workflow {
         }
         let too_many = put_parents(&mut rows, parents, &graph.at_exit());
         if too_many > 0 {
-            let message = "a task waits for so many that all pairs are too many: its parents are not told";
+            let message = "a task waits for so many that all pairs are too many: its parents are not known";
             diagnostics.push(Diagnostic { count: too_many, ..Diagnostic::warning("parents_too_many", message) });
         }
         let first = |row: &Row| row.submitted_ns.or(row.started_ns).or(row.finished_ns);

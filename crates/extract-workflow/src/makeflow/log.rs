@@ -29,7 +29,7 @@ pub struct Rule {
     pub command: Option<String>,
     /// Its category; `default` when the user chose none.
     pub category: Option<String>,
-    /// Numbers of the rules whose outputs it reads; `None` when not told.
+    /// Numbers of the rules whose outputs it reads; `None` when not known.
     pub parents: Option<Vec<String>>,
     /// Files that it reads.
     pub inputs: Option<Vec<String>>,

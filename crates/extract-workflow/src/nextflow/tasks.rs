@@ -50,7 +50,7 @@ pub struct About<'a> {
     pub hash: Option<&'a str>,
     /// Nextflow's number.
     pub id: Option<&'a str>,
-    /// With tag; empty when it is not told.
+    /// With tag; empty when it is not known.
     pub name: &'a str,
 }
 

@@ -62,7 +62,7 @@ impl Record {
         [self.submit, self.start, self.complete].iter().any(|told| matches!(told, Some(Written::Local(_))))
     }
 
-    /// When it was submitted, or began or ended where that is not told, by the local clock.
+    /// When it was submitted, or began or ended where that is not known, by the local clock.
     pub fn local(&self) -> Option<NaiveDateTime> {
         [self.submit, self.start, self.complete].into_iter().flatten().find_map(|told| match told {
             Written::Local(local) => Some(local),

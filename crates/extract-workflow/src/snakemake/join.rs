@@ -78,7 +78,7 @@ impl Joined {
                 diagnostics.push(Diagnostic::warning("dry_run", message));
                 log.attempts.clear();
             } else if let Some((line, count)) = log.undated {
-                let message = format!("{count} jobs are told without a time, the first one here: they are left out");
+                let message = format!("{count} jobs are logged without a time, the first one here: they are left out");
                 let advice = "Snakemake writes times since version 5; nothing can be ordered without them";
                 diagnostics.push(Diagnostic::error("no_times", message).at(line, None).advise(advice));
             }
@@ -165,13 +165,13 @@ impl Joined {
             log.was_killed = log.is_followed || !is_last || !base.is_some_and(|base| is_locked(&base));
             let message = match (log.was_killed, log.is_local == Some(false)) {
                 (true, false) => format!(
-                    "the log ends while {running} jobs run, and not with the end of the run: it was killed, and they are told as aborted"
+                    "the log ends while {running} jobs run, and not with the end of the run: it was killed, and they are recorded as aborted"
                 ),
                 (true, true) => format!(
                     "the log ends while {running} jobs run, and not with the end of the run: it was killed; what became of them on the cluster it does not tell"
                 ),
                 (false, _) => format!(
-                    "the log ends while {running} jobs run, and its directory is locked: the run still goes on, or was killed; they are told as running"
+                    "the log ends while {running} jobs run, and its directory is locked: the run still goes on, or was killed; they are recorded as running"
                 ),
             };
             sources[*at].diagnostics.push(Diagnostic::warning("run_without_end", message));

@@ -53,7 +53,7 @@ pub struct Log {
     pub was_killed: bool,
     /// Whether jobs are only shown and not run (`--dry-run`).
     pub is_dry: bool,
-    /// How many jobs are told without a time, and the line of the first one.
+    /// How many jobs are logged without a time, and the line of the first one.
     pub undated: Option<(u64, u64)>,
     /// What it calls its own log, without folders: a run whose output was redirected into another file tells it at its end.
     pub own_log: Option<String>,
@@ -497,7 +497,7 @@ impl Reading {
             return self.see_array(line);
         };
         let id = id.trim_end_matches('.').trim_matches('\'');
-        // What sbatch prints when it is not told to be brief.
+        // What sbatch prints when it is not known to be brief.
         match id.strip_prefix("Submitted batch job ") {
             Some(id) => self.native(job, id, true),
             None => self.native(job, id, false),

@@ -120,7 +120,7 @@ impl Attempt {
         &self.layers[0].id
     }
 
-    /// The identifiers of the plain tasks that come before it; none where that is not told.
+    /// The identifiers of the plain tasks that come before it; none where that is not known.
     pub(super) fn parents(&self) -> Option<Vec<&str>> {
         Some(self.told.parents.as_ref()?.iter().map(String::as_str).collect())
     }

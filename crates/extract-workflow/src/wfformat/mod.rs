@@ -304,7 +304,7 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().filter(|number| (0.0..9e9).contains(number))
 }
 
-/// A time and its precision: a second where it has no fraction, else a millisecond; more where its zone is not told.
+/// A time and its precision: a second where it has no fraction, else a millisecond; more where its zone is not known.
 fn time(text: &str, options: &Options, without_zone: &mut bool) -> Option<(i64, i64)> {
     let precision = if text.contains('.') { SECOND_NS / 1000 } else { SECOND_NS };
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {

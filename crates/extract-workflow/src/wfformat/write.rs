@@ -216,7 +216,7 @@ impl Run {
             && let Some(at) = in_circle(&graph)
         {
             return Err(format!(
-                "its data flow, which stands in for parents that are not told, goes in a circle through {:?}",
+                "its data flow, which stands in for parents that are not known, goes in a circle through {:?}",
                 tasks[at].0
             ));
         }

@@ -184,7 +184,7 @@ fn resumed_cached_and_aborted() {
     assert!(rows[0].cached && rows[1].cached && !rows[2].cached);
     assert_eq!(rows[2].error.as_deref(), Some("nextflow.exception.ProcessTimeoutException: Process exceeded [running time limit; (1m)]"));
     assert_eq!(time(rows[2].submitted_ns), "2025-11-18T14:48:52.957Z");
-    assert_eq!(rows[3].finished_ns, None, "when it was killed is not told");
+    assert_eq!(rows[3].finished_ns, None, "when it was killed is not known");
     assert_eq!(rows[4].work_dir.as_deref(), Some("/home/lab/work/dd/00112233445566778899aabbccddee"));
     // Nothing told: the zone of the day on which Nextflow was built may be an hour off.
     let (rows, said) = read(&[fixture("local_resumed_cached_aborted.log")], &Options { year: Some(2025), ..Options::default() });

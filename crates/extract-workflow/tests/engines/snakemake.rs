@@ -215,7 +215,7 @@ fn version_8() {
             "2 2 never failed local -=-",
         ]
     );
-    assert_eq!((rows[1].command.as_deref(), rows[1].exit_code), (Some("test 1 -ge 2 && echo ok > flaky.txt"), None), "it is not told");
+    assert_eq!((rows[1].command.as_deref(), rows[1].exit_code), (Some("test 1 -ge 2 && echo ok > flaky.txt"), None), "it is not known");
 }
 
 #[test]

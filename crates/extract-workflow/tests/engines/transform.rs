@@ -113,7 +113,7 @@ fn many_runs_of_one_script() {
             "q.6 1 unknown 6 Some(\"[\\\"p.4\\\"]\")",
             "r.7 1 failed 7 None",
         ],
-        "which of q's jobs came before r is not told"
+        "which of q's jobs came before r is not known"
     );
     assert_eq!((rows[4].failed_layer.as_deref(), rows[4].executor.as_deref()), (Some("a"), Some("slurm")));
 }

@@ -248,7 +248,7 @@ fn versions(sheet: &mut Sheet, accesses: &Accesses, time: &Axis, top: f64, botto
 }
 
 fn bars(sheet: &mut Sheet, accesses: &Accesses, kinds: &Kinds, time: &Axis, offsets: &Axis, base: i64) {
-    // Bars that can be told apart are broad enough to be seen.
+    // Bars that can be distinguished are broad enough to be seen.
     let broad = (PLOT.0 / (2.0 * accesses.bars.len().max(1) as f64)).clamp(1.2, 3.0);
     let mut groups: BTreeMap<(bool, u32), String> = BTreeMap::new();
     for bar in &accesses.bars {

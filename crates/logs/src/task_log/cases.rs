@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `concept:name` of an event | the logical task: process, rule, operator |
 //! | `concept:instance` | the task attempt: its events are one activity instance |
-//! | `lifecycle:transition` | `schedule` (queued, or submitted when that is not told), `assign` (submitted after that), `start`, `complete`, `ate_abort` (failed, aborted), `withdraw` (aborted before it started), `autoskip` (cached), `unknown` |
+//! | `lifecycle:transition` | `schedule` (queued, or submitted when that is not known), `assign` (submitted after that), `start`, `complete`, `ate_abort` (failed, aborted), `withdraw` (aborted before it started), `autoskip` (cached), `unknown` |
 //! | `time:timestamp` | the event's time, as the engine tells it; `task:precision_ns` is how exact that is |
 //! | `identity:id` | a UUID made of the attempt and the event |
 //! | `task:status` | what the attempt was then: `submitted`, `running`, and at its last event what became of it |

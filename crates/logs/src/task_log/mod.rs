@@ -3,7 +3,7 @@
 //! In go the tables `task_runs`, `task_io`, `task_totals`, `data_flow`, `links` and `processes`. [`objects`] says which objects, events and relations an object-centric log has beside those of
 //! jobs ([`crate::job_log::objects`]), [`cases`] which attributes a log of cases. [`of_jobs`] sums up what was traced of jobs, for logs of their cases.
 //!
-//! A time that is not told is no event; how much has no event, or belongs to nobody in the log, is counted ([`LeftOut`]). Everything is sorted outside of memory. What grows: sixteen bytes for each
+//! A time that is not known is no event; how much has no event, or belongs to nobody in the log, is counted ([`LeftOut`]). Everything is sorted outside of memory. What grows: sixteen bytes for each
 //! task in a log that `--from` or `--to` cut, and about two hundred for each traced job.
 
 mod assemble;

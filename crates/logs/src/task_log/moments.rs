@@ -34,12 +34,12 @@ fn end(row: &TaskRun<'_>) -> (&'static str, &'static str) {
         "failed" => ("task failed", "ate_abort"),
         "aborted" if row.started_ns.is_none() => ("task aborted", "withdraw"),
         "aborted" => ("task aborted", "ate_abort"),
-        // Over, but how is not told.
+        // Over, but how is not known.
         _ => ("task ended", "unknown"),
     }
 }
 
-/// The events of a task, in the order of its life. A time that is not told is none.
+/// The events of a task, in the order of its life. A time that is not known is none.
 pub fn moments(row: &TaskRun<'_>) -> impl Iterator<Item = Moment> {
     let (ended, transition) = end(row);
     let last = match row.cached_ns {

@@ -2,7 +2,7 @@
 //!
 //! | notion | a case | id |
 //! |---|---|---|
-//! | `task-run` | a run of a workflow engine | `task-run:<engine>:<name>:<id>`; tasks whose run is not told are one case for each engine, `task-run:<engine>:(unknown)` |
+//! | `task-run` | a run of a workflow engine | `task-run:<engine>:<name>:<id>`; tasks whose run is not known are one case for each engine, `task-run:<engine>:(unknown)` |
 //! | `task-session` | a run with those that resume it: what Nextflow calls a session. Of other engines, which know no such thing, a run | `task-session:nextflow:<id>`; else as `task-run` |
 //! | `task-tag` | the tasks of a session that have the same `tag`: in nf-core's pipelines those of a sample | `task-tag:<session>:<tag>` |
 //!
@@ -97,7 +97,7 @@ pub(super) fn session_name(row: &TaskRun<'_>) -> String {
     if is_resumed_by_id(row) { joined(&row.engine, &[row.run_id.as_deref()]) } else { run_or_engine(row) }
 }
 
-/// The same, and of tasks whose run is not told their engine.
+/// The same, and of tasks whose run is not known their engine.
 pub fn run_or_engine(row: &TaskRun<'_>) -> String {
     run_or_its_engine(&row.engine, row.run_name.as_deref(), row.run_id.as_deref())
 }

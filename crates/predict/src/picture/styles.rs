@@ -16,5 +16,5 @@ pub(super) const RESOURCES: [&str; 4] = ["#fed7aa", "#fde68a", "#fecaca", "#fbcf
 
 pub(super) const RESOURCE_LINES: [&str; 4] = ["#c2410c", "#a16207", "#b91c1c", "#be185d"];
 
-/// More pieces of a curve than this are drawn only as far as they can be told apart.
+/// More pieces of a curve than this are drawn only as far as they can be distinguished.
 pub(super) const SEEN: usize = 2000;

@@ -240,7 +240,7 @@ codes! {
         "Rows of this queue were rejected, so that it is not known which jobs have left it; none is taken to have left",
         "";
     "queue_too_old" [Error] "`import squeue`",
-        "The queue is not younger than the last one in the dataset, so that what changed between cannot be told any more; nothing of it is used",
+        "The queue is not younger than the last one in the dataset, so that what changed between cannot be known any more; nothing of it is used",
         "Import files in the order of their times, or into a dataset of their own.";
     "record_bad" [Error] "`import transform`",
         "A line of a task's record lacks what begins an attempt, or tells of a layer that no attempt above it has; it is left out",

@@ -113,7 +113,7 @@ crate::table! {
         host: text(Host),
         /// The trace.
         trace_ns: i64,
-        /// The processor on which they were lost; null when not told.
+        /// The processor on which they were lost; null when not known.
         processor: opt_i32,
         /// What was lost: an `op` of `io_events`, `fork`, `exec`, `exit`, `totals`, `process`, `open-file`, … .
         kind: text(Harmless),

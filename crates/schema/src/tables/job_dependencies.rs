@@ -35,7 +35,7 @@ crate::table! {
         state: opt_text(Word(Dependencies)),
         /// When it was seen so.
         observed_at_ns: i64,
-        /// What told us, as in `job_states`.
+        /// The source, as in `job_states`.
         source: text(Word(Ours)),
     }
 }

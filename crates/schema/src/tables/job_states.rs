@@ -36,7 +36,7 @@ crate::table! {
         /// When Slurm itself says that the change happened (whole seconds): submit time for PENDING, start for RUNNING, end for a
         /// state after running. Null when Slurm names no time for it or one outside the interval.
         reported_ns: opt_i64 droppable,
-        /// What told us: `squeue`, `squeue-json`, `slurmminer`, `sacct`, `sacct-json`.
+        /// The source: `squeue`, `squeue-json`, `slurmminer`, `sacct`, `sacct-json`.
         source: text(Word(Ours)),
         /// The array's id (`%F`) when the job belongs to one.
         array_job_id: opt_i64 droppable,
@@ -68,7 +68,7 @@ crate::table! {
         /// is mined as activity.
         activity: opt_text(Path) droppable,
         /// The command's path as submitted, without arguments. `squeue` prints both in one string without quotes: a path with spaces is
-        /// told from its arguments by the work directory and by the job's name, which is the file name unless the user chose
+        /// distinguished from its arguments by the work directory and by the job's name, which is the file name unless the user chose
         /// another; where neither helps the path ends at the first space.
         command: opt_text(Path) droppable,
         /// The command's arguments as one string.

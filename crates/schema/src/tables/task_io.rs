@@ -143,7 +143,7 @@ crate::table! {
         mappings: i64,
         /// An estimate from above of the bytes that went through mappings: their lengths added up. Null when a length is not known, or nothing was mapped.
         mapped_bytes: opt_i64,
-        /// An estimate from below: the pages of which a fault was told, added up. The kernel brings in neighbouring pages with one fault, and tells none of a page that is mapped already. Null
+        /// An estimate from below: the pages of which a fault was reported, added up. The kernel brings in neighbouring pages with one fault, and tells none of a page that is mapped already. Null
         /// without faults, and when only sums were traced.
         faulted_bytes: opt_i64,
     }

@@ -7,7 +7,7 @@ crate::table! {
     ///
     /// Each time has a precision: the true moment is at most so far from it, before or after. Null means that the bound is not known.
     /// What an engine noticed by polling has the interval between two polls, a time in whole seconds has one second, and a local time whose
-    /// zone is not told has what the zone can differ by; then all times of a run are shifted by the same amount.
+    /// zone is not known has what the zone can differ by; then all times of a run are shifted by the same amount.
     ///
     /// What the columns mean for each engine, and where they come from, is in `docs/engines.md`.
     pub struct TaskRun in "task_runs" {
@@ -41,14 +41,14 @@ crate::table! {
         native_kind: opt_text(Word(OfTasks)),
         /// The machine on which it ran.
         host: opt_text(Host),
-        /// The machines on which it ran, where the source describes them: JSON array of objects with `name` and, where told, `cpus`, `cpu_mhz`,
+        /// The machines on which it ran, where the source describes them: JSON array of objects with `name` and, where known, `cpus`, `cpu_mhz`,
         /// `cpu_vendor`, `memory_bytes`, `system`, `architecture`, `release`.
         machines: opt_text(Withheld),
         /// The name of the user as whom the engine ran.
         user: opt_text(User),
         /// The image of its container.
         container_image: opt_text(Path) droppable,
-        /// The container's id or, where only that is told, its name.
+        /// The container's id or, where only that is known, its name.
         container_id: opt_text(Container) droppable,
         /// When the engine had it ready to be submitted.
         queued_ns: opt_i64,
@@ -73,7 +73,7 @@ crate::table! {
         /// `completed`, `failed`, `aborted` (ended by the engine or the user), `cached` (not run: an earlier result was taken), `running` (when
         /// the source ended), `submitted` (likewise), or `unknown`. Judged by exit code and error messages, not by what the engine calls completed.
         status: text(Word(OfTasks)),
-        /// Exit code; null when none was told. Of a cached task that of the earlier run, where told.
+        /// Exit code; null when none was reported. Of a cached task that of the earlier run, where known.
         exit_code: opt_i64,
         /// Whether an earlier result was taken.
         cached: bool,
@@ -118,11 +118,11 @@ crate::table! {
         write_bytes: opt_i64,
         /// The tasks that must end before this one: JSON array of `task_id`s. Null when the engine does not tell.
         parents: opt_text(Withheld),
-        /// Declared inputs: JSON array of objects with `path` and, where told, `bytes`.
+        /// Declared inputs: JSON array of objects with `path` and, where known, `bytes`.
         inputs: opt_text(Withheld),
         /// Declared outputs, likewise; Nextflow's may be patterns.
         outputs: opt_text(Withheld),
-        /// The file that told of the attempt first, without folders.
+        /// The file that described the attempt first, without folders.
         source: text(Path),
         /// The line in it, from 1.
         line: opt_i64,
