@@ -84,7 +84,7 @@ fn a_model_is_predicted_in_each_format() {
     let whole: Vec<&str> = csv.lines().filter(|line| line.contains(",24.5,resource,resource 2,")).collect();
     let numbers: Vec<f64> = whole[0].split(',').skip(6).take(3).map(|number| number.parse().unwrap()).collect();
     assert!(whole.len() == 1 && numbers.iter().all(|number| (number - 1.0).abs() < 1e-9), "{whole:?}");
-    assert!(said(flowmine().arg("predict").arg(model("figure-4.json")).arg("--details"), 2).contains("--details are told as"));
+    assert!(said(flowmine().arg("predict").arg(model("figure-4.json")).arg("--details"), 2).contains("--details are written as"));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn sweeps_and_chance() {
     assert_ne!(draw("1"), draw("2"));
     assert!(said(flowmine().arg("predict").arg(model("evaluation.json")).args(["--sweep", "x"]), 2).contains("sweep: \"x\" is not"));
     assert!(
-        said(flowmine().arg("predict").arg(model("evaluation.json")).args(vary).args(["-o", "x.svg"]), 2).contains("--vary is told as")
+        said(flowmine().arg("predict").arg(model("evaluation.json")).args(vary).args(["-o", "x.svg"]), 2).contains("--vary is written as")
     );
 }
 
