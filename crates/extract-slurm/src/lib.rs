@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use flowmine_extract_slurm::take_in::{Options, take_in};
-//! use flowmine_schema::Dataset;
+//! use flowmine_dataset::Dataset;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let dir = tempfile::tempdir()?;

@@ -4,6 +4,6 @@
 pub const FORMAT_VERSION: u32 = 1;
 
 /// What a dataset says of itself.
-pub(super) const MANIFEST: &str = "flowmine.json";
+pub(crate) const MANIFEST: &str = "flowmine.json";
 /// What writers remember; no table.
-pub(super) const STATE: &str = ".state";
+pub(crate) const STATE: &str = ".state";
