@@ -12,10 +12,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use flowmine_schema::dataset::Role;
+use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
 use flowmine_schema::tables::{Host, IoEvent, Process, TaskRun, TaskTotal, TracedFile};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, Dataset, DatasetError};
 
 /// Operations of a task.
 const OF_TASK: u64 = 2000;

@@ -8,10 +8,9 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use flowmine_schema::dataset::Role;
+use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
 use flowmine_schema::tables::{JobDependency, JobState, change, source};
 use flowmine_schema::time::SECOND_NS;
-use flowmine_schema::{Builder, Dataset, DatasetError};
 
 const START_S: i64 = 1_795_000_000;
 const STATES: [&str; 5] = ["PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "COMPLETED"];

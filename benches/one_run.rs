@@ -11,11 +11,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use flowmine_schema::dataset::Role;
+use flowmine_dataset::{Builder, Dataset, Role};
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{DataFlow, IoEvent, Process, TaskRun};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, Dataset};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 

@@ -6,14 +6,13 @@
 
 use std::time::{Duration, Instant};
 
+use flowmine_dataset::{Dataset, Role, Writer};
 use flowmine_extract_slurm::memory::Memory;
 use flowmine_extract_slurm::observe;
 use flowmine_extract_slurm::queue::{Changes, PollTime};
 use flowmine_extract_slurm::squeue::{self, FIELDS, Field};
-use flowmine_schema::dataset::Role;
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::time::SECOND_NS;
-use flowmine_schema::{Dataset, Writer};
 
 const TOKEN: &str = "\u{1f}k3Jw9QzA";
 const START_S: i64 = 1_795_000_000;

@@ -9,10 +9,9 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use flowmine_dataset::{Dataset, Role};
 use flowmine_extract_ebpf::decode::{Decoder, Host, op_number};
 use flowmine_extract_ebpf::wire::{HEAD, cpu, has, kind, operation, part, part_head};
-use flowmine_schema::Dataset;
-use flowmine_schema::dataset::Role;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::recorder::Backend;
 use flowmine_trace::{Op, Options, Recorder};

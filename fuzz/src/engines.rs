@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flowmine_dataset::Builder;
 use flowmine_extract_workflow::airflow::Airflow;
 use flowmine_extract_workflow::argo::Argo;
 use flowmine_extract_workflow::kubernetes::Kubernetes;
@@ -14,7 +15,6 @@ use flowmine_extract_workflow::snakemake::Snakemake;
 use flowmine_extract_workflow::transform::Transform;
 use flowmine_extract_workflow::wfformat::WfFormat;
 use flowmine_extract_workflow::{Engine, Options, Source};
-use flowmine_schema::Builder;
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::TaskRun;
 

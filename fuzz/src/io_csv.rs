@@ -3,10 +3,10 @@
 use std::fs;
 use std::io::Cursor;
 
+use flowmine_dataset::Dataset;
 use flowmine_io_csv::events::{Decoded, Decoder};
 use flowmine_io_csv::lines::Lines;
 use flowmine_io_csv::{EVENTS, FORKS, forks, path, read};
-use flowmine_schema::Dataset;
 
 use crate::{BETWEEN, Seeds, choice, folder, from, reached};
 

@@ -1,9 +1,9 @@
-//! Tables of others: CSV as a log (`flowmine-logs`), and Parquet (`flowmine-schema`).
+//! Tables of others: CSV as a log (`flowmine-logs`), and Parquet (`flowmine-dataset`).
 
 use std::fs::File;
 
+use flowmine_dataset::foreign_parquet::{As, ForeignFile};
 use flowmine_logs::tables::{self, TableOptions};
-use flowmine_schema::foreign_parquet::{As, ForeignFile};
 
 use crate::{choice, file_of, reached};
 

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::TaskRun;
-use flowmine_schema::{Dataset, DatasetError};
 
 use crate::support::require::require;
 

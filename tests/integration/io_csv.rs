@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use flowmine_dataset::{Dataset, DatasetError};
+use flowmine_schema::Row;
 use flowmine_schema::tables::{DiagnosticRow, Host, IoEvent, Process, TracedFile};
-use flowmine_schema::{Dataset, DatasetError, Row};
 
 use crate::support::require::require;
 use crate::support::{expect, flowmine, has_program, repository};

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use flowmine_dataset::{Dataset, DatasetError};
+use flowmine_schema::Row;
 use flowmine_schema::tables::{TaskIo, TaskRun};
-use flowmine_schema::{Dataset, DatasetError, Row};
 
 use crate::support::doctor;
 use crate::support::podman::{IMAGE, Podman};

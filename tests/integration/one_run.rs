@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{DataFlow, IoEvent, TaskTotal};
-use flowmine_schema::{Dataset, DatasetError};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 

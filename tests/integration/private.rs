@@ -6,8 +6,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use flowmine_dataset::Dataset;
 use flowmine_extract_slurm::queue::Remembered;
-use flowmine_schema::Dataset;
 use flowmine_schema::tables::JobState;
 
 use crate::support::require::require;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use flowmine_dataset::Dataset;
 use flowmine_schema::tables::{Host, JobState, Process};
-use flowmine_schema::{Dataset, time};
+use flowmine_schema::time;
 
 use crate::support::require::require;
 use crate::support::stand_in::StandIn;

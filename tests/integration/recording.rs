@@ -5,11 +5,11 @@ use std::path::Path;
 
 use flowmine_correlate::cases;
 use flowmine_correlate::{Filter, Jobs, Timestamp, parts::Parts};
+use flowmine_dataset::Dataset;
 use flowmine_eventlog::{ocel, xes};
 use flowmine_logs::job_log::JobLogs;
 use flowmine_logs::task_log::TracedJobs;
 use flowmine_privacy::RowRules;
-use flowmine_schema::Dataset;
 use flowmine_schema::tables::JobState;
 use flowmine_schema::time::SECOND_NS;
 

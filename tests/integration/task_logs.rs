@@ -5,10 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use flowmine_dataset::{Builder, Dataset, Role};
 use flowmine_eventlog::read::{self, Limits, Severity};
-use flowmine_schema::dataset::Role;
 use flowmine_schema::tables::TaskRun;
-use flowmine_schema::{Builder, Dataset};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 

@@ -8,9 +8,9 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{Host, IoEvent, IoTotal, Process, TracedFile};
-use flowmine_schema::{Dataset, DatasetError};
 use tempfile::TempDir;
 
 use crate::support::doctor;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use flowmine_dataset::{Dataset, DatasetError};
+use flowmine_schema::Row;
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, Process, TaskIo};
-use flowmine_schema::{Dataset, DatasetError, Row};
 use flowmine_trace::Op;
 
 use crate::support::doctor;

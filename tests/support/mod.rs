@@ -22,8 +22,9 @@ pub mod world;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use flowmine_dataset::{Dataset, DatasetError};
+use flowmine_schema::Row;
 use flowmine_schema::tables::{Case, JobDependency, JobState};
-use flowmine_schema::{Dataset, DatasetError, Row};
 
 /// The program under test.
 pub fn flowmine() -> Command {

@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use flowmine_dataset::{Dataset, DatasetError};
+use flowmine_schema::Row;
 use flowmine_schema::tables::{Host, IoEvent, Process, TracedFile};
 use flowmine_schema::text::encode;
-use flowmine_schema::{Dataset, DatasetError, Row};
 
 use super::operations::{Seen, SeenFile};
 

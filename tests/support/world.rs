@@ -5,11 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use flowmine_schema::dataset::Role;
+use flowmine_dataset::{Builder, Dataset, Role};
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{IoEvent, JobState, Process, TaskRun, TracedFile};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, Dataset};
 
 /// All times are after this.
 pub const T0: i64 = 1_795_000_000_000_000_000;

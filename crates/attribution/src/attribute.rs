@@ -11,10 +11,9 @@
 
 use std::collections::BTreeMap;
 
-use flowmine_schema::dataset::HostRows;
+use flowmine_dataset::{Dataset, HostRows, Transaction};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
-use flowmine_schema::{Dataset, Transaction};
 
 use crate::AttributionError;
 use crate::access::Access;

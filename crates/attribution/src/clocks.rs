@@ -3,7 +3,7 @@
 //! A trace turns nanoseconds after boot into UTC with the difference that it read at its beginning. Later readings (table `clocks`) tell how that difference has changed since, as a clock is
 //! slewed or set; between two readings it is interpolated. Only the order of accesses on several hosts needs this: times in tables are those of the trace.
 
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use flowmine_schema::tables::{Clock, Host};
 use rustc_hash::FxHashMap;
 

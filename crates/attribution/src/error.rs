@@ -5,7 +5,7 @@
 pub enum AttributionError {
     /// The dataset could not be read or written.
     #[error(transparent)]
-    Dataset(#[from] flowmine_schema::DatasetError),
+    Dataset(#[from] flowmine_dataset::DatasetError),
     /// Rows that are spilled for a while could not be.
     #[error(transparent)]
     Temporary(flowmine_spill::SpillError),

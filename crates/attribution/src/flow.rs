@@ -6,9 +6,9 @@
 //!
 //! Files of network file systems are the same on several hosts when type, inode number and generation are, and they were seen under one path.
 
+use flowmine_dataset::{Builder, Transaction};
 use flowmine_schema::Record;
 use flowmine_schema::tables::DataFlow;
-use flowmine_schema::{Builder, Transaction};
 use flowmine_spill::{Sorter, put_ordered, put_ordered_text};
 use rustc_hash::FxHashMap;
 

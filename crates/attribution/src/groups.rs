@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use flowmine_schema::Transaction;
+use flowmine_dataset::Transaction;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::Link;
 use rustc_hash::FxHashMap;

@@ -15,7 +15,7 @@
 //! ```
 //! use flowmine_attribution::attribute;
 //! use flowmine_attribution::entities::{Entities, KnownJob, KnownJobs};
-//! use flowmine_schema::dataset::Role;
+//! use flowmine_dataset::Role;
 //! use flowmine_schema::tables::{DiagnosticRow, IoEvent, Link, Process, TaskTotal};
 //! use flowmine_schema::time::{Day, SECOND_NS};
 //! use flowmine_schema::{Builder, Dataset, DatasetError};

@@ -1,7 +1,7 @@
 //! Links of processes and tasks, as rows.
 
+use flowmine_dataset::{Builder, Transaction};
 use flowmine_schema::tables::Link;
-use flowmine_schema::{Builder, Transaction};
 use rustc_hash::FxHashSet;
 
 use crate::AttributionError;

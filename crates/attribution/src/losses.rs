@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use flowmine_schema::tables::{IoLoss, TaskTotal};
 
 use crate::AttributionError;

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use flowmine_dataset::{Builder, Transaction};
 use flowmine_schema::tables::{LogicalTaskTotal, TaskIo, TaskTotal};
-use flowmine_schema::{Builder, Transaction};
 use flowmine_spill::{Sorter, put_ordered};
 use rustc_hash::FxHashSet;
 

@@ -2,7 +2,7 @@
 //!
 //! In go the tables `task_runs` and `task_totals`; out come attempts in the order of their keys, which are those of `task_io.task`. Rows are sorted outside of memory, which holds those with one key.
 
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use flowmine_schema::Record;
 use flowmine_schema::tables::{TaskRun, TaskTotal};
 use flowmine_spill::{Sorter, put_ordered_text};

@@ -4,7 +4,7 @@
 //! needed. Texts are kept once ([`Strings`]), so that five million events of 1.7 million attempts
 //! take about two gigabytes at the peak, while they are put together.
 
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::text::ids::escape;
 use flowmine_schema::time::SECOND_NS;

@@ -1,6 +1,6 @@
 //! From raw rows to jobs, events, links and cases.
 //!
-//! In goes a dataset ([`flowmine_schema::Dataset`]) with the tables `job_states` and `job_dependencies`;
+//! In goes a dataset ([`flowmine_dataset::Dataset`]) with the tables `job_states` and `job_dependencies`;
 //! out come the job attempts with their events ([`Jobs`]), who waits for whom ([`dependencies`]), which
 //! attempt belongs to which case of a case notion ([`cases`]), and event logs made of all that
 //! ([`EventLog`]). [`write::correlate`] writes the tables `links` and `cases`, and has
@@ -10,7 +10,7 @@
 //! ```
 //! use flowmine_correlate::cases::{CaseNotion, Dependency};
 //! use flowmine_correlate::{Jobs, Timestamp};
-//! use flowmine_schema::dataset::Role;
+//! use flowmine_dataset::Role;
 //! use flowmine_schema::tables::{JobDependency, JobState};
 //! use flowmine_schema::time::SECOND_NS;
 //! use flowmine_schema::{Builder, Dataset};
@@ -110,7 +110,7 @@ use flowmine_attribution::AttributionError;
 pub enum CorrelateError {
     /// The dataset could not be read or written.
     #[error(transparent)]
-    Dataset(#[from] flowmine_schema::DatasetError),
+    Dataset(#[from] flowmine_dataset::DatasetError),
     /// Rows that are spilled for a while could not be.
     #[error(transparent)]
     Temporary(flowmine_spill::SpillError),

@@ -15,7 +15,7 @@ use std::num::NonZero;
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use flowmine_schema::row::Record;
 use flowmine_schema::tables::JobState;
 use flowmine_slurm::job_ref;

@@ -9,10 +9,10 @@
 //!
 //! What is refused: a dataset that somebody else writes, until that is over. Hosts that are being traced are passed over and told.
 
-use flowmine_schema::dataset::{Leaf, Pruned, Role, Transaction};
+use flowmine_dataset::{Dataset, DatasetError, Leaf, Pruned, Role, Transaction, Writer};
 use flowmine_schema::tables::{Clock, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, JobDependency, JobState, Process, TracedFile};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Dataset, DatasetError, Row, View, Writer};
+use flowmine_schema::{Row, View};
 use flowmine_slurm::job_ref;
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -7,11 +7,10 @@
 
 use flowmine_attribution::entities::{Entities, KnownJob};
 use flowmine_attribution::{Attributed, attribute, has_traces};
-use flowmine_schema::dataset::{FORMAT_VERSION, Role, Transaction};
+use flowmine_dataset::{Builder, Dataset, FORMAT_VERSION, Role, Transaction};
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::row::{Record, Row};
 use flowmine_schema::tables::{Case, DiagnosticRow, Link, TaskRun};
-use flowmine_schema::{Builder, Dataset};
 use flowmine_spill::{Sorter, SpillError, put_ordered};
 use rustc_hash::FxHashSet;
 
@@ -68,7 +67,7 @@ pub fn correlate(dataset: &Dataset, parts: &Parts<'_>, notions: &[&dyn CaseNotio
     result.tasks = entities.tasks.len();
     result.attributed = attribute(dataset, &entities, &mut transaction)?;
     let mut diagnostics = Builder::<DiagnosticRow<'static>>::new();
-    result.attributed.diagnostics.append_to(&mut diagnostics, "correlate", None);
+    diagnostics.extend(result.attributed.diagnostics.rows("correlate", None));
     transaction.replace(diagnostics)?;
     transaction.commit()?;
     Ok(result)

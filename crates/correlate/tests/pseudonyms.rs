@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use flowmine_correlate::cases::{AccountGroup, CaseNotion, Dependency};
 use flowmine_correlate::{EventLog, Filter, Jobs, Timestamp};
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_extract_slurm::import_files;
 use flowmine_privacy::pseudonym::{PseudonymError, Pseudonymiser};
 use flowmine_privacy::{DropColumns, RowRules};
 use flowmine_schema::tables::{JobDependency, JobState};
-use flowmine_schema::{ColumnKind, Dataset, DatasetError, View};
+use flowmine_schema::{ColumnKind, View};
 use flowmine_slurm::host_list;
 use proptest::prelude::*;
 

@@ -19,7 +19,7 @@
 //! use std::path::Path;
 //!
 //! use flowmine_extract_ebpf::{Facts, Tracer, choose, run};
-//! use flowmine_schema::Dataset;
+//! use flowmine_dataset::Dataset;
 //! use flowmine_trace::Options;
 //! use flowmine_trace::host::HostFacts;
 //! use flowmine_trace::stop::Stop;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use flowmine_schema::Writer;
+use flowmine_dataset::Writer;
 use flowmine_trace::command::Held;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::privileges;

@@ -16,7 +16,7 @@
 //! in `tracer.rs`, what goes to the recorder in `report.rs`.
 //!
 //! ```no_run
-//! use flowmine_schema::Dataset;
+//! use flowmine_dataset::Dataset;
 //! use flowmine_trace::Options;
 //! use flowmine_trace::host::HostFacts;
 //! use flowmine_trace::stop::Stop;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use flowmine_schema::Writer;
+use flowmine_dataset::Writer;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::options::Options;
 use flowmine_trace::record::Record;

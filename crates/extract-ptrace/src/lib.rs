@@ -31,7 +31,7 @@
 //! meanwhile stands in `tracer.rs`.
 //!
 //! ```no_run
-//! use flowmine_schema::Dataset;
+//! use flowmine_dataset::Dataset;
 //! use flowmine_trace::Options;
 //! use flowmine_trace::host::HostFacts;
 //! use flowmine_trace::stop::Stop;
@@ -63,7 +63,7 @@ mod tracer;
 use std::ffi::OsString;
 use std::process::ExitStatus;
 
-use flowmine_schema::Writer;
+use flowmine_dataset::Writer;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::options::Options;
 use flowmine_trace::recorder::Backend;

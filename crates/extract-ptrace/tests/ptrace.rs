@@ -9,10 +9,10 @@ use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use flowmine_dataset::{Dataset, DatasetError, Role};
 use flowmine_extract_ptrace as ptrace;
-use flowmine_schema::dataset::Role;
+use flowmine_schema::Row;
 use flowmine_schema::tables::{IoEvent, IoLoss, Process, TracedFile};
-use flowmine_schema::{Dataset, DatasetError, Row};
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::options::Filters;
 use flowmine_trace::stop::Stop;

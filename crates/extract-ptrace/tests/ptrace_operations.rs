@@ -10,9 +10,8 @@ mod traced;
 use std::ffi::OsString;
 use std::path::Path;
 
+use flowmine_dataset::{Dataset, Role};
 use flowmine_extract_ptrace as ptrace;
-use flowmine_schema::Dataset;
-use flowmine_schema::dataset::Role;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::stop::Stop;
 use flowmine_trace::{Options, Recorder};

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 
+use flowmine_dataset::{Builder, Rows};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::change;
+use flowmine_schema::text;
 use flowmine_schema::time::SECOND_NS;
-use flowmine_schema::{Builder, Rows, text};
 use flowmine_slurm::dependency;
 use flowmine_slurm::state::State;
 use sha2::{Digest, Sha256};

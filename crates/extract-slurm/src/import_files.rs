@@ -12,11 +12,11 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use flowmine_schema::dataset::{Import, Role};
+use flowmine_dataset::{Builder, Dataset, DatasetError, Import, Role, Writer};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState};
 use flowmine_schema::text::bounds::{self, Gated, Packed};
-use flowmine_schema::{Builder, Dataset, DatasetError, Writer, time};
+use flowmine_schema::time;
 use sha2::{Digest, Sha256};
 
 use crate::import::{self, FileKind, Imported};
@@ -137,7 +137,7 @@ pub fn import_files(
         progress(done + 1, total);
     }
     for report in reports.iter().filter(|report| report.kind.is_none()) {
-        report.diagnostics.append_to(&mut batch.diagnostics, &name_of(&report.path), None);
+        batch.diagnostics.extend(report.diagnostics.rows(&name_of(&report.path), None));
     }
     batch.write(&mut writer, &memory)?;
     writer.merge_small_files::<JobState<'static>>()?;
@@ -337,7 +337,7 @@ fn import_file(input: &Input, memory: &mut Memory, options: &Options, batch: &mu
         Err(diagnostic) => report.diagnostics.push(diagnostic),
     }
     report.changes = batch.changes.states.len() - rows_before;
-    report.diagnostics.append_to(&mut batch.diagnostics, &input.import.name, Some(input.time.ended_ns));
+    batch.diagnostics.extend(report.diagnostics.rows(&input.import.name, Some(input.time.ended_ns)));
     report
 }
 

@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use flowmine_extract_slurm::import_files::{Options, import_files};
-//! use flowmine_schema::Dataset;
+//! use flowmine_dataset::Dataset;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let dir = tempfile::tempdir()?;

@@ -12,12 +12,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use flowmine_dataset::{Access, Builder, Dataset, DatasetError, Role, Writer};
 use flowmine_files::FileError;
-use flowmine_schema::dataset::Role;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, JobDependency, JobState, source};
+use flowmine_schema::text;
 use flowmine_schema::time::SECOND_NS;
-use flowmine_schema::{Access, Builder, Dataset, DatasetError, Writer, text};
 use serde::{Deserialize, Serialize};
 
 use crate::import_files::UNNAMED;
@@ -549,8 +549,8 @@ pub fn write(
     observed_at_ns: Option<i64>,
 ) -> Result<(), DatasetError> {
     let dataset = writer.dataset().clone();
-    let mut rows = Builder::new();
-    diagnostics.append_to(&mut rows, input, observed_at_ns);
+    let mut rows = Builder::<DiagnosticRow<'static>>::new();
+    rows.extend(diagnostics.rows(input, observed_at_ns));
     let mut transaction = writer.begin()?;
     transaction.append(changes.states)?;
     transaction.append(changes.dependencies)?;

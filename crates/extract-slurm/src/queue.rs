@@ -14,11 +14,11 @@
 
 use std::borrow::Cow;
 
+use flowmine_dataset::{Builder, Rows};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{JobDependency, JobState, WITHDRAWN, change};
 use flowmine_schema::text;
 use flowmine_schema::time::SECOND_NS;
-use flowmine_schema::{Builder, Rows};
 use flowmine_slurm::dependency::{self, Operator, Target, Term};
 use flowmine_slurm::index_set::IndexSet;
 use flowmine_slurm::job_ref::{JobRef, label};

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{Process, TaskRun};
 use flowmine_schema::time::SECOND_NS;
-use flowmine_schema::{Dataset, DatasetError};
 
 use crate::Row;
 
@@ -219,9 +219,8 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use flowmine_schema::dataset::Role;
+    use flowmine_dataset::{Builder, Dataset, Role};
     use flowmine_schema::time::Day;
-    use flowmine_schema::{Builder, Dataset};
 
     use super::*;
 

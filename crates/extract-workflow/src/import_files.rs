@@ -9,10 +9,9 @@ mod known;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use flowmine_schema::dataset::{Import, Role, Transaction};
+use flowmine_dataset::{Builder, Dataset, DatasetError, Import, Role, Transaction};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, TaskRun};
-use flowmine_schema::{Builder, Dataset, DatasetError};
 
 use self::known::{Given, Is, Known, batch_of, name_of};
 use crate::{Engine, Options, Source};

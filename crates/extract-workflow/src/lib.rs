@@ -19,7 +19,7 @@
 //! ```
 //! use flowmine_extract_workflow::makeflow::Makeflow;
 //! use flowmine_extract_workflow::{Options, import_files::import_files};
-//! use flowmine_schema::Dataset;
+//! use flowmine_dataset::Dataset;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let dir = tempfile::tempdir()?;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_attribution::AttributionError;
 use flowmine_attribution::files::{FileEvent, Files};
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskTotal};
 
 use super::find::{FileId, Found};

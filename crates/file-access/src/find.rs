@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flowmine_attribution::files;
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use flowmine_schema::tables::TaskIo;
 use flowmine_schema::text::visible;
 

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use flowmine_file_access::share;
-//! use flowmine_schema::dataset::Role;
+//! use flowmine_dataset::Role;
 //! use flowmine_schema::tables::TaskIo;
 //! use flowmine_schema::{Builder, Dataset};
 //!
@@ -58,7 +58,7 @@ pub mod share;
 pub mod table;
 
 use flowmine_attribution::AttributionError;
-use flowmine_schema::DatasetError;
+use flowmine_dataset::DatasetError;
 
 pub use owner::Owner;
 

@@ -1,7 +1,7 @@
 //! Whose processes are: the processes that used a file in, their owners out, by the links that `flowmine correlate` made.
 
 use flowmine_attribution::AttributionError;
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use flowmine_schema::tables::{Link, Process};
 use rustc_hash::FxHashMap;
 

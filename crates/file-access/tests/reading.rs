@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use flowmine_correlate::cases::ALL;
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::{RowRules, Timestamp, correlate};
+use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
 use flowmine_file_access::accesses::{Accesses, read};
 use flowmine_file_access::find::find;
 use flowmine_file_access::{FileAccessError, Owner, share};
-use flowmine_schema::dataset::Role;
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{IoEvent, IoTotal, Process, TaskIo, TaskRun, TracedFile};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, Dataset, DatasetError};
 use proptest::prelude::*;
 
 const T0: i64 = 1_795_000_000_000_000_000;

@@ -1,6 +1,6 @@
 //! Why traces could not be taken in or written.
 
-use flowmine_schema::DatasetError;
+use flowmine_dataset::DatasetError;
 
 /// Why traces could not be taken in or written. What is wrong with a file or a line of one is no
 /// error but stands in its report.

@@ -31,7 +31,7 @@
 //! ```
 //! use flowmine_io_csv::read::import;
 //! use flowmine_io_csv::write::{Period, export};
-//! use flowmine_schema::Dataset;
+//! use flowmine_dataset::Dataset;
 //!
 //! # let dir = tempfile::tempdir()?;
 //! # let (traces, again) = (dir.path().join("traces"), dir.path().join("again"));

@@ -14,11 +14,11 @@ use std::hash::BuildHasher;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use flowmine_schema::dataset::{Import, Manifest, Role};
+use flowmine_dataset::{Builder, Dataset, DatasetError, Import, Manifest, Role, Transaction};
+use flowmine_schema::Row;
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{DiagnosticRow, Host, IoEvent, Process, TracedFile};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, Dataset, DatasetError, Row, Transaction};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use crate::error::IoCsvError;
@@ -464,7 +464,7 @@ impl<'n, 'w> NodeImport<'n, 'w> {
         }
         let mut diagnostics = Builder::<DiagnosticRow<'static>>::new();
         for report in reports.iter().filter(|report| !report.already_there) {
-            report.diagnostics.append_to(&mut diagnostics, &report.name, None);
+            diagnostics.extend(report.diagnostics.rows(&report.name, None));
         }
         // What is missing once is not known again by each import that brings nothing.
         if !imports.is_empty() || reports.iter().any(|report| report.diagnostics.errors() > 0) {

@@ -11,8 +11,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+use flowmine_dataset::Dataset;
 use flowmine_files::{FileError, Folder};
-use flowmine_schema::Dataset;
 use flowmine_schema::tables::{IoEvent, IoTotal, Process};
 use rustc_hash::FxHashMap;
 

@@ -5,7 +5,7 @@
 
 use flowmine_activity_log::{IoPhase, OperationKind, Processes, TracedOperation, TracedOwner};
 use flowmine_correlate::CorrelateError;
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use rustc_hash::FxHashMap;
 
 use crate::{operations, process_rows};

@@ -7,7 +7,7 @@
 use flowmine_activity_log::{DirectionSum, NONE, Names, Operation, OperationKind, OperationSum, TracedOperation};
 use flowmine_attribution::files::{FileEvent, FileKey, Files, UNTOLD};
 use flowmine_correlate::CorrelateError;
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use flowmine_schema::tables::{IoEvent, IoTotal, TracedFile};
 use rustc_hash::FxHashMap;
 

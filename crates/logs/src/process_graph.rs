@@ -6,7 +6,7 @@
 
 use flowmine_activity_log::{Declared, FileFlow, NONE, OperationKind, Processes, RunGraph, RunTask, TracedOperation};
 use flowmine_correlate::CorrelateError;
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use rustc_hash::FxHashMap;
 
 use crate::operations;

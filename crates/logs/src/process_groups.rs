@@ -5,8 +5,8 @@
 use flowmine_activity_log::{Interner, NONE, Names, Processes};
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::{CorrelateError, Timestamp};
+use flowmine_dataset::Dataset;
 use flowmine_privacy::RowRules;
-use flowmine_schema::Dataset;
 use flowmine_schema::tables::TaskTotal;
 use rustc_hash::FxHashMap;
 

@@ -6,8 +6,8 @@
 
 use flowmine_activity_log::{Interner, NONE, OperationKind, ProcessIo, ProcessRow, Processes, TracedOperation};
 use flowmine_correlate::CorrelateError;
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{IoLoss, Link, Process};
-use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 

@@ -14,8 +14,8 @@ use flowmine_activity_log::{Declared, FileFlow, Interner, Loss, NONE, RunGraph, 
 use flowmine_attribution::task_attempts::{self, TaskAttempt};
 use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::{Filter, Jobs, Timestamp};
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{DataFlow, IoLoss, TaskRun, TaskTotal};
-use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::FxHashMap;
 
 use crate::columns::{FlowRow, each_flow, each_flow_of, some_wrote_nothing};
@@ -570,9 +570,8 @@ fn job_dependencies(jobs: &Jobs, of_attempt: &[u32]) -> Vec<Declared> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests {
+    use flowmine_dataset::{Builder, Role};
     use flowmine_privacy::RowRules;
-    use flowmine_schema::Builder;
-    use flowmine_schema::dataset::Role;
 
     use super::*;
 

@@ -12,9 +12,10 @@ use std::fmt::Write;
 
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{EventLog, Filter, Jobs, Maybe, Sym};
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::DiagnosticRow;
 use flowmine_schema::text::visible;
-use flowmine_schema::{Dataset, DatasetError, time};
+use flowmine_schema::time;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_activity_log::{Curve, Interner, NONE, RunLeftOut, TracedInput, TracedOutput, TracedRun, TracedTask};
 use flowmine_attribution::task_attempts::{self, TaskAttempt};
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::{Host, IoEvent, IoLoss, IoTotal, TaskRun};
-use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 

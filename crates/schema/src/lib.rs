@@ -1,60 +1,44 @@
-//! What a flowmine dataset is: its tables, its files, and the words used in them.
+//! What flowmine's tables are, as declared, and the words used in them. No file is opened here.
 //!
-//! In go typed rows ([`tables`]); out come Parquet files in a directory ([`dataset`]) that any Parquet reader
-//! opens, and the same rows again. Times are UTC nanoseconds since 1970 as `i64`, sizes are bytes, and a column's
-//! name carries its unit. An unknown value is null.
+//! - [`tables`]: a row type each, with its columns, what they mean and what they can tell of somebody ([`Private`]);
+//!   `docs/tables.md` is made of them ([`table_docs`]). [`table!`] declares one, [`columns!`] a choice of its columns.
+//! - [`row`]: what such types can do: push a row into columns ([`row::ColumnSink`]), read it from columns
+//!   ([`row::ColumnSource`]), walk through its values, turn it into bytes for a temporary file.
+//! - [`time`]: instants, days and how they are written. Times are UTC nanoseconds since 1970 as `i64`, sizes are bytes, and a
+//!   column's name carries its unit. An unknown value is null.
+//! - [`diagnostic`]: what was wrong with an input, and the registry of all codes; `docs/diagnostics.md` is made of it.
+//! - [`text_numbers`]: small numbers for texts; [`text`]: foreign text, without loss or fit to be seen.
 //!
 //! This crate knows no source: nothing here parses `squeue`, a trace or a log, and nothing here decides which
-//! event belongs to which case.
-//!
-//! Rows are written in transactions by one writer at a time ([`Writer`], [`Transaction`]). Who reads
-//! names the columns as a type ([`columns!`]); only these are read from the files.
+//! event belongs to which case. Where rows lie on disk is `flowmine-dataset`'s.
 //!
 //! ```
-//! use flowmine_schema::dataset::Role;
 //! use flowmine_schema::tables::TaskRun;
-//! use flowmine_schema::{Builder, Dataset, DatasetError};
+//! use flowmine_schema::{Record, Row, View};
 //!
 //! flowmine_schema::columns! {
 //!     /// How a task ended.
 //!     struct End of TaskRun { name, exit_code }
 //! }
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let dir = tempfile::tempdir()?;
-//! let dataset = Dataset::open_or_create(&dir.path().join("dataset"))?;
-//! let mut rows: Builder<TaskRun<'static>> = Builder::new();
-//! let exit_code = Some(1);
-//! rows.push(&TaskRun { name: "align".into(), status: "failed".into(), exit_code, ..TaskRun::default() });
-//! let mut writer = dataset.writer(Role::Raw, "an example")?;
-//! let mut transaction = writer.begin()?;
-//! transaction.append(rows)?;
-//! transaction.commit()?;
+//! // What is declared of a table: its folder, its columns, what pseudonyms make of them.
+//! assert_eq!(TaskRun::TABLE, "task_runs");
+//! let columns: Vec<String> = End::COLUMNS.iter().map(|c| format!("{}: {}, {}", c.name, c.kind.name(), c.private.becomes())).collect();
+//! assert_eq!(columns, ["name: text, a code", "exit_code: i64, "]);
 //!
-//! let mut ends = Vec::new();
-//! dataset.read::<End<'static>, DatasetError>(|row| {
-//!     ends.push((row.name.to_string(), row.exit_code));
-//!     Ok(())
-//! })?;
-//! assert_eq!(ends, [("align".to_owned(), Some(1))]);
-//! # Ok(())
-//! # }
+//! // A row, some columns of it, and these as bytes and back.
+//! let run = TaskRun { name: "align".into(), exit_code: Some(1), ..TaskRun::default() };
+//! let end = End::of(&run);
+//! let mut bytes = Vec::new();
+//! end.put(&mut bytes);
+//! assert_eq!(End::take(&bytes), Some(end));
 //! ```
 //!
-//! **Errors.** A [`DatasetError`] names the file. A damaged file, one of a later version, a link or a
-//! device in the place of a file is refused; what is in the dataset stays as it was.
+//! **Refused** are, when compiled, a column of text that does not say what it can tell of somebody, and names that are no column's;
+//! [`Record::take`] refuses bytes that are no row.
 
-pub mod column_file;
-pub mod dataset;
 pub mod diagnostic;
-pub mod foreign_parquet;
-pub mod leb128;
-pub mod parquet;
-mod parquet_checks;
-mod parquet_error;
-mod parquet_writer;
 pub mod private;
-mod quiet;
 pub mod row;
 mod table;
 pub mod table_docs;
@@ -64,6 +48,5 @@ pub mod time;
 
 pub use flowmine_text as text;
 
-pub use dataset::{Access, Dataset, DatasetError, Merge, Merged, Transaction, Writer};
 pub use private::{Private, Vocabulary};
-pub use row::{Builder, ColumnDef, ColumnKind, Record, Row, Rows, View};
+pub use row::{ColumnDef, ColumnKind, Record, Row, View};

@@ -1,23 +1,15 @@
-//! Rows and columns: one declaration a table gives a row type, its column list, a builder and a reader.
+//! Rows and columns: one declaration a table gives a row type and its column list.
 //!
-//! A row borrows its text, so that pushing a row into a [`Builder`] copies each string once, into its column. The
-//! order of columns is the order of declaration and is the order in the Parquet file.
+//! A row borrows its text, so that pushing a row into columns ([`ColumnSink`]) copies each string once. The order of columns is
+//! the order of declaration and is the order in a file. How columns lie in memory and in files is not known here: whoever has
+//! them says how a value is appended ([`ColumnSink`]) and read ([`ColumnSource`]).
 //!
 //! What is read of a table is chosen by a type, a [`View`]: the table's own row type has all of its
 //! columns, a type that [`columns!`](crate::columns) declares has some. What was not asked for is
 //! no field of it, so that it cannot be used.
 
 use std::borrow::Cow;
-use std::marker::PhantomData;
 
-use polars::prelude::{
-    BooleanChunkedBuilder, ChunkedBuilder, DataFrame, IntoColumn, IntoSeries, PlSmallStr, PolarsError, PrimitiveChunkedBuilder,
-    StringChunkedBuilder,
-};
-use polars::prelude::{Float64Type, Int32Type, Int64Type};
-use polars_arrow::array::{BooleanArray, PrimitiveArray, StaticArray, Utf8ViewArray};
-
-use crate::parquet_error::ParquetError;
 use crate::private::Private;
 
 /// The type of a column.
@@ -66,7 +58,36 @@ pub struct ColumnDef {
 }
 
 /// The column of tables that are split whose value stands in the folder's name and, as Hive's readers want it, not in the files.
-pub(crate) const HOST: &str = "host";
+pub const HOST: &str = "host";
+
+/// A column that takes values, null where they are unknown. One of another kind than the value leaves it out.
+pub trait ColumnSink {
+    /// Appends text.
+    fn text(&mut self, value: Option<&str>);
+    /// Appends a 64-bit integer.
+    fn i64(&mut self, value: Option<i64>);
+    /// Appends a 32-bit integer.
+    fn i32(&mut self, value: Option<i32>);
+    /// Appends a floating-point number.
+    fn f64(&mut self, value: Option<f64>);
+    /// Appends true or false.
+    fn bool(&mut self, value: Option<bool>);
+}
+
+/// A column whose values can be read by the number of their row. `None` for null, where there is no such row, and from a column of
+/// another kind than what is asked for, or one that is absent.
+pub trait ColumnSource {
+    /// The text in row `at`.
+    fn text(&self, at: usize) -> Option<&str>;
+    /// The 64-bit integer in row `at`.
+    fn i64(&self, at: usize) -> Option<i64>;
+    /// The 32-bit integer in row `at`.
+    fn i32(&self, at: usize) -> Option<i32>;
+    /// The floating-point number in row `at`.
+    fn f64(&self, at: usize) -> Option<f64>;
+    /// What row `at` says, true or false.
+    fn bool(&self, at: usize) -> Option<bool>;
+}
 
 /// A value that a column can hold.
 pub trait Value<'a>: Sized + Default {
@@ -75,10 +96,10 @@ pub trait Value<'a>: Sized + Default {
     /// Whether null is possible.
     const NULLABLE: bool;
     /// Appends to a column that is being built.
-    fn push(&self, column: &mut ColumnBuilder);
+    fn push<S: ColumnSink>(&self, column: &mut S);
     /// Reads row `at`; the default when the file has no such column or, for a column that knows no
     /// null, it holds one.
-    fn get(column: &'a ColumnValues, at: usize) -> Self;
+    fn get<S: ColumnSource>(column: &'a S, at: usize) -> Self;
     /// The value where it stands in a row, to be changed.
     fn cell(&mut self) -> Cell<'_, 'a>;
     /// Appends to a row of bytes.
@@ -95,75 +116,6 @@ fn take_bytes<'a>(bytes: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
 
 fn take_number<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     take_bytes(bytes, N)?.try_into().ok()
-}
-
-/// A column while it grows.
-pub enum ColumnBuilder {
-    #[doc(hidden)]
-    Text(StringChunkedBuilder),
-    #[doc(hidden)]
-    I64(PrimitiveChunkedBuilder<Int64Type>),
-    #[doc(hidden)]
-    I32(PrimitiveChunkedBuilder<Int32Type>),
-    #[doc(hidden)]
-    F64(PrimitiveChunkedBuilder<Float64Type>),
-    #[doc(hidden)]
-    Bool(BooleanChunkedBuilder),
-}
-
-impl ColumnBuilder {
-    fn new(def: &ColumnDef, capacity: usize) -> Self {
-        let name = PlSmallStr::from_static(def.name);
-        match def.kind {
-            ColumnKind::Text => Self::Text(StringChunkedBuilder::new(name, capacity)),
-            ColumnKind::I64 => Self::I64(PrimitiveChunkedBuilder::new(name, capacity)),
-            ColumnKind::I32 => Self::I32(PrimitiveChunkedBuilder::new(name, capacity)),
-            ColumnKind::F64 => Self::F64(PrimitiveChunkedBuilder::new(name, capacity)),
-            ColumnKind::Bool => Self::Bool(BooleanChunkedBuilder::new(name, capacity)),
-        }
-    }
-
-    fn finish(self) -> polars::prelude::Column {
-        match self {
-            Self::Text(b) => b.finish().into_series().into_column(),
-            Self::I64(b) => b.finish().into_series().into_column(),
-            Self::I32(b) => b.finish().into_series().into_column(),
-            Self::F64(b) => b.finish().into_series().into_column(),
-            Self::Bool(b) => b.finish().into_series().into_column(),
-        }
-    }
-}
-
-/// The values of a column that was read, or its absence.
-pub enum ColumnValues {
-    #[doc(hidden)]
-    Text(Utf8ViewArray),
-    #[doc(hidden)]
-    I64(PrimitiveArray<i64>),
-    #[doc(hidden)]
-    I32(PrimitiveArray<i32>),
-    #[doc(hidden)]
-    F64(PrimitiveArray<f64>),
-    #[doc(hidden)]
-    Bool(BooleanArray),
-    /// Not in the file (an older format).
-    Absent,
-}
-
-impl ColumnValues {
-    /// A column of a frame whose columns lie in one piece each.
-    fn of(frame: &DataFrame, def: &ColumnDef) -> Result<Self, PolarsError> {
-        let Some(index) = frame.get_column_index(def.name) else { return Ok(Self::Absent) };
-        let series = frame.columns()[index].as_materialized_series();
-        let values = match def.kind {
-            ColumnKind::Text => series.str()?.downcast_iter().next().cloned().map(Self::Text),
-            ColumnKind::I64 => series.i64()?.downcast_iter().next().cloned().map(Self::I64),
-            ColumnKind::I32 => series.i32()?.downcast_iter().next().cloned().map(Self::I32),
-            ColumnKind::F64 => series.f64()?.downcast_iter().next().cloned().map(Self::F64),
-            ColumnKind::Bool => series.bool()?.downcast_iter().next().cloned().map(Self::Bool),
-        };
-        Ok(values.unwrap_or(Self::Absent))
-    }
 }
 
 /// A value where it stands in a row, to be changed ([`Record::each_cell`]).
@@ -218,17 +170,15 @@ impl<T: Default> Clear for T {
 }
 
 macro_rules! value {
-    ($rust:ty, $variant:ident, |$value:ident| $to_bytes:expr, |$taken:ident| $from_bytes:expr) => {
+    ($rust:ident, $variant:ident, |$value:ident| $to_bytes:expr, |$taken:ident| $from_bytes:expr) => {
         impl<'a> Value<'a> for Option<$rust> {
             const KIND: ColumnKind = ColumnKind::$variant;
             const NULLABLE: bool = true;
-            fn push(&self, column: &mut ColumnBuilder) {
-                if let ColumnBuilder::$variant(builder) = column {
-                    builder.append_option(*self);
-                }
+            fn push<S: ColumnSink>(&self, column: &mut S) {
+                column.$rust(*self);
             }
-            fn get(column: &'a ColumnValues, at: usize) -> Self {
-                if let ColumnValues::$variant(values) = column { StaticArray::get(values, at) } else { None }
+            fn get<S: ColumnSource>(column: &'a S, at: usize) -> Self {
+                column.$rust(at)
             }
             fn cell(&mut self) -> Cell<'_, 'a> {
                 Cell::Other(self)
@@ -249,11 +199,11 @@ macro_rules! value {
         impl<'a> Value<'a> for $rust {
             const KIND: ColumnKind = ColumnKind::$variant;
             const NULLABLE: bool = false;
-            fn push(&self, column: &mut ColumnBuilder) {
-                Some(*self).push(column);
+            fn push<S: ColumnSink>(&self, column: &mut S) {
+                column.$rust(Some(*self));
             }
-            fn get(column: &'a ColumnValues, at: usize) -> Self {
-                Option::<$rust>::get(column, at).unwrap_or_default()
+            fn get<S: ColumnSource>(column: &'a S, at: usize) -> Self {
+                column.$rust(at).unwrap_or_default()
             }
             fn cell(&mut self) -> Cell<'_, 'a> {
                 Cell::Other(self)
@@ -277,13 +227,11 @@ value!(bool, Bool, |value| [u8::from(value)], |taken| taken != [0]);
 impl<'a> Value<'a> for Option<Cow<'a, str>> {
     const KIND: ColumnKind = ColumnKind::Text;
     const NULLABLE: bool = true;
-    fn push(&self, column: &mut ColumnBuilder) {
-        if let ColumnBuilder::Text(builder) = column {
-            builder.append_option(self.as_deref());
-        }
+    fn push<S: ColumnSink>(&self, column: &mut S) {
+        column.text(self.as_deref());
     }
-    fn get(column: &'a ColumnValues, at: usize) -> Self {
-        if let ColumnValues::Text(values) = column { StaticArray::get(values, at).map(Cow::Borrowed) } else { None }
+    fn get<S: ColumnSource>(column: &'a S, at: usize) -> Self {
+        column.text(at).map(Cow::Borrowed)
     }
     fn cell(&mut self) -> Cell<'_, 'a> {
         Cell::OptText(self)
@@ -304,13 +252,11 @@ impl<'a> Value<'a> for Option<Cow<'a, str>> {
 impl<'a> Value<'a> for Cow<'a, str> {
     const KIND: ColumnKind = ColumnKind::Text;
     const NULLABLE: bool = false;
-    fn push(&self, column: &mut ColumnBuilder) {
-        if let ColumnBuilder::Text(builder) = column {
-            builder.append_value(self.as_ref());
-        }
+    fn push<S: ColumnSink>(&self, column: &mut S) {
+        column.text(Some(self.as_ref()));
     }
-    fn get(column: &'a ColumnValues, at: usize) -> Self {
-        Option::<Cow<'a, str>>::get(column, at).unwrap_or_default()
+    fn get<S: ColumnSource>(column: &'a S, at: usize) -> Self {
+        column.text(at).map(Cow::Borrowed).unwrap_or_default()
     }
     fn cell(&mut self) -> Cell<'_, 'a> {
         Cell::Text(self)
@@ -335,7 +281,7 @@ pub trait View: Sized + Send {
     /// The columns, in the order of the type's fields.
     const COLUMNS: &'static [ColumnDef];
     /// Reads row `at`.
-    fn get(columns: &[ColumnValues], at: usize) -> Self::Of<'_>;
+    fn get<S: ColumnSource>(columns: &[S], at: usize) -> Self::Of<'_>;
 }
 
 /// A row of a table; made by the [`table!`](crate::table) macro. Its [`View::COLUMNS`] are in file
@@ -348,7 +294,7 @@ pub trait Row: View<Table = Self> {
     /// Whether its rows come from hosts and lie in a folder for each host and day.
     const SPLIT: bool;
     /// Appends a row to the columns, which are in the order of [`View::COLUMNS`].
-    fn push(row: &Self::Of<'_>, columns: &mut [ColumnBuilder]);
+    fn push<S: ColumnSink>(row: &Self::Of<'_>, columns: &mut [S]);
 }
 
 /// One row, of a whole table or of some of its columns.
@@ -434,93 +380,6 @@ pub const fn says_what_of(columns: &[ColumnDef]) -> bool {
         at += 1;
     }
     true
-}
-
-/// Rows of one table on their way to a file.
-pub struct Builder<R: Row> {
-    columns: Vec<ColumnBuilder>,
-    len: usize,
-    row: PhantomData<R>,
-}
-
-impl<R: Row> Default for Builder<R> {
-    fn default() -> Self {
-        Self::with_capacity(0)
-    }
-}
-
-impl<R: Row> Builder<R> {
-    /// An empty table.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// An empty table with room for `capacity` rows.
-    pub fn with_capacity(capacity: usize) -> Self {
-        Self { columns: R::COLUMNS.iter().map(|def| ColumnBuilder::new(def, capacity)).collect(), len: 0, row: PhantomData }
-    }
-
-    /// Appends a row.
-    pub fn push(&mut self, row: &R::Of<'_>) {
-        R::push(row, &mut self.columns);
-        self.len += 1;
-    }
-
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The rows as columns.
-    ///
-    /// # Errors
-    /// Only when columns differ in length, which the row macro makes impossible.
-    pub fn finish(self) -> Result<Rows<R>, ParquetError> {
-        let columns = self.columns.into_iter().map(ColumnBuilder::finish).collect();
-        Rows::of(DataFrame::new(self.len, columns)?)
-    }
-}
-
-/// Rows of one table in memory, by column.
-pub struct Rows<V: View> {
-    pub(crate) frame: DataFrame,
-    /// Those of [`View::COLUMNS`], in the frame.
-    columns: Vec<ColumnValues>,
-    view: PhantomData<fn() -> V>,
-}
-
-impl<V: View> Rows<V> {
-    /// Refuses a column of another type than the table declares.
-    pub(crate) fn of(mut frame: DataFrame) -> Result<Self, ParquetError> {
-        frame.rechunk_mut();
-        let columns = V::COLUMNS.iter().map(|def| ColumnValues::of(&frame, def)).collect::<Result<_, _>>()?;
-        Ok(Self { frame, columns, view: PhantomData })
-    }
-
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.frame.height()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Row `at`; one of nulls, zeros and empty texts where there is none.
-    pub fn get(&self, at: usize) -> V::Of<'_> {
-        V::get(&self.columns, at)
-    }
-
-    /// The rows in order.
-    pub fn iter(&self) -> impl Iterator<Item = V::Of<'_>> + '_ {
-        (0..self.len()).map(|at| self.get(at))
-    }
 }
 
 /// Copies or lends the text of a row, for [`table!`](crate::table) and

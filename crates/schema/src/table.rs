@@ -148,7 +148,7 @@ macro_rules! table {
                 private: $crate::column_private!($kind $($private)?),
                 droppable: $crate::is_droppable!($($droppable)?),
             } ),+ ];
-            fn get(columns: &[$crate::row::ColumnValues], at: usize) -> $name<'_> {
+            fn get<S: $crate::row::ColumnSource>(columns: &[S], at: usize) -> $name<'_> {
                 let mut columns = columns.iter();
                 $( let $column = columns.next().map(|column| $crate::row::Value::get(column, at)).unwrap_or_default(); )+
                 $name { $($column,)+ lifetime: std::marker::PhantomData }
@@ -159,7 +159,7 @@ macro_rules! table {
             const TABLE: &'static str = $table;
             const SPLIT: bool = $crate::is_split!($($split)?);
             const DOC: &'static str = concat!($($doc, "\n"),+);
-            fn push(row: &$name<'_>, columns: &mut [$crate::row::ColumnBuilder]) {
+            fn push<S: $crate::row::ColumnSink>(row: &$name<'_>, columns: &mut [S]) {
                 let mut columns = columns.iter_mut();
                 $( if let Some(column) = columns.next() { $crate::row::Value::push(&row.$column, column); } )+
             }
@@ -179,14 +179,10 @@ macro_rules! table {
 ///     struct Sizes of TaskIo { path, read_bytes }
 /// }
 ///
-/// fn read(dataset: &flowmine_schema::Dataset) -> Result<i64, flowmine_schema::DatasetError> {
-///     let mut bytes = 0;
-///     dataset.read::<Sizes<'static>, flowmine_schema::DatasetError>(|row| {
-///         bytes += if row.path.is_some() { row.read_bytes } else { 0 };
-///         Ok(())
-///     })?;
-///     Ok(bytes)
-/// }
+/// // Of the row of the whole table; `flowmine-dataset` reads files as such rows, and only these columns of them.
+/// let all = TaskIo { path: Some("/data/a".into()), read_bytes: 7, written_bytes: 9, ..TaskIo::default() };
+/// let sizes = Sizes::of(&all);
+/// assert_eq!((sizes.path.as_deref(), sizes.read_bytes), (Some("/data/a"), 7));
 /// ```
 ///
 /// A column that was not asked for is no field:
@@ -233,7 +229,7 @@ macro_rules! columns {
             type Table = $table<'static>;
             const COLUMNS: &'static [$crate::row::ColumnDef] =
                 &[ $( $crate::row::column_of::<$table<'static>>(stringify!($column)) ),+ ];
-            fn get(columns: &[$crate::row::ColumnValues], at: usize) -> $name<'_> {
+            fn get<S: $crate::row::ColumnSource>(columns: &[S], at: usize) -> $name<'_> {
                 let mut columns = columns.iter();
                 $( let $column = columns.next().map(|column| $crate::row::Value::get(column, at)).unwrap_or_default(); )+
                 $name { $($column,)+ lifetime: std::marker::PhantomData }

@@ -1,6 +1,6 @@
 //! Why a trace could not go on.
 
-use flowmine_schema::DatasetError;
+use flowmine_dataset::DatasetError;
 
 /// Why a trace could not go on.
 #[derive(Debug, thiserror::Error)]

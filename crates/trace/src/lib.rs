@@ -21,7 +21,7 @@
 //! A trace by hand, of one read:
 //!
 //! ```
-//! use flowmine_schema::Dataset;
+//! use flowmine_dataset::Dataset;
 //! use flowmine_trace::host::HostFacts;
 //! use flowmine_trace::recorder::Backend;
 //! use flowmine_trace::{FileKey, Op, Operation, Options, ProcessKey, Record, Recorder};

@@ -17,7 +17,7 @@ use std::hash::BuildHasher;
 use std::path::Path;
 use std::time::Instant;
 
-use flowmine_schema::Writer;
+use flowmine_dataset::Writer;
 use flowmine_schema::tables::{Clock, Host, IoEvent, IoLoss, IoTotal, TracedFile};
 use flowmine_schema::text::decode;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};

@@ -7,8 +7,7 @@ mod operations;
 #[path = "../../../tests/support/traced.rs"]
 mod traced;
 
-use flowmine_schema::Dataset;
-use flowmine_schema::dataset::Role;
+use flowmine_dataset::{Dataset, Role};
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::recorder::Backend;
 use flowmine_trace::{FileKey, Op, Operation, Options, ProcessKey, Record, Recorder, Via};

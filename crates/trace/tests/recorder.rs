@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use flowmine_schema::dataset::Role;
+use flowmine_dataset::{Dataset, DatasetError, Role};
+use flowmine_schema::Row;
 use flowmine_schema::tables::{Clock, Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
-use flowmine_schema::{Dataset, DatasetError, Row};
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::options::Filters;
 use flowmine_trace::record::{Counters, FileKind, Loss, OpenFile, ProcessChange, ProcessFacts, ProcessNews, Sum, Totals};

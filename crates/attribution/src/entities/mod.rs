@@ -10,7 +10,7 @@ pub use run::{Run, starts_jobs};
 pub use tasks::{Moment, Task, Tasks};
 pub(crate) use tasks::{SameKey, TaskRow, key, of_row, without_number};
 
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 
 use crate::AttributionError;
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use flowmine_schema::Dataset;
+use flowmine_dataset::Dataset;
 use flowmine_schema::tables::TaskRun;
 use rustc_hash::FxHashMap;
 

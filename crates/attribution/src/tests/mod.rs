@@ -9,13 +9,12 @@ mod sums;
 
 use std::collections::BTreeMap;
 
-use flowmine_schema::dataset::Role;
+use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{
     Clock, DataFlow, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, Link, LogicalTaskTotal, Process, TaskIo, TaskRun, TaskTotal, TracedFile,
 };
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, Dataset, DatasetError};
 
 use crate::attribute;
 use crate::entities::{Entities, KnownJob, KnownJobs};
@@ -213,7 +212,7 @@ fn attributed(dataset: &Dataset, jobs: &[KnownJob]) {
     let entities = Entities::read(dataset, known).unwrap();
     let found = attribute(dataset, &entities, &mut transaction).unwrap();
     let mut diagnostics = Builder::<DiagnosticRow<'static>>::new();
-    found.diagnostics.append_to(&mut diagnostics, "correlate", None);
+    diagnostics.extend(found.diagnostics.rows("correlate", None));
     transaction.replace(diagnostics).unwrap();
     transaction.commit().unwrap();
 }

@@ -9,6 +9,7 @@ use anyhow::Context;
 use flowmine_activity_log::RunGraph;
 use flowmine_activity_log::filter::matches;
 use flowmine_correlate::Filter;
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_discover::dag::{Builder, Dag, Task};
 use flowmine_discover::pictures::{dag as declared_picture, run_dag as picture};
 use flowmine_discover::run_dag::{self, By, FilesBy, Options};
@@ -19,7 +20,6 @@ use flowmine_logs::task_log::{self, TaskLogError, TaskNotion, Tasks};
 use flowmine_logs::task_summary::run_time_s;
 use flowmine_privacy::RowRules;
 use flowmine_schema::tables::{Case, Process};
-use flowmine_schema::{Dataset, DatasetError};
 
 use super::model_output::{Made, write_graph};
 use super::{jobs, processes};

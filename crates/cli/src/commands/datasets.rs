@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flowmine_schema::{Access, Dataset};
+use flowmine_dataset::{Access, Dataset};
 
 use crate::args::{AsOwner, Kept};
 

@@ -1,9 +1,9 @@
 //! `flowmine discover --model access-share|accesses`.
 
 use anyhow::Context;
+use flowmine_dataset::Dataset;
 use flowmine_file_access::pictures::{access_share, accesses as accesses_picture};
 use flowmine_file_access::{accesses, find, share, table};
-use flowmine_schema::Dataset;
 
 use crate::args::{Discover, FilterArgs, Model, ModelFormat, TimestampArg};
 use crate::outcome::Outcome;

@@ -1,11 +1,11 @@
 //! `flowmine discover --model gantt`.
 
 use flowmine_activity_log::{ActivityLog, IoPhase, Processes};
+use flowmine_dataset::Dataset;
 use flowmine_discover::gantt::{self, Options};
 use flowmine_discover::pictures::{gantt as picture, perfetto};
 use flowmine_logs::columns::TASK_KEY;
 use flowmine_logs::io_phases;
-use flowmine_schema::Dataset;
 use flowmine_schema::tables::Process;
 
 use super::log::{JOB, NODES};

@@ -1,9 +1,9 @@
 //! `flowmine import io-csv` and `flowmine export --format io-csv`.
 
 use anyhow::Context;
+use flowmine_dataset::Dataset;
 use flowmine_io_csv::read::{self, FileReport};
 use flowmine_io_csv::write::{self, Period, Written};
-use flowmine_schema::Dataset;
 
 use super::datasets::dataset_to_write;
 use crate::args::{Export, ImportIoCsv, TimestampArg};

@@ -5,10 +5,11 @@ use std::path::Path;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::{Filter, Jobs, RowRules, Timestamp};
+use flowmine_dataset::Dataset;
 use flowmine_logs::log_file::stored;
 use flowmine_logs::task_log::TaskNotion;
 use flowmine_schema::tables::JobState;
-use flowmine_schema::{Dataset, time};
+use flowmine_schema::time;
 
 use crate::args::{AsOwner, FilterArgs, TimestampArg};
 use crate::messages;

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use flowmine_activity_log::{ActivityLog, Filter};
+use flowmine_dataset::Dataset;
 use flowmine_logs::columns::{self, JobColumns, ReadOptions, Unit};
 use flowmine_logs::log_file::{Content, LogRules};
 use flowmine_logs::run_graph;
 use flowmine_logs::tables::{self, TableOptions};
 use flowmine_logs::task_log::{self, TaskNotion, Tasks};
 use flowmine_privacy::RowRules;
-use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
 
 use super::source::{self, Notion, Selection, Source};

@@ -2,12 +2,12 @@
 
 use anyhow::Context;
 use flowmine_correlate::Filter;
+use flowmine_dataset::Dataset;
 use flowmine_discover::pictures::{check as check_picture, critical_path as path_picture, perfetto, spec as language};
 use flowmine_discover::{check, critical_path, spec};
 use flowmine_logs::run_graph;
 use flowmine_logs::task_log::Tasks;
 use flowmine_privacy::RowRules;
-use flowmine_schema::Dataset;
 
 use super::jobs;
 use super::model_output::Made;

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use flowmine_activity_log::TracedRun;
 use flowmine_correlate::Filter;
+use flowmine_dataset::Dataset;
 use flowmine_logs::task_log::Tasks;
 use flowmine_logs::traced_run;
 use flowmine_predict::fit::{self, Fitted, Link, Options, Start};
@@ -15,7 +16,6 @@ use flowmine_predict::report::{self, Report};
 use flowmine_predict::study::{self, Sweep, Vary};
 use flowmine_predict::what_if::Wider;
 use flowmine_privacy::RowRules;
-use flowmine_schema::Dataset;
 
 use crate::args::{Predict, PredictFormat, StartArg};
 use crate::outcome::Outcome;

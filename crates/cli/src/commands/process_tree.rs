@@ -2,9 +2,9 @@
 
 use anyhow::Context;
 use flowmine_activity_log::{IoPhase, Processes};
+use flowmine_dataset::Dataset;
 use flowmine_discover::process_tree::{self, Options, ProcessTree};
 use flowmine_logs::{io_phases, process_rows};
-use flowmine_schema::Dataset;
 
 use super::processes;
 use crate::args::{Discover, FoldArg};

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use anyhow::Context;
 use flowmine_activity_log::{NONE, Processes};
 use flowmine_correlate::Filter;
+use flowmine_dataset::Dataset;
 use flowmine_logs::process_groups::{self, GroupBy};
 use flowmine_logs::run_graph;
 use flowmine_logs::task_log::Tasks;
 use flowmine_privacy::RowRules;
-use flowmine_schema::Dataset;
 
 use crate::args::{Discover, FilterArgs, TimestampArg};
 

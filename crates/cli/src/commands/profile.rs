@@ -3,6 +3,7 @@
 use anyhow::Context;
 use flowmine_activity_log::NONE;
 use flowmine_activity_log::filter::matches;
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_discover::pictures::profile as picture;
 use flowmine_discover::pictures::profile::Table;
 use flowmine_discover::profile::{Builder, Groups, Options};
@@ -10,7 +11,6 @@ use flowmine_logs::process_groups::{self, GroupBy};
 use flowmine_logs::process_rows::Places;
 use flowmine_logs::{operations, process_rows};
 use flowmine_schema::tables::IoLoss;
-use flowmine_schema::{Dataset, DatasetError};
 
 use super::model_output::Made;
 use super::processes;

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use flowmine_correlate::CorrelateError;
 use flowmine_correlate::prune::prune;
+use flowmine_dataset::DatasetError;
 use flowmine_schema::tables::{Case, Link};
 use flowmine_schema::text::visible;
-use flowmine_schema::{DatasetError, time};
+use flowmine_schema::time;
 
 use super::datasets::dataset_to_change;
 use crate::args::Prune;

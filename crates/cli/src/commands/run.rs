@@ -13,6 +13,7 @@ use flowmine_activity_log::ActivityLog;
 use flowmine_correlate::cases;
 use flowmine_correlate::parts::Parts;
 use flowmine_correlate::{CorrelateError, Filter, RowRules};
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_discover::dag::Dag;
 use flowmine_discover::dfg::dfg;
 use flowmine_discover::pictures::dfg::{self as picture, Options};
@@ -25,7 +26,6 @@ use flowmine_logs::summary::{Summary, SummaryBuilder, diagnostic_counts};
 use flowmine_logs::task_log::{self, TaskNotion, Tasks};
 use flowmine_logs::task_summary::TaskSummary;
 use flowmine_schema::diagnostic::Diagnostics;
-use flowmine_schema::{Dataset, DatasetError};
 use serde::Serialize;
 
 use super::source::Notion;

@@ -6,6 +6,7 @@ use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::row_rules::RowRules;
 use flowmine_correlate::{Filter, Timestamp};
+use flowmine_dataset::Dataset;
 use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
 use flowmine_logs::job_log::{Finished, JobLogs, JobObjectLog};
@@ -14,7 +15,7 @@ use flowmine_logs::log_file::{self, Content, FileObjectLog, LogFile, LogRules, T
 use flowmine_logs::task_log::{self, LeftOut, TaskCaseLog, TaskNotion, Tasks, TracedJobs};
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::JobState;
-use flowmine_schema::{Dataset, text::visible};
+use flowmine_schema::text::visible;
 
 use crate::args::{FilterArgs, SourceArgs, TimestampArg};
 use crate::messages;

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use flowmine_attribution::rules::environment::VARIABLES;
+use flowmine_dataset::{Access, Builder, Dataset, DatasetError};
 use flowmine_extract_workflow::commands::{self, Traced, Which};
 use flowmine_schema::tables::TaskRun;
 use flowmine_schema::text::visible;
-use flowmine_schema::{Access, Builder, Dataset, DatasetError};
 use flowmine_trace::command::{run_beside, shell_code};
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::options::Filters;

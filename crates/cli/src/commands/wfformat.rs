@@ -6,9 +6,9 @@ use std::{fs, io};
 
 use anyhow::Context;
 use flowmine_attribution::task_attempts::for_each;
+use flowmine_dataset::Dataset;
 use flowmine_extract_workflow::wfformat::write::{Instance, Run, file_name, runs};
 use flowmine_privacy::RowRules;
-use flowmine_schema::Dataset;
 use flowmine_schema::tables::{DataFlow, TaskIo};
 
 use crate::args::{Export, FilterArgs, TimestampArg};

@@ -1,9 +1,8 @@
 //! Rows made by hand. Times are in seconds.
 
-use flowmine_schema::dataset::Role;
+use flowmine_dataset::{Builder, Dataset, Role};
 use flowmine_schema::tables::{JobDependency, JobState, change, source};
 use flowmine_schema::time::SECOND_NS;
-use flowmine_schema::{Builder, Dataset};
 
 use crate::attempts::JobRow;
 use crate::cases::{self, CaseNotion};

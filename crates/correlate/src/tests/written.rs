@@ -1,6 +1,5 @@
-use flowmine_schema::dataset::Role;
+use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
 use flowmine_schema::tables::{Case, JobDependency, JobState, Link};
-use flowmine_schema::{Builder, Dataset, DatasetError};
 
 use super::support::*;
 use crate::cases::ALL;

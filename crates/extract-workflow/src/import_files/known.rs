@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use flowmine_schema::dataset::Import;
+use flowmine_dataset::Import;
 use sha2::{Digest, Sha256};
 
 use crate::Engine;

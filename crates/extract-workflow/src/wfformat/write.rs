@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::TaskRun;
 use flowmine_schema::time::rfc3339;
-use flowmine_schema::{Dataset, DatasetError};
 use serde_json::{Map, Value, json};
 
 use super::{NAME, machines, without_number};

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flowmine_dataset::Dataset;
 use flowmine_extract_workflow::airflow::Airflow;
 use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
-use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::time::rfc3339;
 use rusqlite::Connection;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_extract_workflow::airflow::Airflow;
 use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::makeflow::Makeflow;
@@ -10,7 +11,6 @@ use flowmine_extract_workflow::nextflow::Nextflow;
 use flowmine_extract_workflow::snakemake::Snakemake;
 use flowmine_extract_workflow::{Engine, Options, Row};
 use flowmine_schema::tables::{DiagnosticRow, TaskRun};
-use flowmine_schema::{Dataset, DatasetError};
 
 /// What lies in a fixture, by paths relative to it.
 fn files(dir: &Path, below: &Path, found: &mut Vec<PathBuf>) {

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use flowmine_dataset::Dataset;
 use flowmine_extract_workflow::import_files::import_files;
 use flowmine_extract_workflow::nextflow::Nextflow;
 use flowmine_extract_workflow::{Engine, Options, Row, Source};
-use flowmine_schema::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::tables::TaskRun;
 use flowmine_schema::time::rfc3339;

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_extract_workflow::import_files::{Report, import_files};
 use flowmine_extract_workflow::nextflow::Nextflow;
 use flowmine_extract_workflow::{Options, Row};
 use flowmine_schema::tables::{DiagnosticRow, TaskRun};
 use flowmine_schema::time::rfc3339;
-use flowmine_schema::{Dataset, DatasetError};
 
 const ID: &str = "6d1a1f6e-0000-4000-8000-000000000001";
 const MONITOR: &str = "[Task monitor] DEBUG n.processor.TaskPollingMonitor -";

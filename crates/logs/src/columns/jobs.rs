@@ -5,9 +5,9 @@
 use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LogBuilder, Measure, NONE, TooLarge, Transition};
 use flowmine_correlate::cases::CaseNotion;
 use flowmine_correlate::{Attempt, EventLog, Filter, Jobs, Lifecycle, Sym, state};
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_eventlog::IdHash;
 use flowmine_schema::tables::DataFlow;
-use flowmine_schema::{Dataset, DatasetError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::options::{ReadOptions, Unit};
@@ -524,8 +524,7 @@ impl GatheredFlows {
 
 #[cfg(test)]
 mod tests {
-    use flowmine_schema::Builder;
-    use flowmine_schema::dataset::Role;
+    use flowmine_dataset::{Builder, Role};
 
     use super::*;
 

@@ -4,14 +4,13 @@
 
 use std::borrow::Cow;
 
+use flowmine_dataset::{Builder, Dataset, DatasetError, Role, Transaction};
 use flowmine_eventlog::read::{Format, Sink};
 use flowmine_eventlog::sorted::SortRecords;
 use flowmine_eventlog::{Attribute, CaseLog, Event, LogError, Object, ObjectLog, Record, Value};
-use flowmine_schema::dataset::{Role, Transaction};
 use flowmine_schema::row::Row;
 use flowmine_schema::tables::{ImportedLog, LogEvent, LogObject};
 use flowmine_schema::text::visible;
-use flowmine_schema::{Builder, Dataset, DatasetError};
 use flowmine_spill::{Sorter, put_ordered};
 
 use super::as_objects::CASE;

@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 use flowmine_activity_log::{Interner, NONE, TooLarge, UNKNOWN};
-use flowmine_schema::foreign_parquet::{FEW_ROWS, ROWS_PER_BYTE};
+use flowmine_dataset::foreign_parquet::{FEW_ROWS, ROWS_PER_BYTE};
 use flowmine_schema::text::is_formula;
 use memchr::{memchr, memchr2};
 

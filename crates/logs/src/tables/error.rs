@@ -1,7 +1,7 @@
 //! Why a table is no log.
 
 use flowmine_activity_log::TooLarge;
-use flowmine_schema::foreign_parquet::ForeignError;
+use flowmine_dataset::foreign_parquet::ForeignError;
 
 /// Why a table could not be read.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::thread;
 
 use flowmine_activity_log::{NONE, Names, UNKNOWN};
-use flowmine_schema::foreign_parquet::{As, Data, ForeignFile, NO_NUMBER, NO_TEXT, Texts};
+use flowmine_dataset::foreign_parquet::{As, Data, ForeignFile, NO_NUMBER, NO_TEXT, Texts};
 use flowmine_schema::text_numbers::TextNumbers;
 
 use super::columns::{Coded, Faults, Got, Read, Source, Want, result_of};

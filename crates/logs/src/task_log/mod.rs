@@ -22,11 +22,11 @@ use flowmine_attribution::AttributionError;
 use flowmine_attribution::task_attempts::{self, Traced};
 use flowmine_correlate::jobs::attempt_name;
 use flowmine_correlate::{CorrelateError, Filter};
+use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_eventlog::{Attribute, IdHash, LogError};
 use flowmine_privacy::RowRules;
 use flowmine_privacy::drop::DropColumns;
 use flowmine_schema::tables::{Process, TaskIo, TaskRun, TaskTotal};
-use flowmine_schema::{Dataset, DatasetError};
 use flowmine_spill::SpillError;
 use rustc_hash::FxHashMap;
 

@@ -2,7 +2,6 @@
 
 pub mod codes;
 
-use crate::row::Builder;
 use crate::tables::DiagnosticRow;
 
 /// How bad it is.
@@ -140,10 +139,8 @@ impl Diagnostics {
         self.iter().filter(|d| d.severity == Severity::Warning).map(|d| d.count).sum()
     }
 
-    /// As rows of the table `diagnostics`.
-    pub fn append_to(&self, builder: &mut Builder<DiagnosticRow<'static>>, input: &str, observed_at_ns: Option<i64>) {
-        for d in self.iter() {
-            builder.push(&DiagnosticRow { observed_at_ns, ..d.row(input) });
-        }
+    /// As rows of the table `diagnostics`, of an input, seen at a time in nanoseconds since 1970.
+    pub fn rows<'a>(&'a self, input: &'a str, observed_at_ns: Option<i64>) -> impl Iterator<Item = DiagnosticRow<'a>> {
+        self.iter().map(move |diagnostic| DiagnosticRow { observed_at_ns, ..diagnostic.row(input) })
     }
 }

@@ -43,30 +43,33 @@ pub struct TableDef {
     pub columns: &'static [ColumnDef],
 }
 
-pub(crate) const fn def<R: Row>() -> TableDef {
-    TableDef { name: R::TABLE, doc: R::DOC, split: R::SPLIT, columns: R::COLUMNS }
+impl TableDef {
+    /// That of a table by its row.
+    pub const fn of<R: Row>() -> Self {
+        Self { name: R::TABLE, doc: R::DOC, split: R::SPLIT, columns: R::COLUMNS }
+    }
 }
 
 /// Every table, raw ones first.
 pub const ALL: &[TableDef] = &[
-    def::<JobState<'static>>(),
-    def::<JobDependency<'static>>(),
-    def::<DiagnosticRow<'static>>(),
-    def::<Host<'static>>(),
-    def::<Clock<'static>>(),
-    def::<Process<'static>>(),
-    def::<TracedFile<'static>>(),
-    def::<IoEvent<'static>>(),
-    def::<IoTotal<'static>>(),
-    def::<IoLoss<'static>>(),
-    def::<TaskRun<'static>>(),
-    def::<ImportedLog<'static>>(),
-    def::<LogObject<'static>>(),
-    def::<LogEvent<'static>>(),
-    def::<Link<'static>>(),
-    def::<Case<'static>>(),
-    def::<TaskIo<'static>>(),
-    def::<TaskTotal<'static>>(),
-    def::<LogicalTaskTotal<'static>>(),
-    def::<DataFlow<'static>>(),
+    TableDef::of::<JobState<'static>>(),
+    TableDef::of::<JobDependency<'static>>(),
+    TableDef::of::<DiagnosticRow<'static>>(),
+    TableDef::of::<Host<'static>>(),
+    TableDef::of::<Clock<'static>>(),
+    TableDef::of::<Process<'static>>(),
+    TableDef::of::<TracedFile<'static>>(),
+    TableDef::of::<IoEvent<'static>>(),
+    TableDef::of::<IoTotal<'static>>(),
+    TableDef::of::<IoLoss<'static>>(),
+    TableDef::of::<TaskRun<'static>>(),
+    TableDef::of::<ImportedLog<'static>>(),
+    TableDef::of::<LogObject<'static>>(),
+    TableDef::of::<LogEvent<'static>>(),
+    TableDef::of::<Link<'static>>(),
+    TableDef::of::<Case<'static>>(),
+    TableDef::of::<TaskIo<'static>>(),
+    TableDef::of::<TaskTotal<'static>>(),
+    TableDef::of::<LogicalTaskTotal<'static>>(),
+    TableDef::of::<DataFlow<'static>>(),
 ];

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use flowmine_dataset::{Builder, DatasetError, Transaction};
+use flowmine_schema::Row;
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, DatasetError, Row, Transaction};
 
 /// Rows of one table by the day of their partition, in UTC.
 #[derive(Default)]

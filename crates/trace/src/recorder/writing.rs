@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use flowmine_dataset::{Builder, DatasetError, Merge, Merged, Transaction, Writer};
+use flowmine_schema::Row;
 use flowmine_schema::tables::{Clock, Host, IoEvent, IoLoss, IoTotal, Process, TracedFile};
 use flowmine_schema::time::Day;
-use flowmine_schema::{Builder, DatasetError, Merge, Merged, Row, Transaction, Writer};
 
 use super::dated::Dated;
 use crate::error::TraceError;

@@ -1,6 +1,6 @@
 //! What a backend is to the command line.
 
-use flowmine_schema::Writer;
+use flowmine_dataset::Writer;
 use flowmine_trace::Options;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::probe::Verdict;

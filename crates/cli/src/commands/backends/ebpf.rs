@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::bail;
+use flowmine_dataset::Writer;
 use flowmine_extract_ebpf::{self as ebpf, Facts, Hooks, Plan, Tracer};
-use flowmine_schema::Writer;
 use flowmine_trace::Options;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::stop::{Ended, Stop};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use flowmine_dataset::Writer;
 use flowmine_extract_fuse::{facts, trace};
-use flowmine_schema::Writer;
 use flowmine_trace::Options;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::stop::{Ended, Stop};

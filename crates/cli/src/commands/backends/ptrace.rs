@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use flowmine_dataset::Writer;
 use flowmine_extract_ptrace::{Facts, verdict};
-use flowmine_schema::Writer;
 use flowmine_trace::Options;
 use flowmine_trace::host::HostFacts;
 use flowmine_trace::stop::{Ended, Stop};

@@ -2,24 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::format::STATE;
-use super::manifest::Additions;
-use super::place::Leaf;
-use super::role::Role;
+use crate::format::STATE;
+use crate::manifest::Additions;
+use crate::place::Leaf;
+use crate::role::Role;
 
 /// What is left to do of a transaction that has been committed; paths are relative to the dataset.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Commit {
+pub(crate) struct Commit {
     /// Hidden files of the dataset's own folder, and where they go.
-    pub(super) moves: Vec<(String, String)>,
-    pub(super) deletes: Vec<String>,
+    pub(crate) moves: Vec<(String, String)>,
+    pub(crate) deletes: Vec<String>,
     #[serde(default, skip_serializing_if = "Additions::is_empty")]
-    pub(super) manifest: Additions,
+    pub(crate) manifest: Additions,
 }
 
 impl Commit {
     /// Whether it names files of a dataset only. A list that somebody else put there must not move or delete anything else.
-    pub(super) fn is_ours(&self, role: &Role) -> bool {
+    pub(crate) fn is_ours(&self, role: &Role) -> bool {
         let prefix = role.hidden_prefix();
         let plain = |name: &str| !name.is_empty() && name != "." && name != ".." && !name.contains('/') && !name.contains('\0');
         let hidden = |name: &str| plain(name) && name.starts_with(&prefix) && name.ends_with(".tmp");
@@ -29,7 +29,7 @@ impl Commit {
         self.deletes.iter().all(|path| of_table(path)) && self.moves.iter().all(|(from, to)| hidden(from) && (of_table(to) || of_state(to)))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.moves.is_empty() && self.deletes.is_empty() && self.manifest.is_empty()
     }
 }

@@ -3,19 +3,21 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::error::{DatasetError, io_error, parquet_error};
-use super::place::{Leaf, PartName};
+use flowmine_schema::row::View;
+
+use crate::error::{DatasetError, io_error, parquet_error};
 use crate::parquet;
-use crate::row::{Rows, View};
+use crate::place::{Leaf, PartName};
+use crate::rows::Rows;
 
 /// One file of a table, open.
 #[derive(Debug)]
 pub struct Part {
-    pub(super) leaf: Leaf,
-    pub(super) name: PartName,
-    pub(super) path: PathBuf,
-    pub(super) file: File,
-    pub(super) bytes: u64,
+    pub(crate) leaf: Leaf,
+    pub(crate) name: PartName,
+    pub(crate) path: PathBuf,
+    pub(crate) file: File,
+    pub(crate) bytes: u64,
 }
 
 impl Part {

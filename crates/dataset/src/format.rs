@@ -7,9 +7,9 @@
 pub const FORMAT_VERSION: u32 = 2;
 
 /// Tables of which only rows since this version are read. All are derived: `correlate` writes them anew.
-pub(super) const SINCE: &[(&str, u32)] = &[("links", 2)];
+pub(crate) const SINCE: &[(&str, u32)] = &[("links", 2)];
 
 /// What a dataset says of itself.
-pub(super) const MANIFEST: &str = "flowmine.json";
+pub(crate) const MANIFEST: &str = "flowmine.json";
 /// What writers remember; no table.
-pub(super) const STATE: &str = ".state";
+pub(crate) const STATE: &str = ".state";

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// A host's name as a part of a path: everything but ASCII letters, digits, `.`, `_` and `-` is written `%XX` byte by byte, as Hive
 /// does and its readers undo. The empty name is Hive's word for none.
-pub(super) fn escape_host(host: &str) -> String {
+pub(crate) fn escape_host(host: &str) -> String {
     if host.is_empty() {
         return NO_HOST.to_owned();
     }
@@ -22,7 +22,7 @@ pub(super) fn escape_host(host: &str) -> String {
 }
 
 /// Undoes [`escape_host`]; `None` for everything that it does not write.
-pub(super) fn unescape_host(text: &str) -> Option<String> {
+pub(crate) fn unescape_host(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
@@ -39,4 +39,4 @@ pub(super) fn unescape_host(text: &str) -> Option<String> {
     (escape_host(&host) == text).then_some(host)
 }
 
-pub(super) const NO_HOST: &str = "__HIVE_DEFAULT_PARTITION__";
+pub(crate) const NO_HOST: &str = "__HIVE_DEFAULT_PARTITION__";

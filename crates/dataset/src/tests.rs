@@ -1,28 +1,27 @@
 use std::fs;
 use std::path::Path;
 
-use super::place::PartName;
-use super::*;
-use crate::row::Builder;
-use crate::tables::{self, Case, JobState, Link};
-use crate::time::Day;
+use crate::place::PartName;
+use crate::*;
+use flowmine_schema::tables::{self, Case, JobState, Link};
+use flowmine_schema::time::Day;
 
-crate::columns! {
+flowmine_schema::columns! {
     /// Names of jobs.
     struct Job of JobState { job }
 }
 
-crate::columns! {
+flowmine_schema::columns! {
     /// When a link's source began.
     struct SourceTime of Link { source_ns }
 }
 
-crate::columns! {
+flowmine_schema::columns! {
     /// Its number.
     struct Number of Seen { number }
 }
 
-crate::table! {
+flowmine_schema::table! {
     /// A table that is split.
     pub struct Seen in "seen" by host {
         /// Where.
@@ -33,7 +32,7 @@ crate::table! {
 }
 
 /// Beside those of [`tables::ALL`].
-pub(super) const TABLES: &[tables::TableDef] = &[tables::def::<Seen<'static>>()];
+pub(crate) const TABLES: &[tables::TableDef] = &[tables::TableDef::of::<Seen<'static>>()];
 
 fn link(n: i64) -> Link<'static> {
     Link { source_scope: "lab".into(), source: format!("{n}").into(), source_ns: Some(n), target_seen: true, ..Default::default() }

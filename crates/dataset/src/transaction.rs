@@ -4,35 +4,49 @@ use std::fs::File;
 use std::io::Write;
 
 use flowmine_files::Folder;
+use flowmine_schema::row::{HOST, Row};
+use flowmine_schema::tables::DiagnosticRow;
+use flowmine_schema::time::Day;
 
-use super::commit::Commit;
-use super::disk::write_synced;
-use super::error::{DatasetError, file_error, io_error, parquet_error};
-use super::format::STATE;
-use super::manifest::{Additions, Manifest};
-use super::place::{Leaf, PartName};
-use super::{Role, Writer};
-use crate::parquet::{self, ParquetError};
-use crate::row::{Builder, HOST, Row, Rows};
-use crate::tables::DiagnosticRow;
-use crate::time::Day;
+use crate::commit::Commit;
+use crate::disk::write_synced;
+use crate::error::{DatasetError, file_error, io_error, parquet_error};
+use crate::format::STATE;
+use crate::manifest::{Additions, Manifest};
+use crate::parquet;
+use crate::parquet_error::ParquetError;
+use crate::place::{Leaf, PartName};
+use crate::role::Role;
+use crate::rows::{Builder, Rows};
+use crate::writer::Writer;
 
 /// Files on their way into the dataset, all or none.
 #[must_use = "nothing is written before commit()"]
 #[derive(Debug)]
 pub struct Transaction<'w> {
-    pub(super) writer: &'w mut Writer,
-    pub(super) number: u64,
-    pub(super) commit: Commit,
+    pub(crate) writer: &'w mut Writer,
+    pub(crate) number: u64,
+    pub(crate) commit: Commit,
     /// The manifest as it is to be, while it is changed.
     manifest: Option<Manifest>,
     counter: u32,
-    pub(super) done: bool,
+    pub(crate) done: bool,
 }
 
 impl<'w> Transaction<'w> {
-    pub(super) fn new(writer: &'w mut Writer) -> Self {
+    pub(crate) fn new(writer: &'w mut Writer) -> Self {
         Self { number: writer.next, writer, commit: Commit::default(), manifest: None, counter: 0, done: false }
+    }
+}
+
+impl Writer {
+    /// Begins a transaction; dropping it without [`Transaction::commit`] undoes it.
+    ///
+    /// # Errors
+    /// When the transaction before was committed and its files could not be put in their places, and still cannot.
+    pub fn begin(&mut self) -> Result<Transaction<'_>, DatasetError> {
+        self.finish_commit()?;
+        Ok(Transaction::new(self))
     }
 }
 
@@ -139,7 +153,7 @@ impl Transaction<'_> {
         rows.finish().map_err(parquet_error(&path))
     }
 
-    pub(super) fn write_file(
+    pub(crate) fn write_file(
         &mut self,
         folder: &str,
         name: &str,

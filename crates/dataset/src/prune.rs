@@ -9,12 +9,14 @@
 
 use std::io::Write;
 
-use super::error::{DatasetError, parquet_error};
-use super::place::{Leaf, PartName};
-use super::{Part, Transaction};
-use crate::parquet::GROUP_ROWS;
-use crate::parquet_writer::ParquetBytes;
-use crate::row::{Builder, HOST, Row, View};
+use flowmine_schema::row::{HOST, Row, View};
+
+use crate::error::{DatasetError, parquet_error};
+use crate::parquet_writer::{GROUP_ROWS, ParquetBytes};
+use crate::part::Part;
+use crate::place::{Leaf, PartName};
+use crate::rows::Builder;
+use crate::transaction::Transaction;
 
 /// From which size in bytes on neighbours are not written into one file any more.
 const LARGE: u64 = 32 << 20;

@@ -3,11 +3,12 @@
 //! In go names as they are found on a disk or in a list of somebody's steps; what is not exactly a name that flowmine itself would
 //! give is refused as `None`, so that no name can lead anywhere else.
 
-use super::host_folder::{escape_host, unescape_host};
-use super::role::{DERIVED, split_owner};
-use crate::row::Row;
-use crate::tables;
-use crate::time::Day;
+use flowmine_schema::row::Row;
+use flowmine_schema::tables;
+use flowmine_schema::time::Day;
+
+use crate::host_folder::{escape_host, unescape_host};
+use crate::role::{DERIVED, split_owner};
 
 /// A folder that holds files of a table: the table's own, or for a table that is split the one of a host and a day.
 ///
@@ -20,12 +21,12 @@ pub struct Leaf {
 
 impl Leaf {
     /// The folder of a table that is not split.
-    pub(super) fn whole<R: Row>() -> Self {
+    pub(crate) fn whole<R: Row>() -> Self {
         Self { table: R::TABLE, split: None }
     }
 
     /// The folder of a host and a day.
-    pub(super) fn split<R: Row>(host: &str, day: Day) -> Self {
+    pub(crate) fn split<R: Row>(host: &str, day: Day) -> Self {
         Self { table: R::TABLE, split: Some((host.to_owned(), day)) }
     }
 
@@ -39,12 +40,12 @@ impl Leaf {
         self.split.as_ref().map(|(_, day)| *day)
     }
 
-    pub(super) fn table(&self) -> &'static str {
+    pub(crate) fn table(&self) -> &'static str {
         self.table
     }
 
     /// Relative to the dataset.
-    pub(super) fn folder(&self) -> String {
+    pub(crate) fn folder(&self) -> String {
         match &self.split {
             None => self.table.to_owned(),
             Some((host, day)) => format!("{}/{}/{}", self.table, host_folder(host), day_folder(*day)),
@@ -52,18 +53,18 @@ impl Leaf {
     }
 
     /// The path of one of its files relative to the dataset.
-    pub(super) fn path_of(&self, name: &PartName) -> String {
+    pub(crate) fn path_of(&self, name: &PartName) -> String {
         format!("{}/{}", self.folder(), name.file_name())
     }
 
     /// The folder and the name in it, when a path relative to the dataset is that of a table's file.
-    pub(super) fn of_part(path: &str) -> Option<(Self, PartName)> {
+    pub(crate) fn of_part(path: &str) -> Option<(Self, PartName)> {
         let (folder, name) = path.rsplit_once('/')?;
         Some((Self::of_folder(folder)?, PartName::of(name)?))
     }
 
     /// The folder with this path relative to the dataset.
-    pub(super) fn of_folder(folder: &str) -> Option<Self> {
+    pub(crate) fn of_folder(folder: &str) -> Option<Self> {
         let mut steps = folder.split('/');
         let table = steps.next()?;
         let table = known_tables().find(|known| known.name == table)?;
@@ -79,7 +80,7 @@ impl Leaf {
 fn known_tables() -> impl Iterator<Item = &'static tables::TableDef> {
     let all = tables::ALL.iter();
     #[cfg(test)]
-    let all = all.chain(super::tests::TABLES);
+    let all = all.chain(crate::tests::TABLES);
     all
 }
 
@@ -87,7 +88,7 @@ fn host_folder(host: &str) -> String {
     format!("host={}", escape_host(host))
 }
 
-pub(super) fn of_host_folder(name: &str) -> Option<String> {
+pub(crate) fn of_host_folder(name: &str) -> Option<String> {
     unescape_host(name.strip_prefix("host=")?)
 }
 
@@ -95,21 +96,21 @@ fn day_folder(day: Day) -> String {
     format!("date={day}")
 }
 
-pub(super) fn of_day_folder(name: &str) -> Option<Day> {
+pub(crate) fn of_day_folder(name: &str) -> Option<Day> {
     Day::parse(name.strip_prefix("date=")?)
 }
 
 /// The name of a table's file: whose it is and which of its writes it holds; ordered by writer, then as written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct PartName {
-    /// [`super::Role::owner`].
-    pub(super) owner: Option<String>,
-    pub(super) first: u64,
-    pub(super) last: u64,
+pub(crate) struct PartName {
+    /// [`crate::Role::owner`].
+    pub(crate) owner: Option<String>,
+    pub(crate) first: u64,
+    pub(crate) last: u64,
 }
 
 impl PartName {
-    pub(super) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn of(name: &str) -> Option<Self> {
         let rest = name.strip_prefix("part-")?.strip_suffix(".parquet")?;
         let (numbers, owner) = match rest.split_once('@') {
             None => (rest, None),
@@ -121,12 +122,12 @@ impl PartName {
         (part.first <= part.last && part.file_name() == name).then_some(part)
     }
 
-    pub(super) fn file_name(&self) -> String {
+    pub(crate) fn file_name(&self) -> String {
         let owner = self.owner.as_ref().map(|owner| format!("@{owner}")).unwrap_or_default();
         format!("part-{:010}-{:010}{owner}.parquet", self.first, self.last)
     }
 
-    pub(super) fn covers(&self, other: &PartName) -> bool {
+    pub(crate) fn covers(&self, other: &PartName) -> bool {
         self != other && self.owner == other.owner && self.first <= other.first && other.last <= self.last
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::format::FORMAT_VERSION;
+use crate::format::FORMAT_VERSION;
 
 /// `flowmine.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub struct Import {
 /// What a transaction adds to the manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Additions {
+pub(crate) struct Additions {
     #[serde(skip_serializing_if = "Option::is_none")]
     format_version: Option<u32>,
     clusters: BTreeSet<String>,
@@ -68,7 +68,7 @@ pub(super) struct Additions {
 
 impl Additions {
     /// What the second manifest has that the first has not.
-    pub(super) fn between(before: &Manifest, after: &Manifest) -> Self {
+    pub(crate) fn between(before: &Manifest, after: &Manifest) -> Self {
         Self {
             format_version: (after.format_version > before.format_version).then_some(after.format_version),
             clusters: after.clusters.difference(&before.clusters).cloned().collect(),
@@ -77,11 +77,11 @@ impl Additions {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.format_version.is_none() && self.clusters.is_empty() && self.hosts.is_empty() && self.imports.is_empty()
     }
 
-    pub(super) fn add_to(&self, manifest: &mut Manifest) {
+    pub(crate) fn add_to(&self, manifest: &mut Manifest) {
         manifest.format_version = manifest.format_version.max(self.format_version.unwrap_or(0));
         manifest.clusters.extend(self.clusters.iter().cloned());
         manifest.hosts.extend(self.hosts.iter().cloned());
@@ -93,7 +93,7 @@ impl Additions {
     }
 }
 
-pub(super) fn manifest_json(manifest: &Manifest) -> Vec<u8> {
+pub(crate) fn manifest_json(manifest: &Manifest) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(manifest).unwrap_or_default();
     bytes.push(b'\n');
     bytes

@@ -7,7 +7,7 @@ use std::time::Duration;
 use flowmine_files::{FileError, Folder};
 
 /// A file of JSON. Lists of a million imported files are smaller than this.
-pub(super) fn read_small(file: File) -> io::Result<Vec<u8>> {
+pub(crate) fn read_small(file: File) -> io::Result<Vec<u8>> {
     const LARGEST: u64 = 256 << 20;
     let mut bytes = Vec::new();
     file.take(LARGEST + 1).read_to_end(&mut bytes)?;
@@ -18,7 +18,7 @@ pub(super) fn read_small(file: File) -> io::Result<Vec<u8>> {
 }
 
 /// Takes a lock, or gives up after a while.
-pub(super) fn try_lock(lock: &File, wait: Duration) -> Result<(), TryLockError> {
+pub(crate) fn try_lock(lock: &File, wait: Duration) -> Result<(), TryLockError> {
     let step = Duration::from_millis(10);
     let mut waited = Duration::ZERO;
     while waited < wait {
@@ -32,7 +32,7 @@ pub(super) fn try_lock(lock: &File, wait: Duration) -> Result<(), TryLockError> 
 }
 
 /// Makes a file that was not there, and waits until it is on the disk.
-pub(super) fn write_synced(
+pub(crate) fn write_synced(
     folder: &Folder,
     name: &str,
     mode: u32,

@@ -12,13 +12,13 @@ use std::fs::File;
 use std::io::Cursor;
 use std::os::unix::fs::FileExt;
 
+use flowmine_schema::text::bounds::Packed;
 use polars_parquet::parquet::metadata::{FileMetadata, KeyValue};
 use polars_parquet::parquet::page::CompressedPage;
 use polars_parquet::parquet::read::{PageReader, read_metadata};
 
 use crate::foreign_parquet::{FEW_ROWS, LARGEST_PAGE, ROWS_PER_BYTE, first_page_size};
 use crate::parquet_error::ParquetError;
-use crate::text::bounds::Packed;
 
 /// Under which the footer has the checksums.
 pub(crate) const KEY: &str = "flowmine.crc32";
@@ -29,7 +29,7 @@ const BLANK: u8 = b'_';
 /// Digits of a checksum.
 const DIGITS: usize = 8;
 
-/// No flowmine wrote larger row groups; [`crate::parquet::GROUP_ROWS`] is what it writes now.
+/// No flowmine wrote larger row groups; [`crate::GROUP_ROWS`] is what it writes now.
 const MOST_GROUP_ROWS: usize = 1 << 18;
 
 /// What is read as a whole (an observer's memory) may have so many rows, and then so many for each byte: no two rows of it are alike.
@@ -169,11 +169,10 @@ mod tests {
     use polars::prelude::{Column, DataFrame};
 
     use super::*;
-    use crate::Builder;
-    use crate::parquet::{GROUP_ROWS, merged, read, write};
-    use crate::parquet_writer::ParquetBytes;
-    use crate::row::Rows;
-    use crate::tables::JobState;
+    use crate::parquet::{merged, read, write};
+    use crate::parquet_writer::{GROUP_ROWS, ParquetBytes};
+    use crate::rows::{Builder, Rows};
+    use flowmine_schema::tables::JobState;
 
     fn file(bytes: &[u8]) -> File {
         let mut file = tempfile::tempfile().unwrap();

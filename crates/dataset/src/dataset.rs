@@ -1,94 +1,33 @@
-//! The dataset directory: what is in it, who may write, and how nothing is lost or doubled.
+//! A dataset that is open: its directory, its manifest, its files in the order in which they are read, and an observer's memory.
 //!
-//! ```text
-//! DIR/flowmine.json                                  format version, clusters, hosts, imported files
-//! DIR/job_states/part-0000000001-0000000001.parquet  one folder a table; the numbers say which writes a file holds
-//! DIR/io_events/host=n%201/date=2026-11-20/part-0000000001-0000000004@n%201.parquet
-//!                                                    rows from hosts: a folder for each host and day, as Hive names them
-//! DIR/.state/…                                       what an observer must remember between polls
-//! ```
-//!
-//! **Writing** is a transaction: every new file is written and synced under a hidden name in the dataset's own folder, then a list of
-//! the renames and deletions to do is itself renamed to `.raw.commit.json` (that is the moment of commit), then they are done. Whoever
-//! is killed before that moment leaves only hidden files, which the next writer removes; whoever is killed after it leaves a list that
-//! the next writer finishes and that readers apply in their heads. A full disk is an error before the moment of commit.
-//!
-//! There is one writer of raw tables at a time, one of derived tables and one for each trace of a host ([`Role`]), each with a lock file
-//! (`.raw.lock`, `.host=NAME.lock`), a list of steps and hidden names of its own. Traces of one host that run side by side take the first
-//! place that is free: the second is `host=NAME+1` in all names, and so on; what a killed one left there is put in order by whoever
-//! writes of that host next. The locks are advisory (flock(2)), and the kernel
-//! releases them when a process ends; over a network they hold between machines where the file system says so (NFS; Lustre mounted
-//! with `flock`). Writers do not wait for each other, but for the moment in which one adds to `flowmine.json`, which
-//! `.manifest.lock` guards. Files of a host's writer carry its name behind an `@`, so that two writers never want the same name.
-//! Readers take no lock.
-//!
-//! **Whatever lies in the way.** The directory is opened once, and all that is in it is reached through that descriptor, step by step and without
-//! following a link ([`Folder`]): a link, a FIFO or a device in place of a file is an error. Root does not write into a directory of another user, unless as that user.
-//! Whoever may only read cannot take a lock: the lock files' modes let only those open them who may write.
-//!
-//! **Modes.** Files and folders are made as the umask says, in a directory that only its owner may enter with the modes 0600 and 0700 from
-//! the first byte ([`Access`]).
-//!
-//! **Order.** A table is read by host, by day, by writer (the raw one first), and as written. Host names are percent-encoded in paths.
-//!
-//! **Small files** are merged by their writer as they grow in number, within a folder: a merged file carries the range of writes that
-//! it holds, and appears in the same transaction in which those it replaces go.
-
-mod access;
-mod commit;
-mod disk;
-mod error;
-mod format;
-mod host_folder;
-mod in_time;
-mod manifest;
-mod part;
-mod place;
-mod prune;
-mod role;
-mod row_groups;
-#[cfg(test)]
-mod tests;
-mod transaction;
-mod writer;
+//! How its tables are read is in `row_groups.rs` and `in_time.rs`, how they are written in `writer.rs` and `transaction.rs`.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
 
 use flowmine_files::{FileError, Folder};
+use flowmine_schema::Row;
 
-use commit::Commit;
-use disk::{read_small, write_synced};
-use error::{file_error, io_error, parquet_error};
-use format::{MANIFEST, SINCE, STATE};
-use place::PartName;
-use row_groups::RowGroups;
-
-pub use access::Access;
-pub use error::DatasetError;
-pub use format::FORMAT_VERSION;
-pub use in_time::{HostRows, InTime};
-use manifest::manifest_json;
-pub use manifest::{Import, Manifest};
-pub use part::Part;
-pub use place::Leaf;
-pub use prune::Pruned;
-pub use role::Role;
-pub use transaction::Transaction;
-pub use writer::{Merge, Merged, Writer};
-
+use crate::access::Access;
+use crate::commit::Commit;
+use crate::disk::{read_small, write_synced};
+use crate::error::{DatasetError, file_error, io_error, parquet_error};
+use crate::format::{FORMAT_VERSION, MANIFEST, SINCE, STATE};
+use crate::manifest::{Manifest, manifest_json};
 use crate::parquet;
-use crate::row::{Row, Rows, View};
+use crate::part::Part;
+use crate::place::{self, Leaf, PartName};
+use crate::role::Role;
+use crate::rows::Rows;
 
 /// A dataset, open for reading.
 #[derive(Debug, Clone)]
 pub struct Dataset {
-    folder: Arc<Folder>,
-    access: Access,
+    pub(crate) folder: Arc<Folder>,
+    pub(crate) access: Access,
     as_owner: bool,
 }
 
@@ -180,7 +119,7 @@ impl Dataset {
     }
 
     /// Whoever owns a directory can put anything in the way of who writes there. Root only writes where root rules.
-    fn check_owner(&self) -> Result<(), DatasetError> {
+    pub(crate) fn check_owner(&self) -> Result<(), DatasetError> {
         let owner = self.folder.owner().map_err(io_error(self.dir()))?;
         let is_root = flowmine_files::is_root();
         if is_root && owner != 0 && !self.as_owner {
@@ -200,7 +139,7 @@ impl Dataset {
     }
 
     /// A folder in it, by its path relative to the dataset; nothing when there is none.
-    fn folder(&self, relative: &str) -> Result<Option<Folder>, DatasetError> {
+    pub(crate) fn folder(&self, relative: &str) -> Result<Option<Folder>, DatasetError> {
         let mut folder: Option<Folder> = None;
         for step in relative.split('/') {
             let above = folder.as_ref().unwrap_or(&self.folder);
@@ -225,7 +164,7 @@ impl Dataset {
         Ok(manifest)
     }
 
-    fn stored_manifest(&self) -> Result<Manifest, DatasetError> {
+    pub(crate) fn stored_manifest(&self) -> Result<Manifest, DatasetError> {
         let path = self.dir().join(MANIFEST);
         let bytes = match self.folder.read(MANIFEST).and_then(|file| Ok(read_small(file)?)) {
             Err(error) if error.is_not_found() => return Err(DatasetError::NotADataset(self.dir().to_owned())),
@@ -290,7 +229,7 @@ impl Dataset {
         Ok(parts)
     }
 
-    fn parts_of_any_version(&self, leaf: &Leaf) -> Result<Vec<Part>, DatasetError> {
+    pub(crate) fn parts_of_any_version(&self, leaf: &Leaf) -> Result<Vec<Part>, DatasetError> {
         let mut tries = 0;
         loop {
             match self.try_open_parts(leaf) {
@@ -346,7 +285,7 @@ impl Dataset {
         Ok(commits)
     }
 
-    fn pending_of(&self, role: &Role) -> Result<Commit, DatasetError> {
+    pub(crate) fn pending_of(&self, role: &Role) -> Result<Commit, DatasetError> {
         let path = self.dir().join(role.commit_file());
         match self.folder.read(role.commit_file()).and_then(|file| Ok(read_small(file)?)) {
             Ok(bytes) => {
@@ -357,31 +296,6 @@ impl Dataset {
             Err(error) if error.is_not_found() => Ok(Commit::default()),
             Err(error) => Err(file_error(&path)(error)),
         }
-    }
-
-    /// Reads a table, file after file: the columns that the view has. The next row group is read
-    /// while `each` has the rows of one: memory holds two of them at a time, besides what `each`
-    /// keeps.
-    ///
-    /// # Errors
-    /// When a file cannot be read, or what `each` returns.
-    pub fn read<V: View, E: From<DatasetError>>(&self, mut each: impl FnMut(V::Of<'_>) -> Result<(), E>) -> Result<(), E> {
-        let mut all = |group: Result<Rows<V>, DatasetError>| -> Result<(), E> { group?.iter().try_for_each(&mut each) };
-        let mut groups = RowGroups::<V>::new(self)?;
-        // A thread for what is read at once would cost more than it gains.
-        for _ in 0..2 {
-            let Some(group) = groups.next() else { return Ok(()) };
-            all(group)?;
-        }
-        std::thread::scope(|scope| {
-            let (to, groups_read) = sync_channel(0);
-            scope.spawn(move || {
-                while let Some(group) = groups.next()
-                    && to.send(group).is_ok()
-                {}
-            });
-            groups_read.into_iter().try_for_each(all)
-        })
     }
 
     /// How many rows a table has.

@@ -21,6 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use flowmine_schema::text_numbers::TextNumbers;
 use polars_arrow::array::{BinaryViewArray, BooleanArray, PrimitiveArray};
 use polars_arrow::datatypes::{ArrowDataType, Field};
 use polars_parquet::parquet::CowBuffer;
@@ -38,7 +39,6 @@ use rustc_hash::FxHashMap;
 
 use crate::leb128;
 use crate::quiet::caught;
-use crate::text_numbers::TextNumbers;
 
 /// No text: the value is missing.
 pub const NO_TEXT: u32 = u32::MAX;
@@ -630,7 +630,7 @@ impl Key {
         match self {
             Self::Signed(number) => number.to_string(),
             Self::Unsigned(number) => number.to_string(),
-            Self::Time(ns) => crate::time::rfc3339(ns),
+            Self::Time(ns) => flowmine_schema::time::rfc3339(ns),
             Self::Never => "a time outside 1677 to 2262".to_owned(),
             Self::Float(bits) => f64::from_bits(bits).to_string(),
             Self::Boolean(truth) => truth.to_string(),

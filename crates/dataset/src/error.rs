@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use flowmine_files::FileError;
 
-use super::format::FORMAT_VERSION;
-use crate::parquet::ParquetError;
+use crate::format::FORMAT_VERSION;
+use crate::parquet_error::ParquetError;
 
 /// Why a dataset could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -85,18 +85,18 @@ pub enum DatasetError {
     },
 }
 
-pub(super) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> DatasetError {
+pub(crate) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> DatasetError {
     move |source| DatasetError::Io { path: path.to_owned(), source }
 }
 
-pub(super) fn file_error(path: &Path) -> impl FnOnce(FileError) -> DatasetError {
+pub(crate) fn file_error(path: &Path) -> impl FnOnce(FileError) -> DatasetError {
     move |error| match error {
         FileError::Io(source) => DatasetError::Io { path: path.to_owned(), source },
         FileError::Foreign(why) => DatasetError::Foreign { path: path.to_owned(), why },
     }
 }
 
-pub(super) fn parquet_error(path: &Path) -> impl FnOnce(ParquetError) -> DatasetError {
+pub(crate) fn parquet_error(path: &Path) -> impl FnOnce(ParquetError) -> DatasetError {
     move |error| match error {
         ParquetError::Io(source) => DatasetError::Io { path: path.to_owned(), source },
         source => DatasetError::Parquet { path: path.to_owned(), source },

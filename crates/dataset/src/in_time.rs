@@ -7,12 +7,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
-use super::Dataset;
-use super::error::DatasetError;
-use super::place::Leaf;
-use super::row_groups::Groups;
-use crate::row::{Row, Rows, View};
-use crate::tables::{IoEvent, IoTotal, Process, TracedFile};
+use flowmine_schema::row::{Row, View};
+use flowmine_schema::tables::{IoEvent, IoTotal, Process, TracedFile};
+
+use crate::dataset::Dataset;
+use crate::error::DatasetError;
+use crate::place::Leaf;
+use crate::row_groups::Groups;
+use crate::rows::Rows;
 
 /// A table whose rows can be put in one order where several writers wrote side by side.
 pub trait InTime: Row {
@@ -25,7 +27,7 @@ pub trait InTime: Row {
 
 macro_rules! in_time {
     ($($table:ident by $name:ident { $($column:ident),+ }, |$row:ident| $at:expr;)+) => { $(
-        crate::columns! {
+        flowmine_schema::columns! {
             /// When.
             pub struct $name of $table { $($column),+ }
         }
@@ -259,10 +261,10 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::Builder;
-    use crate::time::Day;
+    use crate::rows::Builder;
+    use flowmine_schema::time::Day;
 
-    crate::columns! {
+    flowmine_schema::columns! {
         /// Of an operation: its file, and when it ended.
         struct Ends of IoEvent { inode, end_ns }
     }

@@ -1,21 +1,21 @@
 //! Rows to a Parquet file and back, through polars.
 //!
 //! Files are zstd-compressed with statistics, columns in the order of the table, encoded by their
-//! values (`parquet_writer.rs`). A file holds row groups of at most [`GROUP_ROWS`] rows, so that it
+//! values (`parquet_writer.rs`). A file holds row groups of at most [`GROUP_ROWS`](crate::GROUP_ROWS) rows, so that it
 //! can be read piece by piece; it is written whole. Read are the columns of a [`View`]; one that an
 //! older file does not have reads as null.
 
 use std::fs::File;
 use std::io::Write;
 
+use flowmine_schema::row::{HOST, Row, View};
 use polars::prelude::{ChunkFull, DataFrame, IntoColumn, ParquetReader, SerReader, StringChunked};
 
 use crate::parquet_checks;
-pub use crate::parquet_error::{FormatError, ParquetError};
-pub use crate::parquet_writer::GROUP_ROWS;
+use crate::parquet_error::ParquetError;
 use crate::parquet_writer::ParquetBytes;
 use crate::quiet::caught;
-use crate::row::{HOST, Row, Rows, View};
+use crate::rows::Rows;
 
 /// Writes rows to an open file and leaves it flushed, but not synced.
 ///

@@ -2,16 +2,46 @@
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::sync::mpsc::sync_channel;
 
-use super::Dataset;
-use super::error::DatasetError;
-use super::part::Part;
-use super::place::Leaf;
-use crate::row::{Rows, View};
+use flowmine_schema::row::View;
+
+use crate::dataset::Dataset;
+use crate::error::DatasetError;
+use crate::part::Part;
+use crate::place::Leaf;
+use crate::rows::Rows;
+
+impl Dataset {
+    /// Reads a table, file after file: the columns that the view has. The next row group is read
+    /// while `each` has the rows of one: memory holds two of them at a time, besides what `each`
+    /// keeps.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or what `each` returns.
+    pub fn read<V: View, E: From<DatasetError>>(&self, mut each: impl FnMut(V::Of<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut all = |group: Result<Rows<V>, DatasetError>| -> Result<(), E> { group?.iter().try_for_each(&mut each) };
+        let mut groups = RowGroups::<V>::new(self)?;
+        // A thread for what is read at once would cost more than it gains.
+        for _ in 0..2 {
+            let Some(group) = groups.next() else { return Ok(()) };
+            all(group)?;
+        }
+        std::thread::scope(|scope| {
+            let (to, groups_read) = sync_channel(0);
+            scope.spawn(move || {
+                while let Some(group) = groups.next()
+                    && to.send(group).is_ok()
+                {}
+            });
+            groups_read.into_iter().try_for_each(all)
+        })
+    }
+}
 
 /// The row groups of some files, file after file.
 #[derive(Default)]
-pub(super) struct Groups {
+pub(crate) struct Groups {
     parts: VecDeque<Part>,
     /// First row and number of rows of the row groups of the first file that are still to be read.
     left: VecDeque<(usize, usize)>,
@@ -20,7 +50,7 @@ pub(super) struct Groups {
 }
 
 /// Where a row group is.
-pub(super) struct Group<'p> {
+pub(crate) struct Group<'p> {
     part: &'p Part,
     first: usize,
     count: usize,
@@ -58,7 +88,7 @@ impl Groups {
 
 /// The row groups of a table, folder by folder and file by file. The files of one folder are open
 /// at a time.
-pub(super) struct RowGroups<'d, V> {
+pub(crate) struct RowGroups<'d, V> {
     dataset: &'d Dataset,
     leaves: VecDeque<Leaf>,
     groups: Groups,

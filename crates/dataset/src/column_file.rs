@@ -1,6 +1,6 @@
 //! Columns that are known only at run time to a Parquet file: rows of typed cells in, bytes out, in bounded memory.
 //!
-//! For tables whose columns are written down, see [`crate::parquet`]. Here they are found in the data: an event log has the attributes
+//! For tables whose columns are written down, see [`Dataset`](crate::Dataset). Here they are found in the data: an event log has the attributes
 //! that it has.
 //!
 //! - Text is UTF8, whole numbers INT64, floating-point numbers DOUBLE, times TIMESTAMP in nanoseconds adjusted to UTC, so that readers

@@ -1,4 +1,4 @@
-//! Becoming a writer, finishing what a killed one had committed, and merging small files.
+//! Becoming a writer, and finishing what a killed one had committed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use flowmine_files::Folder;
 
-use super::disk::{try_lock, write_synced};
-use super::error::{DatasetError, file_error, io_error, parquet_error};
-use super::manifest::{Additions, manifest_json};
-use super::place::{Leaf, PartName};
-use super::{Dataset, MANIFEST, Part, Role, Transaction};
-use crate::parquet;
-use crate::row::Row;
+use crate::dataset::Dataset;
+use crate::disk::{try_lock, write_synced};
+use crate::error::{DatasetError, file_error, io_error};
+use crate::format::MANIFEST;
+use crate::manifest::{Additions, manifest_json};
+use crate::place::{Leaf, PartName};
+use crate::role::Role;
 
 impl Dataset {
     /// Becomes the writer. `who` is what another would-be writer is told, such as `observe, process 4711`.
@@ -79,7 +79,7 @@ impl Dataset {
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
                 let _ = Read::by_ref(&mut lock).take(200).read_to_string(&mut holder);
-                let holder = crate::text::visible(holder.trim()).into_owned();
+                let holder = flowmine_schema::text::visible(holder.trim()).into_owned();
                 return Err(DatasetError::Locked { path: self.dir().to_owned(), holder });
             }
             Err(TryLockError::Error(e)) => return Err(io_error(&path)(e)),
@@ -95,14 +95,14 @@ impl Dataset {
 /// The one writer of its [`Role`]; dropping it lets another in.
 #[derive(Debug)]
 pub struct Writer {
-    pub(super) dataset: Dataset,
-    pub(super) role: Role,
+    pub(crate) dataset: Dataset,
+    pub(crate) role: Role,
     /// The number of the next write.
-    pub(super) next: u64,
+    pub(crate) next: u64,
     /// The folders whose files have smaller numbers.
-    scanned: BTreeSet<String>,
+    pub(crate) scanned: BTreeSet<String>,
     /// The folders whose files cannot be merged.
-    unmerged: BTreeSet<String>,
+    pub(crate) unmerged: BTreeSet<String>,
     _lock: File,
 }
 
@@ -128,7 +128,7 @@ impl Writer {
     }
 
     /// Numbers the next write above all of ours in a folder of the dataset, whoever of us wrote them.
-    pub(super) fn scan(&mut self, relative: &str) -> Result<(), DatasetError> {
+    pub(crate) fn scan(&mut self, relative: &str) -> Result<(), DatasetError> {
         if !self.scanned.insert(relative.to_owned()) {
             return Ok(());
         }
@@ -142,7 +142,7 @@ impl Writer {
         Ok(())
     }
 
-    pub(super) fn finish_commit(&self) -> Result<(), DatasetError> {
+    pub(crate) fn finish_commit(&self) -> Result<(), DatasetError> {
         let dir = self.dataset.dir();
         let root = &self.dataset.folder;
         let commit = self.dataset.pending_of(&self.role)?;
@@ -213,130 +213,6 @@ impl Writer {
     pub fn is_unfinished(&self) -> bool {
         self.dataset.folder.has_file(self.role.commit_file()).unwrap_or(true)
     }
-
-    /// Begins a transaction; dropping it without [`Transaction::commit`] undoes it.
-    ///
-    /// # Errors
-    /// When the transaction before was committed and its files could not be put in their places, and still cannot.
-    pub fn begin(&mut self) -> Result<Transaction<'_>, DatasetError> {
-        self.finish_commit()?;
-        Ok(Transaction::new(self))
-    }
-
-    /// Merges small files of a table where many have gathered. Sixteen neighbours at a time, so that a row is written anew a logarithmic number of times until its file is large.
-    ///
-    /// Only files of this writer are merged, and of a table that is split only those of the hosts and days that it has written to.
-    ///
-    /// # Errors
-    /// When a file cannot be read or written; the dataset stays as it was.
-    pub fn merge_small_files<R: Row>(&mut self) -> Result<(), DatasetError> {
-        for leaf in self.leaves_written::<R>() {
-            for ceiling in MERGE_CEILINGS {
-                for merge in self.merges(&leaf, ceiling)? {
-                    let merged = merge.run()?;
-                    self.put_merged(merged)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The next merge of a table, as [`Writer::merge_small_files`] does them, for a thread that may not be kept from writing: [`Merge::run`] is the long part.
-    ///
-    /// # Errors
-    /// When the folder cannot be read.
-    pub fn next_merge<R: Row>(&self) -> Result<Option<Merge>, DatasetError> {
-        for leaf in self.leaves_written::<R>() {
-            for ceiling in MERGE_CEILINGS {
-                if let Some(merge) = self.merges(&leaf, ceiling)?.next() {
-                    return Ok(Some(merge));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// Puts what a [`Merge`] made in the place of its files.
-    ///
-    /// # Errors
-    /// When it cannot be written; the dataset stays as it was.
-    pub fn put_merged(&mut self, merged: Merged) -> Result<(), DatasetError> {
-        let Merged { leaf, parts, name, bytes } = merged;
-        let Some(bytes) = bytes else {
-            self.unmerged.insert(leaf.folder());
-            return Ok(());
-        };
-        let mut transaction = self.begin()?;
-        transaction.write_file(&leaf.folder(), &name.file_name(), |mut file| Ok(file.write_all(&bytes)?))?;
-        transaction.commit.deletes.extend(parts.iter().map(|part| leaf.path_of(part)));
-        transaction.commit()
-    }
-
-    /// Where this writer has written rows of a table, but for what cannot be merged.
-    fn leaves_written<R: Row>(&self) -> Vec<Leaf> {
-        let mut leaves: Vec<Leaf> = if R::SPLIT {
-            self.scanned.iter().filter_map(|folder| Leaf::of_folder(folder)).filter(|leaf| leaf.table() == R::TABLE).collect()
-        } else {
-            vec![Leaf::whole::<R>()]
-        };
-        leaves.retain(|leaf| !self.unmerged.contains(&leaf.folder()));
-        leaves
-    }
-
-    /// The merges that there are to do among files below a size.
-    fn merges(&self, leaf: &Leaf, ceiling: u64) -> Result<impl Iterator<Item = Merge> + use<>, DatasetError> {
-        let owner = self.role.owner();
-        let mut parts = self.dataset.parts_of_any_version(leaf)?;
-        parts.retain(|part| part.name.owner == owner);
-        let groups = adjacent_groups(&parts, ceiling);
-        let leaf = leaf.clone();
-        Ok(groups.into_iter().filter_map(move |group| {
-            let parts = &parts[group];
-            let (first, last) = (parts.first()?, parts.last()?);
-            let name = PartName { owner: owner.clone(), first: first.name.first, last: last.name.last };
-            let files = parts.iter().map(|part| part.file.try_clone()).collect();
-            Some(Merge {
-                leaf: leaf.clone(),
-                parts: parts.iter().map(|part| part.name.clone()).collect(),
-                name,
-                files,
-                path: first.path.clone(),
-            })
-        }))
-    }
-}
-
-/// Neighbouring small files that are to become one.
-#[derive(Debug)]
-pub struct Merge {
-    leaf: Leaf,
-    parts: Vec<PartName>,
-    name: PartName,
-    files: Vec<io::Result<File>>,
-    /// Of the first, for messages.
-    path: std::path::PathBuf,
-}
-
-impl Merge {
-    /// Puts the rows together, in memory. It needs no writer.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
-    pub fn run(self) -> Result<Merged, DatasetError> {
-        let Merge { leaf, parts, name, files, path } = self;
-        let bytes = parquet::merged(files).map_err(parquet_error(&path))?;
-        Ok(Merged { leaf, parts, name, bytes })
-    }
-}
-
-/// What is to stand in the place of small files.
-#[derive(Debug)]
-pub struct Merged {
-    leaf: Leaf,
-    parts: Vec<PartName>,
-    name: PartName,
-    /// `None` where files are of an older format version: they stay as they are.
-    bytes: Option<Vec<u8>>,
 }
 
 /// So many traces of one host may write side by side.
@@ -347,21 +223,3 @@ const LOCK_WAIT: Duration = Duration::from_millis(200);
 const MANIFEST_LOCK: &str = ".manifest.lock";
 /// How long to wait for it: others hold it for one small file.
 const MANIFEST_WAIT: Duration = Duration::from_secs(30);
-/// How many neighbouring small files are merged into one.
-const MERGE_COUNT: usize = 16;
-/// Below which size in bytes a file counts as small, in each round.
-const MERGE_CEILINGS: [u64; 3] = [64 << 10, 512 << 10, 4 << 20];
-
-fn adjacent_groups(parts: &[Part], ceiling: u64) -> Vec<std::ops::Range<usize>> {
-    let mut groups = Vec::new();
-    let mut start = 0;
-    for at in 0..=parts.len() {
-        if at == parts.len() || parts[at].bytes >= ceiling {
-            start = at + 1;
-        } else if at + 1 - start == MERGE_COUNT {
-            groups.push(start..at + 1);
-            start = at + 1;
-        }
-    }
-    groups
-}

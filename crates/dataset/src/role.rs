@@ -1,6 +1,6 @@
 //! Who writes: the names by which writers are kept apart, and by which readers find what each has begun.
 
-use super::host_folder::{escape_host, unescape_host};
+use crate::host_folder::{escape_host, unescape_host};
 
 /// Whose rows are written: there is one writer for each at a time, and they do not wait for each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,7 +11,7 @@ pub enum Role {
     Derived,
     /// Whoever traces this host.
     Host(String),
-    /// Who traces this host beside others: the number is at least 1. See [`super::Dataset::host_writer`].
+    /// Who traces this host beside others: the number is at least 1. See [`crate::Dataset::host_writer`].
     Beside(String, u32),
 }
 
@@ -31,16 +31,16 @@ impl Role {
         if number == 0 { Role::Host(host.to_owned()) } else { Role::Beside(host.to_owned(), number) }
     }
 
-    pub(super) fn lock_file(&self) -> String {
+    pub(crate) fn lock_file(&self) -> String {
         format!(".{}{LOCK}", self.label())
     }
 
-    pub(super) fn commit_file(&self) -> String {
+    pub(crate) fn commit_file(&self) -> String {
         format!(".{}{COMMIT}", self.label())
     }
 
     /// Whose commit list a file is, if it is one.
-    pub(super) fn of_commit_file(name: &str) -> Option<Self> {
+    pub(crate) fn of_commit_file(name: &str) -> Option<Self> {
         match name.strip_prefix('.')?.strip_suffix(COMMIT)? {
             "raw" => Some(Role::Raw),
             "derived" => Some(Role::Derived),
@@ -49,7 +49,7 @@ impl Role {
     }
 
     /// The host's writer whose lock, list or hidden file this is, if it is one.
-    pub(super) fn of_hidden(name: &str) -> Option<Self> {
+    pub(crate) fn of_hidden(name: &str) -> Option<Self> {
         let rest = name.strip_prefix(".host=")?;
         // Neither an escaped host nor a number has one of these; a host may have a dot.
         let label = match rest.split_once('=') {
@@ -66,7 +66,7 @@ impl Role {
 
     /// What the names of its files begin with while they are being written. No role's prefix is the beginning of another's:
     /// an escaped host has no `=`, and the fixed ones end where no host begins.
-    pub(super) fn hidden_prefix(&self) -> String {
+    pub(crate) fn hidden_prefix(&self) -> String {
         match self {
             Role::Raw | Role::Derived => format!(".{}-", self.label()),
             Role::Host(_) | Role::Beside(..) => format!(".{}=", self.label()),
@@ -74,7 +74,7 @@ impl Role {
     }
 
     /// What the names of its files carry, so that writers can add to the same folder.
-    pub(super) fn owner(&self) -> Option<String> {
+    pub(crate) fn owner(&self) -> Option<String> {
         match self {
             Role::Raw => None,
             Role::Derived => Some(DERIVED.to_owned()),
@@ -85,7 +85,7 @@ impl Role {
 }
 
 /// The escaped host and the number of a host's writer, as its files carry them; the first writer's number is 0 and not written.
-pub(super) fn split_owner(owner: &str) -> Option<(&str, u32)> {
+pub(crate) fn split_owner(owner: &str) -> Option<(&str, u32)> {
     let Some((host, text)) = owner.split_once(BESIDE) else { return Some((owner, 0)) };
     let number = text.parse::<u32>().ok().filter(|number| *number > 0 && number.to_string() == text)?;
     Some((host, number))
@@ -96,5 +96,5 @@ const BESIDE: char = '+';
 const LOCK: &str = ".lock";
 
 /// No host is called so, as `=` is escaped in their names.
-pub(super) const DERIVED: &str = "=derived";
+pub(crate) const DERIVED: &str = "=derived";
 const COMMIT: &str = ".commit.json";
