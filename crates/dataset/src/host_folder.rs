@@ -1,41 +1,24 @@
 //! A host's name as a part of a path, and back.
 
-use std::fmt::Write;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// A host's name as a part of a path: everything but ASCII letters, digits, `.`, `_` and `-` is written `%XX` byte by byte, as Hive
-/// does and its readers undo. The empty name is Hive's word for none.
+/// What Hive writes `%XX`, byte by byte, and its readers undo.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-');
+
+/// A host's name as a part of a path: everything but ASCII letters, digits, `.`, `_` and `-` is escaped. The empty name is Hive's
+/// word for none.
 pub(crate) fn escape_host(host: &str) -> String {
-    if host.is_empty() {
-        return NO_HOST.to_owned();
-    }
-    let mut out = String::with_capacity(host.len());
-    for (at, byte) in host.bytes().enumerate() {
-        let plain = byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    match host {
+        "" => NO_HOST.to_owned(),
         // A host that is called as Hive calls none is not none.
-        if plain && !(at == 0 && host == NO_HOST) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
+        NO_HOST => format!("%{:02X}{}", host.as_bytes()[0], &host[1..]),
+        _ => utf8_percent_encode(host, ESCAPED).to_string(),
     }
-    out
 }
 
 /// Undoes [`escape_host`]; `None` for everything that it does not write.
 pub(crate) fn unescape_host(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        if byte == b'%' {
-            let (pair, after) = rest.split_at_checked(2)?;
-            bytes.push(u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?);
-            rest = after;
-        } else {
-            bytes.push(byte);
-        }
-    }
-    let host = if text == NO_HOST { String::new() } else { String::from_utf8(bytes).ok()? };
+    let host = if text == NO_HOST { String::new() } else { percent_decode_str(text).decode_utf8().ok()?.into_owned() };
     (escape_host(&host) == text).then_some(host)
 }
 

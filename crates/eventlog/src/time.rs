@@ -1,6 +1,6 @@
 //! Times in the formats of logs: RFC 3339 written fast and without loss, and what logs of others write, read.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime};
 
 const DAY_S: i64 = 86_400;
 
@@ -67,16 +67,9 @@ fn padded(mut number: i64, width: usize, out: &mut Vec<u8>) {
 
 /// Year, month and day of a day since 1970 in the Gregorian calendar.
 fn civil(days: i64) -> (i64, i64, i64) {
-    // Years begin in March here, so that the leap day is the last of its year.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+    // The days of an i64 of nanoseconds are all dates of chrono.
+    let date = i32::try_from(days).ok().and_then(NaiveDate::from_epoch_days).unwrap_or_default();
+    (i64::from(date.year()), i64::from(date.month()), i64::from(date.day()))
 }
 
 /// Why a text is no time.
@@ -142,14 +135,8 @@ pub(crate) fn usual(text: &[u8]) -> Option<i64> {
     }
     let (year, month, day) = (number(0, 4)?, number(5, 2)?, number(8, 2)?);
     let (hour, minute, second) = (number(11, 2)?, number(14, 2)?, number(17, 2)?);
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + i64::from(leap),
-        1..=12 => 31,
-        _ => 0,
-    };
-    if day < 1 || day > days || hour > 23 || minute > 59 || second > 59 {
+    let day = days_since_1970(year, month, day)?;
+    if hour > 23 || minute > 59 || second > 59 {
         return None;
     }
     let mut at = 19;
@@ -173,18 +160,14 @@ pub(crate) fn usual(text: &[u8]) -> Option<i64> {
         }
         _ => return None,
     };
-    let seconds = days_since_1970(year, month, day) * DAY_S + hour * 3600 + minute * 60 + second - offset_s;
+    let seconds = day * DAY_S + hour * 3600 + minute * 60 + second - offset_s;
     seconds.checked_mul(1_000_000_000)?.checked_add(fraction)
 }
 
-/// The day since 1970 of a date of the Gregorian calendar: what [`civil`] undoes.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let shifted = if month > 2 { month - 3 } else { month + 9 };
-    let day_of_year = (153 * shifted + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+/// The day since 1970 of a date of the Gregorian calendar, if there is such a day.
+fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
+    let date = NaiveDate::from_ymd_opt(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?)?;
+    Some(i64::from(date.to_epoch_days()))
 }
 
 #[cfg(test)]
@@ -216,7 +199,7 @@ mod tests {
         #[test]
         fn days_go_both_ways(day in -200_000..200_000_i64) {
             let (year, month, date) = civil(day);
-            prop_assert_eq!(days_since_1970(year, month, date), day);
+            prop_assert_eq!(days_since_1970(year, month, date), Some(day));
         }
     }
 

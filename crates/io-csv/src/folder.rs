@@ -2,39 +2,23 @@
 //!
 //! Everything but ASCII letters, digits, `_`, `-` and `.` is written `%XX`, a point in front too, since scripts pass over hidden directories.
 
-use std::fmt::Write;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-');
 
 /// The name of a host's directory.
 pub fn of_host(host: &str) -> String {
-    let mut out = String::with_capacity(host.len());
-    for (at, byte) in host.bytes().enumerate() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') || byte == b'.' && at > 0 {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
+    match host.strip_prefix('.') {
+        None if host.is_empty() => "%".to_owned(),
+        None => utf8_percent_encode(host, ESCAPED).to_string(),
+        Some(rest) => format!("%2E{}", utf8_percent_encode(rest, ESCAPED)),
     }
-    if out.is_empty() { "%".to_owned() } else { out }
 }
 
 /// The host of a directory: what [`of_host`] was given when it could have made this name, else the name itself.
 pub fn host(name: &str) -> String {
-    let undone = || {
-        let mut bytes = Vec::with_capacity(name.len());
-        let mut rest = if name == "%" { &[][..] } else { name.as_bytes() };
-        while let Some((&byte, after)) = rest.split_first() {
-            rest = after;
-            if byte == b'%' {
-                let (pair, after) = rest.split_at_checked(2)?;
-                bytes.push(u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?);
-                rest = after;
-            } else {
-                bytes.push(byte);
-            }
-        }
-        String::from_utf8(bytes).ok().filter(|host| of_host(host) == name)
-    };
-    undone().unwrap_or_else(|| name.to_owned())
+    let undone = if name == "%" { Some(String::new()) } else { percent_decode_str(name).decode_utf8().ok().map(Into::into) };
+    undone.filter(|host| of_host(host) == name).unwrap_or_else(|| name.to_owned())
 }
 
 #[cfg(test)]

@@ -283,22 +283,9 @@ pub(crate) fn uuid(namespace: &[u8; 16], attempt: &str, number: usize) -> String
     hash.update(attempt.as_bytes());
     hash.update([0]);
     hash.update((number as u64).to_be_bytes());
-    let hash = hash.finalize();
-    let mut text = String::with_capacity(36);
-    for (at, byte) in hash.iter().take(16).enumerate() {
-        let byte = match at {
-            6 => byte & 0x0f | 0x50,
-            8 => byte & 0x3f | 0x80,
-            _ => *byte,
-        };
-        if matches!(at, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        for digit in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(u32::from(digit), 16));
-        }
-    }
-    text
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.finalize()[..16]);
+    uuid::Builder::from_sha1_bytes(bytes).into_uuid().hyphenated().to_string()
 }
 
 /// Jobs in cases of one notion.
