@@ -222,7 +222,15 @@ fn deep_and_large() {
 fn killed(plan: &Plan, shell: &str, level: usize, signal: i32) {
     let dir = tempfile::tempdir().unwrap();
     let command = install(plan, dir.path(), shell);
-    let mut child = Command::new(command).current_dir(dir.path()).stdin(Stdio::null()).env("FM_TEST", dir.path()).spawn().unwrap();
+    // Whoever started the tests in the background has them ignore INT and QUIT; the script is not to inherit that.
+    let mut child = Command::new("env")
+        .arg("--default-signal=HUP,INT,QUIT")
+        .arg(command)
+        .current_dir(dir.path())
+        .stdin(Stdio::null())
+        .env("FM_TEST", dir.path())
+        .spawn()
+        .unwrap();
     wait_until(|| found(dir.path(), "ready"));
     // SAFETY: the process is our child and has not been waited for.
     unsafe { libc::kill(child.id() as i32, signal) };
