@@ -11,6 +11,7 @@ mod support;
 mod airflow;
 mod attribution;
 mod bombs;
+mod case_notions;
 mod case_studies;
 mod cli;
 mod containers;

@@ -101,6 +101,7 @@ pub mod flow;
 mod groups;
 pub mod histogram;
 mod links;
+mod listener;
 mod losses;
 pub mod owners;
 pub mod processes;
@@ -112,5 +113,6 @@ pub mod task_attempts;
 #[cfg(test)]
 mod tests;
 
-pub use attribute::{Attributed, attribute, has_traces};
+pub use attribute::{Attributed, attribute, attribute_telling, has_traces};
 pub use error::AttributionError;
+pub use listener::Listener;

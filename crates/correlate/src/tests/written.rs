@@ -50,8 +50,8 @@ fn links_and_cases() {
     let rules = RowRules::default();
     let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
     // Twice: the second replaces the first.
-    correlate(&dataset, &parts, ALL).unwrap();
-    let result = correlate(&dataset, &parts, ALL).unwrap();
+    correlate(&dataset, &parts, ALL, None).unwrap();
+    let result = correlate(&dataset, &parts, ALL, None).unwrap();
     let mut links = Vec::new();
     dataset
         .read::<Link<'static>, DatasetError>(|row| {
@@ -119,6 +119,6 @@ fn an_empty_dataset_has_no_jobs() {
     let dataset = Dataset::open_or_create(&dir.path().join("d")).unwrap();
     let rules = RowRules::default();
     let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
-    let result = correlate(&dataset, &parts, ALL).unwrap();
+    let result = correlate(&dataset, &parts, ALL, None).unwrap();
     assert_eq!((result.attempts, result.links, result.case_rows), (0, 0, 0));
 }
