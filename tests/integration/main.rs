@@ -12,6 +12,7 @@ mod airflow;
 mod attribution;
 mod backends;
 mod bombs;
+mod case_notions;
 mod case_studies;
 mod cli;
 mod containers;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use flowmine_correlate::cases;
-use flowmine_correlate::{Filter, Jobs, Timestamp, parts::Parts};
+use flowmine_correlate::{Entities, Filter, Jobs, Timestamp, parts::Parts};
 use flowmine_dataset::Dataset;
 use flowmine_eventlog::{ocel, xes};
 use flowmine_logs::job_log::JobLogs;
@@ -283,7 +283,7 @@ fn a_log_made_in_parts_is_the_same_to_the_byte() {
         let all = Parts::of(&dataset, Timestamp::Reported, &rules, rows_at_once).unwrap();
         all.for_each::<Box<dyn std::error::Error>>(|jobs| {
             parts += 1;
-            Ok(logs.add(jobs)?)
+            Ok(logs.add(&Entities::of(jobs))?)
         })
         .unwrap();
         let logs = logs.finish().unwrap();

@@ -23,6 +23,7 @@ use crate::files::{Effect, File, FileEvent, Files, Order, Step, UNTOLD};
 use crate::flow::{Context, Steps};
 use crate::groups::Groups;
 use crate::links::Links;
+use crate::listener::Listener;
 use crate::owners::{Owner, OwnerJob, Owners, ProcessSums, Reason};
 use crate::processes::{Belongs, ProcessSlot, Processes};
 use crate::rules::{self, Claim, Script, engine, process_tree};
@@ -61,6 +62,19 @@ pub struct Attributed {
 /// # Errors
 /// When the dataset or a temporary file cannot be read or written.
 pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Transaction<'_>) -> Result<Attributed, AttributionError> {
+    attribute_telling(dataset, entities, transaction, &mut ())
+}
+
+/// The same, and tells somebody what goes into `links` and `data_flow`.
+///
+/// # Errors
+/// As [`attribute`], or what the listener returns.
+pub fn attribute_telling(
+    dataset: &Dataset,
+    entities: &Entities,
+    transaction: &mut Transaction<'_>,
+    listener: &mut dyn Listener,
+) -> Result<Attributed, AttributionError> {
     let hosts = all_hosts(dataset)?;
     let clocks = Clocks::read(dataset, &hosts)?;
     let mut all = All {
@@ -71,7 +85,7 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
         partials: Partials::default(),
         steps: Steps::default(),
         groups: Groups::default(),
-        links: Links::default(),
+        links: Links::telling(listener),
         diagnostics: Diagnostics::default(),
         operations: 0,
         at: 0,
@@ -86,9 +100,10 @@ pub fn attribute(dataset: &Dataset, entities: &Entities, transaction: &mut Trans
     let resolved = owners.resolve(|group| groups.task(group), |group| groups.contradicts_itself(group));
     let written = partials.write(&owner_of, &resolved, &hosts, lost, entities, transaction)?;
     let context = Context { resolved: &resolved, hosts: &hosts, clocks: &clocks, entities };
-    let flows = steps.write(&owner_of, &context, transaction)?;
+    let (links, listener) = links.finish(transaction)?;
+    let flows = steps.write(&owner_of, &context, transaction, listener)?;
     let processes = owner_of.len() as u64;
-    Ok(Attributed { hosts: hosts.len(), operations, processes, links: links.finish(transaction)?, written, flows, diagnostics })
+    Ok(Attributed { hosts: hosts.len(), operations, processes, links, written, flows, diagnostics })
 }
 
 /// Whether anything was traced.
@@ -121,7 +136,7 @@ struct All<'a> {
     partials: Partials,
     steps: Steps,
     groups: Groups,
-    links: Links,
+    links: Links<'a>,
     diagnostics: Diagnostics,
     operations: u64,
     /// Grows with each operation.

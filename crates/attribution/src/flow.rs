@@ -17,6 +17,7 @@ use crate::bytes::{damaged, put_text, put_unsigned, take_text, take_unsigned};
 use crate::clocks::Clocks;
 use crate::entities::Entities;
 use crate::files::{File, FileKey, Order, Step};
+use crate::listener::Listener;
 use crate::owners::{Owner, ResolvedOwners};
 
 /// Rows that are written at once.
@@ -89,11 +90,17 @@ impl Steps {
         self.key.extend_from_slice(&order.1.to_be_bytes());
     }
 
-    /// Writes the table. Gives the number of rows.
+    /// Writes the table, and tells the listener of each row. Gives the number of rows.
     ///
     /// # Errors
-    /// When a temporary file cannot be read or written, or the dataset cannot be written.
-    pub fn write(self, owner_of: &[u32], context: &Context<'_>, transaction: &mut Transaction<'_>) -> Result<u64, AttributionError> {
+    /// When a temporary file cannot be read or written, or the dataset cannot be written, or what the listener returns.
+    pub fn write(
+        self,
+        owner_of: &[u32],
+        context: &Context<'_>,
+        transaction: &mut Transaction<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<u64, AttributionError> {
         let sorted = self.sorter.finish().map_err(AttributionError::Temporary)?;
         let mut walk = sorted.walk().map_err(AttributionError::Temporary)?;
         let mut flows = Flows::default();
@@ -109,7 +116,7 @@ impl Steps {
             let Some((key, record)) = next else { break };
             damaged(copies.take(key, record, owner_of, context, &mut flows))??;
         }
-        flows.write(transaction)
+        flows.write(transaction, listener)
     }
 }
 
@@ -493,7 +500,7 @@ impl Flows {
         Ok(phases)
     }
 
-    fn write(self, transaction: &mut Transaction<'_>) -> Result<u64, AttributionError> {
+    fn write(self, transaction: &mut Transaction<'_>, listener: &mut dyn Listener) -> Result<u64, AttributionError> {
         let phases = Self::phases(self.moments, self.parts)?;
         let phase = |part: [u8; 8]| {
             phases.get(u64::from_le_bytes(part) as usize).filter(|phase| **phase != u32::MAX).map(|phase| i64::from(*phase))
@@ -506,7 +513,9 @@ impl Flows {
             let (writer, rest) = damaged(record.split_first_chunk::<8>())?;
             let (reader, rest) = damaged(rest.split_first_chunk::<8>())?;
             let row = damaged(DataFlow::take(rest))?;
-            rows.push(&DataFlow { writer_phase: phase(*writer), reader_phase: phase(*reader), ..row });
+            let row = DataFlow { writer_phase: phase(*writer), reader_phase: phase(*reader), ..row };
+            listener.flow(&row)?;
+            rows.push(&row);
             if rows.len() >= ROWS {
                 transaction.append(std::mem::take(&mut rows))?;
             }

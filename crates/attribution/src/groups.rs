@@ -144,7 +144,7 @@ impl Groups {
         &mut self,
         entities: &Entities,
         hosts: &[String],
-        links: &mut Links,
+        links: &mut Links<'_>,
         diagnostics: &mut Diagnostics,
         transaction: &mut Transaction<'_>,
     ) -> Result<(), AttributionError> {
@@ -223,7 +223,7 @@ impl Group {
         pid: i32,
         host: &str,
         entities: &Entities,
-        links: &mut Links,
+        links: &mut Links<'_>,
         diagnostics: &mut Diagnostics,
         transaction: &mut Transaction<'_>,
     ) -> Result<(), AttributionError> {

@@ -18,7 +18,7 @@
 //! use flowmine_dataset::Role;
 //! use flowmine_schema::tables::{DiagnosticRow, IoEvent, Link, Process, TaskTotal};
 //! use flowmine_schema::time::{Day, SECOND_NS};
-//! use flowmine_schema::{Builder, Dataset, DatasetError};
+//! use flowmine_dataset::{Builder, Dataset, DatasetError};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let start_ns = 1_795_000_000 * SECOND_NS;
@@ -101,6 +101,7 @@ pub mod flow;
 mod groups;
 pub mod histogram;
 mod links;
+mod listener;
 mod losses;
 pub mod owners;
 pub mod processes;
@@ -112,5 +113,6 @@ pub mod task_attempts;
 #[cfg(test)]
 mod tests;
 
-pub use attribute::{Attributed, attribute, has_traces};
+pub use attribute::{Attributed, attribute, attribute_telling, has_traces};
 pub use error::AttributionError;
+pub use listener::Listener;

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::AttributionError;
 use crate::entities::Entities;
+use crate::listener::Listener;
 use crate::owners::Owner;
 use crate::processes::Belongs;
 use crate::rules::{Claim, Facts, Finding, Strength, native_id};
@@ -14,17 +15,23 @@ use crate::rules::{Claim, Facts, Finding, Strength, native_id};
 const ROWS: usize = 1 << 15;
 
 /// Rows of `links` on their way.
-#[derive(Default)]
-pub struct Links {
+pub struct Links<'l> {
+    listener: &'l mut dyn Listener,
     rows: Builder<Link<'static>>,
     written: u64,
     /// Of each task, as what it ran: said once.
     ran_as: FxHashSet<(u32, String)>,
 }
 
-impl Links {
+impl<'l> Links<'l> {
+    /// No rows yet; the listener is told of each.
+    pub fn telling(listener: &'l mut dyn Listener) -> Self {
+        Self { listener, rows: Builder::new(), written: 0, ran_as: FxHashSet::default() }
+    }
+
     /// Adds a row.
     pub fn push(&mut self, link: &Link<'_>, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
+        self.listener.link(link);
         self.rows.push(link);
         self.written += 1;
         if self.rows.len() >= ROWS {
@@ -134,10 +141,10 @@ impl Links {
         Ok(())
     }
 
-    /// Writes what is left; gives the number of rows.
-    pub fn finish(self, transaction: &mut Transaction<'_>) -> Result<u64, AttributionError> {
+    /// Writes what is left; gives the number of rows, and the listener back.
+    pub fn finish(self, transaction: &mut Transaction<'_>) -> Result<(u64, &'l mut dyn Listener), AttributionError> {
         transaction.append(self.rows)?;
-        Ok(self.written)
+        Ok((self.written, self.listener))
     }
 }
 

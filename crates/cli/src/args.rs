@@ -320,7 +320,8 @@ pub struct Correlate {
     /// As whom it is written.
     #[command(flatten)]
     pub written: AsOwner,
-    /// Only this case notion (dependency, account-group) is reported on; the tables always hold all.
+    /// Only this case notion (dependency, account-group, data-flow) is reported on; the tables always hold all, but data-flow only where a job is known to have
+    /// read what another wrote, or when it is asked for here.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
 }
@@ -387,7 +388,7 @@ pub struct Export {
     /// The format.
     #[arg(long, value_enum)]
     pub format: LogFormat,
-    /// What a case is, for formats with cases: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), task-session (of a run and of
+    /// What a case is, for formats with cases: dependency (when not given), account-group, data-flow (jobs of which one read what another wrote, as traced; needs `flowmine correlate`), task-run (the tasks of a workflow engine's run; when not given and there are no jobs), task-session (of a run and of
     /// those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or
     /// object:TYPE for the objects of a type. The cases of an XES file are its traces when not given.
     #[arg(long, value_name = "NAME")]
@@ -446,7 +447,8 @@ pub struct Run {
     /// The directory for the results; made when it does not exist.
     #[arg(long, short, visible_alias = "output", value_name = "DIR")]
     pub out: PathBuf,
-    /// The formats of the logs, separated by commas: formats with cases (xes, xes.gz, csv, parquet) for each case notion, ocel.json, ocel.xml, ocel.sqlite for
+    /// The formats of the logs, separated by commas: formats with cases (xes, xes.gz, csv, parquet) for each case notion (data-flow where a job is known to
+    /// have read what another wrote), ocel.json, ocel.xml, ocel.sqlite for
     /// the object-centric log.
     #[arg(long, value_enum, value_name = "FORMAT", value_delimiter = ',', default_values_t = [LogFormat::XesGz, LogFormat::OcelSqlite])]
     pub formats: Vec<LogFormat>,

@@ -2,18 +2,19 @@
 //!
 //! In goes a dataset ([`flowmine_dataset::Dataset`]) with the tables `job_states` and `job_dependencies`;
 //! out come the job attempts with their events ([`Jobs`]), who waits for whom ([`dependencies`]), which
-//! attempt belongs to which case of a case notion ([`cases`]), and event logs made of all that
+//! attempt belongs to which case of a case notion ([`cases`]), also by the data that jobs gave to each
+//! other ([`exchanges`]), and event logs made of all that
 //! ([`EventLog`]). [`write::correlate`] writes the tables `links` and `cases`, and has
 //! `flowmine-attribution` write beside them whose traced processes and bytes are. [`prune`](prune::prune)
 //! takes out what is old.
 //!
 //! ```
-//! use flowmine_correlate::cases::{CaseNotion, Dependency};
+//! use flowmine_correlate::cases::{CaseNotion, Dependency, Entities};
 //! use flowmine_correlate::{Jobs, Timestamp};
 //! use flowmine_dataset::Role;
 //! use flowmine_schema::tables::{JobDependency, JobState};
 //! use flowmine_schema::time::SECOND_NS;
-//! use flowmine_schema::{Builder, Dataset};
+//! use flowmine_dataset::{Builder, Dataset};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // What a poll of squeue told: three jobs, of which job 8 waits for job 7.
@@ -53,7 +54,7 @@
 //! transaction.commit()?;
 //!
 //! let jobs = Jobs::read(&dataset, Timestamp::Reported)?;
-//! let cases = Dependency.assign(&jobs);
+//! let cases = Dependency.assign(&Entities::of(&jobs));
 //! let of = |at: usize| (jobs.text(jobs.attempts[at].job), cases.id_of(at));
 //! assert_eq!(of(0), ("7", "dependency:lab:7"));
 //! assert_eq!(of(1), ("8", "dependency:lab:7"));
@@ -74,8 +75,10 @@
 
 pub mod attempts;
 pub mod cases;
+pub mod components;
 pub mod dependencies;
 pub mod events;
+pub mod exchanges;
 pub mod jobs;
 pub mod known_jobs;
 pub mod log;
@@ -93,8 +96,9 @@ mod tests;
 pub use flowmine_privacy::{RowRules, row_rules};
 
 pub use attempts::Attempt;
-pub use cases::{Assignment, CaseNotion};
+pub use cases::{Assignment, CaseNotion, Entities};
 pub use events::{Event, Timestamp};
+pub use exchanges::Exchanges;
 pub use jobs::Jobs;
 pub use log::{CaseTrace, Classifier, EventLog, Filter, Labels};
 pub use maybe::Maybe;

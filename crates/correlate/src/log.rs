@@ -1,6 +1,6 @@
 //! An event log: the events of a dataset, in the cases of one notion.
 //!
-//! In go jobs, a case notion and a filter; out come traces, sorted by the time of their first event, then by case id. Events in a trace are sorted by
+//! In go entities, a case notion and a filter; out come traces, sorted by the time of their first event, then by case id. Events in a trace are sorted by
 //! time; of equal times the one whose attempt was submitted first comes first (then by cluster, job id, job), and those of one attempt
 //! keep their order. A case none of whose events passes the filter is left out.
 //!
@@ -9,7 +9,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::attempts::Attempt;
-use crate::cases::CaseNotion;
+use crate::cases::{CaseNotion, Entities};
 use crate::events::Event;
 use crate::jobs::Jobs;
 use crate::strings::Sym;
@@ -76,6 +76,8 @@ impl<'j> ResolvedFilter<'j> {
 pub struct CaseTrace {
     /// The case id.
     pub id: String,
+    /// Whether events of other parts ([`crate::parts`]) can be in it too.
+    pub goes_on: bool,
     first: u32,
     end: u32,
 }
@@ -113,8 +115,9 @@ pub struct EventLog<'j> {
 
 impl<'j> EventLog<'j> {
     /// Builds a log.
-    pub fn build(jobs: &'j Jobs, notion: &dyn CaseNotion, filter: &Filter) -> Self {
-        let assignment = notion.assign(jobs);
+    pub fn build(entities: &Entities<'j>, notion: &dyn CaseNotion, filter: &Filter) -> Self {
+        let jobs = entities.jobs;
+        let assignment = notion.assign(entities);
         let filter = filter.resolve(jobs);
         // Count, then place: one array for all traces.
         let mut ends = vec![0u32; assignment.ids.len() + 1];
@@ -136,8 +139,9 @@ impl<'j> EventLog<'j> {
         let mut cases: Vec<CaseTrace> = assignment
             .ids
             .into_iter()
+            .zip(assignment.goes_on)
             .enumerate()
-            .map(|(case, id)| CaseTrace { id, first: starts[case], end: ends[case] })
+            .map(|(case, (id, goes_on))| CaseTrace { id, goes_on, first: starts[case], end: ends[case] })
             .filter(|case| case.first < case.end)
             .collect();
         let time = |event: u32| jobs.events[event as usize].time_ns;

@@ -1,12 +1,15 @@
 //! The tables that `correlate` derives, written anew.
 //!
 //! In goes a dataset with its jobs in [`Parts`]; out come one link for each declared dependency and
-//! each singleton edge, one row for each attempt in each notion's case, and what [`flowmine_attribution`]
-//! makes of traces. All tables are replaced in one transaction: a reader sees the old ones or the new
+//! each singleton edge, what [`flowmine_attribution`] makes of traces, and one row for each attempt in each
+//! notion's case. All tables are replaced in one transaction: a reader sees the old ones or the new
 //! ones. Rows are in the order of submission; they are sorted outside of memory.
+//!
+//! Traces come before cases, as notions may need the data flow that follows from them: such a notion has the jobs walked through twice more,
+//! to find those that exchanged data and to assign all. Without one that is worth it they are walked through once.
 
-use flowmine_attribution::entities::{Entities, KnownJob};
-use flowmine_attribution::{Attributed, attribute, has_traces};
+use flowmine_attribution::entities::{self, KnownJob};
+use flowmine_attribution::{Attributed, attribute, attribute_telling, has_traces};
 use flowmine_dataset::{Builder, Dataset, FORMAT_VERSION, Role, Transaction};
 use flowmine_schema::diagnostic::Diagnostics;
 use flowmine_schema::row::{Record, Row};
@@ -15,8 +18,9 @@ use flowmine_spill::{Sorter, SpillError, put_ordered};
 use rustc_hash::FxHashSet;
 
 use crate::CorrelateError;
-use crate::cases::CaseNotion;
+use crate::cases::{CaseNotion, Entities};
 use crate::dependencies::{Edge, Target, TargetKind, Term};
+use crate::exchanges::{self, Exchanges};
 use crate::jobs::Jobs;
 use crate::known_jobs::{known_jobs, of_part};
 use crate::parts::Parts;
@@ -35,66 +39,133 @@ pub struct Correlated {
     pub links: usize,
     /// Of these, how many lead to something that was never seen.
     pub unseen_targets: usize,
-    /// Number of cases of each notion, in the order asked for.
+    /// Number of cases of each notion of which there are, in the order asked for.
     pub cases: Vec<(&'static str, usize)>,
     /// Rows of `cases`.
     pub case_rows: usize,
+    /// Whether a job read what another wrote; not looked for when no notion needs it.
+    pub jobs_exchanged_data: bool,
     /// Attempts at tasks of workflow engines.
     pub tasks: usize,
     /// Whose the traced operations are.
     pub attributed: Attributed,
 }
 
-/// Writes links, cases for these notions, and whose the traced operations are.
+/// Writes links, cases for these notions, and whose the traced operations are. Of a notion that needs data flow there are cases only where
+/// jobs gave data to each other, or when it is the one that is asked for, by its name.
 ///
 /// # Errors
 /// When another process is correlating the same dataset, or the tables cannot be written; then they are as they were.
-pub fn correlate(dataset: &Dataset, parts: &Parts<'_>, notions: &[&dyn CaseNotion]) -> Result<Correlated, CorrelateError> {
+pub fn correlate(
+    dataset: &Dataset,
+    parts: &Parts<'_>,
+    notions: &[&dyn CaseNotion],
+    asked: Option<&str>,
+) -> Result<Correlated, CorrelateError> {
     let mut writer = dataset.writer(Role::Derived, &format!("correlate, process {}", std::process::id()))?;
     let mut transaction = writer.begin()?;
     // All that is derived will be of this version.
     transaction.update_manifest(|manifest| manifest.format_version = FORMAT_VERSION)?;
-    let mut gathered = Gathered::new(notions, has_traces(dataset)? || dataset.row_count::<TaskRun<'static>>()? > 0);
-    parts.for_each(|jobs| gathered.add(jobs))?;
-    let Gathered { mut result, links, rows, known, .. } = gathered;
-    result.cases = notions.iter().map(|notion| (notion.name(), 0)).collect();
-    for (of_notion, count) in result.cases.iter_mut().zip(gathered.cases) {
-        of_notion.1 = count.count();
-    }
+    let with_traces = has_traces(dataset)?;
+    let mut all: Vec<OfNotion<'_>> = (0i64..).zip(notions).map(|(place, notion)| OfNotion::new(place, *notion)).collect();
+    let mut gathered = Gathered::new(with_traces || dataset.row_count::<TaskRun<'static>>()? > 0);
+    parts.for_each(|jobs| {
+        gathered.add(jobs)?;
+        let entities = Entities::of(jobs);
+        all.iter_mut().filter(|of| !of.notion.needs_data_flow()).try_for_each(|of| of.add(&entities, &mut gathered.rows))
+    })?;
+    let Gathered { mut result, links, mut rows, known, .. } = gathered;
     write_sorted::<Link<'static>>(links, &mut transaction)?;
-    write_sorted::<Case<'static>>(rows, &mut transaction)?;
-    let entities = Entities::read(dataset, known_jobs(known))?;
-    result.tasks = entities.tasks.len();
-    result.attributed = attribute(dataset, &entities, &mut transaction)?;
+
+    let known = entities::Entities::read(dataset, known_jobs(known))?;
+    result.tasks = known.tasks.len();
+    let mut given = exchanges::Rows::default();
+    result.attributed = if with_traces && all.iter().any(|of| of.notion.needs_data_flow()) {
+        attribute_telling(dataset, &known, &mut transaction, &mut given)?
+    } else {
+        attribute(dataset, &known, &mut transaction)?
+    };
+    drop(known);
     let mut diagnostics = Builder::<DiagnosticRow<'static>>::new();
     diagnostics.extend(result.attributed.diagnostics.rows("correlate", None));
     transaction.replace(diagnostics)?;
+
+    let exchanges = Exchanges::find(parts, &given.finish()?)?;
+    all.retain(|of| !of.notion.needs_data_flow() || exchanges.any() || asked == Some(of.notion.name()));
+    if all.iter().any(|of| of.notion.needs_data_flow()) {
+        parts.for_each(|jobs| {
+            let entities = Entities { jobs, exchanges: &exchanges };
+            all.iter_mut().filter(|of| of.notion.needs_data_flow()).try_for_each(|of| of.add(&entities, &mut rows))
+        })?;
+    }
+    result.cases = all.iter().map(|of| (of.notion.name(), of.whole + of.going_on.len())).collect();
+    result.jobs_exchanged_data = exchanges.any();
+    result.case_rows = all.iter().map(|of| of.rows).sum();
+    drop(all);
+    write_sorted::<Case<'static>>(rows, &mut transaction)?;
     transaction.commit()?;
     Ok(result)
 }
 
-/// The cases of a notion, counted.
-enum Cases {
-    /// Each lies within one part.
-    Counted(usize),
-    /// One can go on in another part: their ids.
-    Ids(FxHashSet<String>),
+/// Whether an attempt is one, and no record of an array beside its tasks.
+fn is_one(jobs: &Jobs) -> impl Fn(&usize) -> bool + '_ {
+    |at| !jobs.is_array_record(&jobs.attempts[*at])
 }
 
-impl Cases {
-    fn count(&self) -> usize {
-        match self {
-            Self::Counted(count) => *count,
-            Self::Ids(ids) => ids.len(),
+/// What is gathered of the parts for one notion.
+struct OfNotion<'n> {
+    /// Its place among the notions.
+    place: i64,
+    notion: &'n dyn CaseNotion,
+    /// Cases that lie within one part, counted.
+    whole: usize,
+    /// The ids of those that can go on in another.
+    going_on: FxHashSet<String>,
+    rows: usize,
+}
+
+impl<'n> OfNotion<'n> {
+    fn new(place: i64, notion: &'n dyn CaseNotion) -> Self {
+        Self { place, notion, whole: 0, going_on: FxHashSet::default(), rows: 0 }
+    }
+
+    fn add(&mut self, entities: &Entities<'_>, rows: &mut Sorter) -> Result<(), CorrelateError> {
+        let jobs = entities.jobs;
+        let assignment = self.notion.assign(entities);
+        let mut key = Vec::new();
+        for at in (0..jobs.attempts.len()).filter(is_one(jobs)) {
+            let attempt = &jobs.attempts[at];
+            let row = Case {
+                notion: self.notion.name().into(),
+                case_id: assignment.id_of(at).into(),
+                cluster: jobs.text(attempt.cluster).into(),
+                job: jobs.text(attempt.job).into(),
+                job_id: attempt.job_id,
+                submit_ns: attempt.submit_ns.get(),
+                attempt: i64::from(attempt.number),
+                ..Case::default()
+            };
+            self.rows += 1;
+            key.clear();
+            put_ordered(self.place, &mut key);
+            jobs.put_order(attempt, &mut key);
+            rows.push(&key, |bytes| row.put(bytes)).map_err(CorrelateError::Temporary)?;
         }
+        for (id, goes_on) in assignment.ids.into_iter().zip(assignment.goes_on) {
+            if goes_on {
+                self.going_on.insert(id);
+            } else {
+                self.whole += 1;
+            }
+        }
+        Ok(())
     }
 }
 
 /// What is gathered of the parts.
-struct Gathered<'n> {
-    notions: &'n [&'n dyn CaseNotion],
-    cases: Vec<Cases>,
+struct Gathered {
     links: Sorter,
+    /// Of `cases`.
     rows: Sorter,
     /// Attempts by which processes and tasks find their job, where there are any.
     known: Vec<KnownJob>,
@@ -102,20 +173,9 @@ struct Gathered<'n> {
     result: Correlated,
 }
 
-impl<'n> Gathered<'n> {
-    fn new(notions: &'n [&'n dyn CaseNotion], with_known: bool) -> Self {
-        let cases = |notion: &&dyn CaseNotion| {
-            if notion.within_parts() { Cases::Counted(0) } else { Cases::Ids(FxHashSet::default()) }
-        };
-        Self {
-            notions,
-            cases: notions.iter().map(cases).collect(),
-            links: Sorter::default(),
-            rows: Sorter::default(),
-            known: Vec::new(),
-            with_known,
-            result: Correlated::default(),
-        }
+impl Gathered {
+    fn new(with_known: bool) -> Self {
+        Self { links: Sorter::default(), rows: Sorter::default(), known: Vec::new(), with_known, result: Correlated::default() }
     }
 
     fn add(&mut self, jobs: &Jobs) -> Result<(), CorrelateError> {
@@ -131,33 +191,7 @@ impl<'n> Gathered<'n> {
             put_ordered(number, &mut key);
             self.links.push(&key, |bytes| link.put(bytes)).map_err(CorrelateError::Temporary)?;
         }
-        let is_one = |at: &usize| !jobs.is_array_record(&jobs.attempts[*at]);
-        self.result.attempts += (0..jobs.attempts.len()).filter(is_one).count();
-        for (place, (notion, cases)) in (0i64..).zip(self.notions.iter().zip(&mut self.cases)) {
-            let assignment = notion.assign(jobs);
-            for at in (0..jobs.attempts.len()).filter(is_one) {
-                let attempt = &jobs.attempts[at];
-                let row = Case {
-                    notion: notion.name().into(),
-                    case_id: assignment.id_of(at).into(),
-                    cluster: jobs.text(attempt.cluster).into(),
-                    job: jobs.text(attempt.job).into(),
-                    job_id: attempt.job_id,
-                    submit_ns: attempt.submit_ns.get(),
-                    attempt: i64::from(attempt.number),
-                    ..Case::default()
-                };
-                self.result.case_rows += 1;
-                key.clear();
-                put_ordered(place, &mut key);
-                jobs.put_order(attempt, &mut key);
-                self.rows.push(&key, |bytes| row.put(bytes)).map_err(CorrelateError::Temporary)?;
-            }
-            match cases {
-                Cases::Counted(count) => *count += assignment.ids.len(),
-                Cases::Ids(ids) => ids.extend(assignment.ids),
-            }
-        }
+        self.result.attempts += (0..jobs.attempts.len()).filter(is_one(jobs)).count();
         if self.with_known {
             self.known.extend(of_part(jobs));
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use flowmine_correlate::cases::{AccountGroup, CaseNotion, Dependency};
+use flowmine_correlate::cases::{AccountGroup, CaseNotion, Dependency, Entities};
 use flowmine_correlate::{EventLog, Filter, Jobs, Timestamp};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_extract_slurm::import_files;
@@ -506,7 +506,7 @@ fn nothing_of_a_recorded_queue_comes_through() {
         check("Jobs.strings", text, true);
     }
     for notion in [&Dependency as &dyn CaseNotion, &AccountGroup] {
-        for id in notion.assign(&jobs).ids {
+        for id in notion.assign(&Entities::of(&jobs)).ids {
             check("case id", id.strip_prefix(notion.name()).unwrap(), false);
         }
     }
@@ -548,12 +548,13 @@ fn structure_stays() {
         }
     }
     for notion in [&Dependency as &dyn CaseNotion, &AccountGroup] {
-        assert_eq!(notion.assign(&plain).case_of, notion.assign(&coded).case_of, "{}", notion.name());
+        let case_of = |jobs| notion.assign(&Entities::of(jobs)).case_of;
+        assert_eq!(case_of(&plain), case_of(&coded), "{}", notion.name());
     }
     // A filter's names are of the originals: they are looked up by their codes.
     let filtered = |jobs: &Jobs, user: String, account: String| {
         let filter = Filter { users: vec![user], accounts: vec![account], ..Filter::default() };
-        EventLog::build(jobs, &Dependency, &filter).cases.len()
+        EventLog::build(&Entities::of(jobs), &Dependency, &filter).cases.len()
     };
     let of_alice = filtered(&plain, "fm-alice".to_owned(), "physics".to_owned());
     assert!(of_alice > 0);

@@ -136,7 +136,7 @@ impl World {
         transaction.commit().expect("a commit");
         let rules = RowRules::default();
         let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).expect("no jobs");
-        correlate(&dataset, &parts, ALL).expect("attributed");
+        correlate(&dataset, &parts, ALL, None).expect("attributed");
         (dir, dataset)
     }
 }

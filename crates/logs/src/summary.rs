@@ -1,6 +1,6 @@
 //! What a dataset holds, in numbers: the case study's Table 2 and a little more.
 //!
-//! In go jobs in parts, a filter and the notions to count cases of; out comes a [`Summary`], which serialises as it is and has a text for terminals with names
+//! In go entities in parts, a filter and the notions to count cases of; out comes a [`Summary`], which serialises as it is and has a text for terminals with names
 //! made harmless.
 //!
 //! A *job* is what Slurm calls one: an array task, a component of a heterogeneous job, or another job, however many attempts it took.
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use flowmine_correlate::cases::CaseNotion;
-use flowmine_correlate::{EventLog, Filter, Jobs, Maybe, Sym};
+use flowmine_correlate::{Entities, EventLog, Filter, Maybe, Sym};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_schema::tables::DiagnosticRow;
 use flowmine_schema::text::visible;
@@ -122,7 +122,7 @@ pub struct SummaryBuilder<'a> {
     accounts_with_dependencies: FxHashSet<Named>,
     cpus: Sum,
     memory: Sum,
-    /// Of each notion whose cases can go on in another part, their ids.
+    /// Of each notion the ids of the cases that can go on in another part.
     cases: Vec<FxHashSet<String>>,
 }
 
@@ -145,7 +145,8 @@ impl<'a> SummaryBuilder<'a> {
     }
 
     /// Adds the jobs of one part, or all.
-    pub fn add(&mut self, jobs: &Jobs) {
+    pub fn add(&mut self, entities: &Entities<'_>) {
+        let jobs = entities.jobs;
         let resolved = self.filter.resolve(jobs);
         let summary = &mut self.summary;
         let waiting: FxHashSet<u32> = jobs.dependencies.terms.iter().map(|t| t.attempt).collect();
@@ -194,12 +195,10 @@ impl<'a> SummaryBuilder<'a> {
             }
         }
         for (notion, ids) in self.notions.iter().zip(&mut self.cases) {
-            let cases = EventLog::build(jobs, *notion, self.filter).cases;
-            if notion.within_parts() {
-                *summary.cases.entry(notion.name().to_owned()).or_default() += cases.len() as u64;
-            } else {
-                ids.extend(cases.into_iter().map(|case| case.id));
-            }
+            let (going_on, whole): (Vec<_>, Vec<_>) =
+                EventLog::build(entities, *notion, self.filter).cases.into_iter().partition(|case| case.goes_on);
+            *summary.cases.entry(notion.name().to_owned()).or_default() += whole.len() as u64;
+            ids.extend(going_on.into_iter().map(|case| case.id));
         }
     }
 
@@ -214,8 +213,8 @@ impl<'a> SummaryBuilder<'a> {
         summary.share_of_jobs_with_dependencies = share(summary.jobs_with_dependencies, summary.jobs);
         summary.share_of_accounts_with_dependencies = share(summary.accounts_with_dependencies, summary.accounts);
         (summary.cpus, summary.memory_bytes) = (self.cpus.mean(), self.memory.mean());
-        for (notion, ids) in self.notions.iter().zip(self.cases).filter(|(notion, _)| !notion.within_parts()) {
-            summary.cases.insert(notion.name().to_owned(), ids.len() as u64);
+        for (notion, ids) in self.notions.iter().zip(self.cases) {
+            *summary.cases.entry(notion.name().to_owned()).or_default() += ids.len() as u64;
         }
         summary
     }

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use flowmine_correlate::attempts::JobRow;
-use flowmine_correlate::cases::ALL;
+use flowmine_correlate::cases::{ALL, telling};
 use flowmine_correlate::dependencies::DependencyRow;
 use flowmine_correlate::jobs::JobsBuilder;
-use flowmine_correlate::{Filter, Jobs, Timestamp};
+use flowmine_correlate::{Entities, Exchanges, Filter, Jobs, Timestamp};
 use flowmine_eventlog::{Counts, ocel, xes};
 use flowmine_logs::job_log::{Finished, JobLogs};
 use flowmine_logs::summary::{Summary, SummaryBuilder};
@@ -101,7 +101,7 @@ fn xes_of(jobs: &Jobs) -> String {
 
 fn logs_of(jobs: &Jobs, filter: &Filter) -> Finished {
     let mut logs = JobLogs::new(filter.clone(), true, ALL, TracedJobs::default());
-    logs.add(jobs).unwrap();
+    logs.add(&Entities::of(jobs)).unwrap();
     logs.finish().unwrap()
 }
 
@@ -329,8 +329,9 @@ fn a_host_list_that_is_none_is_one_object_and_counted() {
 
 fn summary(jobs: &Jobs) -> Summary {
     let filter = Filter::default();
-    let mut builder = SummaryBuilder::new(&filter, ALL);
-    builder.add(jobs);
+    let telling = telling(&Exchanges::default());
+    let mut builder = SummaryBuilder::new(&filter, &telling);
+    builder.add(&Entities::of(jobs));
     builder.finish()
 }
 

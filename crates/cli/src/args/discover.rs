@@ -288,7 +288,7 @@ pub struct Discover {
     /// operations on files with this path, in which * stands for any text.
     #[arg(long, value_name = "PATH")]
     pub file: Option<String>,
-    /// What a case is: dependency (when not given), account-group, task-run (the tasks of a workflow engine's run; when not given and there are no jobs), task-session (of a run and of
+    /// What a case is: dependency (when not given), account-group, data-flow (jobs of which one read what another wrote, as traced; needs `flowmine correlate`), task-run (the tasks of a workflow engine's run; when not given and there are no jobs), task-session (of a run and of
     /// those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or object:TYPE for the objects of
     /// a type. The cases of an XES file are its traces when not given.
     #[arg(long, value_name = "NAME")]

@@ -13,11 +13,15 @@ use crate::{Outcome, messages, output};
 pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
     let only = args.case_notion.as_deref().map(jobs::notion).transpose()?;
     let dataset = jobs::open(&args.dataset, args.written)?;
+    only.map(|only| jobs::has_data_flow(&dataset, only)).transpose()?;
     let rules = RowRules::default();
     let parts = jobs::parts(&dataset, TimestampArg::default(), &rules)?;
     let stage = Stage::new("correlating");
-    let done = flowmine_correlate::correlate(&dataset, &parts, cases::ALL)?;
+    let done = flowmine_correlate::correlate(&dataset, &parts, cases::ALL, only.map(|only| only.name()))?;
     drop(stage);
+    if let Some(only) = only.filter(|only| only.needs_data_flow() && !done.jobs_exchanged_data) {
+        jobs::without_exchange(only);
+    }
     messages::diagnostics("dataset", &done.diagnostics);
     output::write(None, |out| {
         // A dataset of traces and tasks need not have jobs.

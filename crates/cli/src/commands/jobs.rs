@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use flowmine_attribution::has_traces;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
-use flowmine_correlate::{Filter, Jobs, RowRules, Timestamp};
+use flowmine_correlate::{Exchanges, Filter, Jobs, RowRules, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_logs::log_file::stored;
-use flowmine_logs::task_log::TaskNotion;
+use flowmine_logs::task_log::{self, TaskNotion};
 use flowmine_schema::tables::JobState;
 use flowmine_schema::time;
 
@@ -117,4 +118,41 @@ pub fn notion(name: &str) -> anyhow::Result<&'static dyn CaseNotion> {
         let known: Vec<String> = of_jobs.chain(of_tasks).map(|(name, what)| format!("{name} ({what})")).collect();
         anyhow::anyhow!("there is no case notion {name:?}; there are: {}", known.join(", "))
     })
+}
+
+/// What some notions need to know of jobs beyond what Slurm tells: nothing is read where none does. Where it cannot be known that is an error, since the
+/// cases would be those of another notion; where there is nothing to know it is said.
+pub fn exchanges(dataset: &Dataset, parts: &Parts<'_>, rules: &RowRules, notions: &[&'static dyn CaseNotion]) -> anyhow::Result<Exchanges> {
+    let Some(notion) = notions.iter().find(|notion| notion.needs_data_flow()) else { return Ok(Exchanges::default()) };
+    has_data_flow(dataset, *notion)?;
+    anyhow::ensure!(
+        !task_log::is_uncorrelated(dataset)?,
+        "{}: which job read what another wrote is not known yet: run `flowmine correlate` first",
+        notion.name()
+    );
+    let exchanges = Exchanges::read(dataset, rules, parts)?;
+    if !exchanges.any() {
+        without_exchange(*notion);
+    }
+    Ok(exchanges)
+}
+
+/// Whether something was traced from which a notion could learn who gave data to whom; an error where not.
+pub fn has_data_flow(dataset: &Dataset, notion: &dyn CaseNotion) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        !notion.needs_data_flow() || has_traces(dataset)?,
+        "{} needs to know which job read what another wrote, and the dataset has no traces (docs/tracing.md): the case notion {} needs none",
+        notion.name(),
+        cases::ALL[0].name()
+    );
+    Ok(())
+}
+
+/// Says that a notion tells nothing that the first one does not.
+pub fn without_exchange(notion: &dyn CaseNotion) {
+    messages::warning(&format!(
+        "{}: no job is known to have read what another wrote, so that the cases are those of the notion {}",
+        notion.name(),
+        cases::ALL[0].name()
+    ));
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use flowmine_activity_log::{ActivityLog, Filter};
+use flowmine_correlate::Entities;
 use flowmine_dataset::Dataset;
 use flowmine_logs::columns::{self, JobColumns, ReadOptions, Unit};
 use flowmine_logs::log_file::{Content, LogRules};
@@ -210,12 +211,13 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
             let traced = task_log::of_jobs(&dataset, &rules)?;
             let parts = jobs::parts(&dataset, args.timestamp, &rules)?;
             let _stage = Stage::new("making the log");
+            let exchanges = jobs::exchanges(&dataset, &parts, &rules, &[notion])?;
             let (mut unknown, mut odd) = (jobs::Unknown::new(&filter), Diagnostics::default());
             let mut log = JobColumns::new(&dataset, notion, &filter, &traced, &options)?;
             parts.for_each(|jobs| -> anyhow::Result<()> {
                 odd.extend(jobs.diagnostics.clone());
                 unknown.look(jobs);
-                Ok(log.add(jobs)?)
+                Ok(log.add(&Entities { jobs, exchanges: &exchanges })?)
             })?;
             messages::diagnostics("dataset", &odd);
             unknown.say(&args.filter);

@@ -12,7 +12,7 @@ use anyhow::Context;
 use flowmine_activity_log::ActivityLog;
 use flowmine_correlate::cases;
 use flowmine_correlate::parts::Parts;
-use flowmine_correlate::{CorrelateError, Filter, RowRules};
+use flowmine_correlate::{CorrelateError, Entities, Exchanges, Filter, RowRules};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_discover::dag::Dag;
 use flowmine_discover::dfg::dfg;
@@ -132,7 +132,10 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
     let mut written = Written { out: &args.out, formats: &args.formats, files: Vec::new(), counts: Counts::default() };
     let stage = Stage::new("making logs");
     let with_objects = args.formats.iter().any(|format| format.has_objects());
-    let notions = if has_jobs { cases::ALL } else { &[] };
+    // Only what was traced tells who gave data to whom.
+    let exchanges = if has_jobs && has_more { Exchanges::read(&dataset, &rules, &parts)? } else { Exchanges::default() };
+    let telling = cases::telling(&exchanges);
+    let notions = if has_jobs { &telling[..] } else { &[] };
     let traced = task_log::of_jobs(&dataset, &rules)?;
     let options = ReadOptions::default();
     let mut columns = Vec::new();
@@ -140,16 +143,17 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         columns.push(JobColumns::new(&dataset, *notion, &filter, &traced, &options)?);
     }
     let mut logs = JobLogs::new(filter.clone(), with_objects, notions, task_log::of_jobs(&dataset, &rules)?);
-    let mut summary = SummaryBuilder::new(&filter, cases::ALL);
+    let mut summary = SummaryBuilder::new(&filter, &telling);
     let (mut unknown, mut odd) = (jobs::Unknown::new(&filter), Diagnostics::default());
     parts.for_each(|jobs| -> anyhow::Result<()> {
         odd.extend(jobs.diagnostics.clone());
         unknown.look(jobs);
-        summary.add(jobs);
+        let entities = Entities { jobs, exchanges: &exchanges };
+        summary.add(&entities);
         for columns in &mut columns {
-            columns.add(jobs)?;
+            columns.add(&entities)?;
         }
-        Ok(logs.add(jobs)?)
+        Ok(logs.add(&entities)?)
     })?;
     drop(parts);
     messages::diagnostics("dataset", &odd);
@@ -254,7 +258,7 @@ impl Numbers {
 
 fn correlate(dataset: &Dataset, parts: &Parts<'_>) -> anyhow::Result<()> {
     let _stage = Stage::new("correlating");
-    match flowmine_correlate::correlate(dataset, parts, cases::ALL) {
+    match flowmine_correlate::correlate(dataset, parts, cases::ALL, None) {
         Ok(_) => {}
         // Somebody else's dataset can be read all the same.
         Err(CorrelateError::Dataset(error @ DatasetError::Locked { .. })) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 use flowmine_correlate::cases::{self, CaseNotion};
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};
 use flowmine_correlate::row_rules::RowRules;
-use flowmine_correlate::{Filter, Timestamp};
+use flowmine_correlate::{Entities, Filter, Timestamp};
 use flowmine_dataset::Dataset;
 use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::{CaseLog, LogError, ObjectLog};
@@ -145,10 +145,12 @@ pub fn job_logs(dataset: &Dataset, wanted: &Selection<'_>) -> anyhow::Result<Fin
     let mut logs = JobLogs::new(filter.clone(), objects, wanted.notions, traced);
     if objects || !wanted.notions.is_empty() {
         let mut odd = Diagnostics::default();
-        Parts::of(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE)?.for_each(|jobs| -> anyhow::Result<()> {
+        let parts = Parts::of(dataset, wanted.timestamp, wanted.rules, ROWS_AT_ONCE)?;
+        let exchanges = super::jobs::exchanges(dataset, &parts, wanted.rules, wanted.notions)?;
+        parts.for_each(|jobs| -> anyhow::Result<()> {
             odd.extend(jobs.diagnostics.clone());
             unknown.look(jobs);
-            Ok(logs.add(jobs)?)
+            Ok(logs.add(&Entities { jobs, exchanges: &exchanges })?)
         })?;
         messages::diagnostics("dataset", &odd);
         unknown.say(wanted.filter);

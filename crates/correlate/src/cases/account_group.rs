@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 use flowmine_schema::text::ids::escape;
 
+use super::entities::Entities;
 use super::notion::{Assignment, CaseNotion};
-use crate::jobs::Jobs;
 
 /// One case for each account and group.
 #[derive(Debug, Clone, Copy)]
@@ -27,8 +27,9 @@ impl CaseNotion for AccountGroup {
         false
     }
 
-    fn assign(&self, jobs: &Jobs) -> Assignment {
-        let mut ids = Vec::new();
+    fn assign(&self, entities: &Entities<'_>) -> Assignment {
+        let jobs = entities.jobs;
+        let mut assignment = Assignment::default();
         let mut known = FxHashMap::default();
         let mut case_of = Vec::with_capacity(jobs.attempts.len());
         for attempt in &jobs.attempts {
@@ -42,11 +43,10 @@ impl CaseNotion for AccountGroup {
                         None => id.push_str("(none)"),
                     }
                 }
-                ids.push(id);
-                ids.len() as u32 - 1
+                assignment.case(id, true)
             });
             case_of.push(case);
         }
-        Assignment { ids, case_of }
+        Assignment { case_of, ..assignment }
     }
 }

@@ -1,5 +1,5 @@
 use super::support::*;
-use crate::cases::{ALL, AccountGroup, Dependency, find};
+use crate::cases::{ALL, AccountGroup, Dependency, Entities, find};
 use crate::dependencies::Target;
 use crate::{EventLog, Filter};
 
@@ -209,7 +209,7 @@ fn clusters_are_apart() {
 
 #[test]
 fn notions_are_found_by_name() {
-    assert_eq!(ALL.iter().map(|n| n.name()).collect::<Vec<_>>(), ["dependency", "account-group"]);
+    assert_eq!(ALL.iter().map(|n| n.name()).collect::<Vec<_>>(), ["dependency", "account-group", "data-flow"]);
     assert!(ALL.iter().all(|n| find(n.name()).is_some_and(|found| found.description() == n.description())));
     assert!(find("nothing").is_none());
 }
@@ -221,7 +221,7 @@ fn filters() {
     rows.states[2].user = None;
     let jobs = rows.jobs();
     let of = |filter: Filter| -> Vec<String> {
-        let log = EventLog::build(&jobs, &Dependency, &filter);
+        let log = EventLog::build(&Entities::of(&jobs), &Dependency, &filter);
         assert_eq!(log.event_count(), log.cases.iter().map(|c| log.events(c).len()).sum::<usize>());
         log.cases.into_iter().map(|c| c.id).collect()
     };

@@ -2,6 +2,7 @@
 
 mod attempts;
 mod cases;
+mod data_flow;
 mod events;
 mod known_jobs;
 mod properties;

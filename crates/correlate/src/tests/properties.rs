@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::support::*;
-use crate::cases::ALL;
+use crate::cases::{ALL, Entities};
 use crate::jobs::Jobs;
 use crate::parts::Parts;
 use crate::row_rules::RowRules;
@@ -13,9 +13,9 @@ const SEEN_AFTER: i64 = 3;
 
 /// What happened to one job: its id from a small range, so that ids meet, and a few steps.
 #[derive(Debug, Clone)]
-struct Life {
-    label: String,
-    submit: i64,
+pub struct Life {
+    pub label: String,
+    pub submit: i64,
     steps: Vec<(u8, i64)>,
     waits_for: Vec<(u8, u8)>,
     user: u8,
@@ -69,7 +69,7 @@ impl Life {
 }
 
 /// Lives with different (label, submit): rows of different lives belong to different attempts.
-fn lives() -> impl Strategy<Value = Vec<Life>> {
+pub fn lives() -> impl Strategy<Value = Vec<Life>> {
     prop::collection::vec(life(), 1..14).prop_map(|mut lives| {
         lives.sort_by_key(|l| (l.label.clone(), l.submit));
         lives.dedup_by_key(|l| (l.label.clone(), l.submit));
@@ -77,7 +77,7 @@ fn lives() -> impl Strategy<Value = Vec<Life>> {
     })
 }
 
-fn together<'a>(lives: impl Iterator<Item = &'a Life>) -> Rows {
+pub fn together<'a>(lives: impl Iterator<Item = &'a Life>) -> Rows {
     let mut all = Rows::default();
     for life in lives {
         let rows = life.rows();
@@ -88,7 +88,7 @@ fn together<'a>(lives: impl Iterator<Item = &'a Life>) -> Rows {
 }
 
 /// Rows of different jobs dealt into each other, those of one job in order.
-fn interleaved(lives: &[Life]) -> Rows {
+pub fn interleaved(lives: &[Life]) -> Rows {
     let mut all = Rows::default();
     let mut queues: Vec<_> = lives.iter().rev().map(|l| l.rows()).map(|r| (r.states.into_iter(), r.dependencies.into_iter())).collect();
     let mut some = true;
@@ -127,7 +127,8 @@ proptest! {
     fn every_attempt_is_in_one_case_and_every_event_in_one_trace(lives in lives()) {
         let jobs = together(lives.iter()).jobs();
         for notion in ALL {
-            let assignment = notion.assign(&jobs);
+            let entities = Entities::of(&jobs);
+            let assignment = notion.assign(&entities);
             prop_assert_eq!(assignment.case_of.len(), jobs.attempts.len());
             let mut ids = assignment.ids.clone();
             ids.sort();
@@ -137,7 +138,7 @@ proptest! {
                 let prefix = format!("{}:", notion.name());
                 prop_assert!(id.starts_with(&prefix));
             }
-            let log = EventLog::build(&jobs, *notion, &Filter::default());
+            let log = EventLog::build(&entities, *notion, &Filter::default());
             let mut seen = vec![0; jobs.events.len()];
             let mut last = (i64::MIN, String::new());
             for case in &log.cases {
@@ -171,7 +172,7 @@ proptest! {
         let before = together(lives[..cut].iter()).jobs();
         let after = together(lives.iter()).jobs();
         for notion in ALL {
-            let (old, new) = (notion.assign(&before), notion.assign(&after));
+            let (old, new) = (notion.assign(&Entities::of(&before)), notion.assign(&Entities::of(&after)));
             let old_ids: Vec<&str> = old.ids.iter().map(String::as_str).collect();
             for (at, attempt) in before.attempts.iter().enumerate() {
                 let id = before.attempt_id(attempt);
@@ -191,7 +192,7 @@ proptest! {
 
 /// What is known of every attempt, sorted: its name, cases, events, and what it waits for.
 fn told(jobs: &Jobs) -> Vec<String> {
-    let assignments: Vec<_> = ALL.iter().map(|notion| notion.assign(jobs)).collect();
+    let assignments: Vec<_> = ALL.iter().map(|notion| notion.assign(&Entities::of(jobs))).collect();
     let mut all: Vec<String> = (0u32..)
         .zip(&jobs.attempts)
         .map(|(at, attempt)| {

@@ -5,7 +5,7 @@ use flowmine_schema::tables::{JobDependency, JobState, change, source};
 use flowmine_schema::time::SECOND_NS;
 
 use crate::attempts::JobRow;
-use crate::cases::{self, CaseNotion};
+use crate::cases::{self, CaseNotion, Entities};
 use crate::dependencies::DependencyRow;
 use crate::jobs::{Jobs, JobsBuilder};
 use crate::{Event, Timestamp};
@@ -183,7 +183,7 @@ impl Rows {
 
 /// `job#attempt` and its case of every attempt, sorted.
 pub fn cases_of(jobs: &Jobs, notion: &dyn CaseNotion) -> Vec<(String, String)> {
-    let assignment = notion.assign(jobs);
+    let assignment = notion.assign(&Entities::of(jobs));
     let name = |(at, a): (usize, &crate::Attempt)| (format!("{}#{}", jobs.text(a.job), a.number), assignment.id_of(at).to_owned());
     let mut all: Vec<_> = jobs.attempts.iter().enumerate().map(name).collect();
     all.sort();

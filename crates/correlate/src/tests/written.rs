@@ -47,13 +47,13 @@ fn what_an_older_version_derived_is_derived_again() {
     let (dir, dataset) = dataset(&rows(), 1);
     let rules = RowRules::default();
     let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
-    correlate(&dataset, &parts, ALL).unwrap();
+    correlate(&dataset, &parts, ALL, None).unwrap();
     let links = dataset.row_count::<Link<'static>>().unwrap();
     let manifest = dir.path().join("d/flowmine.json");
     let older = std::fs::read_to_string(&manifest).unwrap().replace("\"format_version\": 2", "\"format_version\": 1");
     std::fs::write(&manifest, older).unwrap();
     assert!(matches!(dataset.row_count::<Link<'static>>(), Err(DatasetError::Older { found: 1, .. })));
-    correlate(&dataset, &parts, ALL).unwrap();
+    correlate(&dataset, &parts, ALL, None).unwrap();
     assert_eq!(dataset.row_count::<Link<'static>>().unwrap(), links);
 }
 
@@ -64,8 +64,8 @@ fn links_and_cases() {
     let rules = RowRules::default();
     let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
     // Twice: the second replaces the first.
-    correlate(&dataset, &parts, ALL).unwrap();
-    let result = correlate(&dataset, &parts, ALL).unwrap();
+    correlate(&dataset, &parts, ALL, None).unwrap();
+    let result = correlate(&dataset, &parts, ALL, None).unwrap();
     let mut links = Vec::new();
     dataset
         .read::<Link<'static>, DatasetError>(|row| {
@@ -133,6 +133,6 @@ fn an_empty_dataset_has_no_jobs() {
     let dataset = Dataset::open_or_create(&dir.path().join("d")).unwrap();
     let rules = RowRules::default();
     let parts = Parts::of(&dataset, Timestamp::Reported, &rules, ROWS_AT_ONCE).unwrap();
-    let result = correlate(&dataset, &parts, ALL).unwrap();
+    let result = correlate(&dataset, &parts, ALL, None).unwrap();
     assert_eq!((result.attempts, result.links, result.case_rows), (0, 0, 0));
 }

@@ -4,7 +4,7 @@
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LogBuilder, Measure, NONE, TooLarge, Transition};
 use flowmine_correlate::cases::CaseNotion;
-use flowmine_correlate::{Attempt, EventLog, Filter, Jobs, Lifecycle, Sym, state};
+use flowmine_correlate::{Attempt, Entities, EventLog, Filter, Jobs, Lifecycle, Sym, state};
 use flowmine_dataset::{Dataset, DatasetError};
 use flowmine_eventlog::IdHash;
 use flowmine_schema::tables::DataFlow;
@@ -130,6 +130,8 @@ pub struct JobColumns<'a> {
     clusters: Interner,
     part: u32,
     chunks: Vec<Chunk>,
+    /// The chunks whose case can go on in another part, ascending.
+    going_on: Vec<u32>,
     events: Vec<TakenEvent>,
     attempts: Vec<TakenAttempt>,
     measures: Vec<(Measure, i64)>,
@@ -165,6 +167,7 @@ impl<'a> JobColumns<'a> {
             clusters: Interner::default(),
             part: 0,
             chunks: Vec::new(),
+            going_on: Vec::new(),
             events: Vec::new(),
             attempts: Vec::new(),
             measures: Vec::new(),
@@ -177,8 +180,9 @@ impl<'a> JobColumns<'a> {
     ///
     /// # Errors
     /// When there are too many events.
-    pub fn add(&mut self, jobs: &Jobs) -> Result<(), TooLarge> {
-        let log = EventLog::build(jobs, self.notion, self.filter);
+    pub fn add(&mut self, entities: &Entities<'_>) -> Result<(), TooLarge> {
+        let jobs = entities.jobs;
+        let log = EventLog::build(entities, self.notion, self.filter);
         if self.events.len() + log.event_count() >= NONE as usize - 4 {
             return Err(TooLarge { what: "events" });
         }
@@ -209,6 +213,7 @@ impl<'a> JobColumns<'a> {
                 self.events.push(TakenEvent { time_ns: event.time_ns, attempt, activity, transition, ends });
             }
             let events = (first, self.events.len() as u32);
+            self.going_on.extend(case.goes_on.then_some(self.chunks.len() as u32));
             self.chunks.push(Chunk { id: case.id.clone(), first_ns: first_ns.unwrap_or(i64::MIN), events });
         }
         if let Some(by_name) = &mut self.by_name {
@@ -262,19 +267,17 @@ impl<'a> JobColumns<'a> {
         });
     }
 
-    /// The cases in the order of their first event, then by id: which chunks each has. Ids of cases that lie within one part are all different.
+    /// The cases in the order of their first event, then by id: which chunks each has. Ids of cases that do not go on in another part are all different.
     fn cases(&self) -> Vec<Vec<u32>> {
         let mut cases: Vec<Vec<u32>> = Vec::new();
-        if self.notion.within_parts() {
-            cases.extend((0..self.chunks.len() as u32).map(|chunk| vec![chunk]));
-        } else {
-            let mut of_id: FxHashMap<&str, usize> = FxHashMap::default();
-            for (number, chunk) in (0u32..).zip(&self.chunks) {
-                let next = cases.len();
-                match *of_id.entry(&chunk.id).or_insert(next) {
-                    case if case == next => cases.push(vec![number]),
-                    case => cases[case].push(number),
-                }
+        let mut of_id: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut going_on = self.going_on.iter().peekable();
+        for (number, chunk) in (0u32..).zip(&self.chunks) {
+            let next = cases.len();
+            let goes_on = going_on.next_if(|chunk| **chunk == number).is_some();
+            match if goes_on { *of_id.entry(&chunk.id).or_insert(next) } else { next } {
+                case if case == next => cases.push(vec![number]),
+                case => cases[case].push(number),
             }
         }
         let first_ns = |case: &Vec<u32>| case.iter().map(|&chunk| self.chunks[chunk as usize].first_ns).min();

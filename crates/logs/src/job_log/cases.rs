@@ -19,15 +19,15 @@
 //! not known has no attribute. A trace has those of cluster, account, user and group on which all its events agree. `cost` does not apply: Slurm
 //! knows no money.
 //!
-//! Traces come in the order of their first event, then by case id. Where a case can hold jobs that nothing joins (`account-group`), they come by
-//! case id.
+//! Traces come in the order of their first event, then by case id. Where a case can hold jobs that no dependency joins (`account-group`,
+//! `data-flow`), they come by case id.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use flowmine_correlate::attempts::Value as Earlier;
 use flowmine_correlate::cases::CaseNotion;
-use flowmine_correlate::{Attempt, Event, EventLog, Filter, Jobs, Sym, state};
+use flowmine_correlate::{Attempt, Entities, Event, EventLog, Filter, Jobs, Sym, state};
 use flowmine_eventlog::sorted::{SortRecords, SortedRecords};
 use flowmine_eventlog::{Attribute, Batches, CaseHeader, CaseLog, Classifier, LogError, Record, Value, xes};
 use flowmine_spill::{Sorted, Sorter, put_ordered, put_ordered_text};
@@ -83,8 +83,9 @@ impl Builder {
         Self { notion, records: Sorter::default(), open: BTreeMap::new(), traced }
     }
 
-    pub fn add(&mut self, jobs: &Jobs, filter: &Filter) -> Result<(), LogError> {
-        let log = EventLog::build(jobs, self.notion, filter);
+    pub fn add(&mut self, entities: &Entities<'_>, filter: &Filter) -> Result<(), LogError> {
+        let jobs = entities.jobs;
+        let log = EventLog::build(entities, self.notion, filter);
         let mut key = Vec::new();
         for case in &log.cases {
             key.clear();
@@ -106,7 +107,7 @@ impl Builder {
                 put_ordered(number as i64, &mut key);
                 self.records.push_record(&key, &Record::CaseEvent(attributes(jobs, attempt, event, number, &self.traced)))?;
             }
-            if self.notion.within_parts() {
+            if !case.goes_on {
                 key.truncate(case_key);
                 self.frame(&mut key, &case.id, &agreement)?;
             } else {

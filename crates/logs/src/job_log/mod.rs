@@ -10,7 +10,7 @@ pub mod objects;
 use std::rc::Rc;
 
 use flowmine_correlate::cases::CaseNotion;
-use flowmine_correlate::{Filter, Jobs};
+use flowmine_correlate::{Entities, Filter};
 use flowmine_eventlog::LogError;
 use flowmine_schema::diagnostic::Diagnostics;
 
@@ -51,12 +51,12 @@ impl JobLogs {
     ///
     /// # Errors
     /// When the temporary file cannot be written.
-    pub fn add(&mut self, jobs: &Jobs) -> Result<(), LogError> {
+    pub fn add(&mut self, entities: &Entities<'_>) -> Result<(), LogError> {
         if let Some(objects) = &mut self.objects {
-            objects.add(jobs, &self.filter)?;
+            objects.add(entities.jobs, &self.filter)?;
         }
         for cases in &mut self.cases {
-            cases.add(jobs, &self.filter)?;
+            cases.add(entities, &self.filter)?;
         }
         Ok(())
     }

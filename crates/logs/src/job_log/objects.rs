@@ -27,7 +27,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flowmine_correlate::attempts::Value as Earlier;
-use flowmine_correlate::cases::{CaseNotion, Dependency};
+use flowmine_correlate::cases::{CaseNotion, Dependency, Entities};
 use flowmine_correlate::dependencies::Target;
 use flowmine_correlate::log::ResolvedFilter;
 use flowmine_correlate::state::{self, CHANGED, ELIGIBLE, HELD, LEFT, PENDING, RELEASED, RUNNING};
@@ -287,7 +287,7 @@ impl<'j> Part<'j> {
             }
         }
         let mut depends: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        let runs = Dependency.assign(jobs);
+        let runs = Dependency.assign(&Entities::of(jobs));
         let mut run_joined = vec![false; runs.ids.len()];
         // What the record of an array waits for is what its tasks wait for.
         let mut of_arrays: FxHashMap<u32, Vec<u32>> = FxHashMap::default();

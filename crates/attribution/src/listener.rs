@@ -1,0 +1,25 @@
+//! Who hears of derived rows while they are written: before a transaction ends nobody can read them.
+
+use flowmine_schema::tables::{DataFlow, Link};
+
+use crate::AttributionError;
+
+/// Is told each row.
+pub trait Listener {
+    /// A row of `links`, before any of `data_flow`.
+    fn link(&mut self, link: &Link<'_>);
+
+    /// A row of `data_flow`.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn flow(&mut self, flow: &DataFlow<'_>) -> Result<(), AttributionError>;
+}
+
+impl Listener for () {
+    fn link(&mut self, _: &Link<'_>) {}
+
+    fn flow(&mut self, _: &DataFlow<'_>) -> Result<(), AttributionError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! The notion `data-flow`: what declared dependencies connect, or data that went from one job to another, is one case.
+//!
+//! A job is connected to each job that read a version of a file that it wrote, as traces show ([`crate::exchanges`]), and to all that the notion
+//! `dependency` connects it to. So a workflow whose jobs a user chains by files alone is one case, and so is one that an engine submits, which
+//! declares no dependency to Slurm.
+//!
+//! It joins more than workflows: jobs that have nothing to do with each other are one case when they read the same file that a traced job wrote,
+//! such as a reference genome that somebody unpacked once, and so are the workflows that they are part of. A file that was there before anything
+//! was traced joins nobody. A job that was not traced is joined by its declared dependencies only.
+//!
+//! **The id** is `data-flow:<cluster>:<id>` with the id of the case's oldest submission, by the rules of the notion `dependency`.
+
+use rustc_hash::FxHashMap;
+
+use super::entities::Entities;
+use super::notion::{Assignment, CaseNotion};
+use crate::components;
+
+/// Connected components of declared dependencies and of data that jobs gave to each other.
+#[derive(Debug, Clone, Copy)]
+pub struct DataFlow;
+
+impl CaseNotion for DataFlow {
+    fn name(&self) -> &'static str {
+        "data-flow"
+    }
+
+    fn description(&self) -> &'static str {
+        "jobs connected by declared dependencies, or by files that one wrote and another read, as traced"
+    }
+
+    fn within_parts(&self) -> bool {
+        false
+    }
+
+    fn needs_data_flow(&self) -> bool {
+        true
+    }
+
+    fn assign(&self, entities: &Entities<'_>) -> Assignment {
+        let jobs = entities.jobs;
+        let mut assignment = Assignment::default();
+        let mut of_group: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut case_of_submission: Vec<u32> = Vec::with_capacity(jobs.submissions.len());
+        for (at, oldest) in (0u32..).zip(components::oldest(jobs)) {
+            let case = match case_of_submission.get(oldest as usize) {
+                Some(&case) => case,
+                None => match entities.exchanges.group(components::key(jobs, at)) {
+                    Some(group) => *of_group.entry(group).or_insert_with(|| {
+                        let oldest = entities.exchanges.oldest(group).as_key();
+                        assignment.case(components::case_id(self.name(), oldest), true)
+                    }),
+                    None => assignment.case(components::case_id(self.name(), components::key(jobs, at)), false),
+                },
+            };
+            case_of_submission.push(case);
+        }
+        assignment.case_of = jobs.attempts.iter().map(|attempt| case_of_submission[attempt.submission as usize]).collect();
+        assignment
+    }
+}

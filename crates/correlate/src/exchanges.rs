@@ -1,0 +1,182 @@
+//! Which jobs gave data to each other: for case notions that join what exchanged data.
+//!
+//! In go the rows of `data_flow` and `links` ([`Rows`]) and a dataset's jobs in [`Parts`], which are walked through once; out come groups of what
+//! is joined by declared dependencies already ([`crate::components`]) and of which one's job read what a job of another wrote.
+//!
+//! A job gave data to another when that one read a version of a file that it wrote. What a task, a pod or a container did, the jobs did that `links`
+//! say it ran as or belonged to, over others where need be. A job that is not in the dataset joins nobody, nor does one whose cluster is not known. Of
+//! several submissions that had the same id the one counts that a link names, else the last one that there was when the file was
+//! used ([`SLACK_NS`]); without a time of that none.
+//!
+//! Memory grows with what was traced: with the tasks that ran as jobs, and the jobs that exchanged data.
+
+mod rows;
+
+use petgraph::unionfind::UnionFind;
+use rustc_hash::FxHashMap;
+
+use flowmine_dataset::Dataset;
+use flowmine_schema::time::SECOND_NS;
+
+use crate::CorrelateError;
+use crate::components::{self, SubmissionName};
+use crate::parts::Parts;
+use crate::row_rules::RowRules;
+
+use rows::{Done, Job};
+pub use rows::{Rows, SortedRows};
+
+/// How far the clocks of Slurm and of a traced host may be apart; times of Slurm are whole seconds.
+pub const SLACK_NS: i64 = 5 * SECOND_NS;
+
+/// Nothing is known of any exchange.
+pub(crate) static NONE: Exchanges = Exchanges { joined: Vec::new(), oldest: Vec::new(), any: false };
+
+/// Groups of components that exchanged data.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exchanges {
+    /// The oldest submission of each component in a group with others, in order, and the group.
+    joined: Vec<(SubmissionName, u32)>,
+    /// Of each group the oldest submission.
+    oldest: Vec<SubmissionName>,
+    any: bool,
+}
+
+impl Exchanges {
+    /// Reads `data_flow` and `links`, with rules that change each row as they change those of the jobs.
+    ///
+    /// # Errors
+    /// When the dataset or a temporary file cannot be read or written.
+    pub fn read(dataset: &Dataset, rules: &RowRules, parts: &Parts<'_>) -> Result<Self, CorrelateError> {
+        Self::find(parts, &Rows::read(dataset, rules)?.finish()?)
+    }
+
+    /// Finds the groups.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be read.
+    pub fn find(parts: &Parts<'_>, rows: &SortedRows) -> Result<Self, CorrelateError> {
+        if rows.is_empty() {
+            return Ok(Self::default());
+        }
+        let known = Known::find(parts, rows)?;
+        let mut joined = UnionFind::<u32>::new(known.components.len());
+        let mut any = false;
+        rows.for_each(|wrote, read| {
+            let (writers, readers) = (known.submissions(rows, wrote), known.submissions(rows, read));
+            for writer in &writers {
+                for reader in &readers {
+                    any |= !writer.is_of(reader);
+                    joined.union(writer.component, reader.component);
+                }
+            }
+        })?;
+        let mut of_top: FxHashMap<u32, Vec<SubmissionName>> = FxHashMap::default();
+        for (number, component) in (0u32..).zip(known.components) {
+            of_top.entry(joined.find_mut(number)).or_default().push(component);
+        }
+        let mut groups: Vec<Vec<SubmissionName>> = of_top.into_values().filter(|group| group.len() > 1).collect();
+        groups.iter_mut().for_each(|group| group.sort_unstable());
+        groups.sort_unstable();
+        let oldest = groups.iter().map(|group| group[0].clone()).collect();
+        let mut joined: Vec<(SubmissionName, u32)> =
+            (0u32..).zip(groups).flat_map(|(number, group)| group.into_iter().map(move |component| (component, number))).collect();
+        joined.sort_unstable();
+        Ok(Self { joined, oldest, any })
+    }
+
+    /// Whether a job gave data to another, be they joined by dependencies or not.
+    pub fn any(&self) -> bool {
+        self.any
+    }
+
+    /// The group that a component is in with others, by its oldest submission ([`components::key`]).
+    pub fn group(&self, oldest: (i64, &str, i64, u32)) -> Option<u32> {
+        let at = self.joined.binary_search_by(|(component, _)| component.as_key().cmp(&oldest)).ok()?;
+        Some(self.joined[at].1)
+    }
+
+    /// The oldest submission of a group.
+    pub fn oldest(&self, group: u32) -> &SubmissionName {
+        &self.oldest[group as usize]
+    }
+}
+
+/// A submission of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Submission {
+    since_ns: i64,
+    /// When one of its attempts was submitted.
+    submit_ns: Option<i64>,
+    component: u32,
+    /// The job, by its number in [`SortedRows`]: array tasks are jobs of their own.
+    job: u32,
+    generation: u32,
+}
+
+impl Submission {
+    fn is_of(&self, other: &Self) -> bool {
+        (self.job, self.component, self.generation) == (other.job, other.component, other.generation)
+    }
+}
+
+/// The submissions of the jobs that rows name.
+struct Known {
+    of_job: Vec<Vec<Submission>>,
+    components: Vec<SubmissionName>,
+}
+
+impl Known {
+    fn find(parts: &Parts<'_>, rows: &SortedRows) -> Result<Self, CorrelateError> {
+        let mut known = Self { of_job: vec![Vec::new(); rows.jobs()], components: Vec::new() };
+        parts.for_each::<CorrelateError>(|jobs| {
+            let mut oldest: Vec<u32> = Vec::new();
+            // Components do not go on in another part.
+            let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+            for attempt in jobs.attempts.iter().filter(|attempt| !attempt.is_pending_array(&jobs.strings)) {
+                let Some(job) = rows.job(jobs.text(attempt.cluster), jobs.text(attempt.job)) else { continue };
+                if oldest.is_empty() {
+                    oldest = components::oldest(jobs);
+                }
+                let first = oldest[attempt.submission as usize];
+                let component = *numbers.entry(first).or_insert_with(|| {
+                    known.components.push(SubmissionName::of(jobs, first));
+                    known.components.len() as u32 - 1
+                });
+                let generation = jobs.submissions[attempt.submission as usize].generation;
+                let submit_ns = attempt.submit_ns.get();
+                known.of_job[job as usize].push(Submission { since_ns: attempt.since_ns, submit_ns, component, job, generation });
+            }
+            Ok(())
+        })?;
+        known.of_job.iter_mut().for_each(|submissions| submissions.sort_unstable());
+        Ok(known)
+    }
+
+    /// The submissions whose doing it was.
+    fn submissions(&self, rows: &SortedRows, done: Done) -> Vec<Submission> {
+        let mut found: Vec<Submission> = Vec::new();
+        for job in rows.jobs_of(done.by) {
+            if let Some(submission) = self.submission(job, done.at_ns)
+                && !found.iter().any(|other| other.is_of(&submission))
+            {
+                found.push(submission);
+            }
+        }
+        found
+    }
+
+    /// The attempt that is meant; of several at one submission it does not matter which.
+    fn submission(&self, job: &Job, at_ns: Option<i64>) -> Option<Submission> {
+        let all = &self.of_job[job.number as usize];
+        let first = all.first()?;
+        if let Some(named) = all.iter().find(|one| job.submit_ns.is_some() && one.submit_ns == job.submit_ns) {
+            return Some(*named);
+        }
+        if all.iter().all(|one| one.is_of(first)) {
+            return Some(*first);
+        }
+        let there = all.iter().filter(|one| at_ns.is_some_and(|at| one.since_ns <= at.saturating_add(SLACK_NS)));
+        there.last().or(at_ns.map(|_| first)).copied()
+    }
+}
