@@ -52,17 +52,27 @@ pub fn counted<N: Display + From<u8> + PartialEq>(n: N, one: &str, many: &str) -
     format!("{n} {word}")
 }
 
-/// How many diagnostics of an input are shown; all are in the dataset.
+/// How many diagnostics of an input are shown.
 const SHOWN: usize = 10;
 
-/// Shows diagnostics with their places.
-pub fn diagnostics(input: &str, diagnostics: &Diagnostics) {
+/// Whether diagnostics can be looked up later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// In the table `diagnostics`.
+    InDataset,
+    /// Only shown, each time.
+    Nowhere,
+}
+
+/// Shows diagnostics with their places and codes.
+pub fn diagnostics(input: &str, diagnostics: &Diagnostics, kept: Kept) {
     for diagnostic in diagnostics.iter().take(SHOWN) {
         note(&one(input, diagnostic));
     }
     let more = diagnostics.iter().count().saturating_sub(SHOWN);
     if more > 0 {
-        note(&format!("{input}: and {more} more; all stand in the table `diagnostics` of the dataset"));
+        let where_all_are = if kept == Kept::InDataset { "; all stand in the table `diagnostics` of the dataset" } else { "" };
+        note(&format!("{input}: and {more} more{where_all_are}"));
     }
 }
 
@@ -109,6 +119,7 @@ fn one(input: &str, d: &Diagnostic) -> String {
     if d.count > 1 {
         text.push_str(&format!(" ({} times)", d.count));
     }
+    text.push_str(&format!(" [{}]", d.code));
     if let Some(advice) = d.advice {
         text.push_str(&format!(" ({advice})"));
     }

@@ -369,7 +369,7 @@ fn json_that_was_cut() {
     let got = get("squeue_truncated.json");
     assert_eq!(got.labels(), "500:RUNNING 501:PENDING");
     let told: Vec<_> = got.diagnostics.iter().map(|d| (d.code, d.line.is_some(), d.column.is_some())).collect();
-    assert_eq!(told, [("json_syntax", true, true)]);
+    assert_eq!(told, [("json_bad", true, true)]);
     let whole = file("squeue_truncated.json");
     let nothing = get_with(whole[..200].to_vec(), &Options::default()).err();
     assert!(matches!(nothing, Some(ImportError::Json { line: 9.., .. })), "{nothing:?}");

@@ -22,7 +22,7 @@ pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
     if let Some(only) = only.filter(|only| only.needs_data_flow() && !done.jobs_exchanged_data) {
         jobs::without_exchange(only);
     }
-    messages::diagnostics("dataset", &done.diagnostics);
+    messages::diagnostics("dataset", &done.diagnostics, messages::Kept::Nowhere);
     output::write(None, |out| {
         // A dataset of traces and tasks need not have jobs.
         if done.attempts > 0 || (done.tasks == 0 && done.attributed.hosts == 0) {
@@ -34,7 +34,7 @@ pub fn run(args: &Correlate) -> anyhow::Result<Outcome> {
         }
         Ok(attributed(&done, out)?)
     })?;
-    messages::diagnostics("correlate", &done.attributed.diagnostics);
+    messages::diagnostics("correlate", &done.attributed.diagnostics, messages::Kept::InDataset);
     Ok(if done.diagnostics.errors() > 0 { Outcome::WithLosses } else { Outcome::Clean })
 }
 

@@ -106,5 +106,5 @@ fn tell(report: &FileReport, alone: bool) {
     if alone && let Some(kind) = report.kind {
         messages::note(&format!("{}: {}", visible(&name), kind.name()));
     }
-    messages::diagnostics(&name, &report.diagnostics);
+    messages::diagnostics(&name, &report.diagnostics, messages::Kept::InDataset);
 }

@@ -26,7 +26,7 @@ pub fn import(args: &ImportIoCsv) -> anyhow::Result<Outcome> {
     drop(stage);
     let odd: Vec<&FileReport> = reports.iter().filter(|report| !report.diagnostics.is_empty()).collect();
     for report in odd.iter().take(SHOWN) {
-        messages::diagnostics(&report.path.display().to_string(), &report.diagnostics);
+        messages::diagnostics(&report.path.display().to_string(), &report.diagnostics, messages::Kept::InDataset);
     }
     if odd.len() > SHOWN {
         let more = odd.len() - SHOWN;

@@ -219,7 +219,7 @@ fn dataset(args: &Discover, options: ReadOptions) -> anyhow::Result<(Loaded, [&'
                 unknown.look(jobs);
                 Ok(log.add(&Entities { jobs, exchanges: &exchanges })?)
             })?;
-            messages::diagnostics("dataset", &odd);
+            messages::diagnostics("dataset", &odd, messages::Kept::Nowhere);
             unknown.say(&args.filter);
             log.finish(&dataset)?
         }

@@ -147,7 +147,7 @@ fn outcome(report: &Report) -> Outcome {
 fn tell(observer: &Observer<'_>, report: &Report, verbose: bool) {
     let watched = verbose || messages::on_terminal();
     if watched || report.diagnostics.iter().any(|d| d.severity == Severity::Error) || report.accounting_failed.is_some() {
-        messages::diagnostics(&format!("squeue on {}", observer.place()), &report.diagnostics);
+        messages::diagnostics(&format!("squeue on {}", observer.place()), &report.diagnostics, messages::Kept::InDataset);
     }
     if watched {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);

@@ -156,14 +156,14 @@ pub fn run(args: &Run) -> anyhow::Result<Outcome> {
         Ok(logs.add(&entities)?)
     })?;
     drop(parts);
-    messages::diagnostics("dataset", &odd);
+    messages::diagnostics("dataset", &odd, messages::Kept::Nowhere);
     unknown.say(&args.filter);
     let mut logs = logs.finish()?;
     if with_objects {
         let wanted = export::objects(&ObjectsArg::DEFAULT, &Notion::Tasks(TaskNotion::default()));
         logs.objects = Some(source::beside_jobs(&dataset, &rules, &filter, wanted, logs.objects)?);
     }
-    messages::diagnostics("log", &logs.diagnostics);
+    messages::diagnostics("log", &logs.diagnostics, messages::Kept::Nowhere);
     drop(stage);
     for ((notion, log), columns) in notions.iter().zip(&logs.cases).zip(columns) {
         // log.xes.gz and dfg.svg are those of the first notion; each other notion's name is in its files' names.

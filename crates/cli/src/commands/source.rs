@@ -152,11 +152,11 @@ pub fn job_logs(dataset: &Dataset, wanted: &Selection<'_>) -> anyhow::Result<Fin
             unknown.look(jobs);
             Ok(logs.add(&Entities { jobs, exchanges: &exchanges })?)
         })?;
-        messages::diagnostics("dataset", &odd);
+        messages::diagnostics("dataset", &odd, messages::Kept::Nowhere);
         unknown.say(wanted.filter);
     }
     let mut finished = logs.finish()?;
-    messages::diagnostics("log", &finished.diagnostics);
+    messages::diagnostics("log", &finished.diagnostics, messages::Kept::Nowhere);
     if let Some(objects) = wanted.objects {
         finished.objects = Some(beside_jobs(dataset, wanted.rules, &filter, objects, finished.objects)?);
     }

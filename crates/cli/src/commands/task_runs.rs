@@ -34,7 +34,7 @@ pub fn import(engine: &dyn Engine, args: &ImportTasks) -> anyhow::Result<Outcome
     for source in odd.iter().take(SHOWN) {
         // What was fetched lies in a directory that is soon gone.
         let path = source.path.strip_prefix(fetched.path()).unwrap_or(&source.path);
-        messages::diagnostics(&path.display().to_string(), &source.diagnostics);
+        messages::diagnostics(&path.display().to_string(), &source.diagnostics, messages::Kept::InDataset);
     }
     if odd.len() > SHOWN {
         let more = odd.len() - SHOWN;

@@ -214,7 +214,7 @@ pub fn read(
             return Err(ImportError::Json { kind, line, column, why });
         }
         let message = format!("{why}; the {} jobs before it are read, what follows is not", around.jobs);
-        diagnostics.push(Diagnostic::error("json_syntax", message).at(line, Some(column)));
+        diagnostics.push(Diagnostic::error("json_bad", message).at(line, Some(column)));
     }
     if !around.has_jobs {
         return Err(ImportError::Json { kind, line: 1, column: 1, why: "there is no list of jobs".to_owned() });
@@ -481,7 +481,7 @@ mod tests {
         read(b"{\"jobs\": [{\"name\": \"a\"},\n{\"na", FileKind::SqueueJson, &["name"], &mut diagnostics, |_, _| count += 1).unwrap();
         assert_eq!(count, 1);
         let told: Vec<_> = diagnostics.iter().map(|d| (d.code, d.line)).collect();
-        assert_eq!(told, [("json_syntax", Some(2))]);
+        assert_eq!(told, [("json_bad", Some(2))]);
         let nothing = read(b"{\"jobs\": [{\"na", FileKind::SqueueJson, &["name"], &mut diagnostics, |_, _| ());
         assert!(matches!(nothing, Err(ImportError::Json { line: 1, .. })));
     }

@@ -137,11 +137,8 @@ codes! {
     "job_rejected" [Error] "`import squeue`",
         "A job in the JSON has no id, has no state, or is no object; it is left out",
         "";
-    "json_bad" [Error] "`import argo`, `import kubernetes`, `import transform`, `import wfformat`",
-        "An object cannot be read as JSON; it is left out, in WfFormat the whole file",
-        "";
-    "json_syntax" [Error] "`import squeue`",
-        "The JSON ends early or is damaged after some jobs; those before that place are used, what follows is missing",
+    "json_bad" [Error] "`import squeue`, `import argo`, `import kubernetes`, `import transform`, `import wfformat`",
+        "The JSON ends early or is damaged here: an object of an engine is left out (in WfFormat the whole file); of a queue the jobs before that place are used",
         "";
     "json_value" [Warning] "`import squeue`",
         "A value of a job in the JSON is not what it should be, such as a number; it is taken as unknown",
@@ -424,11 +421,11 @@ pub fn markdown() -> String {
         "# Diagnostics\n\n\
          Generated from `crates/schema/src/diagnostic/codes.rs` by `cargo test --release -p flowmine-schema`, which fails when this\n\
          page is stale (`FLOWMINE_UPDATE=1` writes it anew).\n\n\
-         `flowmine` prints what was wrong with an input as a sentence with its place, and the table\n\
-         [`diagnostics`](tables.md#diagnostics) keeps it with its code, by which this page lists it. A warning was read, though\n\
+         `flowmine` prints what was wrong with an input as a sentence with its place and, in brackets, its code, by\n\
+         which this page lists it; the table [`diagnostics`](tables.md#diagnostics) keeps both. A warning was read, though\n\
          something about it is odd or not known; an error was rejected, so that rows are missing. What commands say that read a\n\
          dataset's jobs, or make OCEL logs of them, is printed each time and not kept.\n\n\
-         | code | severity | told by | means | what to do |\n|---|---|---|---|---|\n",
+         | code | severity | reported by | means | what to do |\n|---|---|---|---|---|\n",
     );
     for code in CODES {
         let severities: Vec<&str> = code.severities.iter().map(|severity| severity.name()).collect();
