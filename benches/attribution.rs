@@ -1,10 +1,15 @@
-//! How fast traced operations become tasks' operations: `flowmine correlate` on a made dataset, from Parquet and from the monitoring paper's CSV, beside the paper's own script.
+//! How fast traced operations become tasks' operations: `flowmine correlate` on a made dataset,
+//! from Parquet and from the monitoring paper's CSV, beside the paper's own script.
 //!
-//! `cargo bench --bench attribution [-- --operations N] [--csv]` makes a trace of a workflow in Nextflow's layout: tasks four at a time, each a shell in a control group of its own that opens its
-//! `.command.sh`, reads a file that an earlier task wrote and one that all share (at random places), writes one in order and one by strides, and closes them; and the engine's table of tasks.
-//! Making it does not count. Wall clock, CPU time and the largest memory of the commands are printed, and the sums are compared with what was made.
+//! `cargo bench --bench attribution [-- --operations N] [--csv]` makes a trace of a workflow in
+//! Nextflow's layout: tasks four at a time, each a shell in a control group of its own that opens
+//! its `.command.sh`, reads a file that an earlier task wrote and one that all share (at random
+//! places), writes one in order and one by strides, and closes them; and the engine's table of
+//! tasks. Making it does not count. Wall clock, CPU time and the largest memory of the commands are
+//! printed, and the sums are compared with what was made.
 //!
-//! With `FLOWMINE_PAPER_SCRIPT` (the published `nextflow_eval.py`, run by `FLOWMINE_PYTHON` with the packages that it imports) and `--csv` the script is run on the same files, and ended after
+//! With `FLOWMINE_PAPER_SCRIPT` (the published `nextflow_eval.py`, run by `FLOWMINE_PYTHON` with
+//! the packages that it imports) and `--csv` the script is run on the same files, and ended after
 //! ten minutes. A table of measured values stands in docs/performance.md.
 
 use std::error::Error;

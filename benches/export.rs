@@ -1,8 +1,10 @@
-//! What a large dataset of jobs costs, whole commands: time and peak memory of `flowmine export` in every format, of `correlate`, `discover` and `run`.
+//! What a large dataset of jobs costs, whole commands: time and peak memory of `flowmine export` in
+//! every format, of `correlate`, `discover` and `run`.
 //!
-//! `cargo bench --bench export [-- EVENTS]` makes a dataset of that many events (1,000,000 unless told otherwise): jobs of five rows (pending, configuring,
-//! running, completing, completed; accounting is not asked) in workflows of ten, each waiting for the one before, of 200 users. A table of
-//! measured values stands in docs/performance.md.
+//! `cargo bench --bench export [-- EVENTS]` makes a dataset of that many events (1,000,000 unless
+//! told otherwise): jobs of five rows (pending, configuring, running, completing, completed;
+//! accounting is not asked) in workflows of ten, each waiting for the one before, of 200 users. A
+//! table of measured values stands in docs/performance.md.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -135,7 +137,8 @@ fn measure(events: i64) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Runs a command and gives the most memory that it held, in bytes: `VmHWM` of proc(5), looked at until it ends.
+/// Runs a command and gives the most memory that it held, in bytes: `VmHWM` of proc(5), looked at
+/// until it ends.
 fn peak_of(mut command: Command) -> Result<u64, Box<dyn std::error::Error>> {
     let mut child = command.spawn()?;
     let status = format!("/proc/{}/status", child.id());

@@ -1,10 +1,13 @@
-//! What it costs to write a log: our writers beside those of process_mining and PM4Py, on the same events, in one run.
+//! What it costs to write a log: our writers beside those of process_mining and PM4Py, on the same
+//! events, in one run.
 //!
-//! `cargo bench --bench logs [-- --events N] [--pm4py-events N] [--alone]` makes up a log of N events (1,000,000 unless told otherwise),
-//! each with three objects and four or five attributes, and the same events as cases of ten. Each writer runs in a process of its own, which
-//! prints its time and its peak memory: ours takes the records from a temporary file; the peers read the log first, which is not counted
-//! as time. The best of three counts (PM4Py: one run, on fewer events, because it needs minutes). `--alone` leaves the
-//! peers out. A table of measured values stands in docs/performance.md.
+//! `cargo bench --bench logs [-- --events N] [--pm4py-events N] [--alone]` makes up a log of N
+//! events (1,000,000 unless told otherwise), each with three objects and four or five attributes,
+//! and the same events as cases of ten. Each writer runs in a process of its own, which prints its
+//! time and its peak memory: ours takes the records from a temporary file; the peers read the log
+//! first, which is not counted as time. The best of three counts (PM4Py: one run, on fewer events,
+//! because it needs minutes). `--alone` leaves the peers out. A table of measured values stands in
+//! docs/performance.md.
 
 use std::error::Error;
 use std::fs::File;
@@ -238,8 +241,8 @@ impl CaseLog for Stored {
     }
 }
 
-/// A row of the table: what it is called, the extension, process_mining's options. Its XES module compresses with level 1, its general
-/// interface with level 6.
+/// A row of the table: what it is called, the extension, process_mining's options. Its XES module
+/// compresses with level 1, its general interface with level 6.
 const ROWS: [(&str, &str, &[&str]); 6] = [
     ("OCEL JSON", "json", &[]),
     ("OCEL XML", "xml", &[]),

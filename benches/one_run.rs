@@ -1,10 +1,12 @@
-//! How long the models of one large run take, and how much memory: `flowmine discover --model dag|critical-path` of a made run of many tasks and
-//! versions of files, and `--model profile` of many traced operations.
+//! How long the models of one large run take, and how much memory:
+//! `flowmine discover --model dag|critical-path` of a made run of many tasks and versions of files,
+//! and `--model profile` of many traced operations.
 //!
-//! `cargo bench --bench one_run [-- --tasks N] [--operations N]`: samples of a hundred steps each; a step reads two files of the step before it, one
-//! of the sample's first step and one that all share, and writes ten; one last task reads of each sample. Making it does not count. Wall clock, CPU
-//! time and the largest memory of the commands are printed, and what comes out is compared with what was made. A table of measured values stands in
-//! docs/performance.md.
+//! `cargo bench --bench one_run [-- --tasks N] [--operations N]`: samples of a hundred steps each;
+//! a step reads two files of the step before it, one of the sample's first step and one that all
+//! share, and writes ten; one last task reads of each sample. Making it does not count. Wall clock,
+//! CPU time and the largest memory of the commands are printed, and what comes out is compared with
+//! what was made. A table of measured values stands in docs/performance.md.
 
 use std::error::Error;
 use std::path::Path;

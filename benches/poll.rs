@@ -1,8 +1,10 @@
 //! What one poll of a long queue costs: decode, compare, write.
 //!
-//! `cargo bench --bench poll [-- JOBS]` generates the output of squeue for that many queued jobs (100,000 unless told otherwise), takes it through the
-//! code that `flowmine observe` runs, and prints each part's time and the peak memory of the process. Three polls: everything is new; one
-//! job in a hundred changed; nothing changed. A table of measured values stands in docs/performance.md.
+//! `cargo bench --bench poll [-- JOBS]` generates the output of squeue for that many queued jobs
+//! (100,000 unless told otherwise), takes it through the code that `flowmine observe` runs, and
+//! prints each part's time and the peak memory of the process. Three polls: everything is new; one
+//! job in a hundred changed; nothing changed. A table of measured values stands in
+//! docs/performance.md.
 
 use std::time::{Duration, Instant};
 

@@ -1,9 +1,12 @@
-//! How fast records of the kernel become rows in Parquet: CPU time, and bytes on disk for each event.
+//! How fast records of the kernel become rows in Parquet: CPU time, and bytes on disk for each
+//! event.
 //!
-//! `cargo bench --bench records [-- --events N]` makes up operations of a few processes on many files (reads at growing offsets and random ones, writes,
-//! opens and closes) as the bytes that the kernel side puts into its ring (`bpf/wire.h`), and takes them through the decoder, the recorder and the Parquet
-//! writer. Making them up does not count. CPU time of the whole process counts, so that work handed to other threads is not free. A table of measured values
-//! stands in docs/performance.md.
+//! `cargo bench --bench records [-- --events N]` makes up operations of a few processes on many
+//! files (reads at growing offsets and random ones, writes, opens and closes) as the bytes that the
+//! kernel side puts into its ring (`bpf/wire.h`), and takes them through the decoder, the recorder
+//! and the Parquet writer. Making them up does not count. CPU time of the whole process counts, so
+//! that work handed to other threads is not free. A table of measured values stands in
+//! docs/performance.md.
 
 use std::error::Error;
 use std::path::Path;
@@ -139,7 +142,8 @@ fn size(dir: &Path) -> std::io::Result<u64> {
     Ok(bytes)
 }
 
-/// CPU time of this process, from `/proc/self/stat` (fields 14 and 15, in hundredths of a second on Linux).
+/// CPU time of this process, from `/proc/self/stat` (fields 14 and 15, in hundredths of a second on
+/// Linux).
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after = stat.rsplit_once(')').map_or("", |(_, rest)| rest);

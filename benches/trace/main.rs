@@ -1,9 +1,13 @@
-//! What tracing costs: the same work untraced, traced by flowmine in each way, and by strace and bpftrace, in one run.
+//! What tracing costs: the same work untraced, traced by flowmine in each way, and by strace and
+//! bpftrace, in one run.
 //!
-//! `cargo bench --bench trace [-- --rounds N] [--only WORD] [--ways WORD,…] [--in DIR]` needs root (eBPF), and for all lines the packages strace, bpftrace (with
-//! debugfs mounted), fio, montage, linux-source, flex, bison and bc. In each round each way runs once, in an order that turns with the round, so that what the machine does besides hits all alike. The work measures itself: wall
-//! time, and CPU time (user and system) of all its processes. The ratio to the untraced run of the same round is taken; the median of the rounds is told.
-//! The tracer's own CPU time and what it lost stand beside it. A table of measured values stands in docs/performance.md.
+//! `cargo bench --bench trace [-- --rounds N] [--only WORD] [--ways WORD,…] [--in DIR]` needs root
+//! (eBPF), and for all lines the packages strace, bpftrace (with debugfs mounted), fio, montage,
+//! linux-source, flex, bison and bc. In each round each way runs once, in an order that turns with
+//! the round, so that what the machine does besides hits all alike. The work measures itself: wall
+//! time, and CPU time (user and system) of all its processes. The ratio to the untraced run of the
+//! same round is taken; the median of the rounds is told. The tracer's own CPU time and what it
+//! lost stand beside it. A table of measured values stands in docs/performance.md.
 
 mod montage;
 
@@ -58,7 +62,8 @@ const STRACE: &str =
 const BPFTRACE: &str = "tracepoint:syscalls:sys_exit_read,tracepoint:syscalls:sys_exit_write,tracepoint:syscalls:sys_exit_pread64,\
 tracepoint:syscalls:sys_exit_pwrite64,tracepoint:syscalls:sys_exit_openat,tracepoint:syscalls:sys_exit_close { printf(\"%llu %d %s %d\\n\", nsecs, pid, probe, args->ret); }";
 
-/// The same calls added up by process and kind of call with their bytes and times, which is what totals do by process and open file.
+/// The same calls added up by process and kind of call with their bytes and times, which is what
+/// totals do by process and open file.
 const BPFTRACE_SUMS: &str = "BEGIN { printf(\"attached\\n\"); } tracepoint:syscalls:sys_enter_read,tracepoint:syscalls:sys_enter_write,tracepoint:syscalls:sys_enter_pread64,\
 tracepoint:syscalls:sys_enter_pwrite64,tracepoint:syscalls:sys_enter_openat,tracepoint:syscalls:sys_enter_close { @begun[tid] = nsecs; } \
 tracepoint:syscalls:sys_exit_read,tracepoint:syscalls:sys_exit_write,tracepoint:syscalls:sys_exit_pread64,\
@@ -91,7 +96,8 @@ const WAYS: &[Way] = &[
     Way { name: "bpftrace, sums", needs: &["bpftrace"], before: |_| vec!["--bpftrace".into(), BPFTRACE_SUMS.into()] },
 ];
 
-/// Files in memory lie in `memory`: what a disk does in the background would hide what a small call costs.
+/// Files in memory lie in `memory`: what a disk does in the background would hide what a small call
+/// costs.
 fn works(root: &Path, memory: &Path) -> Vec<Work> {
     let memory = memory.display();
     let kernel = root.join("kernel").display().to_string();

@@ -9,7 +9,8 @@ use std::path::Path;
 const WIDTH: usize = 512;
 const HEIGHT: usize = 1024;
 
-/// Writes `count` images in FITS (32-bit floats, gnomonic projection, about an arc second a pixel) with stars and a sloping background.
+/// Writes `count` images in FITS (32-bit floats, gnomonic projection, about an arc second a pixel)
+/// with stars and a sloping background.
 pub fn images(count: usize, dir: &Path) -> std::io::Result<()> {
     fs::create_dir_all(dir)?;
     let mut random = Random(0x2545_f491_4f6c_dd1d);

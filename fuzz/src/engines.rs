@@ -1,6 +1,8 @@
-//! Files of workflow engines (`flowmine-extract-workflow`): a folder with what an engine leaves is found, recognised and read as by `import`.
+//! Files of workflow engines (`flowmine-extract-workflow`): a folder with what an engine leaves is
+//! found, recognised and read as by `import`.
 //!
-//! An input is files, [`BETWEEN`] between them. The first byte of each says what it is called, which for some engines says what it is.
+//! An input is files, [`BETWEEN`] between them. The first byte of each says what it is called,
+//! which for some engines says what it is.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -16,7 +16,8 @@ const RECORDED: &str = "fixtures/io-csv";
 pub const SEEDS: &[Seeds] =
     &[from(b"\x01", RECORDED, "file-bpf.csv"), from(b"\x02", RECORDED, "cgroups.csv"), from(b"\0", RECORDED, "file-bpf.csv")];
 
-/// Lines of operations, lines of forks, or seldom both as a folder that is imported: the first byte says which.
+/// Lines of operations, lines of forks, or seldom both as a folder that is imported: the first byte
+/// says which.
 pub fn run(bytes: &[u8]) {
     let (first, bytes) = choice(bytes);
     if first == 0 {

@@ -1,7 +1,8 @@
-//! Every reader of foreign input, given bytes that a fuzzer makes up: none may panic, hang, or take memory out of proportion to what it reads.
+//! Every reader of foreign input, given bytes that a fuzzer makes up: none may panic, hang, or take
+//! memory out of proportion to what it reads.
 //!
-//! A target is a function of bytes. Where it has several readers, the first byte says which; where a reader takes several files, they are
-//! put one after the other with [`BETWEEN`] between them.
+//! A target is a function of bytes. Where it has several readers, the first byte says which; where
+//! a reader takes several files, they are put one after the other with [`BETWEEN`] between them.
 
 #[cfg(feature = "datasets")]
 pub mod engines;

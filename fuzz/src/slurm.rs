@@ -1,4 +1,5 @@
-//! What Slurm prints (`flowmine-extract-slurm`): files of others, and what squeue and sacct answer when they are asked.
+//! What Slurm prints (`flowmine-extract-slurm`): files of others, and what squeue and sacct answer
+//! when they are asked.
 
 use flowmine_extract_slurm::accounting::Accounting;
 use flowmine_extract_slurm::import::{self, Imported, FileKind, Options};

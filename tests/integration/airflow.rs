@@ -1,7 +1,9 @@
-//! A real Airflow runs tasks that write down themselves what they do; then what is imported of it against that truth.
+//! A real Airflow runs tasks that write down themselves what they do; then what is imported of it
+//! against that truth.
 //!
-//! Airflow 3 with SQLite, imported while it runs and after, and Airflow 2 with PostgreSQL. The lab's scripts are in `tests/lab`; what is started here is
-//! stopped here, also when the test fails. `tests/lab/airflow-run.sh` is the whole of it as one command.
+//! Airflow 3 with SQLite, imported while it runs and after, and Airflow 2 with PostgreSQL. The
+//! lab's scripts are in `tests/lab`; what is started here is stopped here, also when the test
+//! fails. `tests/lab/airflow-run.sh` is the whole of it as one command.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +15,8 @@ use flowmine_schema::tables::TaskRun;
 
 use crate::support::require::require;
 
-/// Airflow's own clock readings are cut to microseconds, and it tells the supervisor of its task a little later than it happened.
+/// Airflow's own clock readings are cut to microseconds, and it tells the supervisor of its task a
+/// little later than it happened.
 const SLACK_NS: i64 = 5_000_000;
 
 /// A running lab; dropping it ends all that it started.

@@ -1,5 +1,6 @@
-//! The same known programs traced in every way, on this kernel: the rows are the same but for declared blind spots, and what is declared must be
-//! true. `docs/tracing.md` has these lists for users.
+//! The same known programs traced in every way, on this kernel: the rows are the same but for
+//! declared blind spots, and what is declared must be true. `docs/tracing.md` has these lists for
+//! users.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,8 +29,9 @@ fn counted(way: &Way) -> [Option<i64>; 5] {
     }
 }
 
-/// Every case in one way, here. `broken` are cases that do not come to their end when they are traced so, with the reason: they must fail.
-/// `under` is a program and its arguments before the tracer.
+/// Every case in one way, here. `broken` are cases that do not come to their end when they are
+/// traced so, with the reason: they must fail. `under` is a program and its arguments before the
+/// tracer.
 fn every_case(way: &Way, under: &[&str], options: &[&str], broken: &[(&str, &str)]) {
     let base = tempfile::tempdir_in(scratch()).unwrap();
     let (mut used, mut wrong, mut ran) = (Used::default(), Vec::new(), 0);
@@ -103,7 +105,8 @@ fn fuse() {
     }
 }
 
-/// Without capabilities (but the one without which root must not be in a user namespace): root stays the owner of the files, but is a user like others.
+/// Without capabilities (but the one without which root must not be in a user namespace): root
+/// stays the owner of the files, but is a user like others.
 #[test]
 fn fuse_without_privileges() {
     let (works, how) = doctor::says("fuse");

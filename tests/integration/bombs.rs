@@ -1,4 +1,5 @@
-//! Small files that unpack, or claim, to be large ones: what reads them says what is wrong, with its place, and memory does not follow them.
+//! Small files that unpack, or claim, to be large ones: what reads them says what is wrong, with
+//! its place, and memory does not follow them.
 
 use std::fs::File;
 use std::io::{Seek, Write};

@@ -1,4 +1,5 @@
-//! Jobs in one case by the files that they gave to each other: a dataset of several parts whose flows are known, against components found the slow way.
+//! Jobs in one case by the files that they gave to each other: a dataset of several parts whose
+//! flows are known, against components found the slow way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -168,7 +169,8 @@ fn by_chance() -> Made {
 }
 
 impl Made {
-    /// The oldest job of the case of each, the slow way: who read what another wrote last before it, and who waited for whom.
+    /// The oldest job of the case of each, the slow way: who read what another wrote last before
+    /// it, and who waited for whom.
     fn expected(&self) -> BTreeMap<i64, i64> {
         let mut pairs = self.waits.clone();
         for (at, (reader, writes, file)) in self.did.iter().enumerate().filter(|(_, did)| !did.1) {

@@ -1,5 +1,6 @@
-//! The case studies of the algebra paper, run: a container, a monitor and a sandbox around each task of a workflow that Makeflow runs, and software
-//! that is built where a task runs. (Core dumps: `transform.rs`.)
+//! The case studies of the algebra paper, run: a container, a monitor and a sandbox around each
+//! task of a workflow that Makeflow runs, and software that is built where a task runs. (Core
+//! dumps: `transform.rs`.)
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::ExitStatusExt;
@@ -40,7 +41,8 @@ fn makeflow(dir: &Path) -> Output {
         .unwrap()
 }
 
-/// Layer, where it failed, and status, of each line of each record; a record by the name of its task.
+/// Layer, where it failed, and status, of each line of each record; a record by the name of its
+/// task.
 fn told(dir: &Path) -> BTreeMap<String, Vec<(String, Option<String>, i64)>> {
     let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for entry in std::fs::read_dir(dir).unwrap().flatten().filter(|entry| entry.path().extension().is_some_and(|e| e == "record")) {

@@ -1,5 +1,5 @@
-//! What a trace of the host says of containers: their control group, and where their files are as the host and as the container see them; by podman and by
-//! runc alone.
+//! What a trace of the host says of containers: their control group, and where their files are as
+//! the host and as the container see them; by podman and by runc alone.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,8 @@ use crate::support::doctor;
 use crate::support::require::require;
 use crate::support::traced::each;
 
-/// Runs in each container: files of its own file system and of a volume, by paths from the root and from the working directory.
+/// Runs in each container: files of its own file system and of a volume, by paths from the root and
+/// from the working directory.
 const SCRIPT: &str =
     "echo one > /data/own; cat /data/own > /vol/copy; cd /vol; mv copy moved; rm moved; echo more > below/deep; rm /data/own";
 
@@ -55,7 +56,8 @@ fn ebpf_works() -> bool {
     require("bpf", &format!("eBPF ({how})"), works)
 }
 
-/// Compares the rows of what ran in the control group `cgroup`; `merged` is the container's root and `volume` its `/vol`, as the host sees them.
+/// Compares the rows of what ran in the control group `cgroup`; `merged` is the container's root
+/// and `volume` its `/vol`, as the host sees them.
 fn compare(dataset: &Path, cgroup: &str, merged: &Path, volume: &Path) {
     let (mut inside, mut first, mut groups) = (HashSet::new(), None, HashSet::new());
     each::<Process<'static>>(dataset, |row| {

@@ -1,5 +1,5 @@
-//! The known programs traced by eBPF on Debian's kernels in QEMU, with each set of hooks: the rows are the same on all of them.
-//! `FLOWMINE_KERNEL` picks a release.
+//! The known programs traced by eBPF on Debian's kernels in QEMU, with each set of hooks: the rows
+//! are the same on all of them. `FLOWMINE_KERNEL` picks a release.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ fn way(suite: &str, hooks: &str) -> &'static Way {
     }
 }
 
-/// One trace for all cases, because loading the programs is what takes long there. Whatever is written beside the cases is there before: no file
-/// may get the inode of one that a case deleted.
+/// One trace for all cases, because loading the programs is what takes long there. Whatever is
+/// written beside the cases is there before: no file may get the inode of one that a case deleted.
 const SCRIPT: &str = "
     for hooks in syscalls vfs vfs-kprobe; do
         mkdir -p /work/$hooks /results/$hooks

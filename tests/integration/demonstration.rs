@@ -1,4 +1,5 @@
-//! The monitoring paper's demonstration: TRIMGALORE writes a file, reads it again, and BBMAP_BBSPLIT reads it. The same must hold of the recorded run and of one that runs here.
+//! The monitoring paper's demonstration: TRIMGALORE writes a file, reads it again, and
+//! BBMAP_BBSPLIT reads it. The same must hold of the recorded run and of one that runs here.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -87,7 +88,8 @@ fn holds(dataset: &Path, path: &str, size: i64) {
     side_by_side(dataset, trim, map);
 }
 
-/// The graph of the run: no line between what ran side by side, bytes on the line along which they went, and all bytes as in the tables.
+/// The graph of the run: no line between what ran side by side, bytes on the line along which they
+/// went, and all bytes as in the tables.
 fn side_by_side(dataset: &Path, trim: &str, map: &str) {
     let graph: Value = serde_json::from_str(&told(&["discover", "--format", "json"], dataset)).unwrap();
     let list = |key: &str| graph[key].as_array().unwrap();

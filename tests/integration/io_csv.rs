@@ -197,7 +197,8 @@ fn names_in_paths_are_not_written_when_they_must_not_be() {
     assert!(said.contains("--pseudonymise") && !dir.path().join("out").exists(), "{said}");
 }
 
-/// Reads as the published analysis does (csv.reader, columns by number, Decimal and int, base 16) and prints what it found.
+/// Reads as the published analysis does (csv.reader, columns by number, Decimal and int, base 16)
+/// and prints what it found.
 const READER: &str = r#"
 import csv, sys
 from decimal import Decimal

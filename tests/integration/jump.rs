@@ -1,8 +1,9 @@
-//! `flowmine observe` by a user without root, with that user's own ~/.ssh, over a jump host, against real sshd: from a network in which
-//! the login node cannot be reached otherwise.
+//! `flowmine observe` by a user without root, with that user's own ~/.ssh, over a jump host,
+//! against real sshd: from a network in which the login node cannot be reached otherwise.
 //!
-//! squeue on the login node is a stand-in that plays the recorded polls; over a jump host to the real one goes slurm.rs. Needs root, for
-//! users and a network namespace. What goes wrong on the way is tested in crates/extract-slurm/tests/jump.rs.
+//! squeue on the login node is a stand-in that plays the recorded polls; over a jump host to the
+//! real one goes slurm.rs. Needs root, for users and a network namespace. What goes wrong on the
+//! way is tested in crates/extract-slurm/tests/jump.rs.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,5 @@
-//! Debian's kernels in QEMU: that the harness tells the truth, and that the known operations run there.
+//! Debian's kernels in QEMU: that the harness tells the truth, and that the known operations run
+//! there.
 
 use std::path::Path;
 

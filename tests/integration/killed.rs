@@ -1,6 +1,8 @@
-//! `flowmine observe` under bad luck: killed at any moment, a full disk, a second observer, a queue that cannot be asked.
+//! `flowmine observe` under bad luck: killed at any moment, a full disk, a second observer, a queue
+//! that cannot be asked.
 //!
-//! squeue here is a stand-in that plays the recorded polls, so that what must come out is known; the real one is in slurm.rs.
+//! squeue here is a stand-in that plays the recorded polls, so that what must come out is known;
+//! the real one is in slurm.rs.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,6 @@
-//! What `flowmine transform` makes of workflows, run by a real Slurm (under Makeflow, and as chains of jobs) and by a real Snakemake: the algebra paper's three case studies, and in the event log which layer failed.
+//! What `flowmine transform` makes of workflows, run by a real Slurm (under Makeflow, and as chains
+//! of jobs) and by a real Snakemake: the algebra paper's three case studies, and in the event log
+//! which layer failed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -33,7 +35,8 @@ fn job(dir: &Path, name: &str, inputs: &str, outputs: &str, command: &str) {
     std::fs::write(dir.join(format!("{name}.sh")), text).unwrap();
 }
 
-/// Splits a file, counts the lines of both parts, adds the counts up: for Makeflow, and as a chain of jobs.
+/// Splits a file, counts the lines of both parts, adds the counts up: for Makeflow, and as a chain
+/// of jobs.
 fn counting(dir: &Path) {
     std::fs::write(dir.join("in.txt"), "line\n".repeat(1000)).unwrap();
     let rules = serde_json::json!({ "rules": [
@@ -204,7 +207,8 @@ fn case_studies(by: By) {
     assert_eq!(told(breaks.path(), &dataset(&breaks)), failed("environment", "pre"));
 }
 
-/// What the tracer saw through the container belongs to the attempts of which the records tell: the bytes of each task's files, and nobody else's.
+/// What the tracer saw through the container belongs to the attempts of which the records tell: the
+/// bytes of each task's files, and nobody else's.
 fn bytes_are_exact(dir: &Path, trace: &Path) {
     let mut of_task: BTreeMap<String, BTreeSet<(String, i64, i64)>> = BTreeMap::new();
     each::<TaskIo<'static>>(trace, |row| {
@@ -238,7 +242,8 @@ fn the_case_studies_as_chains_of_jobs() {
     case_studies(By::Chain);
 }
 
-/// A loop, arguments that are known when it runs only, dependencies through a pipe, a wrapped command, an array.
+/// A loop, arguments that are known when it runs only, dependencies through a pipe, a wrapped
+/// command, an array.
 #[test]
 fn a_chain_as_people_write_it() {
     let Some(lab) = SlurmLab::up(1) else { return };

@@ -1,4 +1,5 @@
-//! Tracing under load by eBPF, against a real kernel: what must hold when more happens than rings and tables have room for, when a trace lasts, and when there are many short commands.
+//! Tracing under load by eBPF, against a real kernel: what must hold when more happens than rings
+//! and tables have room for, when a trace lasts, and when there are many short commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -54,7 +55,8 @@ fn losses(dataset: &Path) -> BTreeMap<(String, String), i64> {
     losses
 }
 
-/// More files than a table of totals has entries, of which each is closed at once, with a ring in which nearly nothing has room: bytes and calls are still exact, and no table was full.
+/// More files than a table of totals has entries, of which each is closed at once, with a ring in
+/// which nearly nothing has room: bytes and calls are still exact, and no table was full.
 #[test]
 fn sums_of_many_files_are_exact_whatever_the_ring_loses() {
     if !works() {
@@ -83,7 +85,8 @@ fn sums_of_many_files_are_exact_whatever_the_ring_loses() {
     }
 }
 
-/// Each open file has one row with its path, and none without: a join with `files` counts no byte twice.
+/// Each open file has one row with its path, and none without: a join with `files` counts no byte
+/// twice.
 #[test]
 fn a_join_of_totals_with_files_counts_each_byte_once() {
     if !works() {
@@ -107,7 +110,8 @@ fn a_join_of_totals_with_files_counts_each_byte_once() {
     assert_eq!(joined, 34 * 40_000);
 }
 
-/// What is told of processes has a ring of its own: a flood of reads and writes takes nothing of it, however small the ring for these is.
+/// What is told of processes has a ring of its own: a flood of reads and writes takes nothing of
+/// it, however small the ring for these is.
 #[test]
 fn processes_are_known_when_operations_are_lost() {
     if !works() {
@@ -145,7 +149,8 @@ fn parts(dataset: &Path) -> usize {
     count(dataset)
 }
 
-/// A trace that lasts is merged while it runs, so that it does not leave a file for each flush, and ends at once.
+/// A trace that lasts is merged while it runs, so that it does not leave a file for each flush, and
+/// ends at once.
 #[test]
 fn small_files_are_merged_while_it_is_traced() {
     if !works() {
@@ -183,7 +188,8 @@ fn small_files_are_merged_while_it_is_traced() {
     assert_eq!(appended, fs::read(dir.path().join("work/out")).unwrap().len() as i64 / 2);
 }
 
-/// They have other numbers and other structures: none of them is a row, and each on a file is counted.
+/// They have other numbers and other structures: none of them is a row, and each on a file is
+/// counted.
 #[test]
 fn calls_of_32_bit_programs_are_counted() {
     if !works() {

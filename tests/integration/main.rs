@@ -1,7 +1,9 @@
-//! What the program does as a whole, with real parts: a module for each area (`docs/architecture.md` has the table).
+//! What the program does as a whole, with real parts: a module for each area
+//! (`docs/architecture.md` has the table).
 //!
-//! Some modules flood a tracer, start daemons or take a whole machine, and are alone while they run: `.cargo/config.toml` has cargo start this binary through
-//! `tests/one-by-one`, which runs the modules one after another, each with its tests beside each other.
+//! Some modules flood a tracer, start daemons or take a whole machine, and are alone while they
+//! run: `.cargo/config.toml` has cargo start this binary through `tests/one-by-one`, which runs the
+//! modules one after another, each with its tests beside each other.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
@@ -42,7 +44,8 @@ mod tracing;
 mod transform;
 mod watched;
 
-/// Without names of tests this binary runs everything at once, unless somebody sees to it that its modules run one after another.
+/// Without names of tests this binary runs everything at once, unless somebody sees to it that its
+/// modules run one after another.
 #[test]
 fn modules_run_one_after_another() {
     let names = std::env::args().skip(1).any(|argument| !argument.starts_with('-'));

@@ -1,4 +1,5 @@
-//! Models of one run: its critical path, its graph, its profile, and what was declared against what was traced.
+//! Models of one run: its critical path, its graph, its profile, and what was declared against what
+//! was traced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -166,7 +167,8 @@ print(networkx.dag_longest_path_length(g))
     }
 }
 
-/// The processes of a script are those that it forks, folded where they are equal, with all bytes that were traced.
+/// The processes of a script are those that it forks, folded where they are equal, with all bytes
+/// that were traced.
 #[test]
 fn a_fork_tree_has_every_process_once() {
     let (works, how) = doctor::says("ebpf");
@@ -243,7 +245,8 @@ fn a_gantt_chart_has_a_bar_for_each_attempt() {
     assert_eq!(String::from_utf8(csv).unwrap().lines().count(), 1 + 9);
 }
 
-/// Two real runs of a workflow, in the second of which one kind of task is slower, and a task is new.
+/// Two real runs of a workflow, in the second of which one kind of task is slower, and a task is
+/// new.
 #[test]
 fn what_became_slower_between_two_runs() {
     let (_dir, dataset) = recorded("makeflow-local");
@@ -398,7 +401,8 @@ fn one_run_as_a_graph() {
     drop(dir);
 }
 
-/// The rules of the Trace Event Format for what we write: complete events within each other on a track, metadata, counters.
+/// The rules of the Trace Event Format for what we write: complete events within each other on a
+/// track, metadata, counters.
 fn check_trace(bytes: &[u8]) -> Vec<Json> {
     let trace: Json = serde_json::from_slice(bytes).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();

@@ -1,4 +1,5 @@
-//! The program that does known file operations, and the comparison of traces with what it says: both are what the tests of tracing stand on.
+//! The program that does known file operations, and the comparison of traces with what it says:
+//! both are what the tests of tracing stand on.
 
 use std::path::{Path, PathBuf};
 
@@ -75,7 +76,8 @@ fn every_case_runs_and_is_told() {
     done(&place("runs", "end").0);
 }
 
-/// Whatever is wrong in a single row is found: no column of which the program says something can differ.
+/// Whatever is wrong in a single row is found: no column of which the program says something can
+/// differ.
 #[test]
 fn every_difference_is_found() {
     for case in [
@@ -158,7 +160,8 @@ fn every_difference_is_found() {
     done(&place("differences", "end").0);
 }
 
-/// Rows of elsewhere and of page faults do not count; those of an inode that is below the directory do, whatever their path says.
+/// Rows of elsewhere and of page faults do not count; those of an inode that is below the directory
+/// do, whatever their path says.
 #[test]
 fn only_the_directory_counts() {
     let (dir, file) = place("directory", "sequential");

@@ -1,4 +1,5 @@
-//! Programs work in a directory as they do under the FUSE overlay: the same script natively and traced leaves the same tree and says the same.
+//! Programs work in a directory as they do under the FUSE overlay: the same script natively and
+//! traced leaves the same tree and says the same.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -8,8 +9,9 @@ use std::process::{Command, Stdio};
 use crate::support::require::require;
 use crate::support::{doctor, traced};
 
-/// Everything that ordinary programs ask of a file system: links of both kinds, permissions, renames, archives, a repository, databases with shared
-/// mappings and locks, holes, unlinked files, and processes beside each other.
+/// Everything that ordinary programs ask of a file system: links of both kinds, permissions,
+/// renames, archives, a repository, databases with shared mappings and locks, holes, unlinked
+/// files, and processes beside each other.
 const SCRIPT: &str = r#"
 set -e
 umask 027
@@ -136,7 +138,8 @@ rm -rf out deep
 ls -A
 "#;
 
-/// What is below a directory: kind and permissions, links, size and content. Git's index has times and inodes in it.
+/// What is below a directory: kind and permissions, links, size and content. Git's index has times
+/// and inodes in it.
 fn tree(root: &Path) -> BTreeMap<PathBuf, (u32, u64, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut left = vec![root.to_owned()];
@@ -298,7 +301,8 @@ fn with_word(word: &str) -> Option<u32> {
     })
 }
 
-/// A directory of somebody's, with a program that has root's rights and may be written by all, for [`outsider`].
+/// A directory of somebody's, with a program that has root's rights and may be written by all, for
+/// [`outsider`].
 fn of_somebody(directory: &Path) {
     std::os::unix::fs::chown(directory, Some(65534), Some(65534)).unwrap();
     std::fs::write(directory.join("program"), "#!/bin/sh\n").unwrap();
@@ -312,8 +316,8 @@ fn waits_in(inside: &str, word: &str) -> Vec<String> {
     ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "sh", "-c", &script, word].map(str::to_owned).to_vec()
 }
 
-/// Works in the overlay of a tracer that is root in another PID namespace, where we have no number: with our own rights and not the tracer's. `directory` lies
-/// at `inside` for the command.
+/// Works in the overlay of a tracer that is root in another PID namespace, where we have no number:
+/// with our own rights and not the tracer's. `directory` lies at `inside` for the command.
 fn outsider(mut trace: Command, word: &str, directory: &Path, inside: &str, dataset: &Path) {
     let trace = trace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let pid = until(|| with_word(word));
@@ -382,7 +386,8 @@ fn one_of_another_pid_namespace_has_no_rights_of_the_tracer() {
     outsider(trace, &word, &directory, inside, &dataset);
 }
 
-/// A container with the programs of this machine and the capabilities that a tracer needs at least; its directory `/vol` is one of the host.
+/// A container with the programs of this machine and the capabilities that a tracer needs at least;
+/// its directory `/vol` is one of the host.
 fn container(base: &Path, arguments: &[String]) -> (Command, Container, [Mounted; 2]) {
     let succeed = |command: &mut Command| {
         let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -435,7 +440,8 @@ impl Drop for Container {
     }
 }
 
-/// A tracer in a container: more files than descriptors on both of its file systems, and somebody on the host who works in its overlay.
+/// A tracer in a container: more files than descriptors on both of its file systems, and somebody
+/// on the host who works in its overlay.
 #[test]
 fn in_a_container() {
     let present = works("runc", &["--version"]) && works("python3", &["--version"]);
@@ -466,7 +472,8 @@ fn in_a_container() {
     assert_eq!(losses(&volume.join("data")), []);
 }
 
-/// Where `/proc` is that of another PID namespace the number of a caller would lead to somebody else.
+/// Where `/proc` is that of another PID namespace the number of a caller would lead to somebody
+/// else.
 #[test]
 fn a_foreign_proc_is_refused() {
     let namespaces = works("unshare", &["--pid", "--fork", "true"]);
@@ -496,7 +503,8 @@ fn a_foreign_proc_is_refused() {
     assert!(!directory.join("file").exists());
 }
 
-/// What depends on capabilities and groups, of root and of others, kept and dropped: each line says what a process may do.
+/// What depends on capabilities and groups, of root and of others, kept and dropped: each line says
+/// what a process may do.
 const RIGHTS: &str = r#"
 import ctypes, fcntl, os, subprocess, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -644,7 +652,8 @@ fn capabilities_and_groups_are_the_callers() {
     assert!(native.contains("CAP_DAC_OVERRIDE reads b'content'") && native.contains("sees them ['trusted.hidden']"), "{native}");
 }
 
-/// Stores into a mapping as a user, while root works beside it: what was stored is written later, in nobody's name.
+/// Stores into a mapping as a user, while root works beside it: what was stored is written later,
+/// in nobody's name.
 const STORE: &str = r#"
 import mmap, os, signal
 root = os.fork()
@@ -722,7 +731,8 @@ impl Drop for Mounted {
     }
 }
 
-/// More files and processes than the tracer may have descriptors: names, links, files without a name, directories that were left, and all that is asked of them.
+/// More files and processes than the tracer may have descriptors: names, links, files without a
+/// name, directories that were left, and all that is asked of them.
 const MANY: &str = r#"
 import os, subprocess
 os.mkdir("d")

@@ -1,6 +1,8 @@
-//! The XES log in PM4Py: the same cases, events and directly-follows counts; and the OCEL log: the same events and objects.
+//! The XES log in PM4Py: the same cases, events and directly-follows counts; and the OCEL log: the
+//! same events and objects.
 //!
-//! `make test` makes a virtual environment with a pinned PM4Py and names its interpreter in FLOWMINE_PYTHON.
+//! `make test` makes a virtual environment with a pinned PM4Py and names its interpreter in
+//! FLOWMINE_PYTHON.
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;

@@ -1,4 +1,5 @@
-//! `flowmine predict` as a user meets it: models by hand, and models fitted to recorded runs beside what those runs took.
+//! `flowmine predict` as a user meets it: models by hand, and models fitted to recorded runs beside
+//! what those runs took.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -129,7 +130,8 @@ fn a_wrong_model_is_refused_with_its_field() {
 /// The shares of the link that the first download had when the workflow was recorded, in per cent.
 const SHARES: [u32; 10] = [50, 55, 60, 65, 70, 75, 80, 85, 90, 95];
 
-/// BottleMod's evaluation workflow with ffmpeg: models fitted to runs of each task alone predict the runs of all together.
+/// BottleMod's evaluation workflow with ffmpeg: models fitted to runs of each task alone predict
+/// the runs of all together.
 #[test]
 fn what_was_learnt_alone_predicts_what_runs_together() {
     let combined: Vec<String> = SHARES.iter().map(|share| format!("combined-{share}-1")).collect();

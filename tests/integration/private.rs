@@ -1,4 +1,5 @@
-//! Who may read a dataset: the modes of all that is written, with an umask that lets others read and with one that lets them do all.
+//! Who may read a dataset: the modes of all that is written, with an umask that lets others read
+//! and with one that lets them do all.
 
 use std::collections::BTreeSet;
 use std::fs;

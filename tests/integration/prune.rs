@@ -1,4 +1,5 @@
-//! `flowmine prune` on the recorded queue: what goes, what stays, at every moment at which it can be killed.
+//! `flowmine prune` on the recorded queue: what goes, what stays, at every moment at which it can
+//! be killed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

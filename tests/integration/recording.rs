@@ -1,4 +1,5 @@
-//! The recorded real queue in fixtures/case-study, taken through the whole pipeline and checked against its truth.
+//! The recorded real queue in fixtures/case-study, taken through the whole pipeline and checked
+//! against its truth.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +18,8 @@ use crate::support;
 use crate::support::truth::{Truth, polls};
 use crate::support::{expect, flowmine, job_states, repository};
 
-/// The attempts as slurmctld tells them: job, submit, start, end (whole seconds; no start when it never ran), state.
+/// The attempts as slurmctld tells them: job, submit, start, end (whole seconds; no start when it
+/// never ran), state.
 fn told() -> Vec<(String, i64, Option<i64>, i64, String)> {
     let text = fs::read_to_string(repository("fixtures/case-study/truth-states.tsv")).unwrap();
     let of = |line: &str| {
@@ -77,8 +79,8 @@ fn seldom_polls_tell_every_submission_and_start_of_what_they_saw() {
     }
 }
 
-/// Kinds whose runs are not one case by their nature: a job that waits for one that never was shares no run, and jobs of which a run has
-/// several without any dependency between them.
+/// Kinds whose runs are not one case by their nature: a job that waits for one that never was
+/// shares no run, and jobs of which a run has several without any dependency between them.
 const NOT_CONNECTED: &[&str] = &["ghost"];
 
 fn import(dataset: &Path, accounting: bool) {

@@ -1,8 +1,9 @@
-//! Round trips: what we write, process_mining and PM4Py read as the same log; what they write back, we read as the same log, but for what
-//! they are known to cut (tests/support/cuts.rs, docs/round-trips.md).
+//! Round trips: what we write, process_mining and PM4Py read as the same log; what they write back,
+//! we read as the same log, but for what they are known to cut (tests/support/cuts.rs,
+//! docs/round-trips.md).
 //!
-//! A list of cuts has to be right in both directions: a difference that no cut explains fails a test, and so does a cut that no hand-made log
-//! needs.
+//! A list of cuts has to be right in both directions: a difference that no cut explains fails a
+//! test, and so does a cut that no hand-made log needs.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -259,7 +260,8 @@ fn sqlite_passes_all_relational_checks() {
     }
 }
 
-/// The recorded dataset, exported by the program: all formats hold the same log, and the peers read it.
+/// The recorded dataset, exported by the program: all formats hold the same log, and the peers read
+/// it.
 #[test]
 fn a_recorded_dataset_survives_the_peers() {
     let (Some(rust), Some(python)) = (process_mining(), pm4py()) else { return };
@@ -271,7 +273,8 @@ fn a_recorded_dataset_survives_the_peers() {
     survives(&dataset, &["xes", "xes.gz"], &[(&rust, &PROCESS_MINING_XES), (&python, &PM4PY_XES)], &[]);
 }
 
-/// The same for tasks, processes and files, of which types have numbers with and without a fraction, and truth values.
+/// The same for tasks, processes and files, of which types have numbers with and without a
+/// fraction, and truth values.
 #[test]
 fn a_dataset_of_tasks_survives_the_peers() {
     let (Some(rust), Some(python)) = (process_mining(), pm4py()) else { return };
@@ -283,7 +286,8 @@ fn a_dataset_of_tasks_survives_the_peers() {
     survives(&dataset, &["xes", "xes.gz"], &[(&rust, &PROCESS_MINING_XES), (&python, &PM4PY_XES)], &runs);
 }
 
-/// Exports a dataset in formats that hold the same, the first of which is what the others are compared with; the exchanges are in that order.
+/// Exports a dataset in formats that hold the same, the first of which is what the others are
+/// compared with; the exchanges are in that order.
 fn survives(dataset: &Path, formats: &[&str], peers: &[(&Peer, &[Exchange])], options: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let mut first: Option<Dump> = None;
@@ -307,7 +311,8 @@ fn survives(dataset: &Path, formats: &[&str], peers: &[(&Peer, &[Exchange])], op
     }
 }
 
-/// Names that differ only in what SQLite does not tell apart, or that are those of its tables and columns.
+/// Names that differ only in what SQLite does not tell apart, or that are those of its tables and
+/// columns.
 #[test]
 fn names_that_collide_in_sqlite_stay_apart() {
     let log = fixture("twins.json");

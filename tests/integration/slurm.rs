@@ -1,7 +1,8 @@
-//! A real Slurm of four nodes with accounting and a real sshd, observed over SSH while users run workflows; then the log against the truth.
+//! A real Slurm of four nodes with accounting and a real sshd, observed over SSH while users run
+//! workflows; then the log against the truth.
 //!
-//! Needs root (several users, daemons). The lab's scripts are in tests/lab, the scenario in fixtures/scenario. What is started here
-//! is stopped here, also when the test fails.
+//! Needs root (several users, daemons). The lab's scripts are in tests/lab, the scenario in
+//! fixtures/scenario. What is started here is stopped here, also when the test fails.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -150,7 +151,8 @@ fn some_jobs_only(lab: &Lab) {
     }
 }
 
-/// The README's line for cron, pasted into the shell of a user without root, and what it puts into the crontab run as cron does: with nearly no environment.
+/// The README's line for cron, pasted into the shell of a user without root, and what it puts into
+/// the crontab run as cron does: with nearly no environment.
 fn paste_the_cron_line(lab: &Lab) {
     let readme = fs::read_to_string(repository("README.md")).unwrap();
     let line = readme.lines().map(str::trim).find(|line| line.ends_with("| crontab -")).expect("the README has a line for cron");
@@ -197,7 +199,8 @@ fn paste_the_cron_line(lab: &Lab) {
     assert!(rows.iter().any(|row| row.change == "accounting") && rows.iter().any(|row| row.source == "squeue"), "{}", rows.len());
 }
 
-/// The polls that were written: one that was recorded and then killed before its transaction did not count.
+/// The polls that were written: one that was recorded and then killed before its transaction did
+/// not count.
 fn written_polls(rows: &[flowmine_schema::tables::JobState<'_>], recorded: &[support::truth::Poll]) -> Vec<support::truth::Poll> {
     let mut begins: Vec<i64> = rows.iter().filter_map(|row| row.not_before_ns).collect();
     let mut ends: Vec<i64> = rows.iter().map(|row| row.observed_at_ns).collect();

@@ -1,4 +1,5 @@
-//! Tasks, processes and files in event logs: a small dataset whose numbers are known (tests/support/world.rs), exported in every format.
+//! Tasks, processes and files in event logs: a small dataset whose numbers are known
+//! (tests/support/world.rs), exported in every format.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -531,7 +532,8 @@ fn pm4py_reads_the_same() {
     assert_eq!(edges, theirs);
 }
 
-/// A dataset that has nothing but what one engine told: a summary, logs and pictures of its tasks, and no file without content.
+/// A dataset that has nothing but what one engine told: a summary, logs and pictures of its tasks,
+/// and no file without content.
 #[test]
 fn the_batch_on_what_one_engine_told() {
     let engines = support::repository("crates/extract-workflow/tests/fixtures");
@@ -567,7 +569,8 @@ fn the_batch_on_what_one_engine_told() {
     }
 }
 
-/// Without any time there is no log with cases; that is said, and the numbers are there all the same.
+/// Without any time there is no log with cases; that is said, and the numbers are there all the
+/// same.
 #[test]
 fn the_batch_on_tasks_without_times() {
     let flat = support::repository("crates/extract-workflow/tests/fixtures/wfformat/flat_1.4.json");

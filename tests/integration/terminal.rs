@@ -1,4 +1,5 @@
-//! A name that would steer a terminal: on a real pseudo-terminal it is seen, in files and pipes it is what it was.
+//! A name that would steer a terminal: on a real pseudo-terminal it is seen, in files and pipes it
+//! is what it was.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,7 +12,8 @@ use crate::support::{expect, flowmine};
 /// Sets the title of a terminal's window, and a colour.
 const NAME: &str = "\x1b]0;owned\x07\x1b[31mred\u{9b}32m";
 
-/// What a terminal gets of a command whose standard output it is, and its standard error where nothing else takes that.
+/// What a terminal gets of a command whose standard output it is, and its standard error where
+/// nothing else takes that.
 fn on_terminal(command: &mut Command, messages_too: bool) -> String {
     let (mut ours, mut theirs) = (0, 0);
     // SAFETY: both places live until it returns; the others may be null.

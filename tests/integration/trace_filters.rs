@@ -1,4 +1,5 @@
-//! `flowmine trace` of a host as its user runs it: each filter leaves in what it names and nothing else, and sums are exact. By eBPF on this kernel.
+//! `flowmine trace` of a host as its user runs it: each filter leaves in what it names and nothing
+//! else, and sums are exact. By eBPF on this kernel.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -73,7 +74,8 @@ fn rows<R: Row, T>(dataset: &Dataset, mut of: impl FnMut(R::Of<'_>) -> T) -> Vec
     all
 }
 
-/// Which files below a directory were written, by the paths under which they were opened; what others on this machine do lies elsewhere.
+/// Which files below a directory were written, by the paths under which they were opened; what
+/// others on this machine do lies elsewhere.
 fn written(dataset: &Dataset, dir: &Path) -> BTreeSet<String> {
     let events = rows::<IoEvent<'static>, _>(dataset, |event| event.into_owned());
     let path_of = |handle: Option<i64>| {
@@ -303,7 +305,8 @@ fn what_ran_before_is_read_in() {
     assert!(files.contains(&(inode, dir.path().join("early").to_str().map(str::to_owned))), "{files:?}");
 }
 
-/// Others' command lines hold passwords: of a host's trace the first word is kept, unless somebody asks for more. A command is one's own.
+/// Others' command lines hold passwords: of a host's trace the first word is kept, unless somebody
+/// asks for more. A command is one's own.
 #[test]
 fn of_command_lines_is_kept_what_was_asked_for() {
     if !ebpf_works() {

@@ -110,7 +110,8 @@ fn totals_are_right_whatever_the_ring_loses() {
     assert_eq!((reads, writes), ((BURST + 1, 512 * BURST), (BURST, 512 * BURST)));
 }
 
-/// Neither the calls of libaio nor the requests of io_uring are seen by ptrace, with sums as with events: that there were some is counted.
+/// Neither the calls of libaio nor the requests of io_uring are seen by ptrace, with sums as with
+/// events: that there were some is counted.
 #[test]
 fn what_ptrace_cannot_see_is_counted_with_totals_too() {
     for (case, kind) in [("aio", "aio"), ("io_uring", "io_uring")] {
@@ -138,7 +139,8 @@ fn what_ptrace_cannot_see_is_counted_with_totals_too() {
     }
 }
 
-/// A burst that fits into the default ring whole, so that it cannot depend on how fast the ring is read.
+/// A burst that fits into the default ring whole, so that it cannot depend on how fast the ring is
+/// read.
 #[test]
 fn the_default_ring_loses_nothing() {
     if !works("ebpf") {
@@ -269,7 +271,8 @@ fn a_killed_trace_leaves_what_was_flushed() {
     }
 }
 
-/// A shell script of which the commands are tasks: by each way, what a task did is what its processes did, and the script as a whole can be one as well.
+/// A shell script of which the commands are tasks: by each way, what a task did is what its
+/// processes did, and the script as a whole can be one as well.
 #[test]
 fn a_script_has_tasks() {
     for backend in ["ptrace", "ebpf", "fuse"] {

@@ -194,7 +194,8 @@ fn layers_are_events_and_attributes_of_the_log() {
     assert_eq!((&theirs["related"], &theirs["runs"]), (&serde_json::json!(20), &serde_json::json!([0, 1, 1, 1, 1, 1])), "{theirs}");
 }
 
-/// `--explain`, `--check` and `--dry-run` of Slurm's chains and of Snakefiles write nothing, and say what `-o` writes.
+/// `--explain`, `--check` and `--dry-run` of Slurm's chains and of Snakefiles write nothing, and
+/// say what `-o` writes.
 #[test]
 fn what_is_told_of_chains_and_snakefiles() {
     let dir = tempfile::tempdir().unwrap();

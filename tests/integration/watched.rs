@@ -1,4 +1,5 @@
-//! What happens to a command that is traced when something goes wrong with its tracer: it runs as it would without, and its exit code is told.
+//! What happens to a command that is traced when something goes wrong with its tracer: it runs as
+//! it would without, and its exit code is told.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -267,7 +268,8 @@ fn the_trace_of_a_host_ends_by_a_hang_up_and_by_no_user_signal() {
     assert_eq!(states(&dataset), ["began", "ended"]);
 }
 
-/// The disk of the dataset is full for a while, or from then on: the command does not notice, and what is missing is told.
+/// The disk of the dataset is full for a while, or from then on: the command does not notice, and
+/// what is missing is told.
 #[test]
 fn a_full_disk_costs_rows_and_not_the_command() {
     if !may_mount() {
@@ -354,7 +356,8 @@ fn a_limit_of_file_sizes_is_like_a_full_disk() {
     }
 }
 
-/// Many tasks of a workflow, each traced into the same dataset: each runs, each has its rows, and what is made of them is whole.
+/// Many tasks of a workflow, each traced into the same dataset: each runs, each has its rows, and
+/// what is made of them is whole.
 #[test]
 fn traces_side_by_side_into_one_dataset() {
     const TASKS: usize = 40;

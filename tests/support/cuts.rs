@@ -1,8 +1,10 @@
-//! What the peers are known to cut, each as a change to what we expect of them; docs/round-trips.md has the same as a table.
+//! What the peers are known to cut, each as a change to what we expect of them; docs/round-trips.md
+//! has the same as a table.
 //!
-//! A cut changes our dump into what the peer must then have: as exactly as it can be said, so that a peer that starts to cut more, or less,
-//! fails a test. Only where the peer decides from the whole of a table (whether an integer becomes a float) does the cut
-//! look at both sides, and then it takes over the peer's value only if it means the same as ours.
+//! A cut changes our dump into what the peer must then have: as exactly as it can be said, so that
+//! a peer that starts to cut more, or less, fails a test. Only where the peer decides from the
+//! whole of a table (whether an integer becomes a float) does the cut look at both sides, and then
+//! it takes over the peer's value only if it means the same as ours.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +15,13 @@ use super::dump::{Dump, Entry, Number, Thing, Value};
 /// Something that a peer cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// PM4Py has no declared types: it knows those that have instances, and infers their attributes from values.
+    /// PM4Py has no declared types: it knows those that have instances, and infers their attributes
+    /// from values.
     InferredTypes,
     /// PM4Py keeps times in microseconds; what is finer is cut off.
     Microseconds,
-    /// PM4Py writes the times of events and what stands in columns of times in seconds; changes of objects keep theirs.
+    /// PM4Py writes the times of events and what stands in columns of times in seconds; changes of
+    /// objects keep theirs.
     Seconds,
     /// In PM4Py a column of integers with gaps holds floats.
     IntegersAsFloats,
@@ -29,7 +33,8 @@ pub enum Cut {
     FirstValueAlways,
     /// PM4Py takes the text `null` for no value.
     NullText,
-    /// PM4Py takes no type from XML but `float` and `date`, and writes no other but `string` into JSON and XML: the rest becomes text.
+    /// PM4Py takes no type from XML but `float` and `date`, and writes no other but `string` into
+    /// JSON and XML: the rest becomes text.
     OnlyTextAndFloats,
     /// PM4Py reads an empty element as the text `None`.
     EmptyIsNone,
@@ -53,7 +58,8 @@ pub enum Cut {
     NoNegativeZero,
     /// process_mining writes carriage returns in XML as they are, which makes newlines of them.
     LineEnds,
-    /// process_mining writes tabs and newlines in XML attributes as they are, which makes spaces of them.
+    /// process_mining writes tabs and newlines in XML attributes as they are, which makes spaces of
+    /// them.
     Spaces,
     /// process_mining knows no ids but UUIDs: others become zeros.
     OnlyUuids,
@@ -245,8 +251,8 @@ fn each_value(dump: &mut Dump, mut change: impl FnMut(&mut Value)) {
     dump.globals.iter_mut().for_each(|(_, entry)| change(&mut entry.value));
 }
 
-/// Takes over the value of their attribute of the same thing, name and time (to the microsecond, since that may not be cut yet) where `same` says
-/// that it means the same.
+/// Takes over the value of their attribute of the same thing, name and time (to the microsecond,
+/// since that may not be cut yet) where `same` says that it means the same.
 fn both(ours: &mut Dump, theirs: &Dump, same: impl Fn(&Value, &Value) -> bool) {
     let micros = |entry: &Entry| entry.since.map(|ns| ns.div_euclid(1000));
     let all = |ours: &mut Vec<Entry>, theirs: &[Entry]| {
@@ -292,7 +298,8 @@ fn numbered_names(types: &mut BTreeMap<String, BTreeMap<String, String>>, things
     }
 }
 
-/// What they infer must be declared; which types they infer is known from their values, which are compared.
+/// What they infer must be declared; which types they infer is known from their values, which are
+/// compared.
 fn inferred_types(ours: &mut Dump, theirs: &mut Dump) {
     for (ours, theirs) in [(&mut ours.event_types, &mut theirs.event_types), (&mut ours.object_types, &mut theirs.object_types)] {
         for (name, declared) in &*ours {

@@ -1,6 +1,8 @@
-//! What a log says, in one form for everyone who reads it: our readers, process_mining (tests/peer) and PM4Py (tests/peers.py).
+//! What a log says, in one form for everyone who reads it: our readers, process_mining (tests/peer)
+//! and PM4Py (tests/peers.py).
 //!
-//! The peers print a dump as lines, each a JSON array; all numbers and times in them are texts, so that nothing is lost on the way:
+//! The peers print a dump as lines, each a JSON array; all numbers and times in them are texts, so
+//! that nothing is lost on the way:
 //!
 //! ```text
 //! ["event_type", name, [[attribute, type], …]]               types: string, time, integer, float, boolean
@@ -15,10 +17,11 @@
 //! ["case_event", number of the trace, number in it, [attribute, …]]
 //! ```
 //!
-//! with an XES attribute as `[key, type, value, [attribute, …]]`, where the types are those of OCEL and `id`, `list` (the value is an
-//! array of attributes) and `container` (the content are the attributes below it). Times are UTC nanoseconds since 1970, floats
-//! have the shortest digits that give the number back. What has no order (types, objects, relations, …) is sorted; traces, their events and
-//! the attributes of those are in the order of the file.
+//! with an XES attribute as `[key, type, value, [attribute, …]]`, where the types are those of OCEL
+//! and `id`, `list` (the value is an array of attributes) and `container` (the content are the
+//! attributes below it). Times are UTC nanoseconds since 1970, floats have the shortest digits that
+//! give the number back. What has no order (types, objects, relations, …) is sorted; traces, their
+//! events and the attributes of those are in the order of the file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -190,8 +193,8 @@ impl Dump {
         self.globals.sort_by_cached_key(|(scope, entry)| (scope.clone(), entry.key.clone()));
     }
 
-    /// Calls `change` with all attributes of an object, an event, a trace, the log, an attribute or a list, for each of them; nested ones after
-    /// what they are part of.
+    /// Calls `change` with all attributes of an object, an event, a trace, the log, an attribute or
+    /// a list, for each of them; nested ones after what they are part of.
     pub fn each_entries(&mut self, change: &mut impl FnMut(&mut Vec<Entry>)) {
         self.each_nested(true, change);
     }

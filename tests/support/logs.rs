@@ -1,4 +1,5 @@
-//! A log in memory: in go the records that a reader finds, out comes a log that our writers can walk through.
+//! A log in memory: in go the records that a reader finds, out comes a log that our writers can
+//! walk through.
 
 use flowmine_eventlog::read::{Finding, Sink};
 use flowmine_eventlog::{Batch, BatchBuilder, Batches, CaseHeader, CaseLog, LogError, ObjectLog, Record, Types};

@@ -1,8 +1,9 @@
 //! The comparison of a trace with what `tests/operations/operations.c` says that it did.
 //!
-//! In: the expectations of a case, and the rows of a trace in the plain form [`Seen`] (see `traced.rs` for those of a dataset). Out:
-//! nothing, or all differences as text. A backend that cannot see something declares it as a [`Blind`] spot; one that it does see
-//! after all, or that no case needs, is a difference too. Rows of other directories and of page faults are left out.
+//! In: the expectations of a case, and the rows of a trace in the plain form [`Seen`] (see
+//! `traced.rs` for those of a dataset). Out: nothing, or all differences as text. A backend that
+//! cannot see something declares it as a [`Blind`] spot; one that it does see after all, or that no
+//! case needs, is a difference too. Rows of other directories and of page faults are left out.
 //! Needs nothing but the standard library, so that tests of other packages can include it by path.
 
 #![allow(dead_code, reason = "each test file uses another part")]
@@ -16,7 +17,8 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Calls of mkdir, rmdir, symlink, readdir and stat that one process of the case `directory_calls` makes.
+/// Calls of mkdir, rmdir, symlink, readdir and stat that one process of the case `directory_calls`
+/// makes.
 pub const COUNTED: [Option<i64>; 5] = [Some(9), Some(8), Some(4), Some(3), Some(1010)];
 
 /// What an expectation says of a number or a text.
@@ -122,7 +124,8 @@ pub enum Sight {
     NoRow,
     /// It gives them with null in this column.
     Null(Column),
-    /// It gives them with something else in this column, which is not compared. For what depends on the file system or on timing.
+    /// It gives them with something else in this column, which is not compared. For what depends on
+    /// the file system or on timing.
     NotCompared(Column),
 }
 
@@ -150,7 +153,8 @@ pub struct Extra {
 #[derive(Clone, Copy)]
 pub struct Way {
     pub name: &'static str,
-    /// Whether device and inode are those that the traced program sees. An overlay's files have others, but each always the same.
+    /// Whether device and inode are those that the traced program sees. An overlay's files have
+    /// others, but each always the same.
     pub same_files: bool,
     /// Whether the rows of a thread come in the order of its calls by their start times.
     pub ordered: bool,
@@ -202,9 +206,10 @@ pub fn cases() -> Vec<String> {
     String::from_utf8(output.stdout).expect("names are text").lines().map(str::to_owned).collect()
 }
 
-/// Runs a case under `command` (such as `flowmine trace … --`), to which the program and its arguments are added, in the empty directory
-/// `dir`. Gives the expectations, or `None` when the case cannot run here (no such call, no right to it); fails the test when the
-/// program does not get to its end within a minute.
+/// Runs a case under `command` (such as `flowmine trace … --`), to which the program and its
+/// arguments are added, in the empty directory `dir`. Gives the expectations, or `None` when the
+/// case cannot run here (no such call, no right to it); fails the test when the program does not
+/// get to its end within a minute.
 pub fn run(mut command: Command, case: &str, dir: &Path, expectations: &Path) -> Option<Expectations> {
     assert!(expectations.is_absolute() && !expectations.starts_with(dir), "the expectations lie outside of the directory");
     assert!(std::fs::read_dir(dir).expect("a directory").next().is_none(), "{} is empty", dir.display());
@@ -317,7 +322,8 @@ fn text(field: &str) -> Want<Vec<u8>> {
     Want::Is(bytes)
 }
 
-/// Compares the rows of a trace with what a case did in `dir` (without symbolic links in its path). The error says all that differs.
+/// Compares the rows of a trace with what a case did in `dir` (without symbolic links in its path).
+/// The error says all that differs.
 pub fn compare(
     way: &Way,
     case: &str,
@@ -407,7 +413,8 @@ fn below(dir: &Path, path: &[u8]) -> bool {
     path.strip_prefix(dir.as_os_str().as_bytes()).is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
-/// The rows of files below the directory: by their path, or by that of another row or file of the same inode.
+/// The rows of files below the directory: by their path, or by that of another row or file of the
+/// same inode.
 fn of_directory<'a>(way: &Way, dir: &Path, expected: &[Expected], rows: &'a [Seen], files: &[SeenFile]) -> Vec<&'a Seen> {
     let by_path = |row: &Seen| [&row.path, &row.new_path].into_iter().flatten().any(|path| below(dir, path));
     let mut ours: HashSet<(i64, i64)> = HashSet::new();

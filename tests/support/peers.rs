@@ -1,4 +1,5 @@
-//! The programs that logs are exchanged with: process_mining (tests/peer) and PM4Py (tests/peers.py).
+//! The programs that logs are exchanged with: process_mining (tests/peer) and PM4Py
+//! (tests/peers.py).
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -27,8 +28,8 @@ pub struct Converted {
     pub bytes: u64,
 }
 
-/// process_mining: the program that FLOWMINE_PEER names, or tests/peer, built into the target directory of what runs; the reason when
-/// there is none.
+/// process_mining: the program that FLOWMINE_PEER names, or tests/peer, built into the target
+/// directory of what runs; the reason when there is none.
 pub fn process_mining() -> Result<Peer, String> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let program = BUILT.get_or_init(|| match std::env::var_os("FLOWMINE_PEER") {
@@ -54,7 +55,8 @@ fn build() -> Result<PathBuf, String> {
     }
 }
 
-/// PM4Py: with the interpreter that FLOWMINE_PYTHON names, or python3; the reason when it has no PM4Py.
+/// PM4Py: with the interpreter that FLOWMINE_PYTHON names, or python3; the reason when it has no
+/// PM4Py.
 pub fn pm4py() -> Result<Peer, String> {
     let program = std::env::var_os("FLOWMINE_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from);
     let output = Command::new(&program).args(["-c", "import pm4py"]).output().map_err(|e| format!("{}: {e}", program.display()))?;

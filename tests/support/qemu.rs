@@ -1,11 +1,13 @@
-//! A Debian kernel in QEMU for a test: a script in, its output, exit code and the files that it left out. See `tests/qemu/run.sh`.
+//! A Debian kernel in QEMU for a test: a script in, its output, exit code and the files that it
+//! left out. See `tests/qemu/run.sh`.
 //!
 //! Needs only the standard library, so that tests of other packages can include it by path.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Kernels on which tracing is tested: the Debian release and the beginning of what `uname -r` says there.
+/// Kernels on which tracing is tested: the Debian release and the beginning of what `uname -r` says
+/// there.
 pub const KERNELS: [(&str, &str); 3] = [("bullseye", "5.10."), ("bookworm", "6.1."), ("trixie", "6.12.")];
 
 /// Programs that `run.sh` needs and that are not here.
@@ -24,7 +26,8 @@ pub struct Machine {
 
 /// What came out of it.
 pub struct Ended {
-    /// The script's exit code; 124 after the timeout; 125 when the machine ended before the script did.
+    /// The script's exit code; 124 after the timeout; 125 when the machine ended before the script
+    /// did.
     pub code: i32,
     /// What the script printed.
     pub output: String,
@@ -47,7 +50,8 @@ impl Machine {
         self
     }
 
-    /// Runs a script for busybox's sh; what it leaves in `/results` comes into `results`. `scratch` is a directory for the script's file.
+    /// Runs a script for busybox's sh; what it leaves in `/results` comes into `results`. `scratch`
+    /// is a directory for the script's file.
     pub fn run(mut self, script: &str, scratch: &Path, results: &Path) -> Ended {
         let file: PathBuf = scratch.join(format!("script-{}", self.suite));
         std::fs::write(&file, script).expect("the directory is the test's own");

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-/// Whether a test can run. When `program` is not `present`, the test is reported as not run (its name goes to standard
-/// error and to the file named by `FLOWMINE_NOT_RUN`), or fails where `FLOWMINE_REQUIRE`, a comma-separated list, holds
-/// `what`: a missing program never counts as a passed test.
+/// Whether a test can run. When `program` is not `present`, the test is reported as not run (its
+/// name goes to standard error and to the file named by `FLOWMINE_NOT_RUN`), or fails where
+/// `FLOWMINE_REQUIRE`, a comma-separated list, holds `what`: a missing program never counts as a
+/// passed test.
 pub fn require(what: &str, program: &str, present: bool) -> bool {
     if present {
         return true;

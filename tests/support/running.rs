@@ -37,7 +37,8 @@ unsafe extern "C" {
 pub struct Running(pub Option<Child>, pub u32);
 
 impl Running {
-    /// With the usual answers to signals, whatever they are here: a job in the background of a shell ignores INT and QUIT, and all that it starts does so too.
+    /// With the usual answers to signals, whatever they are here: a job in the background of a
+    /// shell ignores INT and QUIT, and all that it starts does so too.
     pub fn start(mut command: Command) -> Self {
         // SAFETY: between fork and exec only signal(2) is called, which is async-signal-safe (signal-safety(7)).
         unsafe {

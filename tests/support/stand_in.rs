@@ -1,4 +1,5 @@
-//! A stand-in for Slurm's commands, where what must come out has to be known: it plays the recorded polls.
+//! A stand-in for Slurm's commands, where what must come out has to be known: it plays the recorded
+//! polls.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +8,8 @@ use std::process::{Command, Stdio};
 
 use super::{expect, flowmine, repository};
 
-/// A directory with a `squeue` that shows the recorded poll whose number stands in the file `now`, and an `scontrol`.
+/// A directory with a `squeue` that shows the recorded poll whose number stands in the file `now`,
+/// and an `scontrol`.
 pub struct StandIn {
     pub dir: PathBuf,
     pub polls: usize,

@@ -1,5 +1,5 @@
-//! A dataset against the truth of a scenario (fixtures/README.md): every job, every transition that a poll could see, no
-//! invented one, names to the byte, and the cases.
+//! A dataset against the truth of a scenario (fixtures/README.md): every job, every transition that
+//! a poll could see, no invented one, names to the byte, and the cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::path::Path;
 use flowmine_schema::tables::{Case, JobState, change};
 use flowmine_schema::text;
 
-/// slurmctld writes its log, and sees the end of a job, a little earlier or later than squeue shows it.
+/// slurmctld writes its log, and sees the end of a job, a little earlier or later than squeue shows
+/// it.
 const TOLERANCE_NS: i64 = 60_000_000;
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -232,8 +233,9 @@ impl Truth {
         assert!(certain > polls.len(), "the check looked at {certain} states only");
     }
 
-    /// Checks what changed of jobs while their state did not: each hold, release and new dependency that a poll could see has its row, and no row
-    /// tells one that was none. Then what the scenario itself changed (`updates` in fixtures/scenario/events.sh).
+    /// Checks what changed of jobs while their state did not: each hold, release and new dependency
+    /// that a poll could see has its row, and no row tells one that was none. Then what the
+    /// scenario itself changed (`updates` in fixtures/scenario/events.sh).
     pub fn check_changes(&self, rows: &[JobState<'_>], polls: &[Poll]) {
         fn polled<'a, 'r>(rows: &'a [JobState<'r>], job: &'a str) -> impl Iterator<Item = &'a JobState<'r>> {
             rows.iter().filter(move |row| row.job == job && row.source == "squeue")
@@ -304,7 +306,8 @@ impl Truth {
         assert!(checked > 1 && told > 1, "the check looked at {checked} acts and {told} rows only");
     }
 
-    /// Checks what accounting told: the true times and the final state of each attempt, joined on the attempt.
+    /// Checks what accounting told: the true times and the final state of each attempt, joined on
+    /// the attempt.
     pub fn check_accounting(&self, rows: &[JobState<'_>]) {
         let mut checked = 0;
         for row in rows.iter().filter(|row| row.change == change::ACCOUNTING) {
@@ -372,8 +375,8 @@ impl Truth {
         self.submissions.iter().any(|submission| submission.job_id == job.to_string() && submission.name == name)
     }
 
-    /// Checks the cases: a run with declared dependencies is exactly one case, a step of a run by hand is a case of its own. Runs of the
-    /// kinds in `except` are not looked at.
+    /// Checks the cases: a run with declared dependencies is exactly one case, a step of a run by
+    /// hand is a case of its own. Runs of the kinds in `except` are not looked at.
     pub fn check_cases(&self, cases: &[Case<'_>], except: &[&str]) {
         let mut case_of: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
         let mut jobs_of: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();

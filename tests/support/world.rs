@@ -1,7 +1,8 @@
 //! A small dataset of tasks, processes, files and jobs, whose numbers are known.
 //!
-//! A run of Makeflow on two hosts: `make` writes `raw.dat`, which `use` (as a Slurm job) reads. `again` failed at first, then came through. A cached task has no times. A job without an engine reads a file of
-//! its own. Somebody else's process reads too.
+//! A run of Makeflow on two hosts: `make` writes `raw.dat`, which `use` (as a Slurm job) reads.
+//! `again` failed at first, then came through. A cached task has no times. A job without an engine
+//! reads a file of its own. Somebody else's process reads too.
 
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,15 @@
 //! Makes a log out of events or of instances, case after case.
 //!
-//! **Events** ([`LogBuilder::event`]) keep the order in which they are given. They are paired to instances by the standard
-//! lifecycle of XES (IEEE 1849-2016, Annex C): `schedule` and `assign` make an instance ready, `start` starts it, `complete`,
-//! the aborts, `withdraw` and the skips end it. Events with the same instance id (`concept:instance`) are one instance; where
-//! there are no ids the first that is open is meant. A log whose events have no lifecycle gives an instance for each event.
+//! **Events** ([`LogBuilder::event`]) keep the order in which they are given. They are paired to
+//! instances by the standard lifecycle of XES (IEEE 1849-2016, Annex C): `schedule` and `assign`
+//! make an instance ready, `start` starts it, `complete`, the aborts, `withdraw` and the skips end
+//! it. Events with the same instance id (`concept:instance`) are one instance; where there are no
+//! ids the first that is open is meant. A log whose events have no lifecycle gives an instance for
+//! each event.
 //!
-//! **Instances** ([`LogBuilder::instance`]) bring their times with them and are put in order here. At equal times ends come before
-//! starts, so that what ended at 10:00 precedes what started at 10:00, and an instance that took no time stands between them.
+//! **Instances** ([`LogBuilder::instance`]) bring their times with them and are put in order here.
+//! At equal times ends come before starts, so that what ended at 10:00 precedes what started at
+//! 10:00, and an instance that took no time stands between them.
 
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -42,7 +45,8 @@ pub enum Transition {
     Skipped,
     /// `suspend`, `resume`, `reassign` and what else happens between start and end.
     Inner,
-    /// `unknown`: of an open instance it is the end when no other end is told; else an instance of its own.
+    /// `unknown`: of an open instance it is the end when no other end is told; else an instance of
+    /// its own.
     Unknown,
 }
 
@@ -104,8 +108,8 @@ pub struct EventRow<'a> {
     pub measures: &'a [(Measure, i64)],
     /// Who counted the bytes among them.
     pub bytes_from: BytesFrom,
-    /// Values of attributes that were asked for: place in the list given to [`LogBuilder::new`], and number of the value by
-    /// [`LogBuilder::value`].
+    /// Values of attributes that were asked for: place in the list given to [`LogBuilder::new`],
+    /// and number of the value by [`LogBuilder::value`].
     pub attributes: &'a [(usize, u32)],
 }
 
@@ -257,7 +261,8 @@ impl LogBuilder {
         self.ids.intern(id)
     }
 
-    /// The number of a value of the attribute at this place of the list given to [`LogBuilder::new`].
+    /// The number of a value of the attribute at this place of the list given to
+    /// [`LogBuilder::new`].
     pub fn value(&mut self, attribute: usize, value: &str) -> u32 {
         self.values.get_mut(attribute).map_or(NONE, |values| values.intern(value))
     }
@@ -272,7 +277,8 @@ impl LogBuilder {
         self.log.instances.activity.len() as u32
     }
 
-    /// The final numbers of the instances of the case that was ended last: `places()[i]` is that of the `i`th instance that was added.
+    /// The final numbers of the instances of the case that was ended last: `places()[i]` is that of
+    /// the `i`th instance that was added.
     pub fn places(&self) -> &[u32] {
         &self.places
     }
@@ -402,7 +408,8 @@ impl LogBuilder {
         self.open.get(&key)?.iter().copied().find(|&at| self.log.instances.end[at as usize] != NONE)
     }
 
-    /// Takes the open instance that an end belongs to: the first that runs, else the first that waits.
+    /// Takes the open instance that an end belongs to: the first that runs, else the first that
+    /// waits.
     fn take_open(&mut self, key: (u32, Option<u32>)) -> Option<u32> {
         let ends = &self.log.instances.end;
         let open = self.open.get_mut(&key)?;
@@ -410,7 +417,8 @@ impl LogBuilder {
         open.remove(place)
     }
 
-    /// Adds an instance with its times to the open case. One without any time is counted and left out; then `false` is returned.
+    /// Adds an instance with its times to the open case. One without any time is counted and left
+    /// out; then `false` is returned.
     ///
     /// # Errors
     /// When there are too many.
@@ -548,8 +556,8 @@ impl LogBuilder {
         Ok(())
     }
 
-    /// Puts events of the open case that have the same time in the order of [`LogBuilder::instance`], so that a log says the same whichever
-    /// way it came.
+    /// Puts events of the open case that have the same time in the order of
+    /// [`LogBuilder::instance`], so that a log says the same whichever way it came.
     fn ends_before_starts(&mut self) {
         let instances = &mut self.log.instances;
         let first = self.first;
@@ -632,8 +640,8 @@ impl LogBuilder {
         self.attributes.iter_mut().for_each(|column| column.in_order(first, &order));
     }
 
-    /// Says which record of the source each event was that was added: a number for each, in the order of adding. Not needed where that is the order
-    /// of the source.
+    /// Says which record of the source each event was that was added: a number for each, in the
+    /// order of adding. Not needed where that is the order of the source.
     pub fn records(&mut self, added: &[u32]) {
         if added.iter().enumerate().all(|(at, &number)| at as u32 == number) {
             return;

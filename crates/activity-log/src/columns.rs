@@ -36,7 +36,8 @@ pub struct ActivityLog {
 pub struct Events {
     /// UTC nanoseconds since 1970, or [`UNKNOWN`].
     pub time_ns: Vec<i64>,
-    /// Number of the event among those of its source, from 0; empty when that is the place in this column.
+    /// Number of the event among those of its source, from 0; empty when that is the place in this
+    /// column.
     pub record: Vec<u32>,
 }
 
@@ -47,7 +48,8 @@ pub struct Instances {
     pub activity: Vec<u32>,
     /// The event at which it was ready to run (submitted, scheduled), or [`NONE`]. Optional.
     pub ready: Vec<u32>,
-    /// The event at which it started. Equal to `end` where only one moment is known, and to `ready` where only its end and when it was ready are.
+    /// The event at which it started. Equal to `end` where only one moment is known, and to `ready`
+    /// where only its end and when it was ready are.
     pub start: Vec<u32>,
     /// The event at which it ended.
     pub end: Vec<u32>,
@@ -131,7 +133,8 @@ pub struct Cases {
     pub kind: String,
     /// The name of each case.
     pub names: Names,
-    /// Where the members of each case begin, and at the end where those of the last one end: one more than there are cases.
+    /// Where the members of each case begin, and at the end where those of the last one end: one
+    /// more than there are cases.
     pub offsets: Vec<u32>,
     /// Instances, by first event; `None` when they are all instances in their order.
     pub members: Option<Vec<u32>>,
@@ -214,7 +217,8 @@ pub struct Attribute {
 pub struct Flows {
     /// From writer to reader, sorted, each pair once.
     pub between: Vec<Flow>,
-    /// Bytes read of what was there before the trace, or written by nobody in the log, by instance, sorted.
+    /// Bytes read of what was there before the trace, or written by nobody in the log, by instance,
+    /// sorted.
     pub from_outside: Vec<(u32, i64)>,
     /// Bytes read in the dataset by nobody in the log.
     pub read_by_others: i64,
@@ -244,7 +248,8 @@ pub struct LeftOut {
     pub without_end: u64,
     /// Instances that ended and of which no start is told, in a log that tells starts.
     pub without_start: u64,
-    /// Events that begin or end nothing (suspended, resumed, reassigned, …) and belong to no instance of their own.
+    /// Events that begin or end nothing (suspended, resumed, reassigned, …) and belong to no
+    /// instance of their own.
     pub inner_events: u64,
     /// Events without a name of an activity; theirs is a placeholder.
     pub unnamed: u64,
@@ -254,7 +259,8 @@ pub struct LeftOut {
     pub bad_numbers: u64,
     /// Things of which the source knows nothing that could stand in a log: tasks without any time.
     pub without_moment: u64,
-    /// Instances of which the end is told and not the start; they stand from when they were ready, and how long they ran is not known.
+    /// Instances of which the end is told and not the start; they stand from when they were ready,
+    /// and how long they ran is not known.
     pub start_unknown: u64,
     /// Instances whose start nobody tells and a trace shows: that of their first process.
     pub start_traced: u64,
@@ -343,7 +349,8 @@ impl ActivityLog {
         self.events.time_ns.get(event as usize).copied().filter(|&ns| ns != UNKNOWN)
     }
 
-    /// When an instance started, or its only moment; where its start is not known ([`ActivityLog::start_is_known`]), when it was ready.
+    /// When an instance started, or its only moment; where its start is not known
+    /// ([`ActivityLog::start_is_known`]), when it was ready.
     pub fn start_ns(&self, instance: u32) -> Option<i64> {
         self.time_ns(self.instances.start[instance as usize])
     }
@@ -376,7 +383,8 @@ impl ActivityLog {
         Some(self.end_ns(instance)?.saturating_sub(self.start_ns(instance)?))
     }
 
-    /// From when it was ready to when it started; `None` where one of them is not known. What never started has not queued for a start.
+    /// From when it was ready to when it started; `None` where one of them is not known. What never
+    /// started has not queued for a start.
     pub fn queue_ns(&self, instance: u32) -> Option<i64> {
         let ready = self.ready_ns(instance)?;
         // Of a moment only one that is no end is a start.
@@ -418,7 +426,8 @@ impl ActivityLog {
         self.instances.start.iter().zip(&self.instances.end).any(|(start, end)| start != end)
     }
 
-    /// Whether each instance is one event, that of its own number: a log of moments, in which nothing overlaps.
+    /// Whether each instance is one event, that of its own number: a log of moments, in which
+    /// nothing overlaps.
     pub fn is_of_moments(&self) -> bool {
         let instances = &self.instances;
         let own = |(at, (&start, &end)): (usize, (&u32, &u32))| start as usize == at && end as usize == at;

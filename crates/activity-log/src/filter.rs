@@ -1,7 +1,8 @@
 //! Parts of a log: a log and what is wanted of it in, the log of that part out.
 //!
-//! First instances are chosen (by time, activity, attribute), then cases (by attribute, path, variant). A case of which no instance is
-//! left is not in the result; a case that had none before stays, unless cases are chosen.
+//! First instances are chosen (by time, activity, attribute), then cases (by attribute, path,
+//! variant). A case of which no instance is left is not in the result; a case that had none before
+//! stays, unless cases are chosen.
 
 use crate::columns::{ActivityLog, Cases, Flow, Flows, Instances, NONE};
 use crate::variants::variants;
@@ -17,7 +18,8 @@ pub struct Filter {
     pub activities: Vec<String>,
     /// None of these activities.
     pub without_activities: Vec<String>,
-    /// Only instances with one of these values of an attribute that the log keeps; several attributes must all fit.
+    /// Only instances with one of these values of an attribute that the log keeps; several
+    /// attributes must all fit.
     pub instances_where: Vec<(String, Vec<String>)>,
     /// Only cases with an instance with one of these values of an attribute.
     pub cases_where: Vec<(String, Vec<String>)>,
@@ -27,7 +29,8 @@ pub struct Filter {
     pub paths: Vec<(String, String)>,
     /// Only cases of so many most frequent variants.
     pub top_variants: Option<usize>,
-    /// Only cases of the most frequent variants that together cover this share of all cases (0 to 1).
+    /// Only cases of the most frequent variants that together cover this share of all cases (0 to
+    /// 1).
     pub variant_coverage: Option<f64>,
 }
 
@@ -160,7 +163,8 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     true
 }
 
-/// The log of the wanted instances; of the first grouping only these cases are kept, where they are given.
+/// The log of the wanted instances; of the first grouping only these cases are kept, where they are
+/// given.
 fn keep(log: ActivityLog, wanted: &[bool], chosen: Option<&[bool]>) -> ActivityLog {
     let mut new_place = vec![NONE; log.len()];
     let mut kept = Vec::new();

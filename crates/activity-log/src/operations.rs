@@ -1,4 +1,5 @@
-//! Operations of processes on files as they were traced, one by one or added up: what models of input and output take.
+//! Operations of processes on files as they were traced, one by one or added up: what models of
+//! input and output take.
 
 /// What a process did to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -171,7 +172,8 @@ pub struct IoPhase {
     pub bytes: i64,
     /// Operations.
     pub operations: u64,
-    /// Whether the operations were added up when they were traced: then only the first and the last moment are known.
+    /// Whether the operations were added up when they were traced: then only the first and the last
+    /// moment are known.
     pub added_up: bool,
 }
 

@@ -24,9 +24,11 @@ pub struct ProcessRow {
     pub host: u32,
     /// Its number in the host's pid namespace.
     pub pid: i32,
-    /// The process that forked it: a place in [`Processes::rows`]; [`NONE`] when that is not among them.
+    /// The process that forked it: a place in [`Processes::rows`]; [`NONE`] when that is not among
+    /// them.
     pub parent: u32,
-    /// The last part of the path of the program that it ran last: a number in [`Processes::programs`]; [`NONE`] when not known.
+    /// The last part of the path of the program that it ran last: a number in
+    /// [`Processes::programs`]; [`NONE`] when not known.
     pub program: u32,
     /// Whether it ran no program of its own but went on with its parent's.
     pub forked_only: bool,
@@ -91,7 +93,8 @@ impl ProcessRow {
 }
 
 impl Processes {
-    /// The children of each process, in order; those of no process that is here are the roots, which come second.
+    /// The children of each process, in order; those of no process that is here are the roots,
+    /// which come second.
     pub fn children(&self) -> (Vec<Vec<u32>>, Vec<u32>) {
         let mut children = vec![Vec::new(); self.rows.len()];
         let mut roots = Vec::new();

@@ -27,7 +27,8 @@ pub struct RunGraph {
     pub flows: Vec<FileFlow>,
     /// Of processes: who forked whom, parent and child, ascending.
     pub forks: Vec<(u32, u32)>,
-    /// When records of the trace were lost: what was traced meanwhile may be more than is told here.
+    /// When records of the trace were lost: what was traced meanwhile may be more than is told
+    /// here.
     pub losses: Vec<Loss>,
 }
 

@@ -1,5 +1,5 @@
-//! A run as its tasks were traced: what each read and wrote over its life, its CPU time, who read what another wrote. What models of
-//! progress are fitted to.
+//! A run as its tasks were traced: what each read and wrote over its life, its CPU time, who read
+//! what another wrote. What models of progress are fitted to.
 //!
 //! Times are seconds since the run's first task began, amounts are bytes.
 
@@ -62,7 +62,8 @@ pub struct TracedTask {
     pub inputs: Vec<TracedInput>,
     /// What it wrote.
     pub outputs: Vec<TracedOutput>,
-    /// How far it wrote in all its files, each counted once, in bytes; `None` when nothing was traced.
+    /// How far it wrote in all its files, each counted once, in bytes; `None` when nothing was
+    /// traced.
     pub written: Option<f64>,
     /// CPU time of all its processes by time since its start; empty when not known.
     pub cpu_s: Curve,
@@ -78,7 +79,8 @@ pub type Curve = Vec<(f64, f64)>;
 pub struct TracedInput {
     /// Who wrote it; [`NONE`] for nobody of the run.
     pub from: u32,
-    /// How far it had read, in bytes from the beginnings of the files, by time since the task's start.
+    /// How far it had read, in bytes from the beginnings of the files, by time since the task's
+    /// start.
     pub read: Curve,
     /// Whether it read while the other was still writing.
     pub streamed: bool,

@@ -23,7 +23,8 @@ pub struct Variant {
     pub count: u64,
 }
 
-/// The variants of a grouping. Instances are taken in the order of their starts; cases without instances are the variant of length 0.
+/// The variants of a grouping. Instances are taken in the order of their starts; cases without
+/// instances are the variant of length 0.
 pub fn variants(log: &ActivityLog, cases: &Cases) -> Variants {
     let mut found: Vec<Variant> = Vec::new();
     let mut table: HashTable<u32> = HashTable::new();

@@ -1,4 +1,5 @@
-//! What one process did to one file, as it grows with each operation; and how that of several processes is put together.
+//! What one process did to one file, as it grows with each operation; and how that of several
+//! processes is put together.
 
 use flowmine_schema::tables::{IoTotal, TaskIo};
 

@@ -1,13 +1,18 @@
 //! Whose bytes are these: from traced operations and processes to tasks and jobs.
 //!
-//! In go the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`, `hosts`, `clocks`) and what is known by name ([`Entities`]); out come the tables `task_io`,
-//! `task_totals`, `logical_task_totals`, `data_flow`, the links of processes, and contradictions as diagnostics.
+//! In go the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`, `hosts`,
+//! `clocks`) and what is known by name ([`Entities`]); out come the tables `task_io`,
+//! `task_totals`, `logical_task_totals`, `data_flow`, the links of processes, and contradictions as
+//! diagnostics.
 //!
-//! **One pass.** Hosts are read one after the other, operations in the order in which they were written; rows of processes and files are read in step with them, as far as what they tell of
-//! had begun. Memory holds the live processes with what each did to the files that it used, files in use, and for each process that ever was four bytes. What a process did is
-//! spilled when it is resolved (after its end) and sorted outside of memory ([`crate::sums`], [`crate::flow`]).
+//! **One pass.** Hosts are read one after the other, operations in the order in which they were
+//! written; rows of processes and files are read in step with them, as far as what they tell of had
+//! begun. Memory holds the live processes with what each did to the files that it used, files in
+//! use, and for each process that ever was four bytes. What a process did is spilled when it is
+//! resolved (after its end) and sorted outside of memory ([`crate::sums`], [`crate::flow`]).
 //!
-//! **Every operation is somebody's or has a reason** ([`Reason`]), so that the bytes of all rows are the bytes of all operations, and with the lost ones all that the kernel counted.
+//! **Every operation is somebody's or has a reason** ([`Reason`]), so that the bytes of all rows
+//! are the bytes of all operations, and with the lost ones all that the kernel counted.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +62,8 @@ pub struct Attributed {
     pub diagnostics: Diagnostics,
 }
 
-/// Attributes all operations of a dataset and writes the tables; `links` and `diagnostics` have been cleared before and get rows added.
+/// Attributes all operations of a dataset and writes the tables; `links` and `diagnostics` have
+/// been cleared before and get rows added.
 ///
 /// # Errors
 /// When the dataset or a temporary file cannot be read or written.
@@ -198,7 +204,8 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         self.files.forget_all(|file, files| spill(all, number, file, files))
     }
 
-    /// Reads the rows of processes and files that had begun by a time, and resolves the processes that had ended well before.
+    /// Reads the rows of processes and files that had begun by a time, and resolves the processes
+    /// that had ended well before.
     fn read_along(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         while self.next_file_ns <= until_ns {
             match self.told_files.peek()? {
@@ -333,8 +340,9 @@ impl<'a, 'b, 'd> Pass<'a, 'b, 'd> {
         }
     }
 
-    /// Takes the sums of operations that had ended by a time: a trace that does not keep single operations has them for each process and open file. They are told some seconds later and in any order,
-    /// so that some thousands are read ahead.
+    /// Takes the sums of operations that had ended by a time: a trace that does not keep single
+    /// operations has them for each process and open file. They are told some seconds later and in
+    /// any order, so that some thousands are read ahead.
     fn totals(&mut self, until_ns: i64, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         while self.next_total_ns <= until_ns {
             while self.totals_ahead.len() < TOTALS_AHEAD {

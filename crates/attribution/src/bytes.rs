@@ -1,4 +1,5 @@
-//! Records as bytes for temporary files: whole numbers in as few bytes as they need (LEB128), texts with their length. The form never outlives a run.
+//! Records as bytes for temporary files: whole numbers in as few bytes as they need (LEB128), texts
+//! with their length. The form never outlives a run.
 
 pub(crate) use flowmine_dataset::leb128::{put as put_unsigned, take as take_unsigned};
 use flowmine_spill::SpillError;

@@ -1,7 +1,10 @@
-//! The clocks of hosts: by how much times of a trace have to be corrected, and how far they can be trusted.
+//! The clocks of hosts: by how much times of a trace have to be corrected, and how far they can be
+//! trusted.
 //!
-//! A trace turns nanoseconds after boot into UTC with the difference that it read at its beginning. Later readings (table `clocks`) tell how that difference has changed since, as a clock is
-//! slewed or set; between two readings it is interpolated. Only the order of accesses on several hosts needs this: times in tables are those of the trace.
+//! A trace turns nanoseconds after boot into UTC with the difference that it read at its beginning.
+//! Later readings (table `clocks`) tell how that difference has changed since, as a clock is slewed
+//! or set; between two readings it is interpolated. Only the order of accesses on several hosts
+//! needs this: times in tables are those of the trace.
 
 use flowmine_dataset::Dataset;
 use flowmine_schema::tables::{Clock, Host};
@@ -27,7 +30,8 @@ struct HostClock {
 }
 
 impl HostClock {
-    /// A clock that was set back keeps the order of what happened on its host: it stands until it has caught up, and by so much it is in doubt.
+    /// A clock that was set back keeps the order of what happened on its host: it stands until it
+    /// has caught up, and by so much it is in doubt.
     fn forward(&mut self) {
         self.unsynchronised |= self.readings.is_empty();
         self.readings.sort_unstable();

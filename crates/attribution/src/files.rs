@@ -1,11 +1,14 @@
 //! Files of a host as they are used: which is which, and who read and wrote them in which order.
 //!
-//! A file is a device, an inode number and the inode's generation. Where the generation is not known, a number is another file after it was deleted and opened under a path that it did not
+//! A file is a device, an inode number and the inode's generation. Where the generation is not
+//! known, a number is another file after it was deleted and opened under a path that it did not
 //! have before (`incarnation`).
 //!
-//! **Epochs.** For data flow the order of accesses matters, but not of all: an epoch of a file holds writes first and then reads of it. It ends with a write after somebody else has read,
-//! or after the writer has read what it had not written. Of each epoch one [`Step`] for each process is given away, so that a file that is written once and then read is a handful of steps,
-//! however many operations that took.
+//! **Epochs.** For data flow the order of accesses matters, but not of all: an epoch of a file
+//! holds writes first and then reads of it. It ends with a write after somebody else has read, or
+//! after the writer has read what it had not written. Of each epoch one [`Step`] for each process
+//! is given away, so that a file that is written once and then read is a handful of steps, however
+//! many operations that took.
 
 use flowmine_schema::tables::IoEvent;
 use flowmine_spill::put_ordered;
@@ -85,7 +88,8 @@ pub struct Step {
     pub first_read_at: Order,
 }
 
-/// A place in the order of operations: a clock that never goes back within a host, then a number that only grows.
+/// A place in the order of operations: a clock that never goes back within a host, then a number
+/// that only grows.
 pub type Order = (i64, u64);
 
 impl Step {
@@ -148,7 +152,8 @@ pub struct File {
     deleted: bool,
 }
 
-/// So many steps of an epoch are kept in memory: a file that thousands of processes read is one for each of them.
+/// So many steps of an epoch are kept in memory: a file that thousands of processes read is one for
+/// each of them.
 const STEPS: usize = 256;
 /// So many paths of a file are remembered.
 const PATHS: usize = 64;
@@ -191,7 +196,8 @@ impl Effect {
 }
 
 impl File {
-    /// Takes what an operation did; gives the steps of the epoch that it ends, or those that became too many.
+    /// Takes what an operation did; gives the steps of the epoch that it ends, or those that became
+    /// too many.
     pub fn take(&mut self, process: u32, effect: Effect, start_ns: i64, end_ns: i64, now: Order) -> Option<(Order, Vec<Step>)> {
         let writes = !matches!(effect, Effect::Read(_));
         // What was given away was of several processes: of any two that read one is another, and where none reads any two write.
@@ -383,7 +389,8 @@ impl Files {
         self.file_systems.get(&device).map(|name| &**name)
     }
 
-    /// Whether other hosts may have the same files: those of network file systems, and those of which no device is told.
+    /// Whether other hosts may have the same files: those of network file systems, and those of
+    /// which no device is told.
     pub fn may_be_shared(&self, device: i64) -> bool {
         device == UNTOLD || self.file_system(device).is_some_and(is_network)
     }

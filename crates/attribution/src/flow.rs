@@ -1,10 +1,13 @@
 //! Who read what somebody wrote: versions of files, and the table `data_flow`.
 //!
-//! In go the steps of files ([`crate::files`]), spilled with their order; they come back file by file. A new version of a file begins with the first write after an owner who is not its only
-//! writer has read it. Phases of owners follow from the order of their writes and first reads, which is sorted once more by owner. Of all this memory holds one file's version, and four
-//! bytes for each writer and reader of a version.
+//! In go the steps of files ([`crate::files`]), spilled with their order; they come back file by
+//! file. A new version of a file begins with the first write after an owner who is not its only
+//! writer has read it. Phases of owners follow from the order of their writes and first reads,
+//! which is sorted once more by owner. Of all this memory holds one file's version, and four bytes
+//! for each writer and reader of a version.
 //!
-//! Files of network file systems are the same on several hosts when type, inode number and generation are, and they were seen under one path.
+//! Files of network file systems are the same on several hosts when type, inode number and
+//! generation are, and they were seen under one path.
 
 use flowmine_dataset::{Builder, Transaction};
 use flowmine_schema::Record;
@@ -93,7 +96,8 @@ impl Steps {
     /// Writes the table, and tells the listener of each row. Gives the number of rows.
     ///
     /// # Errors
-    /// When a temporary file cannot be read or written, or the dataset cannot be written, or what the listener returns.
+    /// When a temporary file cannot be read or written, or the dataset cannot be written, or what
+    /// the listener returns.
     pub fn write(
         self,
         owner_of: &[u32],
@@ -248,7 +252,8 @@ impl Copies {
         at
     }
 
-    /// Two hosts' files are one. Headers come before steps, so that nothing has happened to them yet.
+    /// Two hosts' files are one. Headers come before steps, so that nothing has happened to them
+    /// yet.
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.top(a), self.top(b));
         if a != b {
@@ -429,7 +434,8 @@ const LOOK: u8 = 3;
 const NOBODY: u64 = u64::MAX;
 
 impl Flows {
-    /// An owner's writes to a version, or its first read of one; gives the number by which its phase is found.
+    /// An owner's writes to a version, or its first read of one; gives the number by which its
+    /// phase is found.
     fn part(&mut self, part: &VersionUse, did: Did) -> Result<u64, AttributionError> {
         let number = self.unordered();
         let mut moment = |order: Order, kind: u8| {
@@ -465,7 +471,8 @@ impl Flows {
         put.map_err(AttributionError::Temporary)
     }
 
-    /// The phase of each part. A phase ends with the first read of something new after, or while, its owner writes.
+    /// The phase of each part. A phase ends with the first read of something new after, or while,
+    /// its owner writes.
     fn phases(moments: Sorter, parts: u64) -> Result<Vec<u32>, AttributionError> {
         let sorted = moments.finish().map_err(AttributionError::Temporary)?;
         let mut walk = sorted.walk().map_err(AttributionError::Temporary)?;

@@ -1,10 +1,14 @@
-//! Processes that belong to one task as a whole, of which it is known late which one that is: control groups, the second half of the monitoring paper's rule (section V-B), and what a child
+//! Processes that belong to one task as a whole, of which it is known late which one that is:
+//! control groups, the second half of the monitoring paper's rule (section V-B), and what a child
 //! of an engine started.
 //!
-//! When a process in a container opens its task's script, the container belongs to the task, with the processes that ran in it before. Of a trace that tells only numbers of control
-//! groups (`io-csv`) a group counts when no process in it is older than the task, as the one that an engine itself runs in is. A group in which scripts of two tasks were opened
-//! belongs to neither, which is a diagnostic. A child of an engine is a job of it, with all that it starts (`rules/engine.rs`): the one whose declared outputs are made there, and that began
-//! and ended as the child did. It is decided when all hosts have been read.
+//! When a process in a container opens its task's script, the container belongs to the task, with
+//! the processes that ran in it before. Of a trace that tells only numbers of control groups
+//! (`io-csv`) a group counts when no process in it is older than the task, as the one that an
+//! engine itself runs in is. A group in which scripts of two tasks were opened belongs to neither,
+//! which is a diagnostic. A child of an engine is a job of it, with all that it starts
+//! (`rules/engine.rs`): the one whose declared outputs are made there, and that began and ended as
+//! the child did. It is decided when all hosts have been read.
 
 use std::collections::BTreeMap;
 
@@ -85,7 +89,8 @@ impl Groups {
         numbers.first().copied()
     }
 
-    /// The group of a process, and what it says about it. `jobs` are the children of engines that it is or is below, the innermost first.
+    /// The group of a process, and what it says about it. `jobs` are the children of engines that
+    /// it is or is below, the innermost first.
     pub fn of_process(
         &mut self,
         host: u32,

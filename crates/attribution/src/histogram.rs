@@ -1,4 +1,5 @@
-//! How many values lie between two powers of two. Few of these are ever used, so only those are kept.
+//! How many values lie between two powers of two. Few of these are ever used, so only those are
+//! kept.
 
 use std::fmt::Write;
 

@@ -1,15 +1,15 @@
 //! Whose a traced process and its bytes are.
 //!
 //! In go the tables of a trace (`processes`, `files`, `io_events`, `io_totals`, `losses`, `hosts`,
-//! `clocks`) and what is known by name ([`entities`]): the attempts at tasks that workflow engines tell
-//! of (`task_runs`), and attempts at jobs as plain values ([`entities::KnownJob`]). Out come the tables
-//! `task_io`, `task_totals`, `logical_task_totals` and `data_flow`, links of processes, and what
-//! contradicts itself as diagnostics ([`attribute`]). [`rules`] say what a process shows of where it
-//! belongs; `docs/attribution.md` lists them and what can be forged of each.
+//! `clocks`) and what is known by name ([`entities`]): the attempts at tasks that workflow engines
+//! tell of (`task_runs`), and attempts at jobs as plain values ([`entities::KnownJob`]). Out come
+//! the tables `task_io`, `task_totals`, `logical_task_totals` and `data_flow`, links of processes,
+//! and what contradicts itself as diagnostics ([`attribute`]). [`rules`] say what a process shows
+//! of where it belongs; `docs/attribution.md` lists them and what can be forged of each.
 //!
 //! The bytes of all rows are the bytes of all operations: what belongs to nobody has a reason
-//! ([`owners::Reason`]). How jobs are put together is not known here, nor is any event or case. Other
-//! parts serve those who read traces or tasks: [`files`] (which file an operation means),
+//! ([`owners::Reason`]). How jobs are put together is not known here, nor is any event or case.
+//! Other parts serve those who read traces or tasks: [`files`] (which file an operation means),
 //! [`task_attempts`] (each attempt at a task once, with what was traced of it).
 //!
 //! ```

@@ -112,7 +112,8 @@ impl<'l> Links<'l> {
         self.push(&link, transaction)
     }
 
-    /// The jobs that engines say their tasks were, of tasks of which no process was seen in one. A raw id that several jobs had at that time tells nothing.
+    /// The jobs that engines say their tasks were, of tasks of which no process was seen in one. A
+    /// raw id that several jobs had at that time tells nothing.
     pub fn of_untraced(&mut self, entities: &Entities, transaction: &mut Transaction<'_>) -> Result<(), AttributionError> {
         let traced: FxHashSet<u32> = self.ran_as.iter().filter(|(_, what)| what.starts_with("job ")).map(|(task, _)| *task).collect();
         for (number, task) in (0u32..).zip(entities.tasks.iter()) {

@@ -1,4 +1,5 @@
-//! Who hears of derived rows while they are written: before a transaction ends nobody can read them.
+//! Who hears of derived rows while they are written: before a transaction ends nobody can read
+//! them.
 
 use flowmine_schema::tables::{DataFlow, Link};
 

@@ -1,4 +1,5 @@
-//! Operations that were lost: rows of `task_totals`, so that all rows together are all that the kernel side counted.
+//! Operations that were lost: rows of `task_totals`, so that all rows together are all that the
+//! kernel side counted.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,8 @@ use flowmine_schema::tables::{IoLoss, TaskTotal};
 use crate::AttributionError;
 use crate::owners::Reason;
 
-/// One row for each host that lost operations. Bytes of reads and writes are counted where the kernel still told them; other records (of processes) are no operations.
+/// One row for each host that lost operations. Bytes of reads and writes are counted where the
+/// kernel still told them; other records (of processes) are no operations.
 pub fn rows(dataset: &Dataset) -> Result<Vec<TaskTotal<'static>>, AttributionError> {
     let mut hosts: BTreeMap<String, TaskTotal<'static>> = BTreeMap::new();
     dataset.read::<IoLoss<'static>, AttributionError>(|row| {

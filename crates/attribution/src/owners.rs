@@ -1,4 +1,5 @@
-//! To whom operations belong: a task with the job, pod and container that it ran in, or as much of that as is known, or nobody, with the reason.
+//! To whom operations belong: a task with the job, pod and container that it ran in, or as much of
+//! that as is known, or nobody, with the reason.
 
 use flowmine_schema::tables::{TaskIo, TaskTotal};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -65,7 +66,8 @@ pub struct Owner {
     pub container: Option<Box<str>>,
     /// The systemd unit.
     pub unit: Option<Box<str>>,
-    /// A group of processes of which it is decided at the end of the trace to which task it belongs; by its number.
+    /// A group of processes of which it is decided at the end of the trace to which task it
+    /// belongs; by its number.
     pub group: Option<u32>,
     /// Why it is nobody's.
     pub unassigned: Option<Reason>,
@@ -144,8 +146,9 @@ impl Owners {
         self.sums[number as usize].add(sums);
     }
 
-    /// The owners in order, with what each provisional number is among them. `task_of` says of a group which task it turned out to belong to, `contradicts_itself` whether it
-    /// belongs to none because several were found.
+    /// The owners in order, with what each provisional number is among them. `task_of` says of a
+    /// group which task it turned out to belong to, `contradicts_itself` whether it belongs to none
+    /// because several were found.
     pub fn resolve(self, task_of: impl Fn(u32) -> Option<u32>, contradicts_itself: impl Fn(u32) -> bool) -> ResolvedOwners {
         let users: FxHashSet<i64> = {
             let owned =
@@ -205,7 +208,8 @@ pub struct Time {
 }
 
 impl ResolvedOwners {
-    /// How long an owner ran: as its engine says, else from the first to the last of its processes. What an engine tells less exactly than it lasted, processes tell better.
+    /// How long an owner ran: as its engine says, else from the first to the last of its processes.
+    /// What an engine tells less exactly than it lasted, processes tell better.
     pub fn time(&self, number: u32, entities: &Entities) -> Time {
         let owner = &self.all[number as usize];
         let sums = &self.sums[number as usize];

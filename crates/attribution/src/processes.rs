@@ -1,7 +1,9 @@
 //! The live processes of a host: what is known of each, what it did, and to whom it belongs.
 //!
-//! A process is a number and its start: two with the same number are two. A source that does not tell starts (`io-csv`) has the time of the fork in their place, and the generation that was
-//! forked last has the operations. A process is resolved some seconds after its end, when the rows of all that it forked have been read; its memory is then free but for what its live children
+//! A process is a number and its start: two with the same number are two. A source that does not
+//! tell starts (`io-csv`) has the time of the fork in their place, and the generation that was
+//! forked last has the operations. A process is resolved some seconds after its end, when the rows
+//! of all that it forked have been read; its memory is then free but for what its live children
 //! inherit.
 
 use std::cmp::Reverse;
@@ -16,7 +18,8 @@ use crate::entities::{Entities, Run};
 use crate::rules::engine;
 use crate::rules::{self, Claim, Facts, Finding, JobClaim, Place, Script, plausible, process_tree};
 
-/// What tells processes of a host apart: number, and start or, where that is not known, the time of the fork.
+/// What tells processes of a host apart: number, and start or, where that is not known, the time of
+/// the fork.
 pub type Key = (i32, i64);
 
 /// In place of a start that nobody told.
@@ -145,7 +148,8 @@ pub enum ProcessSlot {
 }
 
 impl Processes {
-    /// The process of an operation; it is made when nothing is known of it. `serial` gives the next number.
+    /// The process of an operation; it is made when nothing is known of it. `serial` gives the next
+    /// number.
     pub fn of_operation(&mut self, pid: i32, start_ns: Option<i64>, serial: impl FnOnce() -> u32) -> ProcessSlot {
         let key = match start_ns {
             Some(start) => (pid, start),
@@ -291,7 +295,8 @@ impl Processes {
         }
     }
 
-    /// The jobs that a process is in, as the children of engines that they are: the innermost first; and the run.
+    /// The jobs that a process is in, as the children of engines that they are: the innermost
+    /// first; and the run.
     pub fn jobs_above(&self, key: Key) -> Option<(Rc<Run>, Vec<Key>)> {
         if self.engines.is_empty() {
             return None;
@@ -516,7 +521,8 @@ fn different_jobs(a: &Claim, b: &Claim) -> bool {
     }
 }
 
-/// Different tasks of one run; tasks of different runs can contain each other, but one guess cannot mean both.
+/// Different tasks of one run; tasks of different runs can contain each other, but one guess cannot
+/// mean both.
 fn different_tasks(a: &Finding, b: &Finding, entities: &Entities) -> bool {
     let one_guess = a.rule == b.rule && a.strength == rules::Strength::Guessed;
     match (&a.claim, &b.claim) {

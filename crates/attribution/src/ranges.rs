@@ -1,7 +1,10 @@
-//! Which bytes of a file were touched: ranges that neither overlap nor touch, from transfers in any order.
+//! Which bytes of a file were touched: ranges that neither overlap nor touch, from transfers in any
+//! order.
 //!
-//! A transfer that goes on where the last one ended only moves an end. Others gather, and are sorted into the rest some thousands at a time, so that a random access costs
-//! little. A set that has grown large is given away as sorted chunks; [`Union`] joins the chunks of several sets without holding them all.
+//! A transfer that goes on where the last one ended only moves an end. Others gather, and are
+//! sorted into the rest some thousands at a time, so that a random access costs little. A set that
+//! has grown large is given away as sorted chunks; [`Union`] joins the chunks of several sets
+//! without holding them all.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -97,7 +100,8 @@ impl Extent {
     }
 }
 
-/// Joins sorted lists that come in the order of their beginnings. Memory holds the lists that overlap.
+/// Joins sorted lists that come in the order of their beginnings. Memory holds the lists that
+/// overlap.
 #[derive(Debug, Default)]
 pub struct Union {
     lists: BinaryHeap<Reverse<(Range, usize)>>,

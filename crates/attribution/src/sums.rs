@@ -1,6 +1,7 @@
 //! From what single processes did to the tables `task_io`, `task_totals` and `logical_task_totals`.
 //!
-//! What a process did to a file is spilled when the process is resolved ([`Partials::put`]); when all owners are known it is sorted by owner and file, and added up row by row
+//! What a process did to a file is spilled when the process is resolved ([`Partials::put`]); when
+//! all owners are known it is sorted by owner and file, and added up row by row
 //! ([`Partials::write`]). Memory holds one file's sums, and the sums of owners.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,8 @@
 //! Attempts at tasks, each once, with all that their engines tell and what was traced of them.
 //!
-//! In go the tables `task_runs` and `task_totals`; out come attempts in the order of their keys, which are those of `task_io.task`. Rows are sorted outside of memory, which holds those with one key.
+//! In go the tables `task_runs` and `task_totals`; out come attempts in the order of their keys,
+//! which are those of `task_io.task`. Rows are sorted outside of memory, which holds those with one
+//! key.
 
 use flowmine_dataset::Dataset;
 use flowmine_schema::Record;
@@ -41,7 +43,8 @@ pub struct Traced {
     pub read_bytes: i64,
     /// Bytes written.
     pub written_bytes: i64,
-    /// Bytes read at least once; `None` when it is not known, or of several rows, which may have read the same.
+    /// Bytes read at least once; `None` when it is not known, or of several rows, which may have
+    /// read the same.
     pub unique_read_bytes: Option<i64>,
     /// Bytes written at least once, likewise.
     pub unique_written_bytes: Option<i64>,
@@ -106,7 +109,8 @@ impl AsRef<Task> for KeyedRow {
 const RUN: u8 = 0;
 const TOTAL: u8 = 1;
 
-/// Calls `each` with every attempt. Tasks whose earlier result was taken come after attempts with the same key.
+/// Calls `each` with every attempt. Tasks whose earlier result was taken come after attempts with
+/// the same key.
 ///
 /// # Errors
 /// When the dataset or a temporary file cannot be read or written, or what `each` returns.

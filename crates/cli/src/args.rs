@@ -22,7 +22,8 @@ pub use transform::{CollisionsArg, Transform};
 
 /// Process mining for HPC clusters and scientific workflows.
 ///
-/// Watches a Slurm queue from outside, finds the workflows in it, writes event logs and draws what happened.
+/// Watches a Slurm queue from outside, finds the workflows in it, writes event logs and draws what
+/// happened.
 #[derive(Debug, Parser)]
 #[command(name = "flowmine", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "Exit codes: 0 clean, 1 finished with losses or rejected input (it says how many), 2 failed.")]
@@ -67,7 +68,8 @@ pub enum Command {
     },
     /// Write the manual pages.
     Man {
-        /// The directory for flowmine.1 and a page for each command; without it flowmine.1 goes to standard output.
+        /// The directory for flowmine.1 and a page for each command; without it flowmine.1 goes to
+        /// standard output.
         #[arg(long)]
         dir: Option<PathBuf>,
     },
@@ -88,19 +90,23 @@ pub struct Observe {
     /// Poll once and end, for cron.
     #[arg(long, conflicts_with_all = ["every", "polls"])]
     pub once: bool,
-    /// Poll at this interval (10s, 2m, 1h), with a jitter of a tenth; after failures it doubles each time.
+    /// Poll at this interval (10s, 2m, 1h), with a jitter of a tenth; after failures it doubles
+    /// each time.
     #[arg(long, visible_alias = "interval", value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub every: Duration,
     /// End after so many polls.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub polls: Option<u64>,
-    /// Ask sacct as well: true times, exit codes, what polling missed, dependencies of the submit line, bytes read and written.
+    /// Ask sacct as well: true times, exit codes, what polling missed, dependencies of the submit
+    /// line, bytes read and written.
     #[arg(long)]
     pub accounting: bool,
-    /// From when on accounting is asked the first time; a day before the first poll when not given. 2026-11-20, 2026-11-20T13:00 (UTC) or with zone.
+    /// From when on accounting is asked the first time; a day before the first poll when not given.
+    /// 2026-11-20, 2026-11-20T13:00 (UTC) or with zone.
     #[arg(long, value_name = "TIME", value_parser = time, requires = "accounting")]
     pub accounting_since: Option<i64>,
-    /// Only jobs of the user who asks (over SSH the user there). A dataset keeps to the jobs with which it began.
+    /// Only jobs of the user who asks (over SSH the user there). A dataset keeps to the jobs with
+    /// which it began.
     #[arg(long, conflicts_with = "user")]
     pub me: bool,
     /// Only jobs of this user; may be given more than once.
@@ -121,11 +127,13 @@ pub struct Observe {
     /// How long one command may take.
     #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
     pub timeout: Duration,
-    /// Keep the raw output of each poll as a file in this directory; `flowmine import squeue` reads them.
+    /// Keep the raw output of each poll as a file in this directory; `flowmine import squeue` reads
+    /// them.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
-    /// Write codes made with the key in this file in place of names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …), so that the
-    /// dataset never holds one. Every poll needs the same key.
+    /// Write codes made with the key in this file in place of names (users, accounts, groups,
+    /// hosts, jobs, paths, arguments, comments, …), so that the dataset never holds one. Every poll
+    /// needs the same key.
     #[arg(long, value_name = "KEYFILE", conflicts_with = "record")]
     pub pseudonymise: Option<PathBuf>,
     /// Say what each poll brought, also when nobody watches.
@@ -150,10 +158,12 @@ pub struct Prune {
     /// As whom it is written.
     #[command(flatten)]
     pub written: AsOwner,
-    /// Take out what had ended before this: 2026-11-20, 2026-11-20T13:00 (UTC) or with zone, 90d, 12w, yesterday.
+    /// Take out what had ended before this: 2026-11-20, 2026-11-20T13:00 (UTC) or with zone, 90d,
+    /// 12w, yesterday.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub before: i64,
-    /// Only say what would go. What would stay is written beside the dataset's files for that, and removed.
+    /// Only say what would go. What would stay is written beside the dataset's files for that, and
+    /// removed.
     #[arg(long)]
     pub dry_run: bool,
     /// How long to wait for another writer, such as a poll from cron.
@@ -171,16 +181,20 @@ pub struct Ssh {
     /// Another ssh config file than ~/.ssh/config.
     #[arg(long = "ssh-config", value_name = "FILE", requires = "target")]
     pub config: Option<PathBuf>,
-    /// Jump hosts on the way, the first one first, instead of the config's ProxyJump; `none` for the direct way.
+    /// Jump hosts on the way, the first one first, instead of the config's ProxyJump; `none` for
+    /// the direct way.
     #[arg(short = 'J', long = "ssh-jump", value_name = "[USER@]HOST[:PORT][,…]", requires = "target")]
     pub jump: Option<String>,
-    /// A private key to try first on the login node (jump hosts have their own in the config); may be given more than once.
+    /// A private key to try first on the login node (jump hosts have their own in the config); may
+    /// be given more than once.
     #[arg(long = "ssh-identity", value_name = "FILE", requires = "target")]
     pub identities: Vec<PathBuf>,
-    /// Read the passphrase of an encrypted key from this file descriptor (up to a newline) instead of asking on the terminal.
+    /// Read the passphrase of an encrypted key from this file descriptor (up to a newline) instead
+    /// of asking on the terminal.
     #[arg(long = "ssh-passphrase-fd", value_name = "N", requires = "target")]
     pub passphrase_fd: Option<i32>,
-    /// Trust a host that is not in known_hosts, and add its key. A changed or revoked key is refused all the same.
+    /// Trust a host that is not in known_hosts, and add its key. A changed or revoked key is
+    /// refused all the same.
     #[arg(long = "ssh-accept-new", requires = "target")]
     pub accept_new: bool,
 }
@@ -193,21 +207,27 @@ pub enum Import {
     Squeue(ImportSlurm),
     /// Event logs: XES or OCEL 2.0, as other tools write them.
     Log(ImportLog),
-    /// I/O traces of the published eBPF and FUSE monitoring tools: directories with file-bpf.csv and cgroups.csv.
+    /// I/O traces of the published eBPF and FUSE monitoring tools: directories with file-bpf.csv
+    /// and cgroups.csv.
     IoCsv(ImportIoCsv),
     /// Nextflow: its log (.nextflow.log), its trace file, work directories of its tasks.
     Nextflow(ImportTasks),
     /// Makeflow: its log (.makeflowlog), workflows in JSON, summaries of its resource monitor.
     Makeflow(ImportTasks),
-    /// Snakemake: the directory in which it ran, or its logs, .snakemake/metadata, benchmark files, logs of its jobs on Slurm.
+    /// Snakemake: the directory in which it ran, or its logs, .snakemake/metadata, benchmark files,
+    /// logs of its jobs on Slurm.
     Snakemake(ImportTasks),
-    /// Kubernetes: pods and their events, as kubectl get -o json, its --watch or the API's watch give them.
+    /// Kubernetes: pods and their events, as kubectl get -o json, its --watch or the API's watch
+    /// give them.
     Kubernetes(ImportTasks),
-    /// Argo: workflows as JSON, as kubectl get workflow -o json, argo get -o json or a watch give them.
+    /// Argo: workflows as JSON, as kubectl get workflow -o json, argo get -o json or a watch give
+    /// them.
     Argo(ImportTasks),
-    /// Airflow 2 and 3: task logs, the scheduler's log, its metadata database (airflow.db, or postgresql://USER@HOST/DATABASE, read by psql).
+    /// Airflow 2 and 3: task logs, the scheduler's log, its metadata database (airflow.db, or
+    /// postgresql://USER@HOST/DATABASE, read by psql).
     Airflow(ImportTasks),
-    /// The records of tasks that flowmine transform wrapped (t_ID.record): attempts, and which layer failed.
+    /// The records of tasks that flowmine transform wrapped (t_ID.record): attempts, and which
+    /// layer failed.
     Transform(ImportTasks),
     /// WfFormat 1.4 to 1.6, the JSON of WfCommons for runs of any engine.
     Wfformat(ImportTasks),
@@ -229,10 +249,12 @@ pub struct ImportTasks {
     /// Who may read it.
     #[command(flatten)]
     pub kept: Kept,
-    /// The zone of times without one, as an offset east of UTC (+01:00), where the files do not tell it.
+    /// The zone of times without one, as an offset east of UTC (+01:00), where the files do not
+    /// tell it.
     #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
     pub zone: Option<i64>,
-    /// The year in which a log without years begins, where it does not tell it. Otherwise the file's modification time is asked, and that is said.
+    /// The year in which a log without years begins, where it does not tell it. Otherwise the
+    /// file's modification time is asked, and that is said.
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i32).range(1990..2262))]
     pub year: Option<i32>,
 }
@@ -296,14 +318,16 @@ pub struct ImportSlurm {
     /// Who may read it.
     #[command(flatten)]
     pub kept: Kept,
-    /// The cluster's name, whatever the files say; without it their own, or "cluster" when they tell none.
+    /// The cluster's name, whatever the files say; without it their own, or "cluster" when they
+    /// tell none.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub cluster: Option<String>,
-    /// When the queue was looked at, for files that do not tell it in their content or name (squeue-20261120T130405Z.txt). Otherwise the file's
-    /// modification time is taken, and said.
+    /// When the queue was looked at, for files that do not tell it in their content or name
+    /// (squeue-20261120T130405Z.txt). Otherwise the file's modification time is taken, and said.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub observed_at: Option<i64>,
-    /// The zone of times without one, as an offset east of UTC (+01:00). Without it they are taken as UTC, and that is said.
+    /// The zone of times without one, as an offset east of UTC (+01:00). Without it they are taken
+    /// as UTC, and that is said.
     #[arg(long, value_name = "OFFSET", value_parser = zone, allow_hyphen_values = true)]
     pub zone: Option<i64>,
     /// What separates the fields of a text file, instead of finding it out from the header.
@@ -320,8 +344,9 @@ pub struct Correlate {
     /// As whom it is written.
     #[command(flatten)]
     pub written: AsOwner,
-    /// Only this case notion (dependency, account-group, data-flow) is reported on; the tables always hold all, but data-flow only where a job is known to have
-    /// read what another wrote, or when it is asked for here.
+    /// Only this case notion (dependency, account-group, data-flow) is reported on; the tables
+    /// always hold all, but data-flow only where a job is known to have read what another wrote, or
+    /// when it is asked for here.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
 }
@@ -347,10 +372,12 @@ pub enum LogFormat {
     Csv,
     /// The same as Parquet.
     Parquet,
-    /// No log but the I/O of a dataset, as file-bpf.csv and cgroups.csv in a directory for each host: -o is a directory.
+    /// No log but the I/O of a dataset, as file-bpf.csv and cgroups.csv in a directory for each
+    /// host: -o is a directory.
     #[value(name = "io-csv")]
     IoCsv,
-    /// No log but the tasks of workflow runs, as WfFormat 1.6 (JSON) for simulators: -o is a directory, or a file for a single run.
+    /// No log but the tasks of workflow runs, as WfFormat 1.6 (JSON) for simulators: -o is a
+    /// directory, or a file for a single run.
     Wfformat,
 }
 
@@ -388,27 +415,34 @@ pub struct Export {
     /// The format.
     #[arg(long, value_enum)]
     pub format: LogFormat,
-    /// What a case is, for formats with cases: dependency (when not given), account-group, data-flow (jobs of which one read what another wrote, as traced; needs `flowmine correlate`), task-run (the tasks of a workflow engine's run; when not given and there are no jobs), task-session (of a run and of
-    /// those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or
-    /// object:TYPE for the objects of a type. The cases of an XES file are its traces when not given.
+    /// What a case is, for formats with cases: dependency (when not given), account-group,
+    /// data-flow (jobs of which one read what another wrote, as traced; needs
+    /// `flowmine correlate`), task-run (the tasks of a workflow engine's run; when not given and
+    /// there are no jobs), task-session (of a run and of those that resume it), task-tag (with one
+    /// tag, in nf-core's pipelines of one sample), or object:TYPE for the objects of a type. The
+    /// cases of an XES file are its traces when not given.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
-    /// Which objects, with their events, are in an object-centric log of a dataset. Processes are many: they are left out when not asked for.
+    /// Which objects, with their events, are in an object-centric log of a dataset. Processes are
+    /// many: they are left out when not asked for.
     #[arg(long, value_enum, value_name = "TYPE", value_delimiter = ',', default_values_t = ObjectsArg::DEFAULT)]
     pub objects: Vec<ObjectsArg>,
-    /// Cut times to milliseconds in XES, and count how many are cut: for ProM with Java 8, which takes more digits for a larger number and moves the
-    /// event by hours.
+    /// Cut times to milliseconds in XES, and count how many are cut: for ProM with Java 8, which
+    /// takes more digits for a larger number and moves the event by hours.
     #[arg(long)]
     pub milliseconds: bool,
-    /// What becomes of the events of an XES log that have no time, which OCEL cannot hold: leave-out, or neighbour (they get the time of the event before them in their trace, and the
+    /// What becomes of the events of an XES log that have no time, which OCEL cannot hold:
+    /// leave-out, or neighbour (they get the time of the event before them in their trace, and the
     /// attribute time_unknown says so; their order and number stay).
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub untimed_events: UntimedArg,
-    /// Replace names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …) by codes made with the key in this file.
+    /// Replace names (users, accounts, groups, hosts, jobs, paths, arguments, comments, …) by codes
+    /// made with the key in this file.
     #[arg(long, value_name = "KEYFILE")]
     pub pseudonymise: Option<PathBuf>,
-    /// Leave out columns of the table job_states, separated by commas, for the jobs of a dataset, and what says the same of tasks, processes and files; attributes of these keys, for a
-    /// log of others.
+    /// Leave out columns of the table job_states, separated by commas, for the jobs of a dataset,
+    /// and what says the same of tasks, processes and files; attributes of these keys, for a log of
+    /// others.
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub drop: Vec<String>,
     /// Which moment of an observed interval is an event's time; both ends stay in the log.
@@ -447,9 +481,9 @@ pub struct Run {
     /// The directory for the results; made when it does not exist.
     #[arg(long, short, visible_alias = "output", value_name = "DIR")]
     pub out: PathBuf,
-    /// The formats of the logs, separated by commas: formats with cases (xes, xes.gz, csv, parquet) for each case notion (data-flow where a job is known to
-    /// have read what another wrote), ocel.json, ocel.xml, ocel.sqlite for
-    /// the object-centric log.
+    /// The formats of the logs, separated by commas: formats with cases (xes, xes.gz, csv, parquet)
+    /// for each case notion (data-flow where a job is known to have read what another wrote),
+    /// ocel.json, ocel.xml, ocel.sqlite for the object-centric log.
     #[arg(long, value_enum, value_name = "FORMAT", value_delimiter = ',', default_values_t = [LogFormat::XesGz, LogFormat::OcelSqlite])]
     pub formats: Vec<LogFormat>,
     /// Which moment of an observed interval is an event's time.

@@ -1,7 +1,9 @@
-//! The command line: arguments as typed ([`args`]) → plan as resolved → run (`commands`); nothing else.
+//! The command line: arguments as typed ([`args`]) → plan as resolved → run (`commands`); nothing
+//! else.
 //!
-//! Results go to standard output or files, messages to standard error, progress bars only to a terminal. Exit codes: 0 clean,
-//! 1 finished with losses or rejected input, 2 failed. A broken pipe is quiet.
+//! Results go to standard output or files, messages to standard error, progress bars only to a
+//! terminal. Exit codes: 0 clean, 1 finished with losses or rejected input, 2 failed. A broken pipe
+//! is quiet.
 
 pub mod args;
 mod commands;

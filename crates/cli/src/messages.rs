@@ -1,4 +1,5 @@
-//! What is said on standard error. Text from a cluster is made visible first, so that a name cannot steer the terminal.
+//! What is said on standard error. Text from a cluster is made visible first, so that a name cannot
+//! steer the terminal.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};

@@ -10,7 +10,8 @@ use flowmine_schema::text::terminal::Visible;
 
 /// Writes a result to `path`, or to standard output when there is none (or it is `-`).
 ///
-/// A file is written beside its place under a hidden name and renamed when complete, so that a failure never costs what was there.
+/// A file is written beside its place under a hidden name and renamed when complete, so that a
+/// failure never costs what was there.
 pub fn write(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
     match path.filter(|path| *path != Path::new("-")) {
         None => {
@@ -57,7 +58,8 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>
 /// The mode with which a result is made, before the umask.
 const MODE: u32 = 0o666;
 
-/// A terminal shows what a name holds and does not do it; files and pipes get the bytes as they are.
+/// A terminal shows what a name holds and does not do it; files and pipes get the bytes as they
+/// are.
 fn seen<'a>(out: impl Write + IsTerminal + 'a) -> Box<dyn Write + 'a> {
     if out.is_terminal() { Box::new(Visible::new(out)) } else { Box::new(out) }
 }
@@ -72,7 +74,8 @@ pub fn write_log(path: Option<&Path>, log: impl FnOnce(&mut dyn Write) -> Result
     Ok(counts)
 }
 
-/// Has a file written by its path, for what cannot be written as a stream: in a hidden folder beside its place, moved out of it when complete.
+/// Has a file written by its path, for what cannot be written as a stream: in a hidden folder
+/// beside its place, moved out of it when complete.
 pub fn write_beside(path: Option<&Path>, log: impl FnOnce(&Path) -> Result<Counts, LogError>) -> anyhow::Result<Counts> {
     let path = path.context("say where to with -o FILE")?;
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {

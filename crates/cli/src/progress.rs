@@ -1,4 +1,5 @@
-//! Progress on a terminal: a line a stage, and a bar where the amount of work is known. Elsewhere nothing is shown.
+//! Progress on a terminal: a line a stage, and a bar where the amount of work is known. Elsewhere
+//! nothing is shown.
 
 use std::time::Duration;
 

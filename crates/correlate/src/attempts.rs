@@ -1,23 +1,25 @@
 //! Job attempts out of raw rows.
 //!
-//! In go rows of `job_states`, one at a time and in the order of writing; out come attempts with their attributes, the
-//! changes that polling saw of each, and the facts that accounting tells of each. Events are made of these by
-//! [`crate::events`].
+//! In go rows of `job_states`, one at a time and in the order of writing; out come attempts with
+//! their attributes, the changes that polling saw of each, and the facts that accounting tells of
+//! each. Events are made of these by [`crate::events`].
 //!
-//! **Which rows belong together.** An attempt is a (cluster, job, submit time): Slurm keeps a job's id when it is requeued
-//! and gives it a new submit time, and it uses ids again when they wrap. Polled rows and rows of accounting join on these
-//! three, never on the bare id. Two exceptions:
-//! * A row `requeued` begins another attempt even when its submit time is that of the attempt before (a requeue within the
-//!   same second). Facts of accounting with that submit time then go to the last of these attempts that had been seen
-//!   when the fact happened.
+//! **Which rows belong together.** An attempt is a (cluster, job, submit time): Slurm keeps a job's
+//! id when it is requeued and gives it a new submit time, and it uses ids again when they wrap.
+//! Polled rows and rows of accounting join on these three, never on the bare id. Two exceptions:
+//! * A row `requeued` begins another attempt even when its submit time is that of the attempt
+//!   before (a requeue within the same second). Facts of accounting with that submit time then go
+//!   to the last of these attempts that had been seen when the fact happened.
 //! * Where the source tells no submit time, a row `new` after a row `left` begins another attempt.
 //!
-//! **Attributes.** The last known value wins. What accounting says of a value wins over what polling says, whichever came
-//! first, since it is the record and not a forecast; only the job's name, command and arguments are taken from polling when it
-//! knows them, for accounting has no column for the command. `start_ns` and `end_ns` are kept only when they have happened: Slurm
+//! **Attributes.** The last known value wins. What accounting says of a value wins over what
+//! polling says, whichever came first, since it is the record and not a forecast; only the job's
+//! name, command and arguments are taken from polling when it knows them, for accounting has no
+//! column for the command. `start_ns` and `end_ns` are kept only when they have happened: Slurm
 //! shows expected ones before.
 //!
-//! What is refused: nothing. A row without a state that is not `left` or `accounting` adds attributes and no change.
+//! What is refused: nothing. A row without a state that is not `left` or `accounting` adds
+//! attributes and no change.
 
 use flowmine_schema::tables::{JobState, change};
 use rustc_hash::FxHashMap;
@@ -47,7 +49,8 @@ pub struct Attempt {
     pub number: u32,
     /// First and one past the last of its events in [`crate::Jobs::events`].
     pub events: (u32, u32),
-    /// What is mined as activity: the command's file name, else the job name, else [`UNKNOWN_ACTIVITY`].
+    /// What is mined as activity: the command's file name, else the job name, else
+    /// [`UNKNOWN_ACTIVITY`].
     pub activity: Sym,
     /// The ended state that it reached, if any is known.
     pub final_state: Option<Sym>,
@@ -297,7 +300,8 @@ macro_rules! changing {
             }
         }
 
-        /// Gives an attempt what a row says of a column that changed. A change is news, also beside what accounting told before it.
+        /// Gives an attempt what a row says of a column that changed. A change is news, also beside
+        /// what accounting told before it.
         fn take_change(attempt: &mut Attempt, row: &JobRow<'_>, column: &str, strings: &mut StringsBuilder) {
             match column {
                 $(stringify!($text) => attempt.$text = row.$text.as_deref().map(|text| strings.intern(text)),)+
@@ -501,8 +505,8 @@ impl Folder {
         self.chains = FxHashMap::default();
     }
 
-    /// Gives the facts of accounting that share a submit time with several attempts to the one that they are of, and to
-    /// the later attempts of such a chain what only the first was told.
+    /// Gives the facts of accounting that share a submit time with several attempts to the one that
+    /// they are of, and to the later attempts of such a chain what only the first was told.
     pub fn assign_copies(&mut self) {
         if self.copies.is_empty() {
             return;
@@ -545,8 +549,9 @@ fn is_held(row: &JobRow<'_>) -> bool {
     row.state.as_deref() == Some(state::PENDING) && change::is_hold(row.priority, row.reason.as_deref())
 }
 
-/// The start and the end that a polled row tells. Slurm shows expected ones before; a job that is being requeued is COMPLETING with a start
-/// that is still to come; and one that was cancelled before it ran has a start that equals its end, and no nodes.
+/// The start and the end that a polled row tells. Slurm shows expected ones before; a job that is
+/// being requeued is COMPLETING with a start that is still to come; and one that was cancelled
+/// before it ran has a start that equals its end, and no nodes.
 fn happened(row: &JobRow<'_>) -> (Maybe, Maybe) {
     let phase = row.state.as_deref().map_or(Phase::Other, state::phase);
     let over = phase.ends_attempt() || phase == Phase::Ending;

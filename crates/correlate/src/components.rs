@@ -1,8 +1,10 @@
-//! What declared dependencies join: components of submissions, and how their oldest submission is named.
+//! What declared dependencies join: components of submissions, and how their oldest submission is
+//! named.
 //!
-//! In go submissions and the edges between them ([`crate::dependencies`]); out comes for each submission the oldest one that it is joined to.
-//! Submissions that wait for the same id that was never seen are joined through it. A submission without any dependency is joined to nothing
-//! but itself.
+//! In go submissions and the edges between them ([`crate::dependencies`]); out comes for each
+//! submission the oldest one that it is joined to. Submissions that wait for the same id that was
+//! never seen are joined through it. A submission without any dependency is joined to nothing but
+//! itself.
 
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
@@ -13,7 +15,8 @@ use crate::dependencies::Target;
 use crate::jobs::Jobs;
 use crate::strings::Sym;
 
-/// Of each submission ([`Jobs::submissions`]) the oldest one in its component, itself where that is it.
+/// Of each submission ([`Jobs::submissions`]) the oldest one in its component, itself where that is
+/// it.
 pub fn oldest(jobs: &Jobs) -> Vec<u32> {
     let submissions = &jobs.submissions;
     let mut unseen: FxHashMap<(Sym, i64), usize> = FxHashMap::default();
@@ -37,7 +40,8 @@ pub fn oldest(jobs: &Jobs) -> Vec<u32> {
     (0..submissions.len()).map(|at| *first_of.entry(components.find_mut(at)).or_insert(at as u32)).collect()
 }
 
-/// A submission by what tells it from all others of a dataset, across [`crate::parts`]. Sorts by age, as [`Jobs::submissions`] does.
+/// A submission by what tells it from all others of a dataset, across [`crate::parts`]. Sorts by
+/// age, as [`Jobs::submissions`] does.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SubmissionName {
     /// When it was first submitted (or, where that is unknown, first seen).
@@ -69,7 +73,8 @@ pub fn key(jobs: &Jobs, submission: u32) -> (i64, &str, i64, u32) {
     (submission.since_ns, jobs.text(submission.cluster), submission.id, submission.generation)
 }
 
-/// The id of the case whose oldest submission this is: `<notion>:<cluster>:<id>`, with `#2`, `#3`, … where that id had been used before.
+/// The id of the case whose oldest submission this is: `<notion>:<cluster>:<id>`, with `#2`, `#3`,
+/// … where that id had been used before.
 pub fn case_id(notion: &str, (_, cluster, id, generation): (i64, &str, i64, u32)) -> String {
     let mut text = format!("{notion}:");
     escape(cluster, &mut text);

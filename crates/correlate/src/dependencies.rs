@@ -1,22 +1,28 @@
 //! Who waits for whom.
 //!
-//! In go rows of `job_dependencies` and the submissions; out come terms (what was declared, the union over time) and edges (what
-//! each term means: a submission that was seen, or an id that never was).
+//! In go rows of `job_dependencies` and the submissions; out come terms (what was declared, the
+//! union over time) and edges (what each term means: a submission that was seen, or an id that
+//! never was).
 //!
-//! **Targets.** A term names a raw id: of a job, an array, one task of an array (its own raw id or `8_3`), a component of a
-//! heterogeneous job. It is resolved to the submission with that id which was submitted at or before the waiting one (of several
-//! generations of the id the latest); failing that, since `scontrol update` can declare a dependency later, to the first that was
-//! submitted before polling saw the term. A target that fits none was never seen; it stays as an id, so that two jobs waiting for the
-//! same unseen job are found to wait for the same.
+//! **Targets.** A term names a raw id: of a job, an array, one task of an array (its own raw id or
+//! `8_3`), a component of a heterogeneous job. It is resolved to the submission with that id which
+//! was submitted at or before the waiting one (of several generations of the id the latest);
+//! failing that, since `scontrol update` can declare a dependency later, to the first that was
+//! submitted before polling saw the term. A target that fits none was never seen; it stays as an
+//! id, so that two jobs waiting for the same unseen job are found to wait for the same.
 //!
-//! **Singleton.** sbatch(1): "begin execution after any previously launched jobs sharing the same job name and user have
-//! terminated". The term gives an edge to each earlier submission on the same cluster with the same user and name that had not ended, as far as is known,
-//! when the waiting one was submitted; back to the latest one that is a singleton itself, for that one waits for all that are earlier still.
-//! A singleton whose user or name is unknown gives none. A job that was renamed counts under each name that it has had.
+//! **Singleton.** sbatch(1): "begin execution after any previously launched jobs sharing the same
+//! job name and user have terminated". The term gives an edge to each earlier submission on the
+//! same cluster with the same user and name that had not ended, as far as is known, when the
+//! waiting one was submitted; back to the latest one that is a singleton itself, for that one waits
+//! for all that are earlier still. A singleton whose user or name is unknown gives none. A job that
+//! was renamed counts under each name that it has had.
 //!
-//! **Withdrawn.** A term that was taken back before it could be met ([`flowmine_schema::tables::WITHDRAWN`]) stays a term and gives no edge.
+//! **Withdrawn.** A term that was taken back before it could be met
+//! ([`flowmine_schema::tables::WITHDRAWN`]) stays a term and gives no edge.
 //!
-//! What is refused: rows about a job of which there is no row in `job_states`; they are counted in a diagnostic.
+//! What is refused: rows about a job of which there is no row in `job_states`; they are counted in
+//! a diagnostic.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::{JobDependency, WITHDRAWN, source};
@@ -58,8 +64,9 @@ pub struct Term {
 /// Where an edge leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
-    /// To a submission that was seen: an index into [`crate::Jobs::submissions`], and, when the term names one job or task of it that was
-    /// seen, its attempt at that time: an index into [`crate::Jobs::attempts`].
+    /// To a submission that was seen: an index into [`crate::Jobs::submissions`], and, when the
+    /// term names one job or task of it that was seen, its attempt at that time: an index into
+    /// [`crate::Jobs::attempts`].
     Seen(u32, Option<u32>),
     /// To an id on the same cluster that was never seen.
     Unseen(i64),
@@ -180,8 +187,8 @@ impl Folder {
         self.by_key = FxHashMap::default();
     }
 
-    /// Ties the terms to attempts and resolves them. `attempts` and `submissions` are in their final order; `former` are names that
-    /// submissions had before others.
+    /// Ties the terms to attempts and resolves them. `attempts` and `submissions` are in their
+    /// final order; `former` are names that submissions had before others.
     pub fn resolve(
         self,
         attempts: &[Attempt],
@@ -310,7 +317,8 @@ fn declared(terms: &[Term], attempts: &[Attempt], submissions: &[Submission], st
     edges
 }
 
-/// A plain id can also be the raw id of an array task or of a component: finds the attempts that carry it.
+/// A plain id can also be the raw id of an array task or of a component: finds the attempts that
+/// carry it.
 fn by_raw_id(edges: &mut [Edge], terms: &[Term], attempts: &[Attempt], submissions: &[Submission]) {
     let mut open: Vec<(u32, i64, usize)> = Vec::new();
     for (at, edge) in edges.iter().enumerate() {

@@ -1,27 +1,35 @@
 //! The events of one attempt, out of what polling saw and what accounting tells.
 //!
-//! * Each polled row that tells another state than the one before is an event with that state. A second observer's row that
-//!   tells the state that is already known is none.
-//! * Slurm also tells times of what nobody saw happen: `squeue` shows when a job that runs or has ended was submitted and started, accounting
-//!   knows that and the end of all. Where the submit time (PENDING), the start (RUNNING) or the end (the ended state) is known, the polled event
-//!   of that kind gets it as `reported_ns`; when polling missed the change, an event is added ([`Event::polled`] is false) whose source is
-//!   what told the time. What accounting tells comes before what `squeue` tells.
-//! * When polling saw another ended state than the record of accounting has, that one stays and the record's comes after it.
-//! * `LEFT` is an event only while no ended state is known, neither from polling nor from accounting; a row `left` after which
-//!   the same attempt was seen again was no leaving. It has the end that a row before it told (COMPLETING).
-//! * What changes while the state does not is an event HELD, RELEASED or CHANGED, with the names of what changed. A job that is held when
-//!   it is first seen is HELD in the interval of that. They stand where they were observed, between the events of states.
-//! * A job that could begin later than it was submitted (begin time, dependency, hold) is ELIGIBLE then, where Slurm tells that time.
+//! * Each polled row that tells another state than the one before is an event with that state. A
+//!   second observer's row that tells the state that is already known is none.
+//! * Slurm also tells times of what nobody saw happen: `squeue` shows when a job that runs or has
+//!   ended was submitted and started, accounting knows that and the end of all. Where the submit
+//!   time (PENDING), the start (RUNNING) or the end (the ended state) is known, the polled event of
+//!   that kind gets it as `reported_ns`; when polling missed the change, an event is added
+//!   ([`Event::polled`] is false) whose source is what told the time. What accounting tells comes
+//!   before what `squeue` tells.
+//! * When polling saw another ended state than the record of accounting has, that one stays and the
+//!   record's comes after it.
+//! * `LEFT` is an event only while no ended state is known, neither from polling nor from
+//!   accounting; a row `left` after which the same attempt was seen again was no leaving. It has
+//!   the end that a row before it told (COMPLETING).
+//! * What changes while the state does not is an event HELD, RELEASED or CHANGED, with the names of
+//!   what changed. A job that is held when it is first seen is HELD in the interval of that. They
+//!   stand where they were observed, between the events of states.
+//! * A job that could begin later than it was submitted (begin time, dependency, hold) is ELIGIBLE
+//!   then, where Slurm tells that time.
 //! * An attempt without an end, after which the same job was submitted again, was REQUEUED.
 //!
 //! Nothing else is added.
 //!
-//! **Order.** Polled events keep the order in which they were written. When two sources (say `squeue` and a SLURMminer log)
-//! saw the same attempt, their rows are merged by time of observation.
+//! **Order.** Polled events keep the order in which they were written. When two sources (say
+//! `squeue` and a SLURMminer log) saw the same attempt, their rows are merged by time of
+//! observation.
 //!
-//! **Time.** See [`Timestamp`]. Within an attempt times never run backwards: an event that would come before the one that was
-//! observed before it gets that one's time; and an event for which only the poll's time is known does not come after a later
-//! one whose time is known exactly, as far as its own interval allows.
+//! **Time.** See [`Timestamp`]. Within an attempt times never run backwards: an event that would
+//! come before the one that was observed before it gets that one's time; and an event for which
+//! only the poll's time is known does not come after a later one whose time is known exactly, as
+//! far as its own interval allows.
 
 use flowmine_schema::time::SECOND_NS;
 
@@ -33,13 +41,14 @@ use crate::strings::{Strings, Sym};
 /// Which time an event gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Timestamp {
-    /// What Slurm reports, within the interval in which polling saw the change; where Slurm reports nothing, the poll's time.
+    /// What Slurm reports, within the interval in which polling saw the change; where Slurm reports
+    /// nothing, the poll's time.
     #[default]
     Reported,
     /// When it was seen. Events that no poll saw (from accounting) keep their reported time.
     ObservedAt,
-    /// The start of the interval in which it happened, where that is known, else what Slurm reports, else when it was seen. Events that no poll
-    /// saw keep their reported time.
+    /// The start of the interval in which it happened, where that is known, else what Slurm
+    /// reports, else when it was seen. Events that no poll saw keep their reported time.
     NotBefore,
 }
 
@@ -75,8 +84,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// Slurm's own time for it. When polling saw nothing of the attempt before it, an interval that begins later says only when the job was not yet
-    /// looked at.
+    /// Slurm's own time for it. When polling saw nothing of the attempt before it, an interval that
+    /// begins later says only when the job was not yet looked at.
     fn exactly(&mut self, time: Maybe, is_first: bool) {
         self.reported_ns = time.or(self.reported_ns);
         if is_first && self.is_seen_late() {
@@ -158,8 +167,9 @@ fn known(facts: &[Fact], strings: &Strings) -> Option<Fact> {
     Some(all)
 }
 
-/// Polled rows of several sources in one order: by the latest time of observation so far within each source, so that one
-/// source's rows are never reordered, not even when its clock was set back.
+/// Polled rows of several sources in one order: by the latest time of observation so far within
+/// each source, so that one source's rows are never reordered, not even when its clock was set
+/// back.
 fn by_observation(seen: &[Seen]) -> Option<Vec<Seen>> {
     let first = seen.first()?.source;
     if seen.iter().all(|s| s.source == first) {
@@ -339,8 +349,8 @@ fn put_changes(made: &mut Vec<Event>, seen: &[Seen], context: &Context<'_>, atte
     }
 }
 
-/// Puts a change where it was observed: it happened in the state that was seen then. What had happened when its interval began comes before it,
-/// also when it was seen later.
+/// Puts a change where it was observed: it happened in the state that was seen then. What had
+/// happened when its interval began comes before it, also when it was seen later.
 pub(crate) fn insert_change(made: &mut Vec<Event>, mut event: Event, timestamp: Timestamp) {
     let begin = event.not_before_ns.get().unwrap_or(event.time_ns);
     let is_after = |e: &Event| e.time_ns > begin && (!e.polled || e.observed_at_ns > event.observed_at_ns);
@@ -404,8 +414,9 @@ fn tell_end(made: &mut [Event], at: usize, time: Maybe, phase: impl Fn(Sym) -> P
     after_completing(&mut rest[0], before.last(), phase);
 }
 
-/// Slurm's end of a job is when COMPLETING begins; what comes later is its own cleaning up. An end that was seen after COMPLETING lies in
-/// the interval of that, when Slurm tells it. So does the end of a job of which nothing was seen before.
+/// Slurm's end of a job is when COMPLETING begins; what comes later is its own cleaning up. An end
+/// that was seen after COMPLETING lies in the interval of that, when Slurm tells it. So does the
+/// end of a job of which nothing was seen before.
 fn after_completing(end: &mut Event, before: Option<&Event>, phase: impl Fn(Sym) -> Phase) {
     if end.is_seen_late() {
         match before {
@@ -416,7 +427,8 @@ fn after_completing(end: &mut Event, before: Option<&Event>, phase: impl Fn(Sym)
     }
 }
 
-/// The end of an attempt without one, after which the same job waited again: by `next`, the first event of the attempt after it.
+/// The end of an attempt without one, after which the same job waited again: by `next`, the first
+/// event of the attempt after it.
 pub(crate) fn requeued(attempt: u32, last: Option<&Event>, next: &Event, state: Sym) -> Event {
     let mut event = Event { attempt, state, reason: None, node_list: None, lifecycle: Lifecycle::AteAbort, ..*next };
     event.time_ns = last.map_or(event.time_ns, |last| last.time_ns.max(event.time_ns));

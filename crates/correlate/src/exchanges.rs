@@ -1,14 +1,17 @@
 //! Which jobs gave data to each other: for case notions that join what exchanged data.
 //!
-//! In go the rows of `data_flow` and `links` ([`Rows`]) and a dataset's jobs in [`Parts`], which are walked through once; out come groups of what
-//! is joined by declared dependencies already ([`crate::components`]) and of which one's job read what a job of another wrote.
+//! In go the rows of `data_flow` and `links` ([`Rows`]) and a dataset's jobs in [`Parts`], which
+//! are walked through once; out come groups of what is joined by declared dependencies already
+//! ([`crate::components`]) and of which one's job read what a job of another wrote.
 //!
-//! A job gave data to another when that one read a version of a file that it wrote. What a task, a pod or a container did, the jobs did that `links`
-//! say it ran as or belonged to, over others where need be. A job that is not in the dataset joins nobody, nor does one whose cluster is not known. Of
-//! several submissions that had the same id the one counts that a link names, else the last one that there was when the file was
-//! used ([`SLACK_NS`]); without a time of that none.
+//! A job gave data to another when that one read a version of a file that it wrote. What a task, a
+//! pod or a container did, the jobs did that `links` say it ran as or belonged to, over others
+//! where need be. A job that is not in the dataset joins nobody, nor does one whose cluster is not
+//! known. Of several submissions that had the same id the one counts that a link names, else the
+//! last one that there was when the file was used ([`SLACK_NS`]); without a time of that none.
 //!
-//! Memory grows with what was traced: with the tasks that ran as jobs, and the jobs that exchanged data.
+//! Memory grows with what was traced: with the tasks that ran as jobs, and the jobs that exchanged
+//! data.
 
 mod rows;
 
@@ -43,7 +46,8 @@ pub struct Exchanges {
 }
 
 impl Exchanges {
-    /// Reads `data_flow` and `links`, with rules that change each row as they change those of the jobs.
+    /// Reads `data_flow` and `links`, with rules that change each row as they change those of the
+    /// jobs.
     ///
     /// # Errors
     /// When the dataset or a temporary file cannot be read or written.
@@ -90,7 +94,8 @@ impl Exchanges {
         self.any
     }
 
-    /// The group that a component is in with others, by its oldest submission ([`components::key`]).
+    /// The group that a component is in with others, by its oldest submission
+    /// ([`components::key`]).
     pub fn group(&self, oldest: (i64, &str, i64, u32)) -> Option<u32> {
         let at = self.joined.binary_search_by(|(component, _)| component.as_key().cmp(&oldest)).ok()?;
         Some(self.joined[at].1)

@@ -1,8 +1,8 @@
 //! Everything known about jobs, in memory: attempts, events, submissions, dependencies.
 //!
-//! In goes a dataset; its tables `job_states` and `job_dependencies` are read file by file with only the columns that are
-//! needed. Texts are kept once ([`Strings`]), so that five million events of 1.7 million attempts
-//! take about two gigabytes at the peak, while they are put together.
+//! In goes a dataset; its tables `job_states` and `job_dependencies` are read file by file with
+//! only the columns that are needed. Texts are kept once ([`Strings`]), so that five million events
+//! of 1.7 million attempts take about two gigabytes at the peak, while they are put together.
 
 use flowmine_dataset::Dataset;
 use flowmine_schema::diagnostic::Diagnostics;
@@ -86,26 +86,30 @@ impl Jobs {
         &self.events[attempt.events.0 as usize..attempt.events.1 as usize]
     }
 
-    /// What a column had been at one of an attempt's events (the n-th), where it became another later; nothing where the attempt's own value holds.
+    /// What a column had been at one of an attempt's events (the n-th), where it became another
+    /// later; nothing where the attempt's own value holds.
     pub fn value_at(&self, attempt: &Attempt, number: usize, column: &str) -> Option<Value> {
         let later = self.events_of(attempt).get(number + 1..)?;
         let before = later.iter().filter_map(|event| self.before.get(event.before? as usize)).flatten();
         before.into_iter().find(|before| before.column == column).map(|before| before.value)
     }
 
-    /// Whether something of an attempt changed while its state did not, so that [`Jobs::value_at`] is worth asking.
+    /// Whether something of an attempt changed while its state did not, so that [`Jobs::value_at`]
+    /// is worth asking.
     pub fn has_changes(&self, attempt: &Attempt) -> bool {
         !self.before.is_empty() && self.events_of(attempt).iter().any(|event| event.before.is_some())
     }
 
-    /// Whether it is only the record of those tasks of an array that are still pending, beside tasks that were seen: no job, and without events. An
-    /// array of which no task was seen has nothing but its record, which then stands for it.
+    /// Whether it is only the record of those tasks of an array that are still pending, beside
+    /// tasks that were seen: no job, and without events. An array of which no task was seen has
+    /// nothing but its record, which then stands for it.
     pub fn is_array_record(&self, attempt: &Attempt) -> bool {
         is_array_record(attempt, &self.submissions, &self.strings)
     }
 
-    /// A name for an attempt that no other attempt has: `lab:8_3@1795179770`, with the submit time in seconds (`?` when it is not
-    /// known) and `#2` for a second attempt with the same submit time.
+    /// A name for an attempt that no other attempt has: `lab:8_3@1795179770`, with the submit time
+    /// in seconds (`?` when it is not known) and `#2` for a second attempt with the same submit
+    /// time.
     pub fn attempt_id(&self, attempt: &Attempt) -> String {
         let mut id = attempt_name(self.text(attempt.cluster), self.text(attempt.job), attempt.submit_ns.get());
         if attempt.copy > 1 {
@@ -114,8 +118,8 @@ impl Jobs {
         id
     }
 
-    /// Appends to a key for sorting what puts attempts in the order of submission, that of [`Jobs::attempts`], across parts
-    /// ([`crate::parts`]).
+    /// Appends to a key for sorting what puts attempts in the order of submission, that of
+    /// [`Jobs::attempts`], across parts ([`crate::parts`]).
     pub fn put_order(&self, attempt: &Attempt, key: &mut Vec<u8>) {
         put_ordered(attempt.since_ns, key);
         put_ordered_text(self.text(attempt.cluster), key);
@@ -125,7 +129,8 @@ impl Jobs {
         put_ordered(i64::from(attempt.copy), key);
     }
 
-    /// How a submission is called: the label of its job, `8_*` for an array, `18+0` for a heterogeneous job.
+    /// How a submission is called: the label of its job, `8_*` for an array, `18+0` for a
+    /// heterogeneous job.
     pub fn label(&self, submission: u32) -> String {
         let submission = &self.submissions[submission as usize];
         let label = self.text(self.attempts[submission.first_attempt as usize].job);
@@ -239,7 +244,8 @@ impl JobsBuilder {
     }
 }
 
-/// The names that submissions had before others, and those of their attempts and tasks, in the order of the submissions, each once.
+/// The names that submissions had before others, and those of their attempts and tasks, in the
+/// order of the submissions, each once.
 fn former_names(attempts: &[Attempt], former: &[(u32, Sym)]) -> Vec<(u32, Sym)> {
     let mut names: Vec<(u32, Sym)> = former.iter().map(|&(at, name)| (attempts[at as usize].submission, name)).collect();
     let mut first: FxHashMap<u32, Sym> = FxHashMap::default();

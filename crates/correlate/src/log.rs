@@ -1,7 +1,8 @@
 //! An event log: the events of a dataset, in the cases of one notion.
 //!
-//! In go entities, a case notion and a filter; out come traces, sorted by the time of their first event, then by case id. Events in a trace are sorted by
-//! time; of equal times the one whose attempt was submitted first comes first (then by cluster, job id, job), and those of one attempt
+//! In go entities, a case notion and a filter; out come traces, sorted by the time of their first
+//! event, then by case id. Events in a trace are sorted by time; of equal times the one whose
+//! attempt was submitted first comes first (then by cluster, job id, job), and those of one attempt
 //! keep their order. A case none of whose events passes the filter is left out.
 //!
 //! The log borrows the [`Jobs`]: an event costs four bytes more, a case its id.
@@ -17,7 +18,8 @@ use crate::strings::Sym;
 /// Which events are wanted. The default wants all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only jobs charged to one of these accounts; empty for all. A job whose account is not known is in none of them.
+    /// Only jobs charged to one of these accounts; empty for all. A job whose account is not known
+    /// is in none of them.
     pub accounts: Vec<String>,
     /// Only jobs of one of these users; empty for all.
     pub users: Vec<String>,
@@ -61,7 +63,8 @@ impl<'j> ResolvedFilter<'j> {
         in_list(&self.accounts, attempt.account) && in_list(&self.users, attempt.user)
     }
 
-    /// The indices of the wanted events of an attempt, in order; none when the attempt is not wanted.
+    /// The indices of the wanted events of an attempt, in order; none when the attempt is not
+    /// wanted.
     pub fn events(&self, attempt: &Attempt) -> impl Iterator<Item = u32> + use<'_, 'j> {
         let (first, end) = if self.wants(attempt) { attempt.events } else { (0, 0) };
         (first..end).filter(|&at| {
@@ -97,7 +100,8 @@ pub enum Classifier {
 pub struct Labels {
     /// The names, sorted, each once.
     pub names: Vec<String>,
-    /// For each event of [`Jobs::events`] its label: an index into `names`. Events outside of the log have `u32::MAX`.
+    /// For each event of [`Jobs::events`] its label: an index into `names`. Events outside of the
+    /// log have `u32::MAX`.
     pub of_event: Vec<u32>,
 }
 

@@ -1,10 +1,12 @@
 //! A dataset's jobs, in parts that fit in memory.
 //!
-//! In goes a dataset; out come [`Jobs`], part after part. A part holds whole submissions, and with each all that it is joined to by declared
-//! dependencies or a singleton's name: whatever `Jobs` says of a job is the same as if all were read at once, so is the case it belongs to
-//! when a case is made of such joins. A dataset of no more than [`ROWS_AT_ONCE`] rows is one part. Of a larger one the rows are
-//! partitioned into a temporary file first; memory then holds one part's rows, and eight to twelve bytes for each id that takes part in a dependency.
-//! What one chain of dependencies joins stays together, so that a part is as large as the largest case at least.
+//! In goes a dataset; out come [`Jobs`], part after part. A part holds whole submissions, and with
+//! each all that it is joined to by declared dependencies or a singleton's name: whatever `Jobs`
+//! says of a job is the same as if all were read at once, so is the case it belongs to when a case
+//! is made of such joins. A dataset of no more than [`ROWS_AT_ONCE`] rows is one part. Of a larger
+//! one the rows are partitioned into a temporary file first; memory then holds one part's rows, and
+//! eight to twelve bytes for each id that takes part in a dependency. What one chain of
+//! dependencies joins stays together, so that a part is as large as the largest case at least.
 //!
 //! The order of the parts, and of what is in them, depends on the rows only.
 
@@ -50,7 +52,8 @@ enum Rows {
 }
 
 impl<'r> Parts<'r> {
-    /// Reads a dataset whose rows the rules change; of more than so many rows only what joins them stays in memory.
+    /// Reads a dataset whose rows the rules change; of more than so many rows only what joins them
+    /// stays in memory.
     ///
     /// # Errors
     /// When the dataset cannot be read or the temporary file not be written.
@@ -64,8 +67,8 @@ impl<'r> Parts<'r> {
         Ok(Self { rows, timestamp, rules })
     }
 
-    /// Calls `each` with every part, always in the same order. While it works on one, the next ones are put together, one on
-    /// each of some threads.
+    /// Calls `each` with every part, always in the same order. While it works on one, the next ones
+    /// are put together, one on each of some threads.
     ///
     /// # Errors
     /// When the temporary file cannot be read, or what `each` returns.

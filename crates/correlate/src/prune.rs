@@ -1,13 +1,15 @@
 //! Taking out of a dataset what is older than a moment.
 //!
-//! In go a dataset and the moment; out comes what was taken out of each table. Raw rows go; the tables that [`crate::correlate`] writes
-//! are left, and are made again by it.
+//! In go a dataset and the moment; out comes what was taken out of each table. Raw rows go; the
+//! tables that [`crate::correlate`] writes are left, and are made again by it.
 //!
-//! **What stays.** Of jobs: whole submissions (an array with its tasks, a heterogeneous job with its components, a job with all of its
-//! attempts) of which an attempt had not ended by then, or nobody knows that it had. Of traces: whole traces that had not ended by
-//! then. The memory of observers, the files that were imported, and the tables `task_runs` and those of imported logs.
+//! **What stays.** Of jobs: whole submissions (an array with its tasks, a heterogeneous job with
+//! its components, a job with all of its attempts) of which an attempt had not ended by then, or
+//! nobody knows that it had. Of traces: whole traces that had not ended by then. The memory of
+//! observers, the files that were imported, and the tables `task_runs` and those of imported logs.
 //!
-//! What is refused: a dataset that somebody else writes, until that is over. Hosts that are being traced are passed over and told.
+//! What is refused: a dataset that somebody else writes, until that is over. Hosts that are being
+//! traced are passed over and told.
 
 use flowmine_dataset::{Dataset, DatasetError, Leaf, Pruned, Role, Transaction, Writer};
 use flowmine_schema::tables::{Clock, DiagnosticRow, Host, IoEvent, IoLoss, IoTotal, JobDependency, JobState, Process, TracedFile};
@@ -64,7 +66,8 @@ impl Pruning {
     }
 }
 
-/// Takes out what is older than `before_ns` (nanoseconds since 1970). With `dry` it is only counted.
+/// Takes out what is older than `before_ns` (nanoseconds since 1970). With `dry` it is only
+/// counted.
 ///
 /// # Errors
 /// When the dataset cannot be read or written, or another writes raw tables.
@@ -184,7 +187,8 @@ impl Ended {
         Ok(Self { before_ns, stays, left })
     }
 
-    /// Whether a row stays: its attempt does or, where that is not known as one, the row itself is young enough.
+    /// Whether a row stays: its attempt does or, where that is not known as one, the row itself is
+    /// young enough.
     fn stays(&self, cluster: &str, job: &str, submit_ns: Option<i64>, observed_at_ns: i64) -> bool {
         let attempts = self.stays.get(&(cluster.to_owned(), job.to_owned())).map(Vec::as_slice).unwrap_or_default();
         let mut of_row = attempts.iter().filter(|(submit, _)| *submit == submit_ns || submit_ns.is_none()).peekable();
@@ -192,7 +196,8 @@ impl Ended {
     }
 }
 
-/// What remained of arrays when their records (`8_*`) were last seen: a record never ends when its last task becomes a job.
+/// What remained of arrays when their records (`8_*`) were last seen: a record never ends when its
+/// last task becomes a job.
 struct Pending {
     /// Cluster, record, submit time: the indices, as Slurm writes them.
     remained: FxHashMap<(String, String, Option<i64>), String>,
@@ -231,7 +236,8 @@ impl Pending {
     }
 }
 
-/// Whether all indices of a list such as `1,3-9,20-40:5%3` are in the set; not, where the list cannot be read or is cut (`...`).
+/// Whether all indices of a list such as `1,3-9,20-40:5%3` are in the set; not, where the list
+/// cannot be read or is cut (`...`).
 fn all_seen(list: &str, seen: &FxHashSet<i64>) -> bool {
     let indices = list.split_once('%').map_or(list, |(indices, _)| indices);
     indices.split(',').all(|part| {
@@ -245,8 +251,8 @@ fn all_seen(list: &str, seen: &FxHashSet<i64>) -> bool {
     })
 }
 
-/// The traces of a host that had ended by then. One that was killed had ended where nothing of it lies in the folder of that day or of
-/// a later one: nobody traces the host now.
+/// The traces of a host that had ended by then. One that was killed had ended where nothing of it
+/// lies in the folder of that day or of a later one: nobody traces the host now.
 fn old_traces(dataset: &Dataset, host: &str, before_ns: i64) -> Result<FxHashSet<i64>, CorrelateError> {
     let mut ended: FxHashMap<i64, Option<i64>> = FxHashMap::default();
     each::<TraceState<'static>>(

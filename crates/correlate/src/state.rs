@@ -1,9 +1,11 @@
-//! What job states mean: the phase of a job's life, and the transition of the XES lifecycle extension.
+//! What job states mean: the phase of a job's life, and the transition of the XES lifecycle
+//! extension.
 //!
-//! In go the full names of squeue(1), JOB STATE CODES, and `LEFT` for a job that is no longer in the queue; other words
-//! are kept as they are and have no phase. The transitions are those of the standard lifecycle model of IEEE 1849 (the
-//! lifecycle extension): assign, ate_abort, autoskip, complete, manualskip, pi_abort, reassign, resume, schedule, start,
-//! suspend, unknown, withdraw. An activity instance is one attempt, so every attempt begins with `schedule`:
+//! In go the full names of squeue(1), JOB STATE CODES, and `LEFT` for a job that is no longer in
+//! the queue; other words are kept as they are and have no phase. The transitions are those of the
+//! standard lifecycle model of IEEE 1849 (the lifecycle extension): assign, ate_abort, autoskip,
+//! complete, manualskip, pi_abort, reassign, resume, schedule, start, suspend, unknown, withdraw.
+//! An activity instance is one attempt, so every attempt begins with `schedule`:
 //!
 //! | state | transition |
 //! |---|---|
@@ -22,11 +24,14 @@
 pub use flowmine_slurm::state::Phase;
 use flowmine_slurm::state::State;
 
-/// The state of an event that tells that a job is no longer in the queue and that nobody knows how it ended.
+/// The state of an event that tells that a job is no longer in the queue and that nobody knows how
+/// it ended.
 pub const LEFT: &str = "LEFT";
-/// The state of an event that tells from when on nothing but resources and its turn kept a job from starting.
+/// The state of an event that tells from when on nothing but resources and its turn kept a job from
+/// starting.
 pub const ELIGIBLE: &str = "ELIGIBLE";
-/// The state of an event that tells that a waiting job is kept from starting by its user or an administrator.
+/// The state of an event that tells that a waiting job is kept from starting by its user or an
+/// administrator.
 pub const HELD: &str = "HELD";
 /// The state of an event that tells that a job is held no longer.
 pub const RELEASED: &str = "RELEASED";

@@ -1,8 +1,9 @@
 //! Texts that occur often, kept once.
 //!
-//! In go texts in any order ([`StringsBuilder`]); out come numbers for them. When all are in, [`StringsBuilder::finish`]
-//! renumbers them in the order of the texts, so that a [`Sym`] depends on what was read and not on the order in which
-//! it came, and comparing two of them is comparing their texts.
+//! In go texts in any order ([`StringsBuilder`]); out come numbers for them. When all are in,
+//! [`StringsBuilder::finish`] renumbers them in the order of the texts, so that a [`Sym`] depends
+//! on what was read and not on the order in which it came, and comparing two of them is comparing
+//! their texts.
 
 use std::num::NonZeroU32;
 

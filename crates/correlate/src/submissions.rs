@@ -1,20 +1,24 @@
 //! Which attempts are attempts at the same thing: submissions.
 //!
-//! In go attempts; out come submissions: what was submitted at once and is waited for as one. An array with all its tasks and
-//! the record of those still pending is one submission, so is a heterogeneous job with its components, and every other job is
-//! one, with all its attempts.
+//! In go attempts; out come submissions: what was submitted at once and is waited for as one. An
+//! array with all its tasks and the record of those still pending is one submission, so is a
+//! heterogeneous job with its components, and every other job is one, with all its attempts.
 //!
-//! **Requeue or recycled id?** Job ids wrap, so one id can be that of unrelated jobs. Attempts of one id are looked at in the
-//! order of their submit times. A later submit time is a requeue, the next attempt at the same job, unless
+//! **Requeue or recycled id?** Job ids wrap, so one id can be that of unrelated jobs. Attempts of
+//! one id are looked at in the order of their submit times. A later submit time is a requeue, the
+//! next attempt at the same job, unless
 //! * the job had left the queue (a `left` row) before that submit time, or
-//! * no `left` row is known, but its end is, and more than a day lies between that end and the submit time, or
+//! * no `left` row is known, but its end is, and more than a day lies between that end and the
+//!   submit time, or
 //! * the two belong to different users.
 //!
-//! Then it is another job, of the next *generation* of that id. For an array and a heterogeneous job this is asked of all tasks together: as long as
-//! one of them is not gone, a later submit time of another is a requeue.
+//! Then it is another job, of the next *generation* of that id. For an array and a heterogeneous
+//! job this is asked of all tasks together: as long as one of them is not gone, a later submit time
+//! of another is a requeue.
 //!
-//! What this cannot tell: a job that a user requeues by hand after it had already gone from the queue counts as another job; and
-//! where a source tells no submit time, an id that was recycled between two polls is taken for the same job.
+//! What this cannot tell: a job that a user requeues by hand after it had already gone from the
+//! queue counts as another job; and where a source tells no submit time, an id that was recycled
+//! between two polls is taken for the same job.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +41,8 @@ pub struct Submission {
     pub since_ns: i64,
     /// How many attempts it has.
     pub attempts: u32,
-    /// How many jobs it has: an array those of its tasks that were seen, and the record of those still pending.
+    /// How many jobs it has: an array those of its tasks that were seen, and the record of those
+    /// still pending.
     pub jobs: u32,
     /// The first of its attempts in the order of [`crate::Jobs::attempts`].
     pub first_attempt: u32,
@@ -100,8 +105,8 @@ impl Generation {
     }
 }
 
-/// Finds the submissions and sets `submission` and `number` of every attempt. The submissions come out in the order of their first
-/// submit time, then cluster, then id.
+/// Finds the submissions and sets `submission` and `number` of every attempt. The submissions come
+/// out in the order of their first submit time, then cluster, then id.
 pub(crate) fn find(attempts: &mut [Attempt], strings: &Strings) -> Vec<Submission> {
     let mut order: Vec<(Sym, i64, i64, Sym, u32, u32)> =
         attempts.iter().enumerate().map(|(at, a)| (a.cluster, root_id(a, strings), a.since_ns, a.job, a.copy, at as u32)).collect();

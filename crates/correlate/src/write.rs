@@ -1,12 +1,13 @@
 //! The tables that `correlate` derives, written anew.
 //!
 //! In goes a dataset with its jobs in [`Parts`]; out come one link for each declared dependency and
-//! each singleton edge, what [`flowmine_attribution`] makes of traces, and one row for each attempt in each
-//! notion's case. All tables are replaced in one transaction: a reader sees the old ones or the new
-//! ones. Rows are in the order of submission; they are sorted outside of memory.
+//! each singleton edge, what [`flowmine_attribution`] makes of traces, and one row for each attempt
+//! in each notion's case. All tables are replaced in one transaction: a reader sees the old ones or
+//! the new ones. Rows are in the order of submission; they are sorted outside of memory.
 //!
-//! Traces come before cases, as notions may need the data flow that follows from them: such a notion has the jobs walked through twice more,
-//! to find those that exchanged data and to assign all. Without one that is worth it they are walked through once.
+//! Traces come before cases, as notions may need the data flow that follows from them: such a
+//! notion has the jobs walked through twice more, to find those that exchanged data and to assign
+//! all. Without one that is worth it they are walked through once.
 
 use flowmine_attribution::entities::{self, KnownJob};
 use flowmine_attribution::{Attributed, attribute, attribute_telling, has_traces};
@@ -51,11 +52,13 @@ pub struct Correlated {
     pub attributed: Attributed,
 }
 
-/// Writes links, cases for these notions, and whose the traced operations are. Of a notion that needs data flow there are cases only where
-/// jobs gave data to each other, or when it is the one that is asked for, by its name.
+/// Writes links, cases for these notions, and whose the traced operations are. Of a notion that
+/// needs data flow there are cases only where jobs gave data to each other, or when it is the one
+/// that is asked for, by its name.
 ///
 /// # Errors
-/// When another process is correlating the same dataset, or the tables cannot be written; then they are as they were.
+/// When another process is correlating the same dataset, or the tables cannot be written; then they
+/// are as they were.
 pub fn correlate(
     dataset: &Dataset,
     parts: &Parts<'_>,

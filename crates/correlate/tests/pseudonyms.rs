@@ -212,7 +212,8 @@ fn key_files() {
     }
 }
 
-/// A name that occurs in nothing that may stay: no tag, extension or word of Slurm's holds `zq`, no code holds L, O or U.
+/// A name that occurs in nothing that may stay: no tag, extension or word of Slurm's holds `zq`, no
+/// code holds L, O or U.
 fn base() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z]{0,3}zq[a-z0-9]{1,6}", "[A-Z]{0,2}LOU[A-Z]{1,4}"]
 }
@@ -323,7 +324,8 @@ proptest! {
         prop_assert_eq!(out.target_job_id, Some(3));
     }
 
-    /// Different paths stay different and equal ones equal; the file name of a path has the same code by itself; folders stay around what is in them.
+    /// Different paths stay different and equal ones equal; the file name of a path has the same
+    /// code by itself; folders stay around what is in them.
     #[test]
     fn paths_keep_their_structure(folder in "/?([ab./]{0,3}/)?", file in "[ab.sh ]{1,5}", other in "/?([ab./]{0,3}/)?[ab.sh ]{1,5}") {
         let p = with_key(KEY);
@@ -366,10 +368,12 @@ fn rows(dataset: &Dataset) -> (Vec<JobState<'static>>, Vec<JobDependency<'static
     (states, dependencies)
 }
 
-/// Extensions that occur in the recording and stay. Beside codes and these no text may hold a word of two letters or more.
+/// Extensions that occur in the recording and stay. Beside codes and these no text may hold a word
+/// of two letters or more.
 const EXTENSIONS: &[&str] = &["sh", "exe"];
 
-/// Texts that stay because Slurm or flowmine chose them, of those that the recording can bring: states, reasons, words of dependencies, sources.
+/// Texts that stay because Slurm or flowmine chose them, of those that the recording can bring:
+/// states, reasons, words of dependencies, sources.
 const CHOSEN: &[&str] = &[
     "ELIGIBLE",
     "HELD",

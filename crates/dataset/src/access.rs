@@ -1,7 +1,8 @@
 //! Who may read what a writer makes.
 //!
-//! In go the modes of a dataset's directory; out come the modes of all that is made in it. The mode is given when a file is
-//! made and never changed afterwards: there is no moment in which others could open it.
+//! In go the modes of a dataset's directory; out come the modes of all that is made in it. The mode
+//! is given when a file is made and never changed afterwards: there is no moment in which others
+//! could open it.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -12,13 +13,15 @@ use flowmine_files::Folder;
 
 /// Who may read a dataset.
 ///
-/// The directory remembers it: where its modes shut out everybody but the owner, every later writer keeps it so.
+/// The directory remembers it: where its modes shut out everybody but the owner, every later writer
+/// keeps it so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Access {
     /// Whom the umask(2) of the writer lets.
     #[default]
     Umask,
-    /// The owner alone: the directory and its folders have mode 0700, files 0600, less what the umask takes away.
+    /// The owner alone: the directory and its folders have mode 0700, files 0600, less what the
+    /// umask takes away.
     Private,
 }
 

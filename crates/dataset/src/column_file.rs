@@ -1,19 +1,25 @@
-//! Columns that are known only at run time to a Parquet file: rows of typed cells in, bytes out, in bounded memory.
+//! Columns that are known only at run time to a Parquet file: rows of typed cells in, bytes out, in
+//! bounded memory.
 //!
-//! For tables whose columns are written down, see [`Dataset`](crate::Dataset). Here they are found in the data: an event log has the attributes
-//! that it has.
+//! For tables whose columns are written down, see [`Dataset`](crate::Dataset). Here they are found
+//! in the data: an event log has the attributes that it has.
 //!
-//! - Text is UTF8, whole numbers INT64, floating-point numbers DOUBLE, times TIMESTAMP in nanoseconds adjusted to UTC, so that readers
-//!   make times with a time zone of them. Every column may miss values; a missing value is null.
-//! - Pages are zstd-compressed; columns with few different values get a dictionary. Statistics let readers skip row groups.
-//! - A row group ends after the row with which it has [`GROUP_ROWS`] rows or [`GROUP_BYTES`], so the same rows give the same bytes,
-//!   whatever chunks they came in.
-//! - No Arrow schema is put beside Parquet's own: with it, readers would be asked for Arrow types that older ones do not have.
+//! - Text is UTF8, whole numbers INT64, floating-point numbers DOUBLE, times TIMESTAMP in
+//!   nanoseconds adjusted to UTC, so that readers make times with a time zone of them. Every column
+//!   may miss values; a missing value is null.
+//! - Pages are zstd-compressed; columns with few different values get a dictionary. Statistics let
+//!   readers skip row groups.
+//! - A row group ends after the row with which it has [`GROUP_ROWS`] rows or [`GROUP_BYTES`], so
+//!   the same rows give the same bytes, whatever chunks they came in.
+//! - No Arrow schema is put beside Parquet's own: with it, readers would be asked for Arrow types
+//!   that older ones do not have.
 //!
-//! What a group holds is counted by the cells that are there: a table with thousands of columns, of which each row has a few, takes the
-//! memory of the few. Only the footer grows with the file, by about two kilobytes of memory for each column of each group.
+//! What a group holds is counted by the cells that are there: a table with thousands of columns, of
+//! which each row has a few, takes the memory of the few. Only the footer grows with the file, by
+//! about two kilobytes of memory for each column of each group.
 //!
-//! Refused are two columns of the same name, a value in a column of another type, and a text of more than [`LONGEST_TEXT`].
+//! Refused are two columns of the same name, a value in a column of another type, and a text of
+//! more than [`LONGEST_TEXT`].
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -33,8 +39,8 @@ use polars_parquet::write::{
 
 use crate::parquet_error::ParquetError;
 
-/// How many rows a row group has at most. With more than 200 000, a dictionary column would have several pages, and polars would write
-/// the number of nulls of all into the statistics of each.
+/// How many rows a row group has at most. With more than 200 000, a dictionary column would have
+/// several pages, and polars would write the number of nulls of all into the statistics of each.
 pub const GROUP_ROWS: usize = 1 << 16;
 
 /// After how many bytes of values a row group ends.
@@ -135,7 +141,8 @@ impl Chunk {
     /// Adds a row with these values, each with the number of its column, from 0.
     ///
     /// # Errors
-    /// When there is no such column, it has a value in this row already or another type, or the value is too large.
+    /// When there is no such column, it has a value in this row already or another type, or the
+    /// value is too large.
     pub fn push<'a>(&mut self, values: impl IntoIterator<Item = (usize, Value<'a>)>) -> Result<(), ParquetError> {
         let row = u32::try_from(self.sizes.len()).map_err(|_| ParquetError::Misfit("too many rows in one piece"))?;
         let mut size = 0;
@@ -496,7 +503,8 @@ mod tests {
         bytes
     }
 
-    /// What a reader sees: rows in each group, whether it has a dictionary for each column, and the columns as text with types.
+    /// What a reader sees: rows in each group, whether it has a dictionary for each column, and the
+    /// columns as text with types.
     struct Seen {
         groups: Vec<usize>,
         dictionaries: Vec<Vec<bool>>,

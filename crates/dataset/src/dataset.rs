@@ -1,6 +1,8 @@
-//! A dataset that is open: its directory, its manifest, its files in the order in which they are read, and an observer's memory.
+//! A dataset that is open: its directory, its manifest, its files in the order in which they are
+//! read, and an observer's memory.
 //!
-//! How its tables are read is in `row_groups.rs` and `in_time.rs`, how they are written in `writer.rs` and `transaction.rs`.
+//! How its tables are read is in `row_groups.rs` and `in_time.rs`, how they are written in
+//! `writer.rs` and `transaction.rs`.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -60,11 +62,13 @@ impl Dataset {
         Self::open_or_create_with(dir, Access::Umask, false)
     }
 
-    /// Opens a dataset, or makes one that this access is given to. What an existing one has stays: see [`Dataset::access`]. With `as_owner`
-    /// everything is written as the directory's owner: see [`Dataset::as_owner`].
+    /// Opens a dataset, or makes one that this access is given to. What an existing one has stays:
+    /// see [`Dataset::access`]. With `as_owner` everything is written as the directory's owner: see
+    /// [`Dataset::as_owner`].
     ///
     /// # Errors
-    /// When the directory holds something else, cannot be made, or belongs to another and the caller is root.
+    /// When the directory holds something else, cannot be made, or belongs to another and the
+    /// caller is root.
     pub fn open_or_create_with(dir: &Path, access: Access, as_owner: bool) -> Result<Self, DatasetError> {
         let folder = match Folder::open(dir) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => access.make_directory(dir).map_err(io_error(dir))?,
@@ -118,7 +122,8 @@ impl Dataset {
         Ok(Self { folder: Arc::new(folder), as_owner: true, ..self })
     }
 
-    /// Whoever owns a directory can put anything in the way of who writes there. Root only writes where root rules.
+    /// Whoever owns a directory can put anything in the way of who writes there. Root only writes
+    /// where root rules.
     pub(crate) fn check_owner(&self) -> Result<(), DatasetError> {
         let owner = self.folder.owner().map_err(io_error(self.dir()))?;
         let is_root = flowmine_files::is_root();
@@ -177,8 +182,9 @@ impl Dataset {
         Ok(manifest)
     }
 
-    /// The files of a table in the order in which they are read, open, so that a merge meanwhile does not matter. A table that is split
-    /// can have more files than a process may have open: [`Dataset::leaves`] gives them folder by folder.
+    /// The files of a table in the order in which they are read, open, so that a merge meanwhile
+    /// does not matter. A table that is split can have more files than a process may have open:
+    /// [`Dataset::leaves`] gives them folder by folder.
     ///
     /// # Errors
     /// When a folder cannot be read. A table without a folder has no files.
@@ -190,7 +196,8 @@ impl Dataset {
         Ok(parts)
     }
 
-    /// The folders that hold a table's files, in the order in which they are read: by host, then by day.
+    /// The folders that hold a table's files, in the order in which they are read: by host, then by
+    /// day.
     ///
     /// # Errors
     /// When a folder cannot be read.
@@ -216,8 +223,8 @@ impl Dataset {
     /// The files of one of a table's folders in the order of their writers and of writing, open.
     ///
     /// # Errors
-    /// When the folder cannot be read; [`DatasetError::Older`] when its rows were derived by a flowmine that meant something else by
-    /// them.
+    /// When the folder cannot be read; [`DatasetError::Older`] when its rows were derived by a
+    /// flowmine that meant something else by them.
     pub fn leaf_parts(&self, leaf: &Leaf) -> Result<Vec<Part>, DatasetError> {
         let parts = self.parts_of_any_version(leaf)?;
         if let Some((table, since)) = SINCE.iter().find(|(table, _)| *table == leaf.table()).filter(|_| !parts.is_empty()) {
@@ -312,8 +319,8 @@ impl Dataset {
         Ok(rows)
     }
 
-    /// A file of an observer's memory, open, and its path: under its own name, or still under the hidden one of a transaction that was
-    /// committed and not finished.
+    /// A file of an observer's memory, open, and its path: under its own name, or still under the
+    /// hidden one of a transaction that was committed and not finished.
     fn state_file(&self, name: &str) -> Result<Option<(File, PathBuf)>, DatasetError> {
         let relative = format!("{STATE}/{name}");
         for commit in self.pending()? {

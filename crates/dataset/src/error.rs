@@ -59,7 +59,8 @@ pub enum DatasetError {
         /// Where and what.
         source: serde_json::Error,
     },
-    /// Something lies where flowmine's own files should be, and following it would lead out of the dataset.
+    /// Something lies where flowmine's own files should be, and following it would lead out of the
+    /// dataset.
     #[error("{}: {why}: the dataset was tampered with; look at what is there, and remove it if it is not yours", .path.display())]
     Foreign {
         /// The file.

@@ -1,18 +1,23 @@
-//! Columns of Parquet files that others wrote (pandas, pyarrow, polars, DuckDB, Spark): some of a file's columns in, whole, as numbers of texts, as times
-//! or as whole numbers.
+//! Columns of Parquet files that others wrote (pandas, pyarrow, polars, DuckDB, Spark): some of a
+//! file's columns in, whole, as numbers of texts, as times or as whole numbers.
 //!
-//! What is read: text, whole and floating-point numbers, truth values, dates and times (in any unit, with or without a zone, INT96 too), in
-//! columns that are not nested, in every encoding and compression that polars-parquet knows. Pages in the encodings `PLAIN` and dictionary, which nearly all
-//! files have, are decoded here: the numbers of a dictionary are taken as they stand, and no text is looked at twice. The others go
-//! through polars. A time without a zone is taken as UTC.
+//! What is read: text, whole and floating-point numbers, truth values, dates and times (in any
+//! unit, with or without a zone, INT96 too), in columns that are not nested, in every encoding and
+//! compression that polars-parquet knows. Pages in the encodings `PLAIN` and dictionary, which
+//! nearly all files have, are decoded here: the numbers of a dictionary are taken as they stand,
+//! and no text is looked at twice. The others go through polars. A time without a zone is taken as
+//! UTC.
 //!
-//! The work is shared out by column and row group among the machine's processors, and only the columns asked for are read from the file.
-//! Memory: 4 bytes for each value of a text column and 8 of the others, the distinct texts of each row group, and for each thread
-//! the compressed bytes of the row group's column that it works on and one page of it.
+//! The work is shared out by column and row group among the machine's processors, and only the
+//! columns asked for are read from the file. Memory: 4 bytes for each value of a text column and 8
+//! of the others, the distinct texts of each row group, and for each thread the compressed bytes of
+//! the row group's column that it works on and one page of it.
 //!
-//! Refused: a file with more rows than 2³² − 16; one that declares more rows than its size can account for ([`ROWS_PER_BYTE`]); pages of more than
-//! [`LARGEST_PAGE`]; lists and structures, decimals with a fraction, and binary values that are no text. Nothing the file declares is believed before it is
-//! compared with what is there, and a panic of polars is an error here. Text that is not UTF-8 has U+FFFD in place of what is not, and is counted.
+//! Refused: a file with more rows than 2³² − 16; one that declares more rows than its size can
+//! account for ([`ROWS_PER_BYTE`]); pages of more than [`LARGEST_PAGE`]; lists and structures,
+//! decimals with a fraction, and binary values that are no text. Nothing the file declares is
+//! believed before it is compared with what is there, and a panic of polars is an error here. Text
+//! that is not UTF-8 has U+FFFD in place of what is not, and is counted.
 
 use std::fs::File;
 use std::ops::Range;
@@ -46,8 +51,8 @@ pub const NO_TEXT: u32 = u32::MAX;
 /// No number: the value is missing, or none that could be read.
 pub const NO_NUMBER: i64 = i64::MIN;
 
-/// How many rows a file may have for each of its bytes, once it has [`FEW_ROWS`]. A log has its times, which take bits; a file beyond this is
-/// made to fill the memory.
+/// How many rows a file may have for each of its bytes, once it has [`FEW_ROWS`]. A log has its
+/// times, which take bits; a file beyond this is made to fill the memory.
 pub const ROWS_PER_BYTE: u64 = 64;
 
 /// So many rows a file of any size may have.
@@ -107,9 +112,11 @@ pub type Parse = fn(&str) -> Option<i64>;
 /// As what a column is read.
 #[derive(Debug, Clone, Copy)]
 pub enum As {
-    /// As texts; what is none is written as one: times as RFC 3339, numbers in digits, without an exponent.
+    /// As texts; what is none is written as one: times as RFC 3339, numbers in digits, without an
+    /// exponent.
     Texts,
-    /// As times. Text is parsed by the function; numbers are refused, because nothing says their unit.
+    /// As times. Text is parsed by the function; numbers are refused, because nothing says their
+    /// unit.
     Times(Parse),
     /// As whole numbers. Text is parsed by the function; floating-point numbers have to be whole.
     Numbers(Parse),
@@ -122,7 +129,8 @@ pub enum Data {
     Texts {
         /// Of each row the place of its text in those of its group, or [`NO_TEXT`].
         codes: Vec<u32>,
-        /// The groups of rows in their order. A text can stand in a group more than once, or without a row that has it.
+        /// The groups of rows in their order. A text can stand in a group more than once, or
+        /// without a row that has it.
         groups: Vec<(Range<usize>, Texts)>,
     },
     /// As times or whole numbers.
@@ -134,7 +142,8 @@ pub enum Data {
     },
 }
 
-/// Values that were there and that are missing now, because they are out of range or could not be read.
+/// Values that were there and that are missing now, because they are out of range or could not be
+/// read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refused {
     /// How many.
@@ -842,7 +851,8 @@ enum Unpacked<'a> {
 }
 
 impl Chunk<'_> {
-    /// Looks at the heads of all pages: whether they fit what the column says. Returns whether all are in encodings that are decoded here.
+    /// Looks at the heads of all pages: whether they fit what the column says. Returns whether all
+    /// are in encodings that are decoded here.
     fn check(&self) -> Result<bool, String> {
         let mut simple = matches!(self.stored, Stored::Bytes) || self.stored.width().is_some();
         let mut left = self.rows;
@@ -1118,7 +1128,8 @@ impl<'a> Iterator for Lengths<'a> {
     }
 }
 
-/// How many bytes the first page has unpacked, by its head: the second field of a Thrift structure in the compact protocol.
+/// How many bytes the first page has unpacked, by its head: the second field of a Thrift structure
+/// in the compact protocol.
 pub(crate) fn first_page_size(bytes: &[u8]) -> Option<u64> {
     let mut rest = bytes.strip_prefix(&[0x15])?;
     leb128::take(&mut rest)?;
@@ -1128,7 +1139,8 @@ pub(crate) fn first_page_size(bytes: &[u8]) -> Option<u64> {
     (size & 1 == 0).then_some(size >> 1)
 }
 
-/// Runs and packed bits (Parquet, encoding `RLE`): `count` values of so many bits each, appended to `out`.
+/// Runs and packed bits (Parquet, encoding `RLE`): `count` values of so many bits each, appended to
+/// `out`.
 fn hybrid(mut data: &[u8], bits: u32, count: usize, out: &mut Vec<u32>) -> Result<(), String> {
     if bits > 32 {
         return Err(DAMAGED.to_owned());

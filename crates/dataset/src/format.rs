@@ -1,12 +1,13 @@
 //! The version of the format, and names in it.
 
-/// The version of the format that this code writes. It reads earlier ones too, but for tables of which [`SINCE`] says that their
-/// rows meant something else.
+/// The version of the format that this code writes. It reads earlier ones too, but for tables of
+/// which [`SINCE`] says that their rows meant something else.
 ///
 /// 1: until November 2026. 2: `links.strength` is `declared` where it was `told`.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// Tables of which only rows since this version are read. All are derived: `correlate` writes them anew.
+/// Tables of which only rows since this version are read. All are derived: `correlate` writes them
+/// anew.
 pub(crate) const SINCE: &[(&str, u32)] = &[("links", 2)];
 
 /// What a dataset says of itself.

@@ -5,8 +5,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 /// What Hive writes `%XX`, byte by byte, and its readers undo.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-');
 
-/// A host's name as a part of a path: everything but ASCII letters, digits, `.`, `_` and `-` is escaped. The empty name is Hive's
-/// word for none.
+/// A host's name as a part of a path: everything but ASCII letters, digits, `.`, `_` and `-` is
+/// escaped. The empty name is Hive's word for none.
 pub(crate) fn escape_host(host: &str) -> String {
     match host {
         "" => NO_HOST.to_owned(),

@@ -1,12 +1,16 @@
-//! A dataset: tables in a directory, written in transactions and read by row groups; and Parquet files beside it.
+//! A dataset: tables in a directory, written in transactions and read by row groups; and Parquet
+//! files beside it.
 //!
 //! In go typed rows ([`flowmine_schema::tables`]); out come Parquet files that any Parquet reader
 //! opens, and the same rows again. This crate knows no source, and what rows mean is nothing to it.
 //!
-//! - [`Dataset`] is a directory, open for reading. [`Dataset::read`] reads a table, [`Dataset::read_host`] one host's rows in the order of
-//!   time. Who reads names the columns as a type ([`flowmine_schema::columns!`]); only these are read from the files.
-//! - [`Writer`] and [`Transaction`] write, one writer of a [`Role`] at a time. [`Builder`] takes the rows.
-//! - [`column_file`] writes files whose columns are known only at run time, [`foreign_parquet`] reads files that others wrote.
+//! - [`Dataset`] is a directory, open for reading. [`Dataset::read`] reads a table,
+//!   [`Dataset::read_host`] one host's rows in the order of time. Who reads names the columns as a
+//!   type ([`flowmine_schema::columns!`]); only these are read from the files.
+//! - [`Writer`] and [`Transaction`] write, one writer of a [`Role`] at a time. [`Builder`] takes
+//!   the rows.
+//! - [`column_file`] writes files whose columns are known only at run time, [`foreign_parquet`]
+//!   reads files that others wrote.
 //!
 //! ```
 //! use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
@@ -38,8 +42,8 @@
 //! # }
 //! ```
 //!
-//! **Errors.** A [`DatasetError`] names the file. A damaged file, one of a later version, a link or a
-//! device in the place of a file is refused; what is in the dataset stays as it was.
+//! **Errors.** A [`DatasetError`] names the file. A damaged file, one of a later version, a link or
+//! a device in the place of a file is refused; what is in the dataset stays as it was.
 //!
 //! # The directory: what is in it, who may write, and how nothing is lost or doubled
 //!
@@ -51,31 +55,39 @@
 //! DIR/.state/…                                       what an observer must remember between polls
 //! ```
 //!
-//! **Writing** is a transaction: every new file is written and synced under a hidden name in the dataset's own folder, then a list of
-//! the renames and deletions to do is itself renamed to `.raw.commit.json` (that is the moment of commit), then they are done. Whoever
-//! is killed before that moment leaves only hidden files, which the next writer removes; whoever is killed after it leaves a list that
-//! the next writer finishes and that readers apply in their heads. A full disk is an error before the moment of commit.
+//! **Writing** is a transaction: every new file is written and synced under a hidden name in the
+//! dataset's own folder, then a list of the renames and deletions to do is itself renamed to
+//! `.raw.commit.json` (that is the moment of commit), then they are done. Whoever is killed before
+//! that moment leaves only hidden files, which the next writer removes; whoever is killed after it
+//! leaves a list that the next writer finishes and that readers apply in their heads. A full disk
+//! is an error before the moment of commit.
 //!
-//! There is one writer of raw tables at a time, one of derived tables and one for each trace of a host ([`Role`]), each with a lock file
-//! (`.raw.lock`, `.host=NAME.lock`), a list of steps and hidden names of its own. Traces of one host that run side by side take the first
-//! place that is free: the second is `host=NAME+1` in all names, and so on; what a killed one left there is put in order by whoever
-//! writes of that host next. The locks are advisory (flock(2)), and the kernel
-//! releases them when a process ends; over a network they hold between machines where the file system says so (NFS; Lustre mounted
-//! with `flock`). Writers do not wait for each other, but for the moment in which one adds to `flowmine.json`, which
-//! `.manifest.lock` guards. Files of a host's writer carry its name behind an `@`, so that two writers never want the same name.
+//! There is one writer of raw tables at a time, one of derived tables and one for each trace of a
+//! host ([`Role`]), each with a lock file (`.raw.lock`, `.host=NAME.lock`), a list of steps and
+//! hidden names of its own. Traces of one host that run side by side take the first place that is
+//! free: the second is `host=NAME+1` in all names, and so on; what a killed one left there is put
+//! in order by whoever writes of that host next. The locks are advisory (flock(2)), and the kernel
+//! releases them when a process ends; over a network they hold between machines where the file
+//! system says so (NFS; Lustre mounted with `flock`). Writers do not wait for each other, but for
+//! the moment in which one adds to `flowmine.json`, which `.manifest.lock` guards. Files of a
+//! host's writer carry its name behind an `@`, so that two writers never want the same name.
 //! Readers take no lock.
 //!
-//! **Whatever lies in the way.** The directory is opened once, and all that is in it is reached through that descriptor, step by step and without
-//! following a link ([`flowmine_files::Folder`]): a link, a FIFO or a device in place of a file is an error. Root does not write into a directory of another user, unless as that user.
-//! Whoever may only read cannot take a lock: the lock files' modes let only those open them who may write.
+//! **Whatever lies in the way.** The directory is opened once, and all that is in it is reached
+//! through that descriptor, step by step and without following a link ([`flowmine_files::Folder`]):
+//! a link, a FIFO or a device in place of a file is an error. Root does not write into a directory
+//! of another user, unless as that user. Whoever may only read cannot take a lock: the lock files'
+//! modes let only those open them who may write.
 //!
-//! **Modes.** Files and folders are made as the umask says, in a directory that only its owner may enter with the modes 0600 and 0700 from
-//! the first byte ([`Access`]).
+//! **Modes.** Files and folders are made as the umask says, in a directory that only its owner may
+//! enter with the modes 0600 and 0700 from the first byte ([`Access`]).
 //!
-//! **Order.** A table is read by host, by day, by writer (the raw one first), and as written. Host names are percent-encoded in paths.
+//! **Order.** A table is read by host, by day, by writer (the raw one first), and as written. Host
+//! names are percent-encoded in paths.
 //!
-//! **Small files** are merged by their writer as they grow in number, within a folder: a merged file carries the range of writes that
-//! it holds, and appears in the same transaction in which those it replaces go.
+//! **Small files** are merged by their writer as they grow in number, within a folder: a merged
+//! file carries the range of writes that it holds, and appears in the same transaction in which
+//! those it replaces go.
 
 mod access;
 pub mod column_file;

@@ -1,7 +1,8 @@
 //! `flowmine.json`: what is in a dataset.
 //!
-//! Several writers add to it at once. So none writes what it once read: a transaction carries what it adds, and this is added to what
-//! is there then, under a lock. Adding it a second time, after a kill, changes nothing.
+//! Several writers add to it at once. So none writes what it once read: a transaction carries what
+//! it adds, and this is added to what is there then, under a lock. Adding it a second time, after a
+//! kill, changes nothing.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,8 @@ use crate::format::FORMAT_VERSION;
 /// `flowmine.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`FORMAT_VERSION`] of the flowmine that made the dataset, or of a later one that derived all its tables anew.
+    /// [`FORMAT_VERSION`] of the flowmine that made the dataset, or of a later one that derived all
+    /// its tables anew.
     pub format_version: u32,
     /// Names of the clusters whose jobs are here, sorted.
     #[serde(default)]
@@ -38,7 +40,8 @@ pub struct Import {
     pub name: String,
     /// SHA-256 of its bytes, in hexadecimal.
     pub sha256: String,
-    /// How many bytes these are, of a file that others may go on writing: one that begins with the same bytes is the same file, grown.
+    /// How many bytes these are, of a file that others may go on writing: one that begins with the
+    /// same bytes is the same file, grown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// SHA-256 of the first of these bytes, by which such a file is found.

@@ -1,4 +1,5 @@
-//! Merging small files: neighbours within a folder become one file, which carries the range of writes that it holds.
+//! Merging small files: neighbours within a folder become one file, which carries the range of
+//! writes that it holds.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,9 +18,11 @@ const MERGE_COUNT: usize = 16;
 const MERGE_CEILINGS: [u64; 3] = [64 << 10, 512 << 10, 4 << 20];
 
 impl Writer {
-    /// Merges small files of a table where many have gathered. Sixteen neighbours at a time, so that a row is written anew a logarithmic number of times until its file is large.
+    /// Merges small files of a table where many have gathered. Sixteen neighbours at a time, so
+    /// that a row is written anew a logarithmic number of times until its file is large.
     ///
-    /// Only files of this writer are merged, and of a table that is split only those of the hosts and days that it has written to.
+    /// Only files of this writer are merged, and of a table that is split only those of the hosts
+    /// and days that it has written to.
     ///
     /// # Errors
     /// When a file cannot be read or written; the dataset stays as it was.
@@ -35,7 +38,8 @@ impl Writer {
         Ok(())
     }
 
-    /// The next merge of a table, as [`Writer::merge_small_files`] does them, for a thread that may not be kept from writing: [`Merge::run`] is the long part.
+    /// The next merge of a table, as [`Writer::merge_small_files`] does them, for a thread that may
+    /// not be kept from writing: [`Merge::run`] is the long part.
     ///
     /// # Errors
     /// When the folder cannot be read.

@@ -1,9 +1,9 @@
 //! Rows to a Parquet file and back, through polars.
 //!
 //! Files are zstd-compressed with statistics, columns in the order of the table, encoded by their
-//! values (`parquet_writer.rs`). A file holds row groups of at most [`GROUP_ROWS`](crate::GROUP_ROWS) rows, so that it
-//! can be read piece by piece; it is written whole. Read are the columns of a [`View`]; one that an
-//! older file does not have reads as null.
+//! values (`parquet_writer.rs`). A file holds row groups of at most
+//! [`GROUP_ROWS`](crate::GROUP_ROWS) rows, so that it can be read piece by piece; it is written
+//! whole. Read are the columns of a [`View`]; one that an older file does not have reads as null.
 
 use std::fs::File;
 use std::io::Write;
@@ -28,8 +28,8 @@ pub(crate) fn write<R: Row>(mut file: &File, rows: Rows<R>) -> Result<(), Parque
     Ok(file.write_all(&bytes.finish()?)?)
 }
 
-/// The rows of several files as one file, read one file after the other. `None` when they differ in columns, as those of an older
-/// format version do.
+/// The rows of several files as one file, read one file after the other. `None` when they differ in
+/// columns, as those of an older format version do.
 pub(crate) fn merged(files: impl IntoIterator<Item = std::io::Result<File>>) -> Result<Option<Vec<u8>>, ParquetError> {
     let mut merged: Option<ParquetBytes> = None;
     for file in files {

@@ -1,12 +1,17 @@
-//! Whether a table's file is what was written, and no larger inside than it may be, before polars reads it.
+//! Whether a table's file is what was written, and no larger inside than it may be, before polars
+//! reads it.
 //!
-//! **Checksums.** Readers of Parquet do not notice a flipped bit in a page's header or in the footer, nor, without checksums of pages, in most values.
-//! So the footer's key [`KEY`] has the CRC-32 of each column chunk, with its pages' headers, group after group, and before them that of all behind the last chunk (the
-//! footer; these eight digits count as [`BLANK`]). Each is eight hexadecimal digits. Checked is what is read: the footer, and the chunks of the
-//! columns and groups that are asked for. Files without the key were written before there was one, and are read.
+//! **Checksums.** Readers of Parquet do not notice a flipped bit in a page's header or in the
+//! footer, nor, without checksums of pages, in most values. So the footer's key [`KEY`] has the
+//! CRC-32 of each column chunk, with its pages' headers, group after group, and before them that of
+//! all behind the last chunk (the footer; these eight digits count as [`BLANK`]). Each is eight
+//! hexadecimal digits. Checked is what is read: the footer, and the chunks of the columns and
+//! groups that are asked for. Files without the key were written before there was one, and are
+//! read.
 //!
-//! **Bounds.** A run of equal values takes no bytes, so a few kilobytes can claim any number of rows, and a page can unpack to gigabytes. Row groups have
-//! a bound, and pages must not unpack to much more than they are ([`Packed`]).
+//! **Bounds.** A run of equal values takes no bytes, so a few kilobytes can claim any number of
+//! rows, and a page can unpack to gigabytes. Row groups have a bound, and pages must not unpack to
+//! much more than they are ([`Packed`]).
 
 use std::fs::File;
 use std::io::Cursor;
@@ -32,7 +37,8 @@ const DIGITS: usize = 8;
 /// No flowmine wrote larger row groups; [`crate::GROUP_ROWS`] is what it writes now.
 const MOST_GROUP_ROWS: usize = 1 << 18;
 
-/// What is read as a whole (an observer's memory) may have so many rows, and then so many for each byte: no two rows of it are alike.
+/// What is read as a whole (an observer's memory) may have so many rows, and then so many for each
+/// byte: no two rows of it are alike.
 const WHOLE_ROWS: u64 = 1 << 20;
 const WHOLE_ROWS_PER_BYTE: u64 = 8;
 
@@ -76,7 +82,8 @@ fn place(tail: &[u8], length: usize) -> Option<usize> {
     (at + length <= tail.len()).then_some(at)
 }
 
-/// Checks what is going to be read of a file: these columns, in the row groups that have rows of `slice`.
+/// Checks what is going to be read of a file: these columns, in the row groups that have rows of
+/// `slice`.
 pub(crate) fn check(file: &File, metadata: &FileMetadata, columns: &[String], slice: Option<(usize, usize)>) -> Result<(), ParquetError> {
     let length = file.metadata()?.len();
     let rows = metadata.row_groups.iter().map(|group| group.num_rows() as u64).fold(0, u64::saturating_add);

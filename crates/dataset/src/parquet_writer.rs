@@ -1,12 +1,14 @@
 //! Columns in memory to the bytes of a Parquet file, one row group after the other.
 //!
-//! How a column is written follows from its values: a dictionary where few of them repeat (host, operation, inode number), and
-//! DELTA_BINARY_PACKED for whole numbers of which most are different (times, offsets). Times that ascend then take the bits of their
-//! steps, and the compressor has a third of the bytes to work on. Both are read by whatever reads Parquet.
+//! How a column is written follows from its values: a dictionary where few of them repeat (host,
+//! operation, inode number), and DELTA_BINARY_PACKED for whole numbers of which most are different
+//! (times, offsets). Times that ascend then take the bits of their steps, and the compressor has a
+//! third of the bytes to work on. Both are read by whatever reads Parquet.
 //!
 //! The choice looks at a sample at fixed places, so the same rows give the same bytes.
 //!
-//! No Arrow schema is put beside Parquet's own: with it, readers would be asked for Arrow types that older ones do not have.
+//! No Arrow schema is put beside Parquet's own: with it, readers would be asked for Arrow types
+//! that older ones do not have.
 //!
 //! Refused are rows with other columns than those before.
 
@@ -155,7 +157,8 @@ mod tests {
 
     use super::*;
 
-    /// What reads alike and what does not, with and without gaps: a step, any 64 bits, few values, ends of the range, nothing, text.
+    /// What reads alike and what does not, with and without gaps: a step, any 64 bits, few values,
+    /// ends of the range, nothing, text.
     fn frame(rows: usize) -> DataFrame {
         let numbers = |value: fn(i64) -> Option<i64>| (0..rows as i64).map(value).collect::<Vec<_>>();
         let columns = vec![

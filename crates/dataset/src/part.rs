@@ -52,7 +52,8 @@ impl Part {
         &self.leaf
     }
 
-    /// Whose it is, to tell files of one writer from those of another; `None` is the writer of raw tables.
+    /// Whose it is, to tell files of one writer from those of another; `None` is the writer of raw
+    /// tables.
     pub fn writer(&self) -> Option<&str> {
         self.name.owner.as_deref()
     }

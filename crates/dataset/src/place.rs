@@ -1,7 +1,9 @@
-//! Where rows lie: the folders of a table, the names of its files, and host names as parts of a path.
+//! Where rows lie: the folders of a table, the names of its files, and host names as parts of a
+//! path.
 //!
-//! In go names as they are found on a disk or in a list of somebody's steps; what is not exactly a name that flowmine itself would
-//! give is refused as `None`, so that no name can lead anywhere else.
+//! In go names as they are found on a disk or in a list of somebody's steps; what is not exactly a
+//! name that flowmine itself would give is refused as `None`, so that no name can lead anywhere
+//! else.
 
 use flowmine_schema::row::Row;
 use flowmine_schema::tables;
@@ -10,7 +12,8 @@ use flowmine_schema::time::Day;
 use crate::host_folder::{escape_host, unescape_host};
 use crate::role::{DERIVED, split_owner};
 
-/// A folder that holds files of a table: the table's own, or for a table that is split the one of a host and a day.
+/// A folder that holds files of a table: the table's own, or for a table that is split the one of a
+/// host and a day.
 ///
 /// In the order in which a table is read: by host, then by day.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +60,8 @@ impl Leaf {
         format!("{}/{}", self.folder(), name.file_name())
     }
 
-    /// The folder and the name in it, when a path relative to the dataset is that of a table's file.
+    /// The folder and the name in it, when a path relative to the dataset is that of a table's
+    /// file.
     pub(crate) fn of_part(path: &str) -> Option<(Self, PartName)> {
         let (folder, name) = path.rsplit_once('/')?;
         Some((Self::of_folder(folder)?, PartName::of(name)?))
@@ -100,7 +104,8 @@ pub(crate) fn of_day_folder(name: &str) -> Option<Day> {
     Day::parse(name.strip_prefix("date=")?)
 }
 
-/// The name of a table's file: whose it is and which of its writes it holds; ordered by writer, then as written.
+/// The name of a table's file: whose it is and which of its writes it holds; ordered by writer,
+/// then as written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PartName {
     /// [`crate::Role::owner`].

@@ -16,8 +16,9 @@ static REGIONS: AtomicUsize = AtomicUsize::new(0);
 /// How polars names its threads, which work for a region on another thread.
 const POLARS_THREADS: &str = "polars-";
 
-/// What `work` gives, or `None` when it panics: polars trusts a file's own numbers in places and panics on damaged ones. The file is refused with an
-/// error then, and a backtrace would only hide it.
+/// What `work` gives, or `None` when it panics: polars trusts a file's own numbers in places and
+/// panics on damaged ones. The file is refused with an error then, and a backtrace would only hide
+/// it.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,8 +1,10 @@
-//! Who writes: the names by which writers are kept apart, and by which readers find what each has begun.
+//! Who writes: the names by which writers are kept apart, and by which readers find what each has
+//! begun.
 
 use crate::host_folder::{escape_host, unescape_host};
 
-/// Whose rows are written: there is one writer for each at a time, and they do not wait for each other.
+/// Whose rows are written: there is one writer for each at a time, and they do not wait for each
+/// other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Extractors and importers.
@@ -11,12 +13,14 @@ pub enum Role {
     Derived,
     /// Whoever traces this host.
     Host(String),
-    /// Who traces this host beside others: the number is at least 1. See [`crate::Dataset::host_writer`].
+    /// Who traces this host beside others: the number is at least 1. See
+    /// [`crate::Dataset::host_writer`].
     Beside(String, u32),
 }
 
 impl Role {
-    /// What its files are called by. A host's name is escaped, so that none of these has a slash or ends before its end.
+    /// What its files are called by. A host's name is escaped, so that none of these has a slash or
+    /// ends before its end.
     fn label(&self) -> String {
         match self {
             Role::Raw => "raw".to_owned(),
@@ -64,8 +68,9 @@ impl Role {
         Some(Self::of_host(&unescape_host(host)?, number))
     }
 
-    /// What the names of its files begin with while they are being written. No role's prefix is the beginning of another's:
-    /// an escaped host has no `=`, and the fixed ones end where no host begins.
+    /// What the names of its files begin with while they are being written. No role's prefix is the
+    /// beginning of another's: an escaped host has no `=`, and the fixed ones end where no host
+    /// begins.
     pub(crate) fn hidden_prefix(&self) -> String {
         match self {
             Role::Raw | Role::Derived => format!(".{}-", self.label()),
@@ -84,7 +89,8 @@ impl Role {
     }
 }
 
-/// The escaped host and the number of a host's writer, as its files carry them; the first writer's number is 0 and not written.
+/// The escaped host and the number of a host's writer, as its files carry them; the first writer's
+/// number is 0 and not written.
 pub(crate) fn split_owner(owner: &str) -> Option<(&str, u32)> {
     let Some((host, text)) = owner.split_once(BESIDE) else { return Some((owner, 0)) };
     let number = text.parse::<u32>().ok().filter(|number| *number > 0 && number.to_string() == text)?;

@@ -1,7 +1,8 @@
-//! Rows of one table in memory, as columns: on their way to a file ([`Builder`]), and as they were read ([`Rows`]).
+//! Rows of one table in memory, as columns: on their way to a file ([`Builder`]), and as they were
+//! read ([`Rows`]).
 //!
-//! In go rows as a table declares them, out come columns of polars, and the same rows again. A column of another type than the
-//! table declares is refused; one that is absent reads as null.
+//! In go rows as a table declares them, out come columns of polars, and the same rows again. A
+//! column of another type than the table declares is refused; one that is absent reads as null.
 
 use std::marker::PhantomData;
 

@@ -343,7 +343,8 @@ fn the_manifest_keeps_what_it_was_told() {
     assert!(matches!(Dataset::open(dir.path()), Err(DatasetError::Version { found: 99, .. })));
 }
 
-/// Rows of an older flowmine that mean something else now are not read; the rest of its dataset is, and deriving them anew ends that.
+/// Rows of an older flowmine that mean something else now are not read; the rest of its dataset is,
+/// and deriving them anew ends that.
 #[test]
 fn what_an_older_version_derived_is_refused_until_it_is_derived_again() {
     let dir = tempfile::tempdir().unwrap();

@@ -43,7 +43,8 @@ impl Writer {
     /// Begins a transaction; dropping it without [`Transaction::commit`] undoes it.
     ///
     /// # Errors
-    /// When the transaction before was committed and its files could not be put in their places, and still cannot.
+    /// When the transaction before was committed and its files could not be put in their places,
+    /// and still cannot.
     pub fn begin(&mut self) -> Result<Transaction<'_>, DatasetError> {
         self.finish_commit()?;
         Ok(Transaction::new(self))
@@ -51,9 +52,11 @@ impl Writer {
 }
 
 impl Transaction<'_> {
-    /// Adds rows to a table, as a file; an empty builder adds none. Many rows are best added in several calls, so that memory holds few.
+    /// Adds rows to a table, as a file; an empty builder adds none. Many rows are best added in
+    /// several calls, so that memory holds few.
     ///
-    /// Rows of a table that is split go through [`Transaction::append_split`]; here they do not compile.
+    /// Rows of a table that is split go through [`Transaction::append_split`]; here they do not
+    /// compile.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -62,10 +65,12 @@ impl Transaction<'_> {
         self.add_file(&Leaf::whole::<R>(), rows)
     }
 
-    /// Adds rows of one host and one day to a table that is split (`by host` in its declaration), as a file; an empty builder adds none.
+    /// Adds rows of one host and one day to a table that is split (`by host` in its declaration),
+    /// as a file; an empty builder adds none.
     ///
-    /// Which day a row belongs to is the caller's choice, best that of its main time ([`Day::of`]). That all rows have this host is the
-    /// caller's promise: it stands in the folder's name, and only there.
+    /// Which day a row belongs to is the caller's choice, best that of its main time ([`Day::of`]).
+    /// That all rows have this host is the caller's promise: it stands in the folder's name, and
+    /// only there.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -102,7 +107,8 @@ impl Transaction<'_> {
         self.append(rows)
     }
 
-    /// Takes away all that a table held of this writer, so that it can be written anew with [`Transaction::append`].
+    /// Takes away all that a table held of this writer, so that it can be written anew with
+    /// [`Transaction::append`].
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -135,7 +141,8 @@ impl Transaction<'_> {
         self.write_file(STATE, name, |mut file| Ok(file.write_all(bytes)?))
     }
 
-    /// Adds to `flowmine.json`. What was there stays, whatever the closure takes away: another writer may just have added it.
+    /// Adds to `flowmine.json`. What was there stays, whatever the closure takes away: another
+    /// writer may just have added it.
     ///
     /// # Errors
     /// When the present one cannot be read.
@@ -188,8 +195,9 @@ impl Transaction<'_> {
     /// Makes everything visible at once. After this returned, it survives a crash.
     ///
     /// # Errors
-    /// When the list of what to do cannot be written; then nothing has happened. Or when a file cannot be put in its place
-    /// afterwards; then readers see it all the same, and the next [`Writer::begin`] tries again.
+    /// When the list of what to do cannot be written; then nothing has happened. Or when a file
+    /// cannot be put in its place afterwards; then readers see it all the same, and the next
+    /// [`Writer::begin`] tries again.
     pub fn commit(mut self) -> Result<(), DatasetError> {
         if self.commit.is_empty() {
             self.done = true;

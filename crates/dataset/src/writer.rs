@@ -17,7 +17,8 @@ use crate::place::{Leaf, PartName};
 use crate::role::Role;
 
 impl Dataset {
-    /// Becomes the writer. `who` is what another would-be writer is told, such as `observe, process 4711`.
+    /// Becomes the writer. `who` is what another would-be writer is told, such as
+    /// `observe, process 4711`.
     ///
     /// Finishes what a killed writer had committed and removes what it had not.
     ///
@@ -27,11 +28,12 @@ impl Dataset {
         self.writer_within(role, who, LOCK_WAIT)
     }
 
-    /// Becomes a writer of a host's rows beside those that there are: takes the first of its places that is free. Finishes and removes
-    /// what killed writers left in other places too.
+    /// Becomes a writer of a host's rows beside those that there are: takes the first of its places
+    /// that is free. Finishes and removes what killed writers left in other places too.
     ///
     /// # Errors
-    /// When the dataset cannot be written; [`DatasetError::Locked`] when all of 65,536 places are taken.
+    /// When the dataset cannot be written; [`DatasetError::Locked`] when all of 65,536 places are
+    /// taken.
     pub fn host_writer(&self, host: &str, who: &str) -> Result<Writer, DatasetError> {
         let mut number = 0;
         let writer = loop {
@@ -60,7 +62,8 @@ impl Dataset {
         Ok(roles.into_iter().collect())
     }
 
-    /// The places of a host's writers of which a list or a hidden file is there, or also those of which only the lock is.
+    /// The places of a host's writers of which a list or a hidden file is there, or also those of
+    /// which only the lock is.
     fn roles_of(&self, host: &str, locks: bool) -> Result<BTreeSet<Role>, DatasetError> {
         let mut roles = BTreeSet::new();
         for name in self.folder.names().map_err(io_error(self.dir()))? {
@@ -127,7 +130,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Numbers the next write above all of ours in a folder of the dataset, whoever of us wrote them.
+    /// Numbers the next write above all of ours in a folder of the dataset, whoever of us wrote
+    /// them.
     pub(crate) fn scan(&mut self, relative: &str) -> Result<(), DatasetError> {
         if !self.scanned.insert(relative.to_owned()) {
             return Ok(());
@@ -209,7 +213,8 @@ impl Writer {
         folder.sync().map_err(io_error(dir))
     }
 
-    /// Whether the last transaction was committed, but its files are not all in their places yet. Readers see it, and the next one tries again.
+    /// Whether the last transaction was committed, but its files are not all in their places yet.
+    /// Readers see it, and the next one tries again.
     pub fn is_unfinished(&self) -> bool {
         self.dataset.folder.has_file(self.role.commit_file()).unwrap_or(true)
     }
@@ -217,7 +222,8 @@ impl Writer {
 
 /// So many traces of one host may write side by side.
 pub const PLACES: u32 = 1 << 16;
-/// How long to wait for another of the same role. A lock outlives its holder for a moment when a process was just being started.
+/// How long to wait for another of the same role. A lock outlives its holder for a moment when a
+/// process was just being started.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
 /// Held while the manifest is changed.
 const MANIFEST_LOCK: &str = ".manifest.lock";

@@ -1,4 +1,5 @@
-//! Draws all charts of made-up logs into a directory, to be looked at, and says how much CPU time each took: `charts DIRECTORY [INSTANCES [CASE_LENGTH]]`.
+//! Draws all charts of made-up logs into a directory, to be looked at, and says how much CPU time
+//! each took: `charts DIRECTORY [INSTANCES [CASE_LENGTH]]`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -9,7 +10,8 @@ use flowmine_activity_log::ActivityLog;
 use flowmine_discover::pictures;
 use flowmine_discover::{batches, dotted_chart, lifecycle, performance_spectrum, summary, temporal_profile, variants};
 
-/// CPU time of this process (Linux), which says more than a clock where others work on the same machine.
+/// CPU time of this process (Linux), which says more than a clock where others work on the same
+/// machine.
 struct Instant(Duration);
 
 impl Instant {

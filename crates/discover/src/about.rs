@@ -1,4 +1,5 @@
-//! What a log is, for those who see only a model of it: a log and its cases in, words and counts out.
+//! What a log is, for those who see only a model of it: a log and its cases in, words and counts
+//! out.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases};
 use flowmine_draw::text::{counted, visible, wrap_name};
@@ -108,7 +109,8 @@ pub(crate) fn bytes_from(log: &ActivityLog, instance: u32) -> BytesFrom {
     log.instances.bytes_from.get(instance as usize).copied().unwrap_or_default()
 }
 
-/// The first and the last known moment of a case, ready moments included; `None` when no time is known.
+/// The first and the last known moment of a case, ready moments included; `None` when no time is
+/// known.
 pub fn span(log: &ActivityLog, cases: &Cases, case: usize) -> Option<(i64, i64)> {
     let mut found: Option<(i64, i64)> = None;
     for at in cases.of(case) {

@@ -1,5 +1,6 @@
-//! What is noteworthy of how a run reads and writes, by thresholds that have names: what Darshan's job summary shows and Drishti advises of POSIX
-//! calls (Bez, Ather & Byna, *Drishti: Guiding End-Users in the I/O Optimization Journey*, PDSW 2022), of any program, not of MPI alone.
+//! What is noteworthy of how a run reads and writes, by thresholds that have names: what Darshan's
+//! job summary shows and Drishti advises of POSIX calls (Bez, Ather & Byna, *Drishti: Guiding
+//! End-Users in the I/O Optimization Journey*, PDSW 2022), of any program, not of MPI alone.
 
 use flowmine_draw::text::count as number;
 

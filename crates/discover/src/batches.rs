@@ -1,9 +1,12 @@
-//! Batches (Martin, Swennen, Depaire, Jans, Caris & Vanhoof, *Batch Processing: Definition and Event Log Identification*, SIMPDA 2015): a log
-//! in, the groups of instances of one activity that one resource worked on together out, by PM4Py's definition (`discover_batches`).
+//! Batches (Martin, Swennen, Depaire, Jans, Caris & Vanhoof, *Batch Processing: Definition and
+//! Event Log Identification*, SIMPDA 2015): a log in, the groups of instances of one activity that
+//! one resource worked on together out, by PM4Py's definition (`discover_batches`).
 //!
-//! The instances of an activity and a resource are put in order of start and end. One that starts no later than the merge distance after all
-//! before it have ended is of the same batch. Batches below the smallest size are none. An instance without known times, with an end before its
-//! start or without a resource is counted and in no batch. One of which only one moment is known starts and ends then.
+//! The instances of an activity and a resource are put in order of start and end. One that starts
+//! no later than the merge distance after all before it have ended is of the same batch. Batches
+//! below the smallest size are none. An instance without known times, with an end before its start
+//! or without a resource is counted and in no batch. One of which only one moment is known starts
+//! and ends then.
 
 use flowmine_activity_log::{ActivityLog, Cases, NONE};
 use serde::Serialize;
@@ -13,11 +16,13 @@ use crate::about::About;
 /// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Two instances are of one batch if the second starts no later than so many nanoseconds after the first ended. PM4Py's `merge_distance`.
+    /// Two instances are of one batch if the second starts no later than so many nanoseconds after
+    /// the first ended. PM4Py's `merge_distance`.
     pub merge_distance_ns: i64,
     /// The fewest instances of a batch. PM4Py's `min_batch_size`.
     pub min_size: usize,
-    /// Whether a batch belongs to one resource. Without, instances of an activity are taken together wherever they ran.
+    /// Whether a batch belongs to one resource. Without, instances of an activity are taken
+    /// together wherever they ran.
     pub by_resource: bool,
 }
 

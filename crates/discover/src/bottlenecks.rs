@@ -1,9 +1,10 @@
-//! Bottlenecks: one ranked list of what costs time, over queue waits, running times, waits between activities, reads and writes, stragglers,
-//! failed attempts, and what was asked for and not used.
+//! Bottlenecks: one ranked list of what costs time, over queue waits, running times, waits between
+//! activities, reads and writes, stragglers, failed attempts, and what was asked for and not used.
 //!
-//! In goes a log and its cases; out come findings, each with the **time at stake**: the time that would be gained, added up over all
-//! instances, if the finding did not exist. These times overlap (a straggler is also part of its activity's running time) and are not to be
-//! added; they say where to look first. Thresholds are in [`Options`] and are named in the output.
+//! In goes a log and its cases; out come findings, each with the **time at stake**: the time that
+//! would be gained, added up over all instances, if the finding did not exist. These times overlap
+//! (a straggler is also part of its activity's running time) and are not to be added; they say
+//! where to look first. Thresholds are in [`Options`] and are named in the output.
 //!
 //! | kind | found when | time at stake |
 //! |---|---|---|

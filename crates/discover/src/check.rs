@@ -465,7 +465,8 @@ mod tests {
     use super::*;
     use flowmine_activity_log::Declared;
 
-    /// Tasks a, b, c, … that ran one after another for a second, all traced, all with declared parents.
+    /// Tasks a, b, c, … that ran one after another for a second, all traced, all with declared
+    /// parents.
     fn run(tasks: usize, declared: &[(u32, u32)]) -> RunGraph {
         let task = |at: usize| RunTask {
             name: char::from(b'a' + at as u8).to_string(),
@@ -590,8 +591,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Nothing in a clean workflow; a dependency that is taken out is missed if no other way remains; one
-        /// that is put in is needless if no data comes that way.
+        /// Nothing in a clean workflow; a dependency that is taken out is missed if no other way
+        /// remains; one that is put in is needless if no data comes that way.
         #[test]
         fn what_is_planted_is_found(
             tasks in 2usize..10,

@@ -1,7 +1,9 @@
-//! Two runs, datasets or periods beside each other: what appeared, vanished, took longer, moved more bytes, and which differences chance explains.
+//! Two runs, datasets or periods beside each other: what appeared, vanished, took longer, moved
+//! more bytes, and which differences chance explains.
 //!
-//! Two logs in; numbers by activity out. Executions are put side by side by what they are instances of, not by their ids. A difference has an
-//! effect size (Cliff's delta) and a corrected p-value; where there are too few numbers for any, that is said.
+//! Two logs in; numbers by activity out. Executions are put side by side by what they are instances
+//! of, not by their ids. A difference has an effect size (Cliff's delta) and a corrected p-value;
+//! where there are too few numbers for any, that is said.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +64,8 @@ impl Quantity {
 pub enum Verdict {
     /// All numbers are the same.
     Same,
-    /// Chance alone makes such a difference in less than one of twenty cases, all tests of this comparison considered.
+    /// Chance alone makes such a difference in less than one of twenty cases, all tests of this
+    /// comparison considered.
     BeyondChance,
     /// Chance alone explains it.
     Chance,
@@ -107,7 +110,8 @@ pub struct Activity {
     pub first: Counts,
     /// Instances of the second.
     pub second: Counts,
-    /// Time of all instances of the second less that of the first, in nanoseconds: running where that is known, else queued and running.
+    /// Time of all instances of the second less that of the first, in nanoseconds: running where
+    /// that is known, else queued and running.
     pub time_difference_ns: Option<i128>,
     /// What is known on both sides.
     pub quantities: Vec<Difference>,
@@ -234,7 +238,8 @@ fn gather(log: &ActivityLog) -> BTreeMap<String, Gathered> {
     by_name
 }
 
-/// Time of all instances of the second less that of the first. Of what is on one side only it is that side's.
+/// Time of all instances of the second less that of the first. Of what is on one side only it is
+/// that side's.
 fn time_difference(first: &Numbers, second: &Numbers) -> Option<i128> {
     let sum = |numbers: &Numbers, of: Quantity| numbers.get(&(of, None)).map(|list| list.iter().map(|&ns| i128::from(ns)).sum::<i128>());
     for of in [Quantity::RunTime, Quantity::Turnaround] {

@@ -364,7 +364,8 @@ fn edges(run: &RunGraph, chosen: &Chosen<'_>, found: &mut CriticalPath) -> Vec<E
     edges
 }
 
-/// `Some(None)`: it waited for the end; `Some(Some(lag))`: for the start; `None`: it started before.
+/// `Some(None)`: it waited for the end; `Some(Some(lag))`: for the start; `None`: it started
+/// before.
 #[expect(clippy::option_option, reason = "the two answers are different questions")]
 fn lag(from: &RunTask, to: &RunTask, for_start: bool) -> Option<Option<i64>> {
     let (Some((from_start, from_end)), Some((to_start, _))) = (bounds(from), bounds(to)) else { return Some(None) };
@@ -674,7 +675,8 @@ mod tests {
     }
 
     proptest! {
-        /// Random workflows with retries, pipes and tasks that overlap: the span is the longest of all ways, and each task of the path waited for the one before it.
+        /// Random workflows with retries, pipes and tasks that overlap: the span is the longest of
+        /// all ways, and each task of the path waited for the one before it.
         #[test]
         fn the_longest_way_is_that_of_trying_all(
             times in prop::collection::vec((0i64..40, 1i64..25, 0i64..5, 1u32..4), 1..9),
@@ -722,7 +724,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the times: the path is as long as the run, its parts add up to it, and nothing that is faster makes it longer.
+        /// Whatever the times: the path is as long as the run, its parts add up to it, and nothing
+        /// that is faster makes it longer.
         #[test]
         fn the_parts_add_up(
             times in prop::collection::vec((0i64..30, 0i64..10, 0i64..10, 0i64..20), 1..12),

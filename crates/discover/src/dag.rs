@@ -1,7 +1,9 @@
 //! Which tasks wait for which, by logical task, as workflow engines declare it: it needs no times.
 //!
-//! In go attempts at tasks, each with the tasks of its run that must end before it; out comes a graph whose nodes are logical tasks and whose edges say how many times a task of one waits for
-//! a task of the other. Several attempts at a task are one task. What an engine does not tell is counted: tasks without a list of parents, and parents that are in no row.
+//! In go attempts at tasks, each with the tasks of its run that must end before it; out comes a
+//! graph whose nodes are logical tasks and whose edges say how many times a task of one waits for a
+//! task of the other. Several attempts at a task are one task. What an engine does not tell is
+//! counted: tasks without a list of parents, and parents that are in no row.
 
 use std::collections::{BTreeMap, BTreeSet};
 

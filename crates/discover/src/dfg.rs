@@ -1,25 +1,33 @@
 //! Directly-follows graphs of activity instances, with times and bytes.
 //!
-//! In goes a log and a grouping of its instances into cases; out comes a [`Dfg`]: the activities, which follows which directly, how often,
-//! how long one waited for the other, and how many bytes went from one to the other.
+//! In goes a log and a grouping of its instances into cases; out comes a [`Dfg`]: the activities,
+//! which follows which directly, how often, how long one waited for the other, and how many bytes
+//! went from one to the other.
 //!
-//! **What follows directly.** Instances have a beginning and an end. `a` precedes `b` when `a` ended before `b` started. `b` follows `a`
-//! directly when `a` precedes `b` and no third instance of the case lies wholly between them: none that started after `a` had ended, and
-//! ended before `b` started. That is the transitive reduction of the interval order of a case, the directly-follows relation of Leemans,
-//! Fahland and van der Aalst, "Using Life Cycle Information in Process Discovery" (BPM workshops 2015, section 3). Where instances are
-//! moments it is the usual relation of neighbours. Instances that overlap in time are **concurrent** ([`Dfg::concurrent`]) and have no edge.
+//! **What follows directly.** Instances have a beginning and an end. `a` precedes `b` when `a`
+//! ended before `b` started. `b` follows `a` directly when `a` precedes `b` and no third instance
+//! of the case lies wholly between them: none that started after `a` had ended, and ended before
+//! `b` started. That is the transitive reduction of the interval order of a case, the
+//! directly-follows relation of Leemans, Fahland and van der Aalst, "Using Life Cycle Information
+//! in Process Discovery" (BPM workshops 2015, section 3). Where instances are moments it is the
+//! usual relation of neighbours. Instances that overlap in time are **concurrent**
+//! ([`Dfg::concurrent`]) and have no edge.
 //!
-//! **How often.** An edge `A → B` is counted once for each instance of `B` that follows an instance of `A` directly. When several
-//! instances of `A` end before it, side by side, it is the last one that it waited for, so a step that gathers a thousand samples counts
-//! once and not a thousand times. Where instances are moments, counts are those of PM4Py and process_mining.
+//! **How often.** An edge `A → B` is counted once for each instance of `B` that follows an instance
+//! of `A` directly. When several instances of `A` end before it, side by side, it is the last one
+//! that it waited for, so a step that gathers a thousand samples counts once and not a thousand
+//! times. Where instances are moments, counts are those of PM4Py and process_mining.
 //!
-//! **Times.** Waiting is from the end of `A` to the start of `B`. What has an unknown time is counted and in no statistic.
+//! **Times.** Waiting is from the end of `A` to the start of `B`. What has an unknown time is
+//! counted and in no statistic.
 //!
-//! **Bytes.** Between activities: what instances of `A` wrote and instances of `B` read ([`flowmine_activity_log::Flows`]). A pair
-//! that exchanged bytes without following directly is an edge with frequency 0.
+//! **Bytes.** Between activities: what instances of `A` wrote and instances of `B` read
+//! ([`flowmine_activity_log::Flows`]). A pair that exchanged bytes without following directly is an
+//! edge with frequency 0.
 //!
-//! The result depends on the cases, not on their order nor on how numbers were given out: activities are sorted by name, edges by their
-//! ends. Memory is 20 bytes for each step and 16 for each instance with times and bytes, since exact percentiles need every value.
+//! The result depends on the cases, not on their order nor on how numbers were given out:
+//! activities are sorted by name, edges by their ends. Memory is 20 bytes for each step and 16 for
+//! each instance with times and bytes, since exact percentiles need every value.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, LeftOut, Measure, NONE, Status, UNKNOWN, Words};
 use rustc_hash::FxHashMap;
@@ -35,9 +43,11 @@ pub struct Dfg {
     pub activities: Vec<Activity>,
     /// Pairs, sorted by (`from`, `to`), each once.
     pub edges: Vec<Edge>,
-    /// Activity and number of cases in which an instance of it has nothing before it, sorted by activity.
+    /// Activity and number of cases in which an instance of it has nothing before it, sorted by
+    /// activity.
     pub starts: Vec<(usize, u64)>,
-    /// Activity and number of cases in which an instance of it has nothing after it, sorted by activity.
+    /// Activity and number of cases in which an instance of it has nothing after it, sorted by
+    /// activity.
     pub ends: Vec<(usize, u64)>,
     /// Pairs of activities whose instances overlapped in time, sorted; `a <= b`.
     pub concurrent: Vec<Concurrent>,
@@ -51,9 +61,11 @@ pub struct Dfg {
     pub backward_steps: u64,
     /// Steps of which the end of the first or the start of the second is not known.
     pub steps_without_time: u64,
-    /// Instances that started while instances of more than a thousand activities ran; what they were concurrent to is not in `concurrent`.
+    /// Instances that started while instances of more than a thousand activities ran; what they
+    /// were concurrent to is not in `concurrent`.
     pub uncounted_overlaps: u64,
-    /// What became of bytes that went from instance to instance; `None` when nothing is known of that.
+    /// What became of bytes that went from instance to instance; `None` when nothing is known of
+    /// that.
     pub flow: Option<FlowTotals>,
     /// What is not in the log, or not as it should be.
     pub left_out: LeftOut,
@@ -109,7 +121,8 @@ pub struct Edge {
     pub cases: u64,
     /// Waiting time, from the end of the first to the start of the second, in nanoseconds.
     pub wait_ns: Option<Stats>,
-    /// The sum of these waits where the first was the last to end of all that the second follows directly: what it really waited for.
+    /// The sum of these waits where the first was the last to end of all that the second follows
+    /// directly: what it really waited for.
     pub last_wait_ns: i128,
     /// Bytes that an instance of the second read of what an instance of the first wrote.
     pub bytes: Option<Stats>,
@@ -124,7 +137,8 @@ pub struct Concurrent {
     pub b: usize,
     /// How often an instance of one started while an instance of the other ran.
     pub frequency: u64,
-    /// Time during which both ran, in nanoseconds, over all cases; `None` where too many ran at once to add it up.
+    /// Time during which both ran, in nanoseconds, over all cases; `None` where too many ran at
+    /// once to add it up.
     pub overlap_ns: Option<i128>,
 }
 
@@ -143,13 +157,15 @@ pub struct FlowTotals {
     pub declared: bool,
 }
 
-/// Activities above which pairs are found by hash, below by a table of their product (16 MB at most).
+/// Activities above which pairs are found by hash, below by a table of their product (16 MB at
+/// most).
 const DENSE_LIMIT: usize = 2048;
 
 /// So many activities at the same moment are the most whose common time is added up for each pair.
 const MOST_PAIRED: usize = 48;
 
-/// So many activities that run when an instance starts are the most that are each counted as concurrent to it.
+/// So many activities that run when an instance starts are the most that are each counted as
+/// concurrent to it.
 const MOST_COUNTED: usize = 1024;
 
 /// Gives places to pairs.
@@ -301,7 +317,8 @@ impl<'l> Walk<'l> {
         }
     }
 
-    /// A case of a log of moments. `false`, and nothing done, when they are not in the order of the log.
+    /// A case of a log of moments. `false`, and nothing done, when they are not in the order of the
+    /// log.
     fn moments(&mut self, case: u32, cases: &Cases) -> bool {
         if !cases.of(case as usize).is_sorted_by(|a, b| a < b) {
             return false;
@@ -337,7 +354,8 @@ impl<'l> Walk<'l> {
         true
     }
 
-    /// A case whose instances come one after the other. `false`, and nothing done, when some overlap.
+    /// A case whose instances come one after the other. `false`, and nothing done, when some
+    /// overlap.
     fn sequence(&mut self, case: u32, cases: &Cases) -> bool {
         let instances = &self.log.instances;
         let mut ended = None;

@@ -1,7 +1,9 @@
-//! How numbers are distributed, kept while they pass by: count, sum, mean, deviation, and a histogram of which the cumulative shares are exact.
+//! How numbers are distributed, kept while they pass by: count, sum, mean, deviation, and a
+//! histogram of which the cumulative shares are exact.
 //!
-//! Numbers lie in buckets, eight to a doubling; up to 16 each number has its own. Of each bucket the least and the greatest number are kept, so that
-//! the share of numbers up to the greatest of a bucket is exact; what lies between two of these places is not known better.
+//! Numbers lie in buckets, eight to a doubling; up to 16 each number has its own. Of each bucket
+//! the least and the greatest number are kept, so that the share of numbers up to the greatest of a
+//! bucket is exact; what lies between two of these places is not known better.
 
 use serde::Serialize;
 
@@ -131,7 +133,8 @@ impl Distribution {
             .collect()
     }
 
-    /// How many are less than a number, as far as buckets tell: those of the number's own bucket count when all of them are less.
+    /// How many are less than a number, as far as buckets tell: those of the number's own bucket
+    /// count when all of them are less.
     pub fn below(&self, number: i64) -> u64 {
         self.buckets.iter().filter(|bucket| bucket.count > 0 && bucket.max < number).map(|bucket| bucket.count).sum()
     }

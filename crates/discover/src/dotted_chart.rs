@@ -1,7 +1,9 @@
-//! Dotted chart (Song & van der Aalst, *Supporting process mining by showing events at a glance*, WITS 2007): a log and its cases in, one dot
-//! or bar for each activity instance out, in rows of cases.
+//! Dotted chart (Song & van der Aalst, *Supporting process mining by showing events at a glance*,
+//! WITS 2007): a log and its cases in, one dot or bar for each activity instance out, in rows of
+//! cases.
 //!
-//! Instances of which no time is known are counted and have no dot; cases without any known time are counted and have no row.
+//! Instances of which no time is known are counted and have no dot; cases without any known time
+//! are counted and have no row.
 
 use flowmine_activity_log::{ActivityLog, Cases, Names};
 use serde::Serialize;

@@ -1,4 +1,5 @@
-//! Folding: when equal parts of a structure are one, so that a thousand samples are one branch or lane with a count.
+//! Folding: when equal parts of a structure are one, so that a thousand samples are one branch or
+//! lane with a count.
 
 use serde::Serialize;
 
@@ -21,7 +22,8 @@ impl Fold {
     /// All, from the strictest to the coarsest.
     pub const ALL: [Self; 4] = [Self::Never, Self::Equal, Self::Alike, Self::Name];
 
-    /// What is tried: what was asked for or, when nothing was, all that fold anything, the strictest first.
+    /// What is tried: what was asked for or, when nothing was, all that fold anything, the
+    /// strictest first.
     pub fn candidates(asked: Option<Self>) -> Vec<Self> {
         asked.map_or_else(|| Self::ALL[1..].to_vec(), |fold| vec![fold])
     }

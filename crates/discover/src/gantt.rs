@@ -1,7 +1,8 @@
 //! Gantt chart: what ran where and when, and how much at once.
 //!
-//! A log and its cases in; out come bars in lanes. Instances of one resource (a host, or what was asked for) that ran at the same time lie in lanes
-//! of their own, its slots: each takes the first that is free when it starts, so that a resource has as many lanes as it ever ran at once.
+//! A log and its cases in; out come bars in lanes. Instances of one resource (a host, or what was
+//! asked for) that ran at the same time lie in lanes of their own, its slots: each takes the first
+//! that is free when it starts, so that a resource has as many lanes as it ever ran at once.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -220,7 +221,8 @@ fn slots(bars: &mut [Bar], first_lane: u32) -> u32 {
     lanes
 }
 
-/// Lanes for intervals, which come in the order of their starts: each has the first that is free. Says how many there are.
+/// Lanes for intervals, which come in the order of their starts: each has the first that is free.
+/// Says how many there are.
 pub(crate) fn lanes(intervals: &[(i64, i64)]) -> (Vec<u32>, u32) {
     let mut of = Vec::with_capacity(intervals.len());
     let mut free: BTreeSet<u32> = BTreeSet::new();

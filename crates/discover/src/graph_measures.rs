@@ -37,8 +37,8 @@ impl Adjacency {
         &self.to[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
     }
 
-    /// The nodes, each after all of which lines lead to it, by Kahn's algorithm; those in and behind circles are missing. `before` are the same
-    /// lines backwards.
+    /// The nodes, each after all of which lines lead to it, by Kahn's algorithm; those in and
+    /// behind circles are missing. `before` are the same lines backwards.
     pub fn order(&self, before: &Self) -> Vec<u32> {
         let mut open: Vec<u32> = (0..self.len() as u32).map(|at| before.of(at).len() as u32).collect();
         let mut order: Vec<u32> = (0..self.len() as u32).filter(|&at| open[at as usize] == 0).collect();
@@ -59,8 +59,9 @@ impl Adjacency {
 /// Nodes times lines up to which betweenness is computed: about a second.
 const MOST_STEPS: usize = 60_000_000;
 
-/// The share of the shortest paths between two other nodes that lead through each node (Freeman 1977), by the algorithm of Brandes (*A faster
-/// algorithm for betweenness centrality*, 2001). `None` for graphs that are too large.
+/// The share of the shortest paths between two other nodes that lead through each node (Freeman
+/// 1977), by the algorithm of Brandes (*A faster algorithm for betweenness centrality*, 2001).
+/// `None` for graphs that are too large.
 pub fn betweenness(graph: &Adjacency) -> Option<Vec<f64>> {
     let nodes = graph.len();
     if nodes.checked_mul(nodes + graph.to.len())? > MOST_STEPS {

@@ -1,7 +1,9 @@
-//! Lifecycle: a log in, the time that the instances of each activity spent waiting and running, and what became of them, out.
+//! Lifecycle: a log in, the time that the instances of each activity spent waiting and running, and
+//! what became of them, out.
 //!
-//! *Queue* is from when an instance was ready to when it started, *service* from its start to its end. Where one of the two times is not
-//! known, or the second is before the first, the time is not known and counted as such.
+//! *Queue* is from when an instance was ready to when it started, *service* from its start to its
+//! end. Where one of the two times is not known, or the second is before the first, the time is not
+//! known and counted as such.
 
 use flowmine_activity_log::{ActivityLog, Cases, Status};
 use serde::Serialize;

@@ -13,21 +13,26 @@ pub struct Thresholds {
     pub least_calls: u64,
     /// Noteworthy when more than this share of requests is neither sequential nor strided.
     pub random_share: f64,
-    /// Noteworthy when more than this share of requests begins or ends within a page of 4,096 bytes.
+    /// Noteworthy when more than this share of requests begins or ends within a page of 4,096
+    /// bytes.
     pub unaligned_share: f64,
-    /// Noteworthy when more than this share of the bytes that were read had been read before by the same process.
+    /// Noteworthy when more than this share of the bytes that were read had been read before by the
+    /// same process.
     pub again_share: f64,
-    /// Noteworthy when opening, closing and the like take more than this share of the time in operations.
+    /// Noteworthy when opening, closing and the like take more than this share of the time in
+    /// operations.
     pub metadata_share: f64,
     /// Noteworthy when more than this share of opens failed.
     pub failed_open_share: f64,
     /// Noteworthy when the process that moved most moved so many times the mean of its group.
     pub imbalance: f64,
-    /// Noteworthy when the whole group waits for the disk (`fsync`) this often for a mebibyte written.
+    /// Noteworthy when the whole group waits for the disk (`fsync`) this often for a mebibyte
+    /// written.
     pub syncs_per_mib: f64,
     /// Of fewer bytes nothing is said.
     pub least_bytes: i64,
-    /// Noteworthy when more than this share of the files of which a group reads has fewer than `small_bytes` bytes of it, and there are `least_calls`.
+    /// Noteworthy when more than this share of the files of which a group reads has fewer than
+    /// `small_bytes` bytes of it, and there are `least_calls`.
     pub small_file_share: f64,
 }
 

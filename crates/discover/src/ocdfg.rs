@@ -1,8 +1,11 @@
-//! Object-centric directly-follows graphs: a directly-follows graph for each type of objects, over the same activities.
+//! Object-centric directly-follows graphs: a directly-follows graph for each type of objects, over
+//! the same activities.
 //!
-//! As van der Aalst and Berti define it ("Discovering object-centric Petri nets", Fundamenta Informaticae 2020, section 4): an event is part of
-//! the trace of each object that it is related to, and the graph of a type has the pairs that follow each other directly in the traces of its
-//! objects. Times and bytes are as in [`crate::dfg`]; the lead time of an object is from its first event to the end of its last.
+//! As van der Aalst and Berti define it ("Discovering object-centric Petri nets", Fundamenta
+//! Informaticae 2020, section 4): an event is part of the trace of each object that it is related
+//! to, and the graph of a type has the pairs that follow each other directly in the traces of its
+//! objects. Times and bytes are as in [`crate::dfg`]; the lead time of an object is from its first
+//! event to the end of its last.
 
 use flowmine_activity_log::{ActivityLog, Cases, LeftOut, Words};
 
@@ -44,7 +47,8 @@ pub struct TypeGraph {
     pub kind: String,
     /// Its directly-follows graph: a case is an object.
     pub dfg: Dfg,
-    /// From an object's first event to the end of its last, in nanoseconds, of the objects of which both times are known.
+    /// From an object's first event to the end of its last, in nanoseconds, of the objects of which
+    /// both times are known.
     pub lead_ns: Option<Stats>,
 }
 

@@ -1,4 +1,5 @@
-//! Bytes over time, kept while they pass by: rows (activities, offsets) and a bounded number of columns, which become wider as time goes on.
+//! Bytes over time, kept while they pass by: rows (activities, offsets) and a bounded number of
+//! columns, which become wider as time goes on.
 
 use serde::Serialize;
 
@@ -107,7 +108,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever the order of times: no byte is lost, each stays within a column of where it was, and there are never too many columns.
+        /// Whatever the order of times: no byte is lost, each stays within a column of where it
+        /// was, and there are never too many columns.
         #[test]
         fn no_byte_is_lost(moved in prop::collection::vec((0usize..3, any::<bool>(), -1_000_000_000_000i64..1_000_000_000_000, 0i64..1_000_000_000, 0i64..1_000_000), 1..60)) {
             let mut made = OverTime::default();

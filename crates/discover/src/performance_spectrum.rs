@@ -1,9 +1,11 @@
-//! Performance spectrum (Denisov, Fahland & van der Aalst, *Unbiased, Fine-Grained Description of Processes Performance from Event Data*,
-//! BPM 2018): a log and its cases in, the passages between successive activities of a path out, one line each.
+//! Performance spectrum (Denisov, Fahland & van der Aalst, *Unbiased, Fine-Grained Description of
+//! Processes Performance from Event Data*, BPM 2018): a log and its cases in, the passages between
+//! successive activities of a path out, one line each.
 //!
-//! Cases are first projected on the activities of the path; then each pair of successive instances whose activities are those of a segment is
-//! a passage of it. A passage begins when its first instance ends and finishes when its second one starts. Passages of which one
-//! time is not known are counted.
+//! Cases are first projected on the activities of the path; then each pair of successive instances
+//! whose activities are those of a segment is a passage of it. A passage begins when its first
+//! instance ends and finishes when its second one starts. Passages of which one time is not known
+//! are counted.
 
 use flowmine_activity_log::{ActivityLog, Cases, NONE};
 use serde::Serialize;
@@ -14,7 +16,8 @@ use crate::stats::percentile;
 /// What is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The activities of the path, by name, at least two. Empty for those of the most frequent variant.
+    /// The activities of the path, by name, at least two. Empty for those of the most frequent
+    /// variant.
     pub path: Vec<String>,
     /// So many segments at most when the path is not given.
     pub segments: usize,
@@ -171,7 +174,8 @@ pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<P
     })
 }
 
-/// The activities of the most frequent variant that has two different ones, each once, in the order in which they first come.
+/// The activities of the most frequent variant that has two different ones, each once, in the order
+/// in which they first come.
 fn most_frequent(log: &ActivityLog, cases: &Cases, segments: usize) -> Vec<u32> {
     let variants = flowmine_activity_log::variants(log, cases);
     let once = |trace: &[u32]| {

@@ -235,7 +235,8 @@ mod tests {
     }
 
     proptest! {
-        /// The end is that of the longest of all paths; a task that ends later by its slack does not move it, by more does.
+        /// The end is that of the longest of all paths; a task that ends later by its slack does
+        /// not move it, by more does.
         #[test]
         fn a_schedule_is_the_longest_path(
             tasks in 1usize..9,
@@ -273,7 +274,8 @@ mod tests {
             }
         }
 
-        /// Any edges, circles too: every task has a time, and the last edge of each is one of its own.
+        /// Any edges, circles too: every task has a time, and the last edge of each is one of its
+        /// own.
         #[test]
         fn circles_end(picked in prop::collection::vec((0u32..12, 0u32..12, prop::option::of(0i64..5)), 0..60)) {
             let edges: Vec<Edge> = picked.into_iter().map(|(a, b, lag)| edge(a, b, lag)).collect();

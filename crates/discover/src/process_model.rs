@@ -1,7 +1,9 @@
-//! Block-structured process models: a process tree by the Inductive Miner, its Petri net, and how well both fit the log.
+//! Block-structured process models: a process tree by the Inductive Miner, its Petri net, and how
+//! well both fit the log.
 //!
-//! In goes a log and its cases; the traces are the activities of a case in the order of their starts. Out comes a [`ProcessModel`].
-//! Definitions, papers and bounds: `flowmine-process-models` and `docs/process-models.md`.
+//! In goes a log and its cases; the traces are the activities of a case in the order of their
+//! starts. Out comes a [`ProcessModel`]. Definitions, papers and bounds: `flowmine-process-models`
+//! and `docs/process-models.md`.
 
 use flowmine_activity_log::{ActivityLog, Cases, variants};
 use flowmine_process_models::{Error, PetriNet, ProcessTree, Variant, Variants, align, declare, inductive, replay};
@@ -11,7 +13,8 @@ use crate::about::About;
 /// How to discover.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// The share, 0 to 1, of the most frequent edge out of an activity below which an edge is noise; 0 is IM, above it IMf.
+    /// The share, 0 to 1, of the most frequent edge out of an activity below which an edge is
+    /// noise; 0 is IM, above it IMf.
     pub noise: f64,
     /// Whether alignments are computed; they take up to the third power of a trace's length.
     pub alignments: bool,
@@ -46,7 +49,8 @@ pub struct ProcessModel {
     pub fitting_cases: f64,
     /// Variants of which it is not certain that they do not fit, because a search met its bound.
     pub cut_short: u64,
-    /// Precision (ETConformance, by token-based replay), 0 to 1; `None` when the log gives no state to judge by.
+    /// Precision (ETConformance, by token-based replay), 0 to 1; `None` when the log gives no state
+    /// to judge by.
     pub precision: Option<f64>,
     /// Generalisation, 0 to 1.
     pub generalisation: f64,
@@ -69,7 +73,8 @@ pub fn variants_of(log: &ActivityLog, cases: &Cases) -> Result<Variants, Error> 
 /// Discovers a model and measures it.
 ///
 /// # Errors
-/// [`Error`] for a noise threshold outside 0 to 1 and for logs beyond the bounds of `flowmine-process-models`.
+/// [`Error`] for a noise threshold outside 0 to 1 and for logs beyond the bounds of
+/// `flowmine-process-models`.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Result<ProcessModel, Error> {
     let variants = variants_of(log, cases)?;
     let found = inductive::discover(&variants, inductive::Options { noise: options.noise, ..inductive::Options::default() })?;

@@ -1,8 +1,9 @@
 //! Which process forked which: the fork tree, with times and bytes, equal sub-trees folded.
 //!
-//! In go processes ([`Processes`]); out comes a tree of programs. Processes with the same parent are one node when they are equal, and what they
-//! forked is folded likewise, so that a thousand samples are one branch that says "× 1000". What is equal is a matter of [`Fold`]: the strictest that
-//! leaves few enough nodes is taken when none is asked for.
+//! In go processes ([`Processes`]); out comes a tree of programs. Processes with the same parent
+//! are one node when they are equal, and what they forked is folded likewise, so that a thousand
+//! samples are one branch that says "× 1000". What is equal is a matter of [`Fold`]: the strictest
+//! that leaves few enough nodes is taken when none is asked for.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +17,9 @@ use crate::stats::Stats;
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// When processes of one parent are one: they run the same program and, unless only that counts ([`Fold::Name`]), forked the same, all the way
-    /// down. `None`: the strictest of [`Fold::Equal`] and the coarser ones that has at most `most_nodes`.
+    /// When processes of one parent are one: they run the same program and, unless only that counts
+    /// ([`Fold::Name`]), forked the same, all the way down. `None`: the strictest of
+    /// [`Fold::Equal`] and the coarser ones that has at most `most_nodes`.
     pub fold: Option<Fold>,
     /// So many nodes can be looked at.
     pub most_nodes: usize,
@@ -40,7 +42,8 @@ pub struct ProcessTree {
     pub hosts: u64,
     /// From the first start to the last end, in nanoseconds; null when either is not known.
     pub time_ns: Option<i64>,
-    /// Processes that ran before the trace began, neither forked nor read nor wrote a file, and are not in it.
+    /// Processes that ran before the trace began, neither forked nor read nor wrote a file, and are
+    /// not in it.
     pub idle_before: u64,
     /// Processes whose parents lead in a circle; not in it.
     pub circular: u64,
@@ -93,7 +96,8 @@ pub struct Node {
     pub failed: u64,
     /// How many had not ended, or of how many the end is not known.
     pub without_end: u64,
-    /// When at least one of them ran: from and to, in order, apart from each other. Of what did not end until the last moment of all.
+    /// When at least one of them ran: from and to, in order, apart from each other. Of what did not
+    /// end until the last moment of all.
     pub running_ns: Vec<(i64, i64)>,
 }
 
@@ -285,7 +289,8 @@ mod tests {
         tree.nodes.iter().map(|node| format!("{}{}×{}", " ".repeat(node.depth as usize), name(node), node.processes)).collect()
     }
 
-    /// A shell that runs mProject, and twice a shell that runs mDiff and mFit; then one that runs mDiff twice.
+    /// A shell that runs mProject, and twice a shell that runs mDiff and mFit; then one that runs
+    /// mDiff twice.
     const RUN: [(u32, u32); 11] = [(NONE, 0), (0, 1), (0, 0), (2, 2), (2, 3), (0, 0), (5, 2), (5, 3), (0, 0), (8, 2), (8, 2)];
 
     #[test]
@@ -319,7 +324,8 @@ mod tests {
     }
 
     proptest! {
-        /// Any parents, circles too: every process is in one node or counted, and nothing is lost from the sums.
+        /// Any parents, circles too: every process is in one node or counted, and nothing is lost
+        /// from the sums.
         #[test]
         fn nothing_is_lost(rows in prop::collection::vec((0u32..40, 0u32..4), 0..40), fold in 0usize..4) {
             let all = of(&rows);

@@ -1,7 +1,9 @@
-//! How a run reads and writes: ParaTrac's statistics (§5.1, Tables 4 and 5, Figures 5 to 10 and 12), over operations that pass by.
+//! How a run reads and writes: ParaTrac's statistics (§5.1, Tables 4 and 5, Figures 5 to 10 and
+//! 12), over operations that pass by.
 //!
-//! In go processes, the group of each (an activity, a program, a job, …), and their operations, one by one or added up; out come numbers. Memory
-//! grows with processes, files, and pairs of them, not with operations.
+//! In go processes, the group of each (an activity, a program, a job, …), and their operations, one
+//! by one or added up; out come numbers. Memory grows with processes, files, and pairs of them, not
+//! with operations.
 
 use flowmine_activity_log::{NONE, Names, Operation, OperationKind, OperationSum, Processes, TracedOperation};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,7 +21,8 @@ struct Pair {
     /// Whether calls read, and wrote: also of nothing.
     read: bool,
     wrote: bool,
-    /// Where the last read, and the last write, began and ended, and how far from its predecessor it began.
+    /// Where the last read, and the last write, began and ended, and how far from its predecessor
+    /// it began.
     last: [Option<(i64, i64)>; 2],
     stride: [Option<i64>; 2],
     /// What was read lies in this.
@@ -235,7 +238,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// The profile. `paths` are those of files by number, `lost` the records of the trace that were lost.
+    /// The profile. `paths` are those of files by number, `lost` the records of the trace that were
+    /// lost.
     pub fn finish(self, paths: &Names, lost: u64) -> Profile {
         let empty = Processes::default();
         let processes = self.processes.unwrap_or(&empty);
@@ -499,7 +503,8 @@ mod tests {
         })
     }
 
-    /// Each project reads a file and writes and reads another; add reads what both wrote, opens a third, and reads a part again.
+    /// Each project reads a file and writes and reads another; add reads what both wrote, opens a
+    /// third, and reads a part again.
     fn operations() -> Vec<TracedOperation> {
         use OperationKind::{Open, Read, Write};
         let mut all = Vec::new();

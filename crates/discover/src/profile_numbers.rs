@@ -52,7 +52,8 @@ pub struct Profile {
     pub groups: Vec<Group>,
     /// Bytes of each group over time, in the order of `groups`.
     pub over_time: OverTime,
-    /// Bytes by place in the file over time: row `n` is of offsets from 2ⁿ⁻¹ to 2ⁿ − 1, the first of offset 0.
+    /// Bytes by place in the file over time: row `n` is of offsets from 2ⁿ⁻¹ to 2ⁿ − 1, the first
+    /// of offset 0.
     pub over_offset: OverTime,
     /// Files, those with most bytes first.
     pub files: Vec<FileUse>,
@@ -73,7 +74,8 @@ pub struct Profile {
 pub struct MadeOf {
     /// Operations that were traced one by one.
     pub events: u64,
-    /// Rows of operations that were added up by the kernel: of these there are no sizes, latencies, orders, opens.
+    /// Rows of operations that were added up by the kernel: of these there are no sizes, latencies,
+    /// orders, opens.
     pub sums: u64,
 }
 
@@ -135,8 +137,9 @@ pub struct Group {
     pub files: Kinds,
     /// Processes by what they did to files.
     pub processes_by_access: Kinds,
-    /// Reads and writes that began where the one before of the same process in the same direction on the same file ended; as far from it as that from
-    /// its predecessor; elsewhere. The first of each is in none.
+    /// Reads and writes that began where the one before of the same process in the same direction
+    /// on the same file ended; as far from it as that from its predecessor; elsewhere. The first of
+    /// each is in none.
     pub sequential: [u64; 2],
     /// Strided reads and writes.
     pub strided: [u64; 2],
@@ -144,7 +147,8 @@ pub struct Group {
     pub random: [u64; 2],
     /// Reads and writes whose offset or size is no multiple of 4,096.
     pub unaligned: [u64; 2],
-    /// Bytes that were read beyond the extent of what a process read of a file: read again at least once.
+    /// Bytes that were read beyond the extent of what a process read of a file: read again at least
+    /// once.
     pub read_again_bytes: i64,
     /// Bytes asked for by reads, and by writes.
     #[serde(serialize_with = "summaries")]

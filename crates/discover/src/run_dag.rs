@@ -1,9 +1,12 @@
-//! One run as a graph: tasks (or jobs, or processes) and files, with bytes and rates between them, and with what the run waited for.
+//! One run as a graph: tasks (or jobs, or processes) and files, with bytes and rates between them,
+//! and with what the run waited for.
 //!
-//! In goes a run ([`RunGraph`]); out come nodes and lines. An access is a line: who wrote a version of a file, or read it. Who wrote a version and
-//! reads it back has one line, that of writing (ParaTrac, §5.3: writing comes before reading). What was declared and gave no data is a line of its
-//! own. Nodes can be put together (by job, host, activity, directory) or folded ([`Fold`]): two tasks are equal when they are instances of the
-//! same activity, what they are made of is equal, all the way up, and so is what is made of them, all the way down.
+//! In goes a run ([`RunGraph`]); out come nodes and lines. An access is a line: who wrote a version
+//! of a file, or read it. Who wrote a version and reads it back has one line, that of writing
+//! (ParaTrac, §5.3: writing comes before reading). What was declared and gave no data is a line of
+//! its own. Nodes can be put together (by job, host, activity, directory) or folded ([`Fold`]): two
+//! tasks are equal when they are instances of the same activity, what they are made of is equal,
+//! all the way up, and so is what is made of them, all the way down.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -61,7 +64,8 @@ pub struct Options {
     pub files: Option<FilesBy>,
     /// So many nodes can be drawn.
     pub most_with_files: usize,
-    /// How nodes are folded; `None`: the strictest of [`Fold::Equal`] and the coarser ones that has at most `most_nodes`.
+    /// How nodes are folded; `None`: the strictest of [`Fold::Equal`] and the coarser ones that has
+    /// at most `most_nodes`.
     pub fold: Option<Fold>,
     /// So many nodes can be looked at.
     pub most_nodes: usize,
@@ -136,7 +140,8 @@ pub struct LeftOut {
     pub unknown_parents: u64,
     /// Tasks of which nobody declared what they wait for, and of which nothing was traced.
     pub tasks_without_parents: u64,
-    /// Declared dependencies between tasks that also gave data: the line of the data stands for both.
+    /// Declared dependencies between tasks that also gave data: the line of the data stands for
+    /// both.
     pub declared_and_done: u64,
 }
 
@@ -177,7 +182,8 @@ pub struct Node {
     pub role: Option<Role>,
     /// The host of the tasks, where that is one.
     pub host: Option<String>,
-    /// The life time in nanoseconds: of tasks from start to end, of files from the first to the last traced access.
+    /// The life time in nanoseconds: of tasks from start to end, of files from the first to the
+    /// last traced access.
     pub life_time_ns: Option<Stats>,
     /// When the first began, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
@@ -207,8 +213,8 @@ pub struct Node {
     pub in_degree: u64,
     /// Lines from it.
     pub out_degree: u64,
-    /// The share of all shortest paths between two other nodes that lead through it (Freeman 1977, by Brandes' algorithm); null in graphs that are
-    /// too large for it.
+    /// The share of all shortest paths between two other nodes that lead through it (Freeman 1977,
+    /// by Brandes' algorithm); null in graphs that are too large for it.
     pub betweenness: Option<f64>,
 }
 
@@ -265,7 +271,8 @@ pub struct Edge {
     pub count: u64,
     /// Bytes that went along; null for what moves none.
     pub bytes: Option<i64>,
-    /// Time from the first to the last access of each, added up, in nanoseconds; null when nothing is known of it.
+    /// Time from the first to the last access of each, added up, in nanoseconds; null when nothing
+    /// is known of it.
     pub time_ns: Option<i64>,
     /// Bytes in each second of that time.
     pub bytes_per_s: Option<f64>,
@@ -486,7 +493,8 @@ impl Fine {
         }
     }
 
-    /// Each task once in each direction, its attempts added up; who wrote a version has no line of reading it.
+    /// Each task once in each direction, its attempts added up; who wrote a version has no line of
+    /// reading it.
     fn without_repetition(&mut self, begin: usize) {
         let of = &mut self.accesses[begin..];
         if of.len() < 2 {
@@ -544,7 +552,8 @@ impl Fine {
         self.pairs = data;
     }
 
-    /// Marks what the critical path leads along: of the versions that one task had from the other that which was written last.
+    /// Marks what the critical path leads along: of the versions that one task had from the other
+    /// that which was written last.
     fn with_path(mut self, path: &CriticalPath) -> Self {
         let place = &self.place;
         for step in &path.path {
@@ -860,7 +869,8 @@ fn both_ways(nodes: usize, lines: impl Iterator<Item = (u32, u32)> + Clone + Sen
     beside(move || Adjacency::new(nodes, lines), move || Adjacency::new(nodes, backwards))
 }
 
-/// What can be equal of tasks and of versions by themselves: the activity; the end of the name, and whether it is read.
+/// What can be equal of tasks and of versions by themselves: the activity; the end of the name, and
+/// whether it is read.
 fn names(run: &RunGraph, fine: &Fine) -> Vec<u64> {
     let tasks = fine.tasks.iter().map(|at| hash(&(0, &run.tasks[*at as usize].activity)));
     let versions = fine.versions.iter().map(|version| hash(&(1, extension(run.files.get(version.path)), version.read)));
@@ -873,7 +883,8 @@ fn circles_of(count: usize, fine: &Fine) -> Vec<u32> {
     circles(count, &edges)
 }
 
-/// A number for each node: equal where names and all that comes before (in `before`, of which `order` has each node after its own) are equal.
+/// A number for each node: equal where names and all that comes before (in `before`, of which
+/// `order` has each node after its own) are equal.
 fn structure<'o>(
     names: &[u64],
     order: impl Iterator<Item = &'o u32>,
@@ -1153,7 +1164,8 @@ mod tests {
         });
     }
 
-    /// So many samples: align reads a file that was there and writes one that sort reads; merge reads what all sorts wrote.
+    /// So many samples: align reads a file that was there and writes one that sort reads; merge
+    /// reads what all sorts wrote.
     fn samples(count: usize) -> RunGraph {
         let mut run = RunGraph { name: "r".to_owned(), noun: "task", ..RunGraph::default() };
         for at in 0..count {
@@ -1297,8 +1309,9 @@ mod tests {
     }
 
     proptest! {
-        /// Any run, with circles, unknown tasks, and files that are read before they are written: all tasks, versions and bytes are there however it
-        /// is folded, what is coarser has no more nodes, and lines lead from node to node.
+        /// Any run, with circles, unknown tasks, and files that are read before they are written:
+        /// all tasks, versions and bytes are there however it is folded, what is coarser has no
+        /// more nodes, and lines lead from node to node.
         #[test]
         fn nothing_is_lost_by_folding(
             tasks in prop::collection::vec((0usize..4, 0i64..50, 0i64..20), 1..12),

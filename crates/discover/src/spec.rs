@@ -7,11 +7,11 @@
 //! nothing of it, the other's first output is named as an input too.
 //!
 //! The workflow runs in one directory, in which all its tasks ran or below which: paths in it are
-//! written from there, and a task that ran below goes there first. Where tasks ran beside each other
-//! in directories of their own (Nextflow's), it is the one that has them all, and only files that
-//! were traced are known, as the names that are declared hold in those directories. A task of which
-//! nobody declares an output has as such the files in it that it wrote and nobody read. A task that
-//! executes and makes nothing, and only names files (Snakemake's `all`), is not in it.
+//! written from there, and a task that ran below goes there first. Where tasks ran beside each
+//! other in directories of their own (Nextflow's), it is the one that has them all, and only files
+//! that were traced are known, as the names that are declared hold in those directories. A task of
+//! which nobody declares an output has as such the files in it that it wrote and nobody read. A
+//! task that executes and makes nothing, and only names files (Snakemake's `all`), is not in it.
 //!
 //! What is refused, because the written workflow would do something else: tasks without a command,
 //! tasks that ran beside those whose files they read (a pipe), dependencies in a circle, and tasks
@@ -201,8 +201,8 @@ struct Base<'r> {
     own: bool,
 }
 
-/// The directory in which all tasks ran or below which, as far as that is known: where nobody tells,
-/// the one from which a declared file is the file of this name that was traced.
+/// The directory in which all tasks ran or below which, as far as that is known: where nobody
+/// tells, the one from which a declared file is the file of this name that was traced.
 fn base(run: &RunGraph) -> Result<Base<'_>, SpecError> {
     let told = || run.tasks.iter().filter_map(|task| task.work_dir.as_deref());
     if let Some(shortest) = told().min_by_key(|dir| dir.len()) {

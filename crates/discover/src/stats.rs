@@ -41,8 +41,9 @@ impl Stats {
     }
 }
 
-/// The standard deviation. Squares are added up as whole numbers, so that the order of the numbers does not change the last digit; where they
-/// would not fit, lowest bits are left out, of which 47 remain.
+/// The standard deviation. Squares are added up as whole numbers, so that the order of the numbers
+/// does not change the last digit; where they would not fit, lowest bits are left out, of which 47
+/// remain.
 fn deviation(values: &[i64], sum: i128, (min, max): (i64, i64)) -> f64 {
     let count = values.len() as i128;
     let middle = sum / count;
@@ -54,7 +55,8 @@ fn deviation(values: &[i64], sum: i128, (min, max): (i64, i64)) -> f64 {
     (squares as f64 * 4f64.powi(shift as i32) / count as f64 - off * off).max(0.0).sqrt()
 }
 
-/// The value below which a share of the numbers lies, linear between neighbours; their order changes. Zero of no numbers.
+/// The value below which a share of the numbers lies, linear between neighbours; their order
+/// changes. Zero of no numbers.
 pub fn percentile(values: &mut [i64], share: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return 0.0 };
     let place = share.clamp(0.0, 1.0) * last as f64;

@@ -1,7 +1,8 @@
-//! Summary: a log and its cases in, a table of its activities and one of its cases out, as a run's report has it.
+//! Summary: a log and its cases in, a table of its activities and one of its cases out, as a run's
+//! report has it.
 //!
-//! Times that lie the wrong way round (ended before it started) are not known and counted. Bytes of different origin stand apart. Nothing is
-//! refused.
+//! Times that lie the wrong way round (ended before it started) are not known and counted. Bytes of
+//! different origin stand apart. Nothing is refused.
 
 use flowmine_activity_log::{ActivityLog, Cases, Measure, NONE, Status};
 use serde::Serialize;
@@ -39,7 +40,8 @@ pub struct Summary {
     pub first_ns: Option<i64>,
     /// The last known moment.
     pub last_ns: Option<i64>,
-    /// Instances that end before they start, or start before they are ready: their time is not known.
+    /// Instances that end before they start, or start before they are ready: their time is not
+    /// known.
     pub backwards: u64,
     /// By time in service, most first, then by instances, then by name.
     pub activities: Vec<Activity>,
@@ -89,7 +91,8 @@ pub struct Activity {
     pub bytes: Vec<Bytes>,
     /// CPU time, added up, in nanoseconds.
     pub cpu_ns: Option<i128>,
-    /// CPU time by CPUs asked for × service time, of those of which all three are known; above 1 where more was used than asked for.
+    /// CPU time by CPUs asked for × service time, of those of which all three are known; above 1
+    /// where more was used than asked for.
     pub cpu_efficiency: Option<f64>,
     /// The most memory asked for, in bytes.
     pub memory_asked_bytes: Option<i64>,
@@ -131,7 +134,8 @@ pub struct Case {
     pub failed: Option<u64>,
     /// Time from start to end of its instances, added up; `None` when it is known of none.
     pub service_ns: Option<i128>,
-    /// The share of its duration in which none of its instances ran; `None` when no service time is known.
+    /// The share of its duration in which none of its instances ran; `None` when no service time is
+    /// known.
     pub waiting_share: Option<f64>,
 }
 

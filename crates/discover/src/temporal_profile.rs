@@ -1,13 +1,16 @@
-//! Temporal profile (Stertz, Mangler & Rinderle-Ma, *Temporal Conformance Checking at Runtime based on Time-infused Process Models*, 2020): a
-//! log and its cases in, mean and standard deviation of the time between each ordered pair of activities out, and the times that deviate.
+//! Temporal profile (Stertz, Mangler & Rinderle-Ma, *Temporal Conformance Checking at Runtime based
+//! on Time-infused Process Models*, 2020): a log and its cases in, mean and standard deviation of
+//! the time between each ordered pair of activities out, and the times that deviate.
 //!
-//! As PM4Py's `discover_temporal_profile` defines it: the instances of a case are put in order of start, then end. For each two of them of
-//! which the second starts when the first has ended, or later, the time between counts for the pair of their activities. The standard
-//! deviation is that of a sample (divided by n − 1), 0 for a single time. A time deviates when it is further from the mean
-//! than ζ standard deviations, in the log from which the profile is made (PM4Py's `conformance_temporal_profile` on the same log).
+//! As PM4Py's `discover_temporal_profile` defines it: the instances of a case are put in order of
+//! start, then end. For each two of them of which the second starts when the first has ended, or
+//! later, the time between counts for the pair of their activities. The standard deviation is that
+//! of a sample (divided by n − 1), 0 for a single time. A time deviates when it is further from the
+//! mean than ζ standard deviations, in the log from which the profile is made (PM4Py's
+//! `conformance_temporal_profile` on the same log).
 //!
-//! Pairs grow with the square of the number of activities: only the most frequent ones are taken, the others are counted. Instances
-//! of which a time is not known are counted and left out.
+//! Pairs grow with the square of the number of activities: only the most frequent ones are taken,
+//! the others are counted. Instances of which a time is not known are counted and left out.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -20,7 +23,8 @@ use crate::about::About;
 /// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// How many standard deviations from the mean are still usual. Below zero or not a number counts as 0.
+    /// How many standard deviations from the mean are still usual. Below zero or not a number
+    /// counts as 0.
     pub zeta: f64,
     /// Only so many of the most frequent activities, at most [`MOST_ACTIVITIES`].
     pub most_activities: usize,
@@ -122,15 +126,16 @@ impl Moments {
     }
 }
 
-/// Walks a case: instances in order of start and end, and for each the ends that lie before its start.
+/// Walks a case: instances in order of start and end, and for each the ends that lie before its
+/// start.
 struct Walk {
     members: Vec<(i64, i64, u32, u32)>,
     waiting: BinaryHeap<Reverse<(i64, u32)>>,
 }
 
 impl Walk {
-    /// Calls `ended` for each instance that has ended, then `started` for the one that starts: with the activity and the time since the
-    /// case's first start.
+    /// Calls `ended` for each instance that has ended, then `started` for the one that starts: with
+    /// the activity and the time since the case's first start.
     fn case(
         &mut self,
         log: &ActivityLog,

@@ -1,16 +1,20 @@
 //! Two samples of numbers: by how much they differ, and whether chance explains it.
 //!
-//! The test is that of Wilcoxon, Mann and Whitney (Mann & Whitney, *On a test of whether one of two random variables is stochastically larger than
-//! the other*, Annals of Mathematical Statistics 1947), two-sided: exact for small samples without equal numbers, else by the normal approximation
-//! with corrections for ties and continuity. The effect is Cliff's delta (Cliff, *Dominance statistics*, Psychological Bulletin 1993). Of several
-//! tests the p-values are corrected as Holm says (*A simple sequentially rejective multiple test procedure*, Scandinavian Journal of Statistics 1979).
+//! The test is that of Wilcoxon, Mann and Whitney (Mann & Whitney, *On a test of whether one of two
+//! random variables is stochastically larger than the other*, Annals of Mathematical Statistics
+//! 1947), two-sided: exact for small samples without equal numbers, else by the normal
+//! approximation with corrections for ties and continuity. The effect is Cliff's delta (Cliff, *Dominance
+//! statistics*, Psychological Bulletin 1993). Of several tests the p-values are corrected as Holm
+//! says (*A simple sequentially rejective multiple test procedure*, Scandinavian Journal of
+//! Statistics 1979).
 
 use serde::Serialize;
 
 /// What two samples say.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TwoSamples {
-    /// How often a number of the second is above one of the first, less how often it is below, as a share of all pairs: −1 to 1.
+    /// How often a number of the second is above one of the first, less how often it is below, as a
+    /// share of all pairs: −1 to 1.
     pub cliffs_delta: f64,
     /// How likely chance alone makes so great a difference.
     pub p: f64,
@@ -97,8 +101,9 @@ fn normal_p(n: usize, m: usize, u: f64, ties: f64) -> f64 {
     erfc(far / variance.sqrt() / std::f64::consts::SQRT_2).min(1.0)
 }
 
-/// The complementary error function of a number from 0 on: a series for small ones, Lentz's continued fraction for large ones
-/// (Abramowitz & Stegun, *Handbook of Mathematical Functions*, 7.1.6 and 7.1.14).
+/// The complementary error function of a number from 0 on: a series for small ones, Lentz's
+/// continued fraction for large ones (Abramowitz & Stegun, *Handbook of Mathematical Functions*,
+/// 7.1.6 and 7.1.14).
 fn erfc(x: f64) -> f64 {
     let scale = (-x * x).exp() / std::f64::consts::PI.sqrt();
     if x < 2.5 {
@@ -135,7 +140,8 @@ mod tests {
 
     use super::*;
 
-    /// Numbers of scipy.stats.mannwhitneyu (1.17.1), two-sided; the method is that which is used here.
+    /// Numbers of scipy.stats.mannwhitneyu (1.17.1), two-sided; the method is that which is used
+    /// here.
     #[test]
     fn as_scipy_says() {
         let p = |first: &[i64], second: &[i64]| compare(&mut first.to_vec(), &mut second.to_vec()).expect("both have numbers").p;

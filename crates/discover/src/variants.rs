@@ -1,8 +1,8 @@
-//! Variants: a log and its cases in, the sequences of activities of its cases out, each with how often it occurs, how long it takes and how
-//! many bytes it moves.
+//! Variants: a log and its cases in, the sequences of activities of its cases out, each with how
+//! often it occurs, how long it takes and how many bytes it moves.
 //!
-//! A variant is the sequence of a case's activities in the order of their starts (van der Aalst, *Process Mining*, 2016, §5.2). Cases
-//! without instances are the variant of length 0. Nothing is refused.
+//! A variant is the sequence of a case's activities in the order of their starts (van der Aalst, *Process
+//! Mining*, 2016, §5.2). Cases without instances are the variant of length 0. Nothing is refused.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, Cases, Measure, Names};
 

@@ -1,4 +1,5 @@
-//! Pictures of directly-follows graphs: what they must say, what must not get into them, and how they look.
+//! Pictures of directly-follows graphs: what they must say, what must not get into them, and how
+//! they look.
 
 mod samples;
 
@@ -76,7 +77,8 @@ fn parse(picture: &str) -> Parsed {
     parsed
 }
 
-/// Nothing but drawing, no characters that XML forbids or that cannot be seen, no numbers that are none.
+/// Nothing but drawing, no characters that XML forbids or that cannot be seen, no numbers that are
+/// none.
 fn check_svg(picture: &str) -> Parsed {
     let parsed = parse(picture);
     let drawing = ["svg", "title", "desc", "rect", "g", "path", "text", "defs", "linearGradient", "stop"];

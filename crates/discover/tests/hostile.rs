@@ -1,5 +1,6 @@
-//! Whatever stands in a log: every model is made, every picture is XML with all words within and below two million bytes, every table has as
-//! many fields in each line, JSON can be read, and a second run gives the same.
+//! Whatever stands in a log: every model is made, every picture is XML with all words within and
+//! below two million bytes, every table has as many fields in each line, JSON can be read, and a
+//! second run gives the same.
 
 mod common;
 

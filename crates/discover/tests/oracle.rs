@@ -1,5 +1,5 @@
-//! Temporal profiles and batches held against PM4Py 2.7.23.11. `pm4py_oracle.py` made the logs and what PM4Py says of them; nothing here
-//! needs Python.
+//! Temporal profiles and batches held against PM4Py 2.7.23.11. `pm4py_oracle.py` made the logs and
+//! what PM4Py says of them; nothing here needs Python.
 
 use std::collections::{BTreeMap, BTreeSet};
 

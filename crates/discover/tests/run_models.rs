@@ -1,5 +1,6 @@
-//! Models of one run with names that try to be markup, formulas, paths and commands: every picture is XML with all words within, every table has as
-//! many fields in each line, JSON can be read, DOT's names stand in strings, and a second run gives the same.
+//! Models of one run with names that try to be markup, formulas, paths and commands: every picture
+//! is XML with all words within, every table has as many fields in each line, JSON can be read,
+//! DOT's names stand in strings, and a second run gives the same.
 
 mod common;
 

@@ -1,5 +1,6 @@
-//! The picture of a log with 24 activities, 125 lines and counts from 1 to 38,004: `cargo run -p flowmine-draw --example dense > dense.svg`.
-//! With `graphml`, `gml`, `cytoscape` or `dot` behind it, in that format.
+//! The picture of a log with 24 activities, 125 lines and counts from 1 to 38,004:
+//! `cargo run -p flowmine-draw --example dense > dense.svg`. With `graphml`, `gml`, `cytoscape` or
+//! `dot` behind it, in that format.
 
 use flowmine_draw::legend::{Entry, Sample, terminals};
 use flowmine_draw::scale::{TimeScale, WidthScale, box_colour};

@@ -1,16 +1,23 @@
-//! A graph for other programs: boxes and lines with their words, colours and numbers in; GraphML, GML or Cytoscape's JSON out.
+//! A graph for other programs: boxes and lines with their words, colours and numbers in; GraphML,
+//! GML or Cytoscape's JSON out.
 //!
-//! All three say the same. A node has its `id`, its name as `label`, the form (`shape`), its fill (`colour`), the explanation (`title`) and everything in
-//! [`Node::data`](crate::Node); an edge has an `id` (`e0`, `e1`, …, as in SVG), its words as `label`, `width` in pixels, `colour`, `title`
-//! and its data. What is unknown is left out. A datum whose name is taken (`id`, `label`, …) is written with `data_` before it.
+//! All three say the same. A node has its `id`, its name as `label`, the form (`shape`), its fill
+//! (`colour`), the explanation (`title`) and everything in [`Node::data`](crate::Node); an edge has
+//! an `id` (`e0`, `e1`, …, as in SVG), its words as `label`, `width` in pixels, `colour`, `title`
+//! and its data. What is unknown is left out. A datum whose name is taken (`id`, `label`, …) is
+//! written with `data_` before it.
 //!
-//! - [`graphml`]: GraphML 1.0 (Brandes and others, 2002): one typed `<key>` a datum; whole numbers are `long`, numbers `double`. yEd, Gephi and networkx read it.
-//! - [`gml`]: GML (Himsolt, 1997) as Gephi and networkx read it: 7-bit text, other characters as `&#…;`, nodes counted from 0 with their id as `name`.
-//! - [`cytoscape`]: `elements` of Cytoscape.js and Cytoscape: `{"elements": {"nodes": [{"data": {…}}], "edges": […]}}`.
+//! - [`graphml`]: GraphML 1.0 (Brandes and others, 2002): one typed `<key>` a datum; whole numbers
+//!   are `long`, numbers `double`. yEd, Gephi and networkx read it.
+//! - [`gml`]: GML (Himsolt, 1997) as Gephi and networkx read it: 7-bit text, other characters as
+//!   `&#…;`, nodes counted from 0 with their id as `name`.
+//! - [`cytoscape`]: `elements` of Cytoscape.js and Cytoscape:
+//!   `{"elements": {"nodes": [{"data": {…}}], "edges": […]}}`.
 //!
-//! Names may hold anything: what is invisible or special is shown as an escape, as in the picture, since neither XML 1.0 nor GML can hold control
-//! characters. Numbers that are not finite are left out, because the formats have no word for them.
-//! Refused is an edge whose end does not exist ([`LayoutError`]).
+//! Names may hold anything: what is invisible or special is shown as an escape, as in the picture,
+//! since neither XML 1.0 nor GML can hold control characters. Numbers that are not finite are left
+//! out, because the formats have no word for them. Refused is an edge whose end does not exist
+//! ([`LayoutError`]).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -154,7 +161,8 @@ pub fn graphml(picture: &Graph) -> Result<String, LayoutError> {
     Ok(out)
 }
 
-/// Declares a key for each name, with the narrowest type that holds all its values. Gives the key of each name.
+/// Declares a key for each name, with the narrowest type that holds all its values. Gives the key
+/// of each name.
 fn keys(out: &mut String, of: &str, elements: &[Fields]) -> BTreeMap<String, String> {
     let mut names: Vec<(&str, u8)> = Vec::new();
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();

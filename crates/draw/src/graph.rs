@@ -52,7 +52,8 @@ pub enum Mark {
 /// A box.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Node {
-    /// Unique among nodes: letters, digits and underscores, so that it can be an id in any format and be linked to.
+    /// Unique among nodes: letters, digits and underscores, so that it can be an id in any format
+    /// and be linked to.
     pub id: String,
     /// Its form.
     pub shape: Shape,

@@ -1,5 +1,5 @@
-//! JSON for programs and people: indented, and with every character escaped that could play tricks on a terminal. Every JSON reader turns
-//! such an escape back into the character.
+//! JSON for programs and people: indented, and with every character escaped that could play tricks
+//! on a terminal. Every JSON reader turns such an escape back into the character.
 
 use serde::Serialize;
 use std::io::{self, Write};

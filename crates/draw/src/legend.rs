@@ -1,5 +1,5 @@
-//! Legends: explanations in, a block of drawings with their words out. Samples are drawn by the functions that draw the picture, with the
-//! numbers of the picture.
+//! Legends: explanations in, a block of drawings with their words out. Samples are drawn by the
+//! functions that draw the picture, with the numbers of the picture.
 
 use crate::sheet::{CASE_LINE, CASE_WIDTH, Frame, HALO, Sheet, TEXT, WEAK_TEXT};
 use crate::text::{width, wrap_words};
@@ -217,7 +217,8 @@ pub fn terminals() -> Entry {
     Entry::new("Dashed: first and last in a case", Sample::Dashed(CASE_LINE.to_owned(), CASE_WIDTH), "number of cases, no time")
 }
 
-/// Where each entry goes in a legend of this width, and the height of the whole: rows from left to right.
+/// Where each entry goes in a legend of this width, and the height of the whole: rows from left to
+/// right.
 pub fn arrange(entries: &[Entry], room: f64) -> (Vec<(f64, f64)>, f64) {
     let columns = ((room / COLUMN).floor() as usize).clamp(1, entries.len().max(1));
     let mut places = Vec::new();

@@ -1,8 +1,9 @@
 //! A picture for slides: SVG text in, PNG bytes out.
 //!
-//! Drawn by `resvg` with the sans-serif fonts of this machine, so that the same SVG gives the same bytes only where the fonts are the same. Nothing is
-//! fetched and no file is read but the fonts. What is refused: text that is not SVG, a scale that is not between 0.05 and 20, a picture
-//! of more than 100 megapixels, and a machine without any font ([`PngError`]).
+//! Drawn by `resvg` with the sans-serif fonts of this machine, so that the same SVG gives the same
+//! bytes only where the fonts are the same. Nothing is fetched and no file is read but the fonts.
+//! What is refused: text that is not SVG, a scale that is not between 0.05 and 20, a picture of
+//! more than 100 megapixels, and a machine without any font ([`PngError`]).
 
 use std::sync::Arc;
 
@@ -36,7 +37,8 @@ pub enum PngError {
     Encoding(String),
 }
 
-/// Draws an SVG text. A scale of 1 makes one pixel of each pixel of the SVG (96 dots an inch), 2 makes four of it.
+/// Draws an SVG text. A scale of 1 makes one pixel of each pixel of the SVG (96 dots an inch), 2
+/// makes four of it.
 ///
 /// # Errors
 /// [`PngError`] says what is refused.

@@ -1,10 +1,11 @@
-//! Scales: counts and times in, line widths and colours out. The legend draws the same functions, so that it cannot
-//! say anything else than the picture does.
+//! Scales: counts and times in, line widths and colours out. The legend draws the same functions,
+//! so that it cannot say anything else than the picture does.
 
 use crate::text::{count, duration};
 
-/// Line widths for counts: logarithmic, from 1 to 8 pixels when counts differ by a factor of 30 or more. Smaller
-/// differences get a smaller part of that range, so that 3 beside 2 does not look like 3,000 beside 2.
+/// Line widths for counts: logarithmic, from 1 to 8 pixels when counts differ by a factor of 30 or
+/// more. Smaller differences get a smaller part of that range, so that 3 beside 2 does not look
+/// like 3,000 beside 2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WidthScale {
     /// The least count.
@@ -66,12 +67,12 @@ fn ln(n: u64) -> f64 {
     (n.max(1) as f64).ln()
 }
 
-/// Colours for times: from a light blue for short to a dark red for long. Lightness falls all the way, so that the
-/// order is also seen without colour; blue and red are told
-/// apart with every common colour blindness.
+/// Colours for times: from a light blue for short to a dark red for long. Lightness falls all the
+/// way, so that the order is also seen without colour; blue and red are told apart with every
+/// common colour blindness.
 ///
-/// Logarithmic above the shortest positive time, and zero (or less) at the light end, since queues give many zeros.
-/// Times that differ little get colours that differ little.
+/// Logarithmic above the shortest positive time, and zero (or less) at the light end, since queues
+/// give many zeros. Times that differ little get colours that differ little.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeScale {
     /// The shortest time in nanoseconds.
@@ -81,13 +82,15 @@ pub struct TimeScale {
     knee: f64,
 }
 
-/// Length of the logarithmic scale from which on all colours are used: the longest time is five times the shortest.
+/// Length of the logarithmic scale from which on all colours are used: the longest time is five
+/// times the shortest.
 const ALL_COLOURS: f64 = 1.1;
 
 const TIME_STOPS: [[u8; 3]; 5] = [[0x5a, 0xa2, 0xd0], [0x5f, 0x7f, 0xc2], [0x7a, 0x50, 0xa3], [0x94, 0x2b, 0x73], [0x86, 0x0d, 0x22]];
 
 impl TimeScale {
-    /// The scale from the shortest to the longest of these times, in nanoseconds; from 0 to 0 when there is none.
+    /// The scale from the shortest to the longest of these times, in nanoseconds; from 0 to 0 when
+    /// there is none.
     pub fn of(times: impl Iterator<Item = f64> + Clone) -> Self {
         let least = times.clone().fold(f64::INFINITY, f64::min);
         let most = times.clone().fold(f64::NEG_INFINITY, f64::max);

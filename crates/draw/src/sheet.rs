@@ -1,4 +1,5 @@
-//! SVG markup: lengths, colours and words in, elements out. Whatever is text is escaped here, and only here.
+//! SVG markup: lengths, colours and words in, elements out. Whatever is text is escaped here, and
+//! only here.
 
 use crate::text::xml;
 use std::fmt::Write;

@@ -1,8 +1,9 @@
 //! A graph as one self-contained SVG picture.
 //!
-//! Heading, facts, what is not shown, the graph, a legend. No script, no style sheet, no font and no picture from elsewhere; what a reader
-//! points at tells more (`<title>`), and each box and line has an id to link to. Text has the system's sans-serif font, and boxes are made for
-//! the widest usual one.
+//! Heading, facts, what is not shown, the graph, a legend. No script, no style sheet, no font and
+//! no picture from elsewhere; what a reader points at tells more (`<title>`), and each box and line
+//! has an id to link to. Text has the system's sans-serif font, and boxes are made for the widest
+//! usual one.
 
 use std::fmt::Write;
 

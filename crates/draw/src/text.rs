@@ -1,14 +1,16 @@
 //! Words in pictures: names and numbers in, text that is safe, readable and fits its box out.
 //!
-//! Names come from a cluster and may hold anything. [`atoms`] cuts them into pieces that are shown as a whole, where
-//! whatever would not be seen, or would change how its neighbours are seen, is written as an escape. Widths are
-//! estimated from above, by the advance widths of DejaVu Sans, the widest of the usual sans-serif fonts, because a
-//! picture does not know which font it will be shown in.
+//! Names come from a cluster and may hold anything. [`atoms`] cuts them into pieces that are shown
+//! as a whole, where whatever would not be seen, or would change how its neighbours are seen, is
+//! written as an escape. Widths are estimated from above, by the advance widths of DejaVu Sans, the
+//! widest of the usual sans-serif fonts, because a picture does not know which font it will be
+//! shown in.
 
 use std::fmt::Write;
 
-/// Whether a character must not be drawn as it is: what [`flowmine_text::is_unsafe`] says, and further
-/// characters that are invisible, change the direction of writing, or are as wide as a sentence.
+/// Whether a character must not be drawn as it is: what [`flowmine_text::is_unsafe`] says, and
+/// further characters that are invisible, change the direction of writing, or are as wide as a
+/// sentence.
 pub fn is_hidden(c: char) -> bool {
     flowmine_text::is_unsafe(c)
         || matches!(c,
@@ -63,7 +65,8 @@ pub fn atoms(text: &str) -> Vec<String> {
     atoms
 }
 
-/// A name on one line, in full; what cannot be seen, or would change how its neighbours are seen, as an escape.
+/// A name on one line, in full; what cannot be seen, or would change how its neighbours are seen,
+/// as an escape.
 pub fn visible(text: &str) -> String {
     atoms(text).concat()
 }
@@ -116,7 +119,8 @@ pub fn bold_width(text: &str, size: f64) -> f64 {
     width(text, size) * 1.14
 }
 
-/// A name in at most `most_lines` lines of at most `room` pixels, shortened in the middle where it does not fit.
+/// A name in at most `most_lines` lines of at most `room` pixels, shortened in the middle where it
+/// does not fit.
 pub fn wrap_name(text: &str, size: f64, room: f64, most_lines: usize) -> Vec<String> {
     let atoms = atoms(text);
     let lines = wrap(&atoms, size, room);
@@ -143,8 +147,8 @@ pub fn wrap_name(text: &str, size: f64, room: f64, most_lines: usize) -> Vec<Str
     })
 }
 
-/// Both ends of a name; more of the front, since the differences of file names often lie at their end, but what
-/// they have to do with each other at their front.
+/// Both ends of a name; more of the front, since the differences of file names often lie at their
+/// end, but what they have to do with each other at their front.
 fn shortened(atoms: &[String], keep: usize) -> Vec<String> {
     let front = keep.div_ceil(2);
     let back = keep - front;
@@ -154,7 +158,8 @@ fn shortened(atoms: &[String], keep: usize) -> Vec<String> {
     out
 }
 
-/// Lines of at most `room`, broken where a reader would break a file name, or anywhere when there is no such place.
+/// Lines of at most `room`, broken where a reader would break a file name, or anywhere when there
+/// is no such place.
 fn wrap(atoms: &[String], size: f64, room: f64) -> Vec<String> {
     let mut lines = Vec::new();
     let mut start = 0;
@@ -231,7 +236,8 @@ pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
-/// A time span of this many nanoseconds, with two units at most: `0s`, `250ms`, `3.2s`, `3m 05s`, `2h 07m`, `3d 04h`.
+/// A time span of this many nanoseconds, with two units at most: `0s`, `250ms`, `3.2s`, `3m 05s`,
+/// `2h 07m`, `3d 04h`.
 pub fn duration(ns: f64) -> String {
     if !ns.is_finite() {
         return "?".to_owned();

@@ -1,8 +1,9 @@
 //! What it takes to read a log, and nothing else done with it.
 //!
-//! `read_log make FILE.xes.gz [CASES]` makes up a log like that of the BPI Challenge 2012 in size and form (13,087 cases of 20 events on
-//! average, as OpenXES writes them, gz level 6); `read_log FILE…` reads logs of any format and prints records, seconds, seconds of CPU
-//! and the largest memory so far.
+//! `read_log make FILE.xes.gz [CASES]` makes up a log like that of the BPI Challenge 2012 in size
+//! and form (13,087 cases of 20 events on average, as OpenXES writes them, gz level 6);
+//! `read_log FILE…` reads logs of any format and prints records, seconds, seconds of CPU and the
+//! largest memory so far.
 
 use std::error::Error;
 use std::fmt::Write as _;

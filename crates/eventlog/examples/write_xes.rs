@@ -13,7 +13,8 @@ use std::process::ExitCode;
 use flowmine_eventlog::xes::extensions::{CONCEPT, TIME};
 use flowmine_eventlog::{Attribute, Batch, BatchBuilder, Batches, CaseHeader, CaseLog, Classifier, Counts, Record, xes};
 
-/// A log in memory. One that is read from elsewhere would make its batches while it is walked through.
+/// A log in memory. One that is read from elsewhere would make its batches while it is walked
+/// through.
 struct Log {
     header: CaseHeader,
     batches: Vec<Batch>,

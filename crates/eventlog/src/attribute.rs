@@ -106,7 +106,8 @@ pub struct Attribute<'a> {
     pub key: Cow<'a, str>,
     /// Its value.
     pub value: Value<'a>,
-    /// Since when an object has this value, in UTC nanoseconds since 1970; unknown or always when `None`, which OCEL writes as 1970-01-01.
+    /// Since when an object has this value, in UTC nanoseconds since 1970; unknown or always when
+    /// `None`, which OCEL writes as 1970-01-01.
     pub since_ns: Option<i64>,
     /// Attributes of the attribute (XES).
     pub children: Vec<Attribute<'a>>,

@@ -1,7 +1,9 @@
 //! A name of its own for each case of a log.
 //!
-//! In XES a trace can be without `concept:name`, and several can have the same one. In a table and among objects a case is what its name says: without names of their own
-//! such traces would become one. The first trace of a name keeps it, the second is `NAME#2`, and the fifth trace of a log is `case 5` if it has none.
+//! In XES a trace can be without `concept:name`, and several can have the same one. In a table and
+//! among objects a case is what its name says: without names of their own such traces would become
+//! one. The first trace of a name keeps it, the second is `NAME#2`, and the fifth trace of a log is
+//! `case 5` if it has none.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

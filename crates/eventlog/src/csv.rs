@@ -1,17 +1,22 @@
 //! CSV (RFC 4180): a log of cases in, a table of its events out.
 //!
-//! Which columns there are, what they are called and what a table cannot carry says [`crate::flat`]. UTF-8 without a byte order mark, a
-//! row of names first, lines end with CR LF, and a text is quoted where it has to be.
+//! Which columns there are, what they are called and what a table cannot carry says
+//! [`crate::flat`]. UTF-8 without a byte order mark, a row of names first, lines end with CR LF,
+//! and a text is quoted where it has to be.
 //!
 //! - A value that is missing is nothing; an empty text is `""`.
-//! - Times are `2026-11-20T13:04:05.000+00:00`, in UTC with 3, 6 or 9 digits as they need: pandas, DuckDB and R read that as a time.
+//! - Times are `2026-11-20T13:04:05.000+00:00`, in UTC with 3, 6 or 9 digits as they need: pandas,
+//!   DuckDB and R read that as a time.
 //! - Truth values are `true` and `false`; numbers that are not finite `NaN`, `inf` and `-inf`.
-//! - **Formulas.** A text that begins with `=`, `+`, `-`, `@`, tab, CR or LF would be a formula to a spreadsheet (OWASP, CSV Injection),
-//!   so an apostrophe is put before it; also where there are apostrophes before such a character already, so that taking one off gives
-//!   the text back. Counted as simplified. What is a number and nothing else, `-5` or `+1e3`, computes nothing and stays as it is.
+//! - **Formulas.** A text that begins with `=`, `+`, `-`, `@`, tab, CR or LF would be a formula to
+//!   a spreadsheet (OWASP, CSV Injection), so an apostrophe is put before it; also where there are
+//!   apostrophes before such a character already, so that taking one off gives the text back.
+//!   Counted as simplified. What is a number and nothing else, `-5` or `+1e3`, computes nothing and
+//!   stays as it is.
 //! - NUL, at which readers stop, is written visibly as `\x00` and counted as replaced.
 //!
-//! Whoever reads CSV guesses types: a text `007` may become a number and a text `NA` nothing. Parquet has no such trouble.
+//! Whoever reads CSV guesses types: a text `007` may become a number and a text `NA` nothing.
+//! Parquet has no such trouble.
 
 use std::io::Write;
 
@@ -22,7 +27,8 @@ use crate::nested;
 use crate::pieces;
 use crate::time;
 
-/// Writes a log. Walks through it twice, and three times where cases must be renamed. The caller buffers `out` if small writes cost, and flushes it.
+/// Writes a log. Walks through it twice, and three times where cases must be renamed. The caller
+/// buffers `out` if small writes cost, and flushes it.
 ///
 /// # Errors
 /// Those of the log, of its columns and of `out`.

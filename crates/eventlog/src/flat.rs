@@ -1,25 +1,34 @@
 //! A log of cases as a table: a log in, columns and rows of typed cells out, for CSV and Parquet.
 //!
-//! Each event is a row. The columns are found in one pass over the log, so that what a row has is known before the first is written:
+//! Each event is a row. The columns are found in one pass over the log, so that what a row has is
+//! known before the first is written:
 //!
-//! 1. `case:concept:name`, `concept:name` and `time:timestamp`, also where no record has them, because readers want them;
-//! 2. `lifecycle:transition`, `org:resource`, `org:role`, `org:group` and `concept:instance`, where an event has them;
+//! 1. `case:concept:name`, `concept:name` and `time:timestamp`, also where no record has them,
+//!    because readers want them;
+//! 2. `lifecycle:transition`, `org:resource`, `org:role`, `org:group` and `concept:instance`, where
+//!    an event has them;
 //! 3. the other attributes of events in the order in which they first appear, under their own keys;
 //! 4. the attributes of traces in that order, with `case:` before the key, as PM4Py has it.
 //!
-//! No two columns have one name: what would be the second gets its prefix (`case:`, or `event:` for an event's attribute) once more.
+//! No two columns have one name: what would be the second gets its prefix (`case:`, or `event:` for
+//! an event's attribute) once more.
 //!
-//! A column has one type: that of its values; float where there are whole and floating-point numbers; text where types differ otherwise.
+//! A column has one type: that of its values; float where there are whole and floating-point
+//! numbers; text where types differ otherwise.
 //!
-//! A table cannot carry everything. Counted as simplified are: lists, containers and attributes with attributes, which become text
-//! ([`crate::nested`]); values that became text because of others in their column; whole numbers that a float does not hold exactly; the
-//! second attribute of the same key in one record, which is left out; a trace without events, which has no row. Not counted, because no table
-//! has them, are attributes of the log, extensions, globals and classifiers.
+//! A table cannot carry everything. Counted as simplified are: lists, containers and attributes
+//! with attributes, which become text ([`crate::nested`]); values that became text because of
+//! others in their column; whole numbers that a float does not hold exactly; the second attribute
+//! of the same key in one record, which is left out; a trace without events, which has no row. Not
+//! counted, because no table has them, are attributes of the log, extensions, globals and
+//! classifiers.
 //!
-//! Traces without a name, and those after the first of a name, get one of their own ([`crate::case_names`]), so that whoever reads the table finds
-//! as many cases as there were traces with events. They are counted as renamed.
+//! Traces without a name, and those after the first of a name, get one of their own
+//! ([`crate::case_names`]), so that whoever reads the table finds as many cases as there were
+//! traces with events. They are counted as renamed.
 //!
-//! Refused is a log with more than [`MOST_COLUMNS`] columns or [`MOST_NAME_BYTES`] in their names, and one that gives objects.
+//! Refused is a log with more than [`MOST_COLUMNS`] columns or [`MOST_NAME_BYTES`] in their names,
+//! and one that gives objects.
 
 use std::borrow::Cow;
 
@@ -36,7 +45,8 @@ use crate::pieces;
 use crate::read::shown;
 use crate::record::{Batch, Record};
 
-/// How many columns a table may have. A log with more has data in its keys, and no reader takes its table.
+/// How many columns a table may have. A log with more has data in its keys, and no reader takes its
+/// table.
 pub const MOST_COLUMNS: usize = 10_000;
 
 /// How many bytes their names may have together.
@@ -177,11 +187,12 @@ impl Columns {
         &self.columns
     }
 
-    /// Calls `each` with the cells of each row of a batch, from left to right and as many as there are columns.
+    /// Calls `each` with the cells of each row of a batch, from left to right and as many as there
+    /// are columns.
     ///
     /// # Errors
-    /// Those of the batch and of `each`; when the batch has attributes for which there is no column, because it is not from the log whose
-    /// columns these are.
+    /// Those of the batch and of `each`; when the batch has attributes for which there is no
+    /// column, because it is not from the log whose columns these are.
     pub fn rows(&self, batch: &Batch, mut each: impl FnMut(&[Cell<'_>]) -> Result<(), LogError>) -> Result<Rows, LogError> {
         let mut rows = Rows::default();
         let mut cells = vec![Cell::Missing; self.columns.len()];
@@ -221,7 +232,8 @@ impl Columns {
         Ok(rows)
     }
 
-    /// Puts attributes into their cells, which are all missing. Returns how many values are not as they were.
+    /// Puts attributes into their cells, which are all missing. Returns how many values are not as
+    /// they were.
     fn fill<'a>(&self, attributes: Vec<Attribute<'a>>, places: &FxHashMap<String, usize>, cells: &mut [Cell<'a>]) -> Result<u64, LogError> {
         let mut simplified = 0;
         for attribute in attributes {

@@ -1,9 +1,11 @@
 //! gz on all processors: bytes in, one gzip member out (RFC 1952).
 //!
-//! What is written is cut into pieces of one size, each is deflated for itself on some thread and ends on a byte (a sync flush), so that
-//! the pieces in their order are one deflate stream. The checksum of the whole comes out of those of the pieces. One member and not
-//! several, because process_mining and some readers in Java stop after the first. No name and no time are in the header, and pieces
-//! are cut by their size alone: the same bytes in give the same bytes out, on any machine and however they arrive.
+//! What is written is cut into pieces of one size, each is deflated for itself on some thread and
+//! ends on a byte (a sync flush), so that the pieces in their order are one deflate stream. The
+//! checksum of the whole comes out of those of the pieces. One member and not several, because
+//! process_mining and some readers in Java stop after the first. No name and no time are in the
+//! header, and pieces are cut by their size alone: the same bytes in give the same bytes out, on
+//! any machine and however they arrive.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -15,11 +17,13 @@ use flate2::{Compress, Compression, Crc, FlushCompress};
 
 use crate::error::LogError;
 
-/// How much is deflated at a time. The window of deflate is 32 KiB: what a piece loses by not seeing the one before is small against this.
+/// How much is deflated at a time. The window of deflate is 32 KiB: what a piece loses by not
+/// seeing the one before is small against this.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Measured on XES with zlib-rs, one thread, MB/s of text and size of the result: 1: 1450, 9.7 %; 2: 990, 7.4 %; 3: 740, 6.7 %; 4: 560, 6.0 %;
-/// 5: 530, 5.6 %; 6: 310, 5.5 %. A piece that sees the end of the one before is less than 1 % smaller.
+/// Measured on XES with zlib-rs, one thread, MB/s of text and size of the result: 1: 1450, 9.7 %;
+/// 2: 990, 7.4 %; 3: 740, 6.7 %; 4: 560, 6.0 %; 5: 530, 5.6 %; 6: 310, 5.5 %. A piece that sees the
+/// end of the one before is less than 1 % smaller.
 const LEVEL: u32 = 5;
 
 /// Magic, deflate, no flags, no time, no hint, unknown system.
@@ -28,7 +32,8 @@ const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 /// A final block without content, which ends the stream of blocks.
 const LAST_BLOCK: [u8; 2] = [3, 0];
 
-/// Calls `content` with something to write to and writes what it wrote as gz. The caller flushes `out`.
+/// Calls `content` with something to write to and writes what it wrote as gz. The caller flushes
+/// `out`.
 ///
 /// # Errors
 /// The first of `content` or `out`.
@@ -163,7 +168,8 @@ impl Write for Encoder<'_> {
         Ok(taken)
     }
 
-    /// Does nothing: to flush a piece that is not full would make the bytes depend on when it was asked for.
+    /// Does nothing: to flush a piece that is not full would make the bytes depend on when it was
+    /// asked for.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

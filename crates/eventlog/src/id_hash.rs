@@ -1,7 +1,7 @@
 //! What stands for an id where many ids are kept: 16 bytes, however long it is.
 //!
-//! SipHash with two constant keys. By chance, two of a billion ids have the same hash once in 10^20 files; a file made for it would need
-//! 2^64 tries and would gain a wrong finding about itself.
+//! SipHash with two constant keys. By chance, two of a billion ids have the same hash once in 10^20
+//! files; a file made for it would need 2^64 tries and would gain a wrong finding about itself.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,4 +1,5 @@
-//! What a log is to a writer: something that can be walked through, more than once, in an order that does not change.
+//! What a log is to a writer: something that can be walked through, more than once, in an order
+//! that does not change.
 
 use crate::attribute::{Attribute, ValueType};
 use crate::error::LogError;
@@ -27,8 +28,9 @@ pub struct Types {
 
 /// An object-centric log: OCEL 2.0 without its file.
 ///
-/// Every record's type is in [`ObjectLog::types`], with all attributes that it has, whose values are of the declared types; ids are unique among objects and among events, and every
-/// relation leads to an object that there is.
+/// Every record's type is in [`ObjectLog::types`], with all attributes that it has, whose values
+/// are of the declared types; ids are unique among objects and among events, and every relation
+/// leads to an object that there is.
 pub trait ObjectLog: Sync {
     /// Its types.
     fn types(&self) -> &Types;
@@ -84,8 +86,10 @@ pub struct CaseHeader {
 pub trait CaseLog: Sync {
     /// What holds for all traces.
     fn header(&self) -> &CaseHeader;
-    /// [`Record::Trace`](crate::Record::Trace), then its [`Record::CaseEvent`](crate::Record::CaseEvent)s, then
-    /// [`Record::TraceEnd`](crate::Record::TraceEnd), for each trace. A trace can go over several batches.
+    /// [`Record::Trace`](crate::Record::Trace), then its
+    /// [`Record::CaseEvent`](crate::Record::CaseEvent)s, then
+    /// [`Record::TraceEnd`](crate::Record::TraceEnd), for each trace. A trace can go over several
+    /// batches.
     fn traces(&self) -> Batches<'_>;
 }
 
@@ -104,12 +108,14 @@ pub struct Counts {
     pub object_relations: u64,
     /// Characters that the format cannot carry and that were written visibly instead (`\x01`).
     pub replaced_characters: u64,
-    /// Values that the format cannot carry as they are: nested attributes and lists outside of XES, numbers that are not finite in
-    /// JSON, times cut; in SQLite also attributes whose columns are called otherwise.
+    /// Values that the format cannot carry as they are: nested attributes and lists outside of XES,
+    /// numbers that are not finite in JSON, times cut; in SQLite also attributes whose columns are
+    /// called otherwise.
     pub simplified_values: u64,
     /// Records that say the same as one before and that the format cannot hold twice.
     pub repeated: u64,
-    /// Traces that got a name in a table, because they had none or that of an earlier one ([`crate::case_names`]).
+    /// Traces that got a name in a table, because they had none or that of an earlier one
+    /// ([`crate::case_names`]).
     pub renamed_cases: u64,
 }
 

@@ -1,14 +1,16 @@
 //! Attributes with attributes inside, as text: for the formats that have only plain values.
 //!
-//! In goes an XES attribute that is a list, a container or has children; out comes one JSON object with everything that it holds:
+//! In goes an XES attribute that is a list, a container or has children; out comes one JSON object
+//! with everything that it holds:
 //!
 //! ```json
 //! {"type":"list","values":[{"key":"io:file","type":"string","value":"/a","children":[{"key":"io:read_bytes","type":"integer","value":5}]}]}
 //! ```
 //!
-//! `type` is `string`, `time`, `integer`, `float`, `boolean`, `id`, `list` or `container`; `value` is missing in the last two. Times
-//! are RFC 3339 in UTC, numbers are JSON numbers, and those that are not finite the texts `NaN`, `INF` and `-INF`. So nothing is lost,
-//! and whoever wants it can get at it; the writers count such values as simplified all the same.
+//! `type` is `string`, `time`, `integer`, `float`, `boolean`, `id`, `list` or `container`; `value`
+//! is missing in the last two. Times are RFC 3339 in UTC, numbers are JSON numbers, and those that
+//! are not finite the texts `NaN`, `INF` and `-INF`. So nothing is lost, and whoever wants it can
+//! get at it; the writers count such values as simplified all the same.
 
 use std::borrow::Cow;
 
@@ -92,7 +94,8 @@ pub(crate) fn value_text(value: &Value<'_>) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// Appends a plain value as JSON. Returns whether it could not be written as what it is: a number that is not finite.
+/// Appends a plain value as JSON. Returns whether it could not be written as what it is: a number
+/// that is not finite.
 pub(crate) fn plain(value: &Value<'_>, out: &mut Vec<u8>) -> bool {
     match value {
         Value::String(text) | Value::Id(text) => json_text(text, out),

@@ -1,8 +1,9 @@
 //! Formatting on all processors, output in order.
 //!
-//! One thread walks through the log, as many as the machine has format its batches, and the calling thread takes what they made in the
-//! order of the log. What waits between them is bounded: a few dozen batches of the usual size, and of larger ones, which have a single
-//! large record, one after the other. A thread that panics ends the work with an error.
+//! One thread walks through the log, as many as the machine has format its batches, and the calling
+//! thread takes what they made in the order of the log. What waits between them is bounded: a few
+//! dozen batches of the usual size, and of larger ones, which have a single large record, one after
+//! the other. A thread that panics ends the work with an error.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +21,8 @@ const LARGE_BYTES: usize = 8 * BATCH_BYTES;
 /// Calls `format` for each batch on some thread and `take` with each result on this one, in order.
 ///
 /// # Errors
-/// The first in the order of the log, of the batches, of `format` or of `take`; [`LogError::Worker`] when `format` or the log panicked.
+/// The first in the order of the log, of the batches, of `format` or of `take`;
+/// [`LogError::Worker`] when `format` or the log panicked.
 pub fn in_order<T: Send>(
     batches: Batches<'_>,
     format: impl Fn(&Batch) -> Result<T, LogError> + Sync,

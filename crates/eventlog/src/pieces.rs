@@ -1,7 +1,8 @@
 //! Batches in, pieces of text out: what the writers of text formats have in common.
 //!
-//! Each batch becomes one piece of bytes on some thread; the pieces come back in the order of the log. Their memory is used again, so
-//! that the system does not have to clear new pages for every piece; that of a large one is given back.
+//! Each batch becomes one piece of bytes on some thread; the pieces come back in the order of the
+//! log. Their memory is used again, so that the system does not have to clear new pages for every
+//! piece; that of a large one is given back.
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -14,8 +15,8 @@ use crate::record::{BATCH_BYTES, Batch};
 /// Pieces of more bytes are rare, and their memory is not kept.
 const KEPT_BYTES: usize = 16 * BATCH_BYTES;
 
-/// Calls `format` for each batch on some thread, with an empty buffer to fill, and `take` on this one with the piece and what `format`
-/// said about it, in order.
+/// Calls `format` for each batch on some thread, with an empty buffer to fill, and `take` on this
+/// one with the piece and what `format` said about it, in order.
 pub(crate) fn each<T: Send>(
     batches: Batches<'_>,
     format: impl Fn(&Batch, &mut Vec<u8>) -> Result<T, LogError> + Sync,
@@ -40,7 +41,8 @@ pub(crate) fn each<T: Send>(
     })
 }
 
-/// Writes all pieces, without the first `skipped` bytes of the first that is not empty: those are the separator between records.
+/// Writes all pieces, without the first `skipped` bytes of the first that is not empty: those are
+/// the separator between records.
 pub(crate) fn write(
     batches: Batches<'_>,
     out: &mut dyn Write,

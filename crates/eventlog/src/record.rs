@@ -1,7 +1,8 @@
 //! Records of a log, and batches of them in one piece of memory.
 //!
-//! A batch is what goes from thread to thread, through a merge, and to a temporary file and back: lengths as variable-length integers
-//! (seven bits a byte, lowest first), text as UTF-8. The form is internal and never outlives a run.
+//! A batch is what goes from thread to thread, through a merge, and to a temporary file and back:
+//! lengths as variable-length integers (seven bits a byte, lowest first), text as UTF-8. The form
+//! is internal and never outlives a run.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,7 +26,8 @@ pub struct Object<'a> {
     pub id: Cow<'a, str>,
     /// Its type.
     pub kind: Cow<'a, str>,
-    /// Attributes; one that changes stands once for each of its values, in the order of their times.
+    /// Attributes; one that changes stands once for each of its values, in the order of their
+    /// times.
     pub attributes: Vec<Attribute<'a>>,
     /// To other objects.
     pub relations: Vec<Relation<'a>>,
@@ -268,7 +270,8 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Appends an encoded event that has no id yet, with one. `false`, and nothing appended, when the bytes are not those of such an event.
+/// Appends an encoded event that has no id yet, with one. `false`, and nothing appended, when the
+/// bytes are not those of such an event.
 pub fn give_event_id(bytes: &[u8], id: &str, out: &mut Vec<u8>) -> bool {
     let [EVENT, 0, rest @ ..] = bytes else { return false };
     out.push(EVENT);
@@ -287,7 +290,8 @@ pub(crate) fn is_trace(bytes: &[u8]) -> bool {
 pub struct Batch {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// The bytes of the trace that the first record is in the middle of, or nothing. They are shared by all batches of the trace.
+    /// The bytes of the trace that the first record is in the middle of, or nothing. They are
+    /// shared by all batches of the trace.
     open_trace: Option<Arc<[u8]>>,
 }
 

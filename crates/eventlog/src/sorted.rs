@@ -1,4 +1,5 @@
-//! Records of a log in external sorts ([`flowmine_spill`]): put in with a key, taken out as batches.
+//! Records of a log in external sorts ([`flowmine_spill`]): put in with a key, taken out as
+//! batches.
 
 use flowmine_spill::{Sorted, Sorter, SpillError};
 

@@ -1,11 +1,12 @@
-//! Times in the formats of logs: RFC 3339 written fast and without loss, and what logs of others write, read.
+//! Times in the formats of logs: RFC 3339 written fast and without loss, and what logs of others
+//! write, read.
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime};
 
 const DAY_S: i64 = 86_400;
 
-/// Appends a moment (UTC nanoseconds since 1970) as `2026-11-20T13:04:05`, then as many fractional digits as it needs (0, 3, 6 or 9, and at least
-/// `digits`), then `zone`.
+/// Appends a moment (UTC nanoseconds since 1970) as `2026-11-20T13:04:05`, then as many fractional
+/// digits as it needs (0, 3, 6 or 9, and at least `digits`), then `zone`.
 pub fn write(ns: i64, digits: usize, zone: &str, out: &mut Vec<u8>) {
     write_with(ns, b'T', digits, zone, out);
 }
@@ -48,7 +49,8 @@ pub fn write_with(ns: i64, between: u8, digits: usize, zone: &str, out: &mut Vec
     out.extend_from_slice(zone.as_bytes());
 }
 
-/// A moment as RFC 3339 in UTC, with nothing cut: `2026-11-20T13:04:05.5Z` has three digits, `…05Z` none.
+/// A moment as RFC 3339 in UTC, with nothing cut: `2026-11-20T13:04:05.5Z` has three digits, `…05Z`
+/// none.
 pub fn rfc3339(ns: i64) -> String {
     let mut out = Vec::with_capacity(30);
     write(ns, 0, "Z", &mut out);
@@ -81,8 +83,9 @@ pub enum NotATime {
     Range,
 }
 
-/// Reads RFC 3339 with any offset, also written `+0100` or `+01`; the same with a space instead of `T`; without a zone it is UTC; a date alone is its
-/// midnight, and the hour 24 the midnight at the end of the day.
+/// Reads RFC 3339 with any offset, also written `+0100` or `+01`; the same with a space instead of
+/// `T`; without a zone it is UTC; a date alone is its midnight, and the hour 24 the midnight at the
+/// end of the day.
 ///
 /// # Errors
 /// When the text is no time or one that does not fit.
@@ -122,8 +125,9 @@ fn unusual(text: &str) -> Result<i64, NotATime> {
     in_range(date.and_hms_opt(0, 0, 0).and_then(|time| time.and_utc().timestamp_nanos_opt()))
 }
 
-/// Reads `2026-11-20T14:02:50`, then a fraction of up to nine digits or none, then `Z`, an offset or nothing. What is not of this form, is no time
-/// of an ordinary day or does not fit is left to the rest of [`parse`].
+/// Reads `2026-11-20T14:02:50`, then a fraction of up to nine digits or none, then `Z`, an offset
+/// or nothing. What is not of this form, is no time of an ordinary day or does not fit is left to
+/// the rest of [`parse`].
 pub(crate) fn usual(text: &[u8]) -> Option<i64> {
     let number = |at: usize, digits: usize| {
         let digits = text.get(at..at + digits)?;

@@ -1,10 +1,12 @@
 //! Text in XML: what is markup is escaped, what XML 1.0 cannot carry is written visibly.
 //!
-//! Newline, tab and carriage return become character references, so that they survive the normalisation of attribute values. What
-//! XML cannot carry at all (most control characters, U+FFFE, U+FFFF) is written as `\xNN`, byte by byte of its UTF-8: the form in
-//! which the rest of flowmine keeps bytes that are no text, in which a literal `\x` is written `\x5cx`.
+//! Newline, tab and carriage return become character references, so that they survive the
+//! normalisation of attribute values. What XML cannot carry at all (most control characters,
+//! U+FFFE, U+FFFF) is written as `\xNN`, byte by byte of its UTF-8: the form in which the rest of
+//! flowmine keeps bytes that are no text, in which a literal `\x` is written `\x5cx`.
 
-/// Appends a text as it stands between double quotes or tags. Returns how many characters had to be replaced.
+/// Appends a text as it stands between double quotes or tags. Returns how many characters had to be
+/// replaced.
 pub fn escape(text: &str, out: &mut Vec<u8>) -> u64 {
     let bytes = text.as_bytes();
     let mut done = 0;

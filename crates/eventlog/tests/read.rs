@@ -1,4 +1,5 @@
-//! The readers of files of others: what comes out of each fixture, with what is said about it, or why and where it is refused.
+//! The readers of files of others: what comes out of each fixture, with what is said about it, or
+//! why and where it is refused.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -338,7 +339,8 @@ start e1 at 1795179845500000000 n=Integer(5) ok=Boolean(true) at=Time(0) x=Float
     assert_eq!(lines("all_constructs.sqlite"), expected.replace("LONG", &"l".repeat(600)));
 }
 
-/// Found by fuzzing: what the file calls its types and ids, with line ends and escape sequences, stood in messages as it was.
+/// Found by fuzzing: what the file calls its types and ids, with line ends and escape sequences,
+/// stood in messages as it was.
 #[test]
 fn hostile_names_in_sqlite_are_shown_harmlessly() {
     // [`Lines`] looks at each finding.

@@ -1,7 +1,9 @@
-//! What is written is read back: random small logs of hostile text, extreme numbers and times through every writer and our own readers.
+//! What is written is read back: random small logs of hostile text, extreme numbers and times
+//! through every writer and our own readers.
 //!
-//! What comes back equals what was written, but for what the writers' documentation says that a format cannot carry. That is written down
-//! here once more, in [`Form`] and the functions that use it, and each such change has to be in the [`Counts`]. The checks find no error in any file.
+//! What comes back equals what was written, but for what the writers' documentation says that a
+//! format cannot carry. That is written down here once more, in [`Form`] and the functions that use
+//! it, and each such change has to be in the [`Counts`]. The checks find no error in any file.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -233,7 +235,8 @@ fn records() -> impl Strategy<Value = Vec<RawRecord>> {
     vec((text(), any::<Index>(), time(), vec(raw(), 0..5), vec((any::<Index>(), text()), 0..4)), 0..6)
 }
 
-/// Ids are unique, and stay so in XML. With `clean`, what the formats or their checks do not allow twice is there once.
+/// Ids are unique, and stay so in XML. With `clean`, what the formats or their checks do not allow
+/// twice is there once.
 fn object_log() -> impl Strategy<Value = (Log, bool)> {
     (types(), types(), records(), records(), any::<bool>(), 1..5_usize).prop_map(
         |(event_types, object_types, objects, events, clean, cut)| {
@@ -423,7 +426,8 @@ impl Carried {
         all
     }
 
-    /// The attributes of a record of this type: in SQLite in the order of the columns, each value in its place.
+    /// The attributes of a record of this type: in SQLite in the order of the columns, each value
+    /// in its place.
     fn attributes(&mut self, attributes: &[Attribute<'static>], def: &TypeDef, columns: &[String], is_event: bool) -> Attributes {
         let mut all = Vec::new();
         for one in attributes {

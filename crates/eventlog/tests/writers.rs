@@ -1,5 +1,5 @@
-//! The writers of text formats: small logs of hostile text against the bytes they must become, and large ones that are cut in
-//! different places.
+//! The writers of text formats: small logs of hostile text against the bytes they must become, and
+//! large ones that are cut in different places.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
@@ -18,7 +18,8 @@ use quick_xml::events::Event as Xml;
 /// A second: 2026-11-20T13:04:05Z.
 const T: i64 = 1_795_179_845_000_000_000;
 
-/// The attribute's value of the end of CDATA, markup, controls, a noncharacter, an emoji and a mark that turns the direction of text.
+/// The attribute's value of the end of CDATA, markup, controls, a noncharacter, an emoji and a mark
+/// that turns the direction of text.
 const HOSTILE: &str = "]]>&<b a='\"'>\n\t\r\u{0}\u{1}\u{fffe}😀\u{200f}";
 
 struct Cut {
@@ -631,7 +632,8 @@ fn what_is_refused() {
     }
 }
 
-/// Reads the document to its end and resolves what stands in it, with all the checks that the parser has.
+/// Reads the document to its end and resolves what stands in it, with all the checks that the
+/// parser has.
 fn well_formed(text: &str) {
     let mut reader = quick_xml::Reader::from_str(text);
     reader.config_mut().enable_all_checks(true);

@@ -1,4 +1,5 @@
-//! Prints what the eBPF backend sees: `bpf_dump [syscalls|vfs-fentry|vfs-kprobe] [--totals] [--seconds N] [--ring BYTES] [--quiet] [--facts] [-- COMMAND…]`.
+//! Prints what the eBPF backend sees:
+//! `bpf_dump [syscalls|vfs-fentry|vfs-kprobe] [--totals] [--seconds N] [--ring BYTES] [--quiet] [--facts] [-- COMMAND…]`.
 //! With a command it follows that one; without, the whole host.
 
 use std::ffi::OsString;

@@ -1,4 +1,5 @@
-//! Taking a hash table out of the kernel many entries at a time (`BPF_MAP_LOOKUP_AND_DELETE_BATCH`, since 5.6), because one at a time is three calls an entry.
+//! Taking a hash table out of the kernel many entries at a time (`BPF_MAP_LOOKUP_AND_DELETE_BATCH`,
+//! since 5.6), because one at a time is three calls an entry.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};

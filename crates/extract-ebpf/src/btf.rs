@@ -1,5 +1,6 @@
-//! Types of the kernel, and of our own object, as BTF has them (Documentation/bpf/btf.rst): which functions there are, how their arguments are called, and where a member
-//! of a structure stands in the bytes.
+//! Types of the kernel, and of our own object, as BTF has them (Documentation/bpf/btf.rst): which
+//! functions there are, how their arguments are called, and where a member of a structure stands in
+//! the bytes.
 //!
 //! In: the bytes. Refused: what is not BTF or is cut, as a whole.
 
@@ -115,7 +116,8 @@ impl<'b> Btf<'b> {
         (0..count).map(|n| Some((self.word(at + 12 + 8 * n)? as usize, self.word(at + 16 + 8 * n)?))).collect()
     }
 
-    /// Which structures the arguments of a tracepoint's handler point to, `None` for what is no pointer to one. The first argument, which is the handler's own, is left out.
+    /// Which structures the arguments of a tracepoint's handler point to, `None` for what is no
+    /// pointer to one. The first argument, which is the handler's own, is left out.
     pub fn tracepoint_structures(&self, name: &str) -> Option<Vec<Option<&'b [u8]>>> {
         let at = self.of_kind(self.tracepoint(name)?, TYPEDEF)?;
         let pointer = self.of_kind(self.word(at + 8)?, PTR)?;

@@ -1,4 +1,5 @@
-//! Which system calls the kernel side looks at, by their numbers on this architecture: the table in `bpf/settings.h` is made of this.
+//! Which system calls the kernel side looks at, by their numbers on this architecture: the table in
+//! `bpf/settings.h` is made of this.
 
 use flowmine_trace::record::Op;
 
@@ -148,8 +149,9 @@ pub fn table(ops: &[Op]) -> [u8; NUMBERS] {
     table
 }
 
-/// Calls of 32-bit programs, which a 64-bit kernel knows by numbers of their own, as in `bpf/settings.h`: those that name files, and those whose first argument is a
-/// descriptor. They are counted, not decoded. Mappings and dup2 are left out: they move no bytes.
+/// Calls of 32-bit programs, which a 64-bit kernel knows by numbers of their own, as in
+/// `bpf/settings.h`: those that name files, and those whose first argument is a descriptor. They
+/// are counted, not decoded. Mappings and dup2 are left out: they move no bytes.
 ///
 /// Linux: arch/x86/entry/syscalls/syscall_32.tbl, arch/arm/tools/syscall.tbl.
 #[cfg(target_arch = "x86_64")]

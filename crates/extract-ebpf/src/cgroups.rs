@@ -1,7 +1,8 @@
 //! Control groups: which id is which path, in each hierarchy (cgroups(7)).
 //!
-//! In: `/proc/self/mountinfo`, `/proc/cgroups` and the mounted hierarchies below a root folder, and later what the kernel tells of new groups. Out: paths by the id that
-//! the kernel uses, which is the inode number of the group's directory. A hierarchy that is not mounted here has no paths.
+//! In: `/proc/self/mountinfo`, `/proc/cgroups` and the mounted hierarchies below a root folder, and
+//! later what the kernel tells of new groups. Out: paths by the id that the kernel uses, which is
+//! the inode number of the group's directory. A hierarchy that is not mounted here has no paths.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +14,8 @@ use rustc_hash::FxHashMap;
 
 /// After so many groups those that are gone are forgotten.
 const KNOWN_GROUPS: usize = 1 << 18;
-/// A tree is not followed deeper; the kernel's own limit (`cgroup.max.depth`) is seldom set, but paths end at PATH_MAX.
+/// A tree is not followed deeper; the kernel's own limit (`cgroup.max.depth`) is seldom set, but
+/// paths end at PATH_MAX.
 const DEPTH: usize = 64;
 
 /// One hierarchy that is mounted here.
@@ -96,7 +98,8 @@ impl Cgroups {
         self.paths.get(&(hierarchy.number, id)).map(Vec::as_slice)
     }
 
-    /// The hierarchy, the id and the depth below the hierarchy's root of a group's directory; `None` when it is none.
+    /// The hierarchy, the id and the depth below the hierarchy's root of a group's directory;
+    /// `None` when it is none.
     pub fn of_directory(&self, directory: &Path) -> Option<(&Hierarchy, u64, u32)> {
         let id = fs::metadata(directory).ok()?.ino();
         let directory = fs::canonicalize(directory).ok()?;
@@ -127,8 +130,8 @@ fn walk(directory: &Path, path: &[u8], hierarchy: i32, paths: &mut FxHashMap<(i3
     }
 }
 
-/// Which group a mount shows. Seen from a cgroup namespace, as in a container, the root of the hierarchy is `/../..` (cgroup_namespaces(7)); its inode number
-/// is always 1.
+/// Which group a mount shows. Seen from a cgroup namespace, as in a container, the root of the
+/// hierarchy is `/../..` (cgroup_namespaces(7)); its inode number is always 1.
 fn shown(point: &Path, told: &[u8]) -> Vec<u8> {
     let from_inside = told.starts_with(b"/..") && fs::metadata(point).is_ok_and(|metadata| metadata.ino() == 1);
     if from_inside { b"/".to_vec() } else { told.to_vec() }

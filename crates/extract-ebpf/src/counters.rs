@@ -1,7 +1,8 @@
 //! What the kernel side counted, and what it lost.
 //!
-//! In: the table of counters as it is read now and then. Out: the sum of all operations that passed the filters, and a [`Loss`] for each kind and processor whose number
-//! of lost records grew, with the interval between the two readings.
+//! In: the table of counters as it is read now and then. Out: the sum of all operations that passed
+//! the filters, and a [`Loss`] for each kind and processor whose number of lost records grew, with
+//! the interval between the two readings.
 
 use flowmine_trace::record::Loss;
 use rustc_hash::FxHashMap;

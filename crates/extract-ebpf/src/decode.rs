@@ -1,7 +1,8 @@
 //! Records of the kernel side in, records of the crate out.
 //!
-//! In: bytes of one record (`bpf/wire.h`), in the order of the ring. Out: [`Record`]s, handed on at once. A record that is shorter than it must be, of an unknown kind, or
-//! with parts that contradict each other is counted as unreadable and left; nothing in it is trusted.
+//! In: bytes of one record (`bpf/wire.h`), in the order of the ring. Out: [`Record`]s, handed on at
+//! once. A record that is shorter than it must be, of an unknown kind, or with parts that
+//! contradict each other is counted as unreadable and left; nothing in it is trusted.
 
 use std::path::Path;
 
@@ -50,7 +51,8 @@ pub fn op_number(op: Op) -> u8 {
     OPS.iter().position(|known| *known == Some(op)).unwrap_or(0) as u8
 }
 
-/// O_LARGEFILE: a 32-bit program's wish that means nothing here, and that 64-bit kernels add by themselves.
+/// O_LARGEFILE: a 32-bit program's wish that means nothing here, and that 64-bit kernels add by
+/// themselves.
 const LARGE_FILE: u32 = 0o100_000;
 
 /// O_TMPFILE without the O_DIRECTORY in it.
@@ -84,12 +86,15 @@ pub struct Decoder {
     host: Host,
     /// Names of the environment variables that are kept.
     environment: Vec<String>,
-    /// Whether paths of this type of file systems are recorded, for operations of which only a path is known.
+    /// Whether paths of this type of file systems are recorded, for operations of which only a path
+    /// is known.
     keeps_type: Box<dyn Fn(&str) -> bool + Send>,
     environments: FxHashMap<ProcessKey, Vec<u8>>,
-    /// Totals that were taken out of the kernel's table, until the records before them have been taken.
+    /// Totals that were taken out of the kernel's table, until the records before them have been
+    /// taken.
     waiting: Vec<Totals>,
-    /// The open files that an address of a struct file has stood for since totals were taken last, the oldest first; the last one it still stands for.
+    /// The open files that an address of a struct file has stood for since totals were taken last,
+    /// the oldest first; the last one it still stands for.
     files: FxHashMap<u64, Vec<Opened>>,
     /// When there are so many, those that are closed are forgotten.
     most_files: usize,
@@ -99,7 +104,8 @@ pub struct Decoder {
     totals: bool,
     /// Records that were not understood.
     pub unreadable: u64,
-    /// Operations that were understood and left out, because their path lies on a file system that is not recorded.
+    /// Operations that were understood and left out, because their path lies on a file system that
+    /// is not recorded.
     pub left_out: u64,
 }
 
@@ -116,14 +122,16 @@ struct Opened {
     closed: bool,
 }
 
-/// Of an address that is used again one more is remembered: the record of its last close may come late.
+/// Of an address that is used again one more is remembered: the record of its last close may come
+/// late.
 const REMEMBERED: usize = 2;
 
 /// So many addresses are remembered before those of closed files are forgotten.
 const ADDRESSES: usize = 1 << 16;
 
 impl Decoder {
-    /// `keeps_type` says whether a type of file systems is recorded; `totals`, whether there will be totals.
+    /// `keeps_type` says whether a type of file systems is recorded; `totals`, whether there will
+    /// be totals.
     pub fn new(host: Host, environment: Vec<String>, totals: bool, keeps_type: Box<dyn Fn(&str) -> bool + Send>) -> Self {
         Decoder {
             host,
@@ -203,8 +211,9 @@ impl Decoder {
         self.forget_closed(take)
     }
 
-    /// Forgets addresses of closed files where there are many, which a trace of days would gather. What is done through another descriptor of such a file, or after a dup, is
-    /// then told of an open file of which no open is known.
+    /// Forgets addresses of closed files where there are many, which a trace of days would gather.
+    /// What is done through another descriptor of such a file, or after a dup, is then told of an
+    /// open file of which no open is known.
     fn forget_closed(&mut self, take: Take<'_>) -> Result<(), TraceError> {
         if self.files.len() < self.most_files {
             return Ok(());
@@ -253,8 +262,9 @@ impl Decoder {
         Ok(number)
     }
 
-    /// The number of the open file that an address stood for at a moment. When it was another file than those that were seen to be opened there, it is an open file
-    /// of which nothing but that is known.
+    /// The number of the open file that an address stood for at a moment. When it was another file
+    /// than those that were seen to be opened there, it is an open file of which nothing but that
+    /// is known.
     fn number_at(&mut self, address: u64, file: FileKey, at_boot_ns: u64, take: Take<'_>) -> Result<u64, TraceError> {
         let all = self.files.get(&address).map_or(&[][..], Vec::as_slice);
         let then = all.iter().rfind(|opened| opened.since_boot_ns <= at_boot_ns).or(all.first());
@@ -437,7 +447,8 @@ impl Decoder {
         true
     }
 
-    /// Pieces come in order, but those of several processes may be mixed; the last one, or the room for them, ends an environment.
+    /// Pieces come in order, but those of several processes may be mixed; the last one, or the room
+    /// for them, ends an environment.
     fn environment(&mut self, bytes: &[u8], take: Take<'_>) -> Result<bool, TraceError> {
         use wire::environment as e;
         let (Some(pid), Some(start_boot_ns), Some(at), Some(piece), Some(last)) =
@@ -645,7 +656,8 @@ fn exit_news(bytes: &[u8]) -> Option<ProcessNews> {
     })
 }
 
-/// The kernel samples user and system time at its ticks and knows the sum of both exactly; it tells the sum divided as the samples are, and so does this.
+/// The kernel samples user and system time at its ticks and knows the sum of both exactly; it tells
+/// the sum divided as the samples are, and so does this.
 fn adjusted(user: u64, system: u64, runtime: u64) -> CpuTime {
     let sampled = u128::from(user) + u128::from(system);
     if runtime == 0 {
@@ -686,7 +698,8 @@ mod tests {
         (key, value)
     }
 
-    /// Numbers of open files as they are told: of operations, of totals (by their inode), and of files of which no open was seen.
+    /// Numbers of open files as they are told: of operations, of totals (by their inode), and of
+    /// files of which no open was seen.
     #[derive(Debug, Default, PartialEq)]
     struct Handles {
         operations: Vec<u64>,
@@ -786,7 +799,8 @@ mod tests {
         assert_eq!((told.unseen, told.gone), (vec![1], vec![1]));
     }
 
-    /// Opens come out of the ring before the sums of what was read: they belong to the open file of their time.
+    /// Opens come out of the ring before the sums of what was read: they belong to the open file of
+    /// their time.
     #[test]
     fn sums_belong_to_the_open_file_of_their_time() {
         let opens =

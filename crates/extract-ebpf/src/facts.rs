@@ -1,6 +1,7 @@
 //! What this kernel and its settings allow, read in one place.
 //!
-//! In: `/proc` and `/sys` below folders that a test can choose, and tries of the real kernel. Out: [`Facts`], plain values; what follows from them is in [`crate::plan`].
+//! In: `/proc` and `/sys` below folders that a test can choose, and tries of the real kernel. Out:
+//! [`Facts`], plain values; what follows from them is in [`crate::plan`].
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,7 +51,8 @@ pub type Try = Result<(), String>;
 pub struct Facts {
     /// Whether the kernel tells its types (`CONFIG_DEBUG_INFO_BTF`).
     pub btf: bool,
-    /// Tracepoints that it has, of [`TRACEPOINTS`], with the structures that their arguments point to.
+    /// Tracepoints that it has, of [`TRACEPOINTS`], with the structures that their arguments point
+    /// to.
     pub tracepoints: BTreeMap<String, Vec<Option<String>>>,
     /// Functions that it has, of [`FUNCTIONS`], with the names of their arguments.
     pub functions: BTreeMap<String, Vec<String>>,
@@ -68,7 +70,8 @@ pub struct Facts {
     pub task_storage: Option<Try>,
     /// The helper that gives the current task with its type.
     pub typed_task: Option<Try>,
-    /// The kernel's function bpf_rdonly_cast, by which an address becomes a typed pointer (since 6.2), and its number.
+    /// The kernel's function bpf_rdonly_cast, by which an address becomes a typed pointer (since
+    /// 6.2), and its number.
     pub cast: Option<(u32, Try)>,
     /// Effective capabilities of this process (capabilities(7)), `CapEff` of `/proc/self/status`.
     pub capabilities: Option<u64>,
@@ -78,7 +81,8 @@ pub struct Facts {
     pub perf_event_paranoid: Option<i32>,
     /// What is chosen of `/sys/kernel/security/lockdown`.
     pub lockdown: Option<String>,
-    /// Limit of locked memory in bytes, which kernels before 5.11 count tables against; `None` when there is no limit.
+    /// Limit of locked memory in bytes, which kernels before 5.11 count tables against; `None` when
+    /// there is no limit.
     pub memlock: Option<u64>,
 }
 

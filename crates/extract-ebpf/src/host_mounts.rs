@@ -1,4 +1,5 @@
-//! The host's mounts, to find where it has a file of a container, also when the container is gone by the time that its records are read.
+//! The host's mounts, to find where it has a file of a container, also when the container is gone
+//! by the time that its records are read.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
@@ -12,7 +13,8 @@ const KNOWN: usize = 65_536;
 #[derive(Debug)]
 pub struct HostMounts {
     table: MountTable,
-    /// As they are, then those that are gone, unless their device number is another file system's by now.
+    /// As they are, then those that are gone, unless their device number is another file system's
+    /// by now.
     known: Vec<Mount>,
 }
 

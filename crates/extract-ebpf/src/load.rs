@@ -1,4 +1,5 @@
-//! Loading programs. The kernel verifies each of them, which takes tens of milliseconds, so several are loaded at a time.
+//! Loading programs. The kernel verifies each of them, which takes tens of milliseconds, so several
+//! are loaded at a time.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -7,7 +8,8 @@ use aya::programs::{Program, ProgramError};
 use aya::{Btf, Ebpf};
 use rustc_hash::FxHashMap;
 
-/// A program of the object, and what it is loaded for: a tracepoint, a function, or what an iterator goes over.
+/// A program of the object, and what it is loaded for: a tracepoint, a function, or what an
+/// iterator goes over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProgramTarget {
     pub(crate) program: String,

@@ -8,7 +8,8 @@ static OBJECT: &[u8] = aya::include_bytes_aligned!("../bpf/iotrace.bpf.o");
 /// A call of this number is one of bpf_rdonly_cast, see `bpf/helpers.h`.
 const CAST: u32 = 0x7e57_0001;
 
-/// The object as a kernel takes it: `cast` is the number of bpf_rdonly_cast in the kernel's types, where it has that.
+/// The object as a kernel takes it: `cast` is the number of bpf_rdonly_cast in the kernel's types,
+/// where it has that.
 pub fn object(task_storage: bool, cast: Option<u32>) -> Vec<u8> {
     let mut bytes = with_flights(task_storage);
     if let Some(function) = cast {
@@ -42,8 +43,9 @@ fn calls(elf: &[u8], number: u32) -> Option<Vec<(usize, u32)>> {
 /// SHF_EXECINSTR.
 const EXECUTABLE: usize = 4;
 
-/// The object with what is kept of a call in task storage, or for kernels without that (before 5.11) in a hash: the attributes of its map `flights` are made those of
-/// `followed`, which is one. Both are types in the object's BTF.
+/// The object with what is kept of a call in task storage, or for kernels without that (before
+/// 5.11) in a hash: the attributes of its map `flights` are made those of `followed`, which is one.
+/// Both are types in the object's BTF.
 fn with_flights(task_storage: bool) -> Vec<u8> {
     let mut bytes = OBJECT.to_vec();
     if !task_storage && let Some(changes) = as_hash(OBJECT) {

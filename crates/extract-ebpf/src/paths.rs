@@ -1,12 +1,15 @@
-//! Paths out of what the kernel side tells of them: names from the leaf up, strings as a program gave them, and where its root was met.
+//! Paths out of what the kernel side tells of them: names from the leaf up, strings as a program
+//! gave them, and where its root was met.
 //!
-//! In: the parts of a record's tail and the host's mounts. Out: the path as the host sees it and as the process sees it. Refused: a path that was cut or could
-//! not be read is unknown, never a part of one.
+//! In: the parts of a record's tail and the host's mounts. Out: the path as the host sees it and as
+//! the process sees it. Refused: a path that was cut or could not be read is unknown, never a part
+//! of one.
 
 use crate::host_mounts::HostMounts;
 use crate::wire::{TailPart, part_flag};
 
-/// A place in the tree of files: as the host sees it and as the process sees it; `None` where that is not known.
+/// A place in the tree of files: as the host sees it and as the process sees it; `None` where that
+/// is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
     /// As the host sees it.
@@ -24,7 +27,8 @@ impl Place {
     }
 }
 
-/// Names from the leaf up, each ended by a NUL, to a path from the top. `None` when the last name is not ended.
+/// Names from the leaf up, each ended by a NUL, to a path from the top. `None` when the last name
+/// is not ended.
 fn from_leaf(names: &[u8]) -> Option<Vec<u8>> {
     let Some(names) = names.strip_suffix(b"\0") else {
         return if names.is_empty() { Some(b"/".to_vec()) } else { None };
@@ -62,11 +66,14 @@ pub fn place(part: &TailPart<'_>, inner: Option<&TailPart<'_>>, mounts: &mut Hos
     Place { host, process, foreign }
 }
 
-/// A string that a program gave, from the place where it begins: its working directory, a directory's descriptor or its root.
+/// A string that a program gave, from the place where it begins: its working directory, a
+/// directory's descriptor or its root.
 ///
-/// Leading `..` are followed up that place, which is exact because it has no symbolic links in it. A `..` behind a name stays as it is: the name may be a
-/// symbolic link, so only the kernel knows where it goes. Links on the way are not followed either; the path still names the file, as the program did.
-/// Under the mounts of a container only a single name can be told as the host sees it, because a mount may lie behind each `/`.
+/// Leading `..` are followed up that place, which is exact because it has no symbolic links in it.
+/// A `..` behind a name stays as it is: the name may be a symbolic link, so only the kernel knows
+/// where it goes. Links on the way are not followed either; the path still names the file, as the
+/// program did. Under the mounts of a container only a single name can be told as the host sees it,
+/// because a mount may lie behind each `/`.
 pub fn given(start: &Place, string: &[u8]) -> Place {
     let mut host = start.host.clone();
     let mut process = start.process.clone();

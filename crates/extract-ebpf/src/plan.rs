@@ -41,7 +41,8 @@ pub struct Layout {
     pub truncate_dentry: u8,
     /// Position of the request among the arguments of the submission tracepoint of io_uring.
     pub submit_request: u8,
-    /// What the completion tracepoint tells: 0 only user data, 1 the request, 2 the request and the completion.
+    /// What the completion tracepoint tells: 0 only user data, 1 the request, 2 the request and the
+    /// completion.
     pub complete_form: u8,
     /// sched_process_exit tells whether the thread group is dead.
     pub exit_tells_group: bool,
@@ -81,8 +82,9 @@ pub struct Need {
     pub later: bool,
 }
 
-/// Capabilities that this backend uses. After start none of them is needed for what the kernel sends: the ring is mapped memory and tables are read through descriptors that
-/// are open; but since 5.8 changing a table by bpf(2) takes CAP_BPF where unprivileged use is off.
+/// Capabilities that this backend uses. After start none of them is needed for what the kernel
+/// sends: the ring is mapped memory and tables are read through descriptors that are open; but
+/// since 5.8 changing a table by bpf(2) takes CAP_BPF where unprivileged use is off.
 pub const NEEDS: &[Need] = &[
     Need { capability: capability::BPF, name: "CAP_BPF", why: "loads programs, makes and reads tables", later: true },
     Need {
@@ -106,10 +108,12 @@ pub const NEEDS: &[Need] = &[
     Need { capability: capability::DAC_READ_SEARCH, name: "CAP_DAC_READ_SEARCH", why: "walks the folders of control groups", later: false },
 ];
 
-/// Those that are used when the program has them by its file: none that opens files or processes of others.
+/// Those that are used when the program has them by its file: none that opens files or processes of
+/// others.
 pub const LENT: &[u32] = &[capability::BPF, capability::PERFMON, capability::SYS_RESOURCE];
 
-/// What is loaded here, or why nothing can be. `wanted` asks for hooks; without it the best are taken.
+/// What is loaded here, or why nothing can be. `wanted` asks for hooks; without it the best are
+/// taken.
 ///
 /// # Errors
 /// Sentences, one for each thing that is missing.

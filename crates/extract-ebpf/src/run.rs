@@ -14,8 +14,10 @@ use flowmine_trace::{Options, Recorder, TraceError};
 
 use crate::{Extras, NEEDS, Plan, Tracer};
 
-/// Traces `command` and what it starts until it has ended, or without one everything that the filters leave, or commands that ask for it ([`Options::serve`]), until `stop`. When everything is attached and what runs
-/// is read in, `begun` gets the tracer: from then on nothing is missed but what [`Tracer::refused`] names.
+/// Traces `command` and what it starts until it has ended, or without one everything that the
+/// filters leave, or commands that ask for it ([`Options::serve`]), until `stop`. When everything
+/// is attached and what runs is read in, `begun` gets the tracer: from then on nothing is missed
+/// but what [`Tracer::refused`] names.
 ///
 /// # Errors
 /// When the kernel refuses, the command cannot be started, or the dataset cannot be written.

@@ -1,7 +1,10 @@
-//! What `/proc` says of processes that ran before tracing began, beside what the kernel side says: their command lines and environments, which the kernel side
-//! cannot read of another process. `/proc` may meanwhile speak of another process of the same number, so its start time is compared.
+//! What `/proc` says of processes that ran before tracing began, beside what the kernel side says:
+//! their command lines and environments, which the kernel side cannot read of another process.
+//! `/proc` may meanwhile speak of another process of the same number, so its start time is
+//! compared.
 //!
-//! Who reads the memory of a process that hangs with it locked hangs too (mmap_read_lock in the kernel's mm/memory.c), so that is done by a thread that can be left behind.
+//! Who reads the memory of a process that hangs with it locked hangs too (mmap_read_lock in the
+//! kernel's mm/memory.c), so that is done by a thread that can be left behind.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -10,13 +13,15 @@ use flowmine_trace::proc::Proc;
 use flowmine_trace::proc::facts::{arguments, chosen};
 use flowmine_trace::record::{ProcessKey, ProcessNews};
 
-/// So many threads may be left behind. What a machine on which more processes hang runs stays unknown.
+/// So many threads may be left behind. What a machine on which more processes hang runs stays
+/// unknown.
 const LEFT_BEHIND: usize = 8;
 
 /// Command line and environment, of the process that was meant.
 type Read = Option<(Vec<u8>, Option<Vec<u8>>)>;
 
-/// Adds command lines and chosen variables, of which each is waited for at most as long as `patience`. `limit` is in bytes of a command line.
+/// Adds command lines and chosen variables, of which each is waited for at most as long as
+/// `patience`. `limit` is in bytes of a command line.
 pub fn add(processes: &mut [Box<ProcessNews>], proc: &Proc, limit: usize, environment: &[String], patience: Duration) {
     let keys: Vec<ProcessKey> = processes.iter().map(|news| news.process).collect();
     let (mut next, mut left_behind) = (0, 0);

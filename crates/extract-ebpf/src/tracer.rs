@@ -1,6 +1,8 @@
-//! The running trace: loads and attaches the kernel side, reads its ring and tables, and hands records on.
+//! The running trace: loads and attaches the kernel side, reads its ring and tables, and hands
+//! records on.
 //!
-//! In: a [`Plan`], [`Options`]. Out: [`Record`]s, in the order of the ring. Refused: filters that the kernel side cannot have.
+//! In: a [`Plan`], [`Options`]. Out: [`Record`]s, in the order of the ring. Refused: filters that
+//! the kernel side cannot have.
 
 use std::fs::File;
 use std::io::Read;
@@ -39,7 +41,8 @@ const PROCESSES: &[(&str, &str)] = &[
     ("cgroup_renamed", "cgroup_rename"),
     ("cgroup_attach", "cgroup_attach_task"),
 ];
-/// Those that tell of what goes past system calls. A kernel has one of the two names of a submission.
+/// Those that tell of what goes past system calls. A kernel has one of the two names of a
+/// submission.
 const BESIDE_CALLS: &[(&str, &str)] = &[
     ("uring_complete", "io_uring_complete"),
     ("uring_submit", "io_uring_submit_req"),
@@ -52,7 +55,8 @@ const CALLS: &[(&str, &str)] = &[("call_exit", "sys_exit"), ("call_enter", "sys_
 const ITERATORS: &[(&str, &str)] = &[("running_process", "task"), ("running_file", "task_file")];
 /// Entries of a table of totals, as in `bpf/maps.h`.
 const TOTALS_ENTRIES: u64 = 65_536;
-/// Values in the table of processes that are followed: with what they start, or only what they start. `bpf/maps.h` has the same.
+/// Values in the table of processes that are followed: with what they start, or only what they
+/// start. `bpf/maps.h` has the same.
 const FOLLOWED: u8 = 1;
 const CHILDREN_FOLLOWED: u8 = 2;
 /// Longest name of a type of file systems that the kernel side compares, with its NUL.
@@ -327,7 +331,8 @@ impl Tracer {
         processes.into_iter().try_for_each(|news| take(&Record::Process(news)))
     }
 
-    /// Records from now on what a process starts, but not itself, and reads in the files that it has open, which they will have.
+    /// Records from now on what a process starts, but not itself, and reads in the files that it
+    /// has open, which they will have.
     ///
     /// # Errors
     /// Those of `take`, and when there is no room for one more.
@@ -356,7 +361,8 @@ impl Tracer {
         link.into_file().map_err(|error| failed(program)(&error))
     }
 
-    /// Waits until a part of the ring is filled, the host's mounts change, `also` can be read or 100 ms are over, and takes what is there. Returns the number of records.
+    /// Waits until a part of the ring is filled, the host's mounts change, `also` can be read or
+    /// 100 ms are over, and takes what is there. Returns the number of records.
     ///
     /// # Errors
     /// Those of `take`.
@@ -383,8 +389,8 @@ impl Tracer {
         Ok(taken)
     }
 
-    /// Takes what is in the rings now; at most as much as they hold, so that a fast writer cannot keep us here. What is told of processes is first: it is known when
-    /// what they did comes.
+    /// Takes what is in the rings now; at most as much as they hold, so that a fast writer cannot
+    /// keep us here. What is told of processes is first: it is known when what they did comes.
     fn drain(&mut self, take: Take<'_>) -> Result<u64, TraceError> {
         let news = drain(&mut self.news, self.news_bytes, &mut self.decoder, take)?;
         Ok(news + drain(&mut self.ring, self.ring_bytes, &mut self.decoder, take)?)
@@ -428,8 +434,9 @@ impl Tracer {
         Ok(())
     }
 
-    /// Takes the totals out of the kernel. The table is changed for the other one first, then the ring is read, because records in it are older than what
-    /// was added up since; an open that is found there ends what was added up for the open file before it.
+    /// Takes the totals out of the kernel. The table is changed for the other one first, then the
+    /// ring is read, because records in it are older than what was added up since; an open that is
+    /// found there ends what was added up for the open file before it.
     fn take_totals(&mut self, take: Take<'_>) -> Result<u64, TraceError> {
         let Some(totals) = &mut self.totals else { return Ok(0) };
         totals.swap()?;
@@ -445,7 +452,8 @@ impl Tracer {
         Ok(taken)
     }
 
-    /// Ends the trace: nothing is attached any more, everything that is there is taken. Returns how many operations the kernel side counted that are not left out here.
+    /// Ends the trace: nothing is attached any more, everything that is there is taken. Returns how
+    /// many operations the kernel side counted that are not left out here.
     ///
     /// # Errors
     /// Those of `take`.
@@ -472,7 +480,8 @@ fn drain(ring: &mut RingBuf<MapData>, at_most: u32, decoder: &mut Decoder, take:
     Ok(taken)
 }
 
-/// Bytes of the ring for what is told of processes. A small ring for operations does not make it small: without it nobody knows whose they were.
+/// Bytes of the ring for what is told of processes. A small ring for operations does not make it
+/// small: without it nobody knows whose they were.
 fn news_bytes(options: &Options) -> u32 {
     (options.ring_bytes / 2).max(8 << 20)
 }
@@ -492,7 +501,8 @@ impl Swapped {
         self.taken.elapsed() >= TOTALS_EVERY || self.fill.get(&0, 0).is_ok_and(|made| made >= TOTALS_ENTRIES / 2)
     }
 
-    /// Lets the kernel add to the other table. The second of [`Swapped::tables`] is then the one to be taken.
+    /// Lets the kernel add to the other table. The second of [`Swapped::tables`] is then the one to
+    /// be taken.
     fn swap(&mut self) -> Result<(), TraceError> {
         self.taken = Instant::now();
         // Returns when no program uses the old one any more.
@@ -588,7 +598,8 @@ impl Settings {
 
 const CGROUP_FILTERS: usize = 16;
 
-/// Inode number of the mount namespace whose view is the host's: that of process 1 where we may see it, otherwise our own.
+/// Inode number of the mount namespace whose view is the host's: that of process 1 where we may see
+/// it, otherwise our own.
 fn mount_namespace(proc: &Path) -> u32 {
     use std::os::unix::fs::MetadataExt;
     let of = |pid: &str| std::fs::metadata(proc.join(pid).join("ns/mnt")).ok();

@@ -1,4 +1,5 @@
-//! Tries with the smallest programs and tables: bpf(2) itself, because only trying tells what a kernel and its settings allow.
+//! Tries with the smallest programs and tables: bpf(2) itself, because only trying tells what a
+//! kernel and its settings allow.
 //!
 //! Every try cleans up after itself; nothing is seen by anybody.
 
@@ -29,7 +30,8 @@ pub enum Attach {
 const NOTHING: [u64; 2] = [0x0000_0000_0000_00b7, 0x0000_0000_0000_0095];
 const GPL: &[u8] = b"GPL\0";
 
-/// The attributes of a call of bpf(2), which is a union that grows with the kernels; what is not set is 0.
+/// The attributes of a call of bpf(2), which is a union that grows with the kernels; what is not
+/// set is 0.
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub(crate) struct Attributes(pub(crate) [u8; 128]);
@@ -71,7 +73,8 @@ fn load(kind: u32, attach: u32, function: u32, code: &[u64]) -> io::Result<Owned
         .call(PROG_LOAD)
 }
 
-/// Loads a program for a function, tracepoint or iterator (the number of its type in the kernel's BTF) and attaches it.
+/// Loads a program for a function, tracepoint or iterator (the number of its type in the kernel's
+/// BTF) and attaches it.
 ///
 /// # Errors
 /// Those of bpf(2).
@@ -94,7 +97,8 @@ pub fn helper(tracepoint: u32, number: u32) -> io::Result<()> {
     load(PROGRAM_TRACING, Attach::Tracepoint as u32, tracepoint, &code).map(drop)
 }
 
-/// Loads a program that gives the current task's address the type `task` by the kernel's function `cast`, at a tracepoint, and reads through it.
+/// Loads a program that gives the current task's address the type `task` by the kernel's function
+/// `cast`, at a tracepoint, and reads through it.
 ///
 /// # Errors
 /// Those of bpf(2).
@@ -111,7 +115,8 @@ pub fn cast(tracepoint: u32, cast: u32, task: u32) -> io::Result<()> {
     load(PROGRAM_TRACING, Attach::Tracepoint as u32, tracepoint, &code).map(drop)
 }
 
-/// Loads a kprobe program and attaches it to a function through a perf event. `pmu` is the number in `/sys/bus/event_source/devices/kprobe/type`.
+/// Loads a kprobe program and attaches it to a function through a perf event. `pmu` is the number
+/// in `/sys/bus/event_source/devices/kprobe/type`.
 ///
 /// # Errors
 /// Those of bpf(2) and perf_event_open(2).

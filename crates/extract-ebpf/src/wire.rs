@@ -1,5 +1,6 @@
-//! Records of the kernel side, as bytes in `bpf/wire.h`: where which field stands. Bytes in, numbers out; a record that is too short for a field reads as
-//! `None` there, and no length that a record tells is trusted.
+//! Records of the kernel side, as bytes in `bpf/wire.h`: where which field stands. Bytes in,
+//! numbers out; a record that is too short for a field reads as `None` there, and no length that a
+//! record tells is trusted.
 
 /// What a record is, its first byte.
 #[allow(missing_docs)]
@@ -104,7 +105,8 @@ fields! {
         wchar: u64 = 64, syscr: u64 = 72, syscw: u64 = 80, read_bytes: u64 = 88, write_bytes: u64 = 96, cancelled: u64 = 104,
         mkdir: u64 = 112, rmdir: u64 = 120, symlink: u64 = 128, readdir: u64 = 136, stat: u64 = 144,
     }
-    /// `struct directory_calls`: what a process that runs did so far; the calls in the order of `wire_exit`.
+    /// `struct directory_calls`: what a process that runs did so far; the calls in the order of
+    /// `wire_exit`.
     directory_calls: "directory_calls", 72 { start: u64 = 0, calls: u64 = 8, }
     /// `struct wire_cgroup_path`.
     cgroup_path: "wire_cgroup_path", 32 { hierarchy: i32 = 4, id: u64 = 8, at: u64 = 16, tail: u32 = 24, }
@@ -151,7 +153,8 @@ pub fn parts(mut tail: &[u8]) -> impl Iterator<Item = TailPart<'_>> {
     })
 }
 
-/// A device number as stat(2) tells it (makedev(3)), from the kernel's own (12 bits of major above 20 of minor).
+/// A device number as stat(2) tells it (makedev(3)), from the kernel's own (12 bits of major above
+/// 20 of minor).
 pub fn device(kernel: u32) -> u64 {
     let (major, minor) = (u64::from(kernel >> 20), u64::from(kernel & 0xf_ffff));
     (major & 0xfff) << 8 | (major & !0xfff) << 32 | (minor & 0xff) | (minor & !0xff) << 12

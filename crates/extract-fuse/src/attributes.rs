@@ -1,4 +1,5 @@
-//! Requests about attributes: stat, chmod, chown, truncate, times, statfs, access, extended attributes, ioctl.
+//! Requests about attributes: stat, chmod, chown, truncate, times, statfs, access, extended
+//! attributes, ioctl.
 
 use flowmine_trace::clock;
 use flowmine_trace::record::{FileKey, Op};
@@ -249,7 +250,8 @@ impl Worker {
         Ok(Answer::Done)
     }
 
-    /// Attribute flags of files (ioctl_iflags(2)); every other control call is one that these files do not have.
+    /// Attribute flags of files (ioctl_iflags(2)); every other control call is one that these files
+    /// do not have.
     pub(crate) fn control(&mut self, request: &Request<'_>) -> Result<Answer, Errno> {
         const GET_FLAGS: u32 = 0x8008_6601;
         const SET_FLAGS: u32 = 0x4008_6602;

@@ -1,8 +1,11 @@
-//! Who asks, and by which system call: the thread of a request, its process, and what `/proc/TID/syscall` says while it waits for our answer.
+//! Who asks, and by which system call: the thread of a request, its process, and what
+//! `/proc/TID/syscall` says while it waits for our answer.
 //!
-//! The protocol tells a thread's number and the piece of work. Which call it came from (read or sendfile, close or exit, the flags of the open)
-//! stands in `/proc/TID/syscall` (proc_pid_syscall(5)); that file, kept open, also notices that a number is used again. It needs the right to
-//! trace the caller, which the tracer of its own child has. Where it is refused, requests are taken as they come.
+//! The protocol tells a thread's number and the piece of work. Which call it came from (read or
+//! sendfile, close or exit, the flags of the open) stands in `/proc/TID/syscall`
+//! (proc_pid_syscall(5)); that file, kept open, also notices that a number is used again. It needs
+//! the right to trace the caller, which the tracer of its own child has. Where it is refused,
+//! requests are taken as they come.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -29,7 +32,8 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Reads the line of `/proc/TID/syscall`; `None` for `running` and what else is no call, or none whose number can be understood.
+    /// Reads the line of `/proc/TID/syscall`; `None` for `running` and what else is no call, or
+    /// none whose number can be understood.
     pub(crate) fn parse(line: &[u8]) -> Option<Self> {
         let mut parts = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
         let number = parts.next()?.parse().ok()?;
@@ -180,7 +184,8 @@ impl Threads {
         self.shards[tid as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread of a request and the call it waits in. Nothing for requests of the kernel and of processes that we cannot see.
+    /// The thread of a request and the call it waits in. Nothing for requests of the kernel and of
+    /// processes that we cannot see.
     pub(crate) fn find(&self, tid: u32, processes: &Processes, reporter: &Reporter) -> Option<(Arc<Thread>, Option<Call>)> {
         if tid == 0 {
             return None;
@@ -264,7 +269,8 @@ impl Threads {
     }
 }
 
-/// Takes out a thread that has asked for nothing lately and is in the middle of nothing. When it asks again it is looked up as if it were new.
+/// Takes out a thread that has asked for nothing lately and is in the middle of nothing. When it
+/// asks again it is looked up as if it were new.
 fn idle(shard: &mut FxHashMap<u32, Arc<Thread>>) -> Option<Arc<Thread>> {
     let can_go = |thread: &Arc<Thread>| {
         // Nobody else gets it but by the table, which is locked.

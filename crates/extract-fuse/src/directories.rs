@@ -1,4 +1,5 @@
-//! Requests about directories. The offsets are those of the file system underneath, so that telldir and seekdir mean what they mean there.
+//! Requests about directories. The offsets are those of the file system underneath, so that telldir
+//! and seekdir mean what they mean there.
 
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::Arc;

@@ -18,15 +18,18 @@ pub struct FuseFacts {
     pub device_opens: bool,
     /// `CAP_SYS_ADMIN` over our own namespaces: a mount namespace needs no user namespace then.
     pub admin: bool,
-    /// How many user namespaces a user may have (`/proc/sys/user/max_user_namespaces`); `None` where the kernel has none.
+    /// How many user namespaces a user may have (`/proc/sys/user/max_user_namespaces`); `None`
+    /// where the kernel has none.
     pub user_namespaces: Option<u64>,
     /// Debian's `kernel.unprivileged_userns_clone`, where there is one.
     pub userns_clone: Option<bool>,
     /// `kernel.apparmor_restrict_unprivileged_userns`, where there is one.
     pub apparmor_restricts: Option<bool>,
-    /// Most pages of a request (`/proc/sys/fs/fuse/max_pages_limit`); `None` before Linux 6.13, where it is 256.
+    /// Most pages of a request (`/proc/sys/fs/fuse/max_pages_limit`); `None` before Linux 6.13,
+    /// where it is 256.
     pub max_pages: Option<u32>,
-    /// `/proc` is that of another PID namespace than ours: whom a number in it stands for is not whom a request names.
+    /// `/proc` is that of another PID namespace than ours: whom a number in it stands for is not
+    /// whom a request names.
     pub foreign_proc: bool,
 }
 
@@ -72,7 +75,8 @@ impl FuseFacts {
         }
     }
 
-    /// Most pages that we ask a request to have: 16 MiB of memory for each serving thread are enough.
+    /// Most pages that we ask a request to have: 16 MiB of memory for each serving thread are
+    /// enough.
     pub fn pages(&self) -> u16 {
         self.max_pages.unwrap_or(256).clamp(32, 4096) as u16
     }

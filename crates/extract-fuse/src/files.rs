@@ -42,7 +42,8 @@ const MOVING: &[libc::c_long] = &[
 /// Calls for which the kernel reads by itself, the head of a program for example.
 const EXECUTING: &[libc::c_long] = &[libc::SYS_execve, libc::SYS_execveat, libc::SYS_finit_module];
 
-/// Calls that read through the page cache: which bytes it asks us for says nothing of what the call read.
+/// Calls that read through the page cache: which bytes it asks us for says nothing of what the call
+/// read.
 const CACHED: &[libc::c_long] =
     &[libc::SYS_sendfile, libc::SYS_splice, libc::SYS_copy_file_range, libc::SYS_readahead, libc::SYS_fadvise64, libc::SYS_madvise];
 
@@ -166,7 +167,8 @@ impl Worker {
         out
     }
 
-    /// Tells of an open. One for exec gives no row, and before Linux 5.7 who asks for the call of a thread in an exec waits for its end.
+    /// Tells of an open. One for exec gives no row, and before Linux 5.7 who asks for the call of a
+    /// thread in an exec waits for its end.
     fn tell_opened(
         request: &Request<'_>,
         id: u64,

@@ -1,4 +1,5 @@
-//! Open files and directories: one for each open file description of the command, with a descriptor of ours on the file underneath.
+//! Open files and directories: one for each open file description of the command, with a descriptor
+//! of ours on the file underneath.
 
 use std::os::fd::RawFd;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +21,8 @@ pub(crate) struct Handle {
     pub(crate) file: FileKey,
     /// Whether rows are made of what is done with it.
     pub(crate) recorded: bool,
-    /// Whether its reads and writes come to us as the program does them, not through the page cache.
+    /// Whether its reads and writes come to us as the program does them, not through the page
+    /// cache.
     pub(crate) direct: bool,
     pub(crate) append: AtomicBool,
     pub(crate) directory: Mutex<Directory>,

@@ -1,11 +1,15 @@
-//! As whom a serving thread acts: as the caller, so that owners, groups, quotas, default ACLs, umask and what is denied are as without the overlay.
+//! As whom a serving thread acts: as the caller, so that owners, groups, quotas, default ACLs,
+//! umask and what is denied are as without the overlay.
 //!
-//! User, group and supplementary groups of setfsuid(2) and the raw setgroups(2) are a thread's own, and so are the capabilities of capset(2) and, after
-//! `unshare(CLONE_FS)`, the umask. What is permitted to the thread stays, so that it can become the next caller; what is effective is never more than
-//! what the caller has itself, and that only in the user namespace in which the overlay is mounted: a capability in another one says nothing of our files.
+//! User, group and supplementary groups of setfsuid(2) and the raw setgroups(2) are a thread's own,
+//! and so are the capabilities of capset(2) and, after `unshare(CLONE_FS)`, the umask. What is
+//! permitted to the thread stays, so that it can become the next caller; what is effective is never
+//! more than what the caller has itself, and that only in the user namespace in which the overlay
+//! is mounted: a capability in another one says nothing of our files.
 //!
-//! Who cannot be identified (a process of another PID namespace has the number 0 here) has the user and group that the kernel tells and nothing else.
-//! What the tracer must know of a caller it reads with its own capabilities ([`with_own_capabilities`]), for no longer than that takes.
+//! Who cannot be identified (a process of another PID namespace has the number 0 here) has the user
+//! and group that the kernel tells and nothing else. What the tracer must know of a caller it reads
+//! with its own capabilities ([`with_own_capabilities`]), for no longer than that takes.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -21,9 +25,11 @@ use crate::system::{self, Errno};
 const NOBODY: u32 = 65534;
 /// The kernel names no user or group in a request (`FUSE_INVALID_UIDGID`).
 const NOT_TOLD: u32 = u32::MAX;
-/// The capabilities with which nothing about a file is refused (`CAP_CHOWN`, `CAP_DAC_OVERRIDE`, `CAP_DAC_READ_SEARCH`, `CAP_FOWNER`, `CAP_FSETID`).
+/// The capabilities with which nothing about a file is refused (`CAP_CHOWN`, `CAP_DAC_OVERRIDE`,
+/// `CAP_DAC_READ_SEARCH`, `CAP_FOWNER`, `CAP_FSETID`).
 const ALL_FILES: u64 = 0b1_1111;
-/// An identity that need not be asked for anew is used for so long at most: the number of a thread is not another's sooner.
+/// An identity that need not be asked for anew is used for so long at most: the number of a thread
+/// is not another's sooner.
 const REMEMBERED_NS: u64 = 100_000_000;
 
 /// The capabilities of a thread that serves.
@@ -39,7 +45,8 @@ thread_local! {
     static CAPABILITIES: Cell<Option<Sets>> = const { Cell::new(None) };
 }
 
-/// Runs `observe` with all capabilities of the tracer: what it looks at are facts of the caller, never its files.
+/// Runs `observe` with all capabilities of the tracer: what it looks at are facts of the caller,
+/// never its files.
 pub(crate) fn with_own_capabilities<T>(observe: impl FnOnce() -> T) -> T {
     let before = CAPABILITIES.get();
     let raised = before.is_some_and(|sets| sets.effective != sets.permitted && set_effective(sets.permitted).is_ok());
@@ -122,9 +129,11 @@ pub(crate) struct Own {
     privileged: bool,
     user: User,
     permitted: u64,
-    /// Of these a caller has at most as many as it has itself. A program with file capabilities has more than it gives to what it starts.
+    /// Of these a caller has at most as many as it has itself. A program with file capabilities has
+    /// more than it gives to what it starts.
     given: u64,
-    /// Whether each number of a group is one: otherwise those that are unknown here look like [`NOBODY`]'s.
+    /// Whether each number of a group is one: otherwise those that are unknown here look like
+    /// [`NOBODY`]'s.
     all_groups: bool,
     own_namespace: Option<Namespace>,
     /// Where the overlay is mounted.
@@ -150,7 +159,8 @@ fn groups() -> Vec<libc::gid_t> {
     }
 }
 
-/// Whether this thread has these groups already: who may not change them can still serve its own user.
+/// Whether this thread has these groups already: who may not change them can still serve its own
+/// user.
 fn same(wanted: &[libc::gid_t]) -> bool {
     let (mut have, mut wanted) = (groups(), wanted.to_vec());
     have.sort_unstable();
@@ -256,7 +266,8 @@ impl Identity {
         Identity { own, now: None, caller: None, status: None, umask: 0 }
     }
 
-    /// Becomes the caller. What it is now is asked for when `anew`; otherwise what it was a moment ago does as well.
+    /// Becomes the caller. What it is now is asked for when `anew`; otherwise what it was a moment
+    /// ago does as well.
     ///
     /// # Errors
     /// `EPERM` when the thread cannot become it: nothing is done then.
@@ -300,8 +311,8 @@ impl Identity {
         Ok(())
     }
 
-    /// Whether this is already all that a caller may be: one who has each capability of the tracer needs none of its groups, so that these need not be read
-    /// again and again.
+    /// Whether this is already all that a caller may be: one who has each capability of the tracer
+    /// needs none of its groups, so that these need not be read again and again.
     fn is_still(&self, caller: Caller, now_ns: u64) -> bool {
         let own = &self.own;
         self.caller.is_some_and(|(last, since_ns)| last == caller && now_ns.saturating_sub(since_ns) < REMEMBERED_NS)
@@ -327,7 +338,8 @@ impl Identity {
         tid != 0 && with_own_capabilities(|| self.own.in_namespace(tid))
     }
 
-    /// User and groups, each only where it is another one, and looked at afterwards: what fails leaves the rights of somebody else.
+    /// User and groups, each only where it is another one, and looked at afterwards: what fails
+    /// leaves the rights of somebody else.
     fn set(&mut self, user: User) -> Result<(), Errno> {
         if !self.own.privileged || self.now.as_ref() == Some(&user) {
             return Ok(());

@@ -1,7 +1,10 @@
-//! Locks, kept by the file system underneath, so that they also hold between the command and what runs outside of the overlay.
+//! Locks, kept by the file system underneath, so that they also hold between the command and what
+//! runs outside of the overlay.
 //!
-//! flock(2) belongs to an open file description, as does ours. A POSIX lock belongs to a process: for each owner and file there is a descriptor with
-//! locks of its own (`F_OFD_SETLK`, fcntl_locking(2)). A request that must wait does so in a thread of its own and can be interrupted.
+//! flock(2) belongs to an open file description, as does ours. A POSIX lock belongs to a process:
+//! for each owner and file there is a descriptor with locks of its own (`F_OFD_SETLK`,
+//! fcntl_locking(2)). A request that must wait does so in a thread of its own and can be
+//! interrupted.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -16,8 +19,9 @@ use crate::system::{self, Errno};
 use crate::wire::{self, LockIn, LockOut};
 
 impl Locks {
-    /// Whoever holds the file open may lock it, also one who may not open it any more: it is the tracer itself that opens it once more. Which kind of lock goes
-    /// with how the file is open has been looked at by the kernel.
+    /// Whoever holds the file open may lock it, also one who may not open it any more: it is the
+    /// tracer itself that opens it once more. Which kind of lock goes with how the file is open has
+    /// been looked at by the kernel.
     fn owner(&self, request: &Request<'_>, identity: &mut Identity, handle: &Handle, lock: &LockIn) -> Result<Arc<Owner>, Errno> {
         let mut owners = locked(&self.owners);
         if let Some(owner) = owners.get(&(handle.node.id, lock.owner)) {
@@ -125,7 +129,8 @@ impl Worker {
 }
 
 impl Session {
-    /// Tries until it succeeds or nobody waits. A blocking call could not be ended from here; the pauses grow to 10 ms.
+    /// Tries until it succeeds or nobody waits. A blocking call could not be ended from here; the
+    /// pauses grow to 10 ms.
     fn wait_for_lock(&self, device: &OwnedFd, unique: u64, handle: &Handle, owner: Option<&Owner>, lock: &LockIn) {
         let mut pause = Duration::from_micros(100);
         let result = loop {

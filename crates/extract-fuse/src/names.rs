@@ -14,8 +14,9 @@ use crate::session::{Answer, Request, Session, Worker, valid};
 use crate::system::{self, Errno, ProcPath};
 use crate::wire::{self, Attr, EntryOut};
 
-/// The user and group that the command sees as a file's. A user namespace knows one user and one group, and the kernel lets nobody write to a file of
-/// any other, whatever the file system says: there all files seem to be the user's own. What is allowed is decided underneath.
+/// The user and group that the command sees as a file's. A user namespace knows one user and one
+/// group, and the kernel lets nobody write to a file of any other, whatever the file system says:
+/// there all files seem to be the user's own. What is allowed is decided underneath.
 pub(crate) fn visible_owner(session: &Session, uid: u32, gid: u32) -> (u32, u32) {
     session.only_owner.unwrap_or((uid, gid))
 }
@@ -43,8 +44,9 @@ pub(crate) fn attributes(session: &Session, stat: &libc::stat) -> Attr {
     }
 }
 
-/// The inode number that the command sees: the file's own. An overlay has one device number, so the numbers of a file system mounted further down,
-/// which could be equal to others, get that device's in their upper part.
+/// The inode number that the command sees: the file's own. An overlay has one device number, so the
+/// numbers of a file system mounted further down, which could be equal to others, get that device's
+/// in their upper part.
 pub(crate) fn visible_inode(session: &Session, device: u64, inode: u64) -> u64 {
     if device == session.root_device { inode } else { inode ^ (device.wrapping_mul(0x9e37_79b9_7f4a_7c15) << 32) | (1 << 63) }
 }
@@ -59,8 +61,9 @@ fn decode_device(device: u32) -> u64 {
     libc::makedev((device & 0xf_ff00) >> 8, (device & 0xff) | ((device >> 12) & 0xf_ff00))
 }
 
-/// The reply that names a node. The names of files that are recorded are not remembered by the kernel: each open looks up its name first, so that it
-/// is known by which of its names a file was opened.
+/// The reply that names a node. The names of files that are recorded are not remembered by the
+/// kernel: each open looks up its name first, so that it is known by which of its names a file was
+/// opened.
 pub(crate) fn entry(session: &Session, node: &Node, stat: &libc::stat) -> EntryOut {
     let (seconds, nanoseconds) = valid();
     let remembered = file_kind(stat.st_mode).is_none();
@@ -275,7 +278,8 @@ impl Worker {
     }
 }
 
-/// Gives a node one more name. The path in `/proc` also serves files that have none yet (`O_TMPFILE`).
+/// Gives a node one more name. The path in `/proc` also serves files that have none yet
+/// (`O_TMPFILE`).
 fn link_to(node: &Node, parent: &Node, name: &CStr) -> Result<(), Errno> {
     let (fd, directory) = (node.fd()?, parent.fd()?);
     let from = ProcPath::of(fd.raw());

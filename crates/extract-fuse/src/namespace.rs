@@ -1,8 +1,11 @@
-//! Starts a command in a mount namespace of its own, in which file systems of ours lie over some directories.
+//! Starts a command in a mount namespace of its own, in which file systems of ours lie over some
+//! directories.
 //!
-//! In: the command and where to mount. Out: for each directory a descriptor of `/dev/fuse`, and the child, which waits with its exec until it is let go.
-//! Nothing is mounted where others see it: the namespace holds the mounts and goes with the last process in it. Without `CAP_SYS_ADMIN` the
-//! namespace is one of a new user namespace in which user and group stay what they are (user_namespaces(7)).
+//! In: the command and where to mount. Out: for each directory a descriptor of `/dev/fuse`, and the
+//! child, which waits with its exec until it is let go. Nothing is mounted where others see it: the
+//! namespace holds the mounts and goes with the last process in it. Without `CAP_SYS_ADMIN` the
+//! namespace is one of a new user namespace in which user and group stay what they are
+//! (user_namespaces(7)).
 
 use std::ffi::{CString, OsString};
 use std::io;
@@ -86,7 +89,8 @@ fn c(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
 }
 
-/// Starts the child. `limit` is the limit of open files that it gets back (the tracer may have raised its own).
+/// Starts the child. `limit` is the limit of open files that it gets back (the tracer may have
+/// raised its own).
 pub(crate) fn start(
     program: &Program,
     mounts: &[Mount],

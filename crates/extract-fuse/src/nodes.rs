@@ -1,12 +1,16 @@
-//! The files that the kernel knows of an overlay: a node for each (device, inode), counted as the kernel counts its lookups.
+//! The files that the kernel knows of an overlay: a node for each (device, inode), counted as the
+//! kernel counts its lookups.
 //!
-//! A node is this file, whatever is renamed, linked or unlinked, and hard links are one node. It is reached by an `O_PATH` descriptor, of which only a share of
-//! what the tracer may have is kept ([`Keeper`]): those that were not used for longest are let go. What was let go is found again by its file handle
-//! (open_by_handle_at(2), with `CAP_DAC_READ_SEARCH`), or by its name in its directory; only what can be found again is let go. A file that is found again must
-//! have the mark of the one that was let go, since the number of its inode can be another's by now.
+//! A node is this file, whatever is renamed, linked or unlinked, and hard links are one node. It is
+//! reached by an `O_PATH` descriptor, of which only a share of what the tracer may have is kept
+//! ([`Keeper`]): those that were not used for longest are let go. What was let go is found again by
+//! its file handle (open_by_handle_at(2), with `CAP_DAC_READ_SEARCH`), or by its name in its
+//! directory; only what can be found again is let go. A file that is found again must have the mark
+//! of the one that was let go, since the number of its inode can be another's by now.
 //!
-//! A node knows the directory and the name by which it was reached last, which gives its path: also when it is longer than what `/proc` tells, and
-//! when the file has other names or none any more. The kernel looks up a file's name at each open (see [`crate::names::entry`]).
+//! A node knows the directory and the name by which it was reached last, which gives its path: also
+//! when it is longer than what `/proc` tells, and when the file has other names or none any more.
+//! The kernel looks up a file's name at each open (see [`crate::names::entry`]).
 
 use std::collections::VecDeque;
 use std::ffi::CStr;
@@ -234,7 +238,8 @@ impl Keeper {
         ((there.st_dev, there.st_ino) == (node.device, node.inode)).then_some(mark)
     }
 
-    /// A descriptor on a mount by which a handle can be opened, through a directory that may be on it.
+    /// A descriptor on a mount by which a handle can be opened, through a directory that may be on
+    /// it.
     fn mount(&self, number: i32, directory: RawFd, handle: &Handle) -> Option<Arc<OwnedFd>> {
         if let Some(known) = self.mounts.lock().unwrap_or_else(PoisonError::into_inner).get(&number) {
             return known.clone();

@@ -1,4 +1,5 @@
-//! The processes that use the overlay: facts of `/proc` when first seen and after an exec, counters while they live, and their end.
+//! The processes that use the overlay: facts of `/proc` when first seen and after an exec, counters
+//! while they live, and their end.
 
 use std::fs;
 use std::hash::BuildHasher;
@@ -19,7 +20,8 @@ use crate::room::Room;
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) key: ProcessKey,
-    /// Readable when it has ended; without it (Linux before 5.3) the end is noticed when `/proc` has another process, or none.
+    /// Readable when it has ended; without it (Linux before 5.3) the end is noticed when `/proc`
+    /// has another process, or none.
     pidfd: Option<OwnedFd>,
     /// `/proc/PID/cmdline`, kept open where there is room, since it is read at each open.
     command_line: Option<fs::File>,
@@ -130,7 +132,8 @@ impl Processes {
         reporter.send(Item::Process(Box::new(ProcessNews { process: process.key, at_boot_ns, change, facts, counters })));
     }
 
-    /// Tells what the live ones have used and which have ended. The end of the command is told by who waits for it.
+    /// Tells what the live ones have used and which have ended. The end of the command is told by
+    /// who waits for it.
     pub(crate) fn sweep(&self, reporter: &Reporter) {
         let command = self.command.load(Ordering::Relaxed);
         let mut ended = Vec::new();
@@ -290,7 +293,8 @@ impl Process {
     }
 }
 
-/// The status of wait(2) of an ended process, where the kernel tells it to others than the parent (`PIDFD_GET_INFO` with `PIDFD_INFO_EXIT`, Linux 6.15).
+/// The status of wait(2) of an ended process, where the kernel tells it to others than the parent
+/// (`PIDFD_GET_INFO` with `PIDFD_INFO_EXIT`, Linux 6.15).
 fn exit_status(process: &Process) -> Option<i32> {
     #[repr(C)]
     #[derive(Default)]
@@ -318,16 +322,18 @@ fn program_hash(facts: &ProcessFacts) -> u64 {
 pub(crate) enum Phase {
     /// By a call, as far as can be told.
     Running,
-    /// In the middle of an exec, which closes what is marked so. It holds a lock then (`exec_update_lock`) that `stat`, `io`, `syscall` and more of
-    /// `/proc` wait for, and process_vm_readv(2): who answers its requests must not touch them.
+    /// In the middle of an exec, which closes what is marked so. It holds a lock then
+    /// (`exec_update_lock`) that `stat`, `io`, `syscall` and more of `/proc` wait for, and
+    /// process_vm_readv(2): who answers its requests must not touch them.
     Exec,
     /// It ends.
     Exiting,
 }
 
 impl Phase {
-    /// By `/proc/TID/statm`, which takes no lock: who ends has given its memory back before its descriptors are closed; in an exec the new memory is
-    /// there, but nothing of a program is in it.
+    /// By `/proc/TID/statm`, which takes no lock: who ends has given its memory back before its
+    /// descriptors are closed; in an exec the new memory is there, but nothing of a program is in
+    /// it.
     pub(crate) fn of(statm: &[u8]) -> Self {
         let mut fields = statm.split(|byte| byte.is_ascii_whitespace()).map(|field| number_u64(field).unwrap_or(0));
         let (size, text) = (fields.next().unwrap_or(0), fields.nth(2).unwrap_or(0));

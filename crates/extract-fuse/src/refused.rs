@@ -1,7 +1,9 @@
-//! Calls that fail because a name is not there. The kernel asks for each name on the way and answers the call itself when one is missing: all that comes
-//! is a lookup that fails. What the call was, and of which path, stands in `/proc/TID/syscall` and in the memory of the caller.
+//! Calls that fail because a name is not there. The kernel asks for each name on the way and
+//! answers the call itself when one is missing: all that comes is a lookup that fails. What the
+//! call was, and of which path, stands in `/proc/TID/syscall` and in the memory of the caller.
 //!
-//! Told is only what is certain: a lookup may also fail in a call that succeeds, of a name that is about to be made.
+//! Told is only what is certain: a lookup may also fail in a call that succeeds, of a name that is
+//! about to be made.
 
 use std::sync::Arc;
 
@@ -60,7 +62,8 @@ impl Named {
         }
     }
 
-    /// Whether the call fails because this name in the tree, `looked`, is missing. Its own paths are `path` and `new`.
+    /// Whether the call fails because this name in the tree, `looked`, is missing. Its own paths
+    /// are `path` and `new`.
     fn fails(&self, looked: &[u8], path: &[u8], new: Option<&[u8]>, errno: Errno) -> bool {
         let makes = self.flags.is_none_or(|flags| flags & libc::O_CREAT as u32 != 0);
         match self.op {
@@ -76,7 +79,8 @@ fn is_below(path: &[u8], directory: &[u8]) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
-/// A path as the caller gave it, with what it is relative to, and without its `.` parts. No link in it is followed: the call may have failed before that.
+/// A path as the caller gave it, with what it is relative to, and without its `.` parts. No link in
+/// it is followed: the call may have failed before that.
 fn whole(tracer: &Tracer, thread: &Thread, (directory, address): At, name: &[u8], looked: &[u8]) -> Option<Vec<u8>> {
     let text = with_own_capabilities(|| memory::path(thread.tid, address))?;
     let base = match directory {

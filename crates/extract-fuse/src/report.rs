@@ -1,4 +1,5 @@
-//! From the threads that serve to the one that records: in the order in which the requests were answered, with back-pressure instead of loss.
+//! From the threads that serve to the one that records: in the order in which the requests were
+//! answered, with back-pressure instead of loss.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -142,7 +143,8 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// All that was sent, in its order; waits until it is much, or urgent, but not longer than `patience`. It can be nothing.
+    /// All that was sent, in its order; waits until it is much, or urgent, but not longer than
+    /// `patience`. It can be nothing.
     pub(crate) fn take(&self, patience: Duration) -> Vec<Item> {
         let mut waiting = self.queue.waiting();
         if waiting.items.len() < MANY {

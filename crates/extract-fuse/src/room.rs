@@ -1,7 +1,9 @@
-//! How many descriptors the tracer may have, and what they are for: what the kernel knows of the overlay is more than any limit lets one hold.
+//! How many descriptors the tracer may have, and what they are for: what the kernel knows of the
+//! overlay is more than any limit lets one hold.
 //!
-//! What can be had again (files that the kernel knows but nobody has open, files of `/proc`) gets a share and is let go beyond it; what cannot (open files,
-//! locks) gets the rest. A request for which there is no room is refused and counted: nothing is lost without a word.
+//! What can be had again (files that the kernel knows but nobody has open, files of `/proc`) gets a
+//! share and is let go beyond it; what cannot (open files, locks) gets the rest. A request for
+//! which there is no room is refused and counted: nothing is lost without a word.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +17,8 @@ use crate::system::Errno;
 
 /// Descriptors of the dataset, the standard ones, those of a moment.
 const OTHER: usize = 48;
-/// What a serving thread has: its way to the kernel, the file of its last caller, and what it opens for a moment.
+/// What a serving thread has: its way to the kernel, the file of its last caller, and what it opens
+/// for a moment.
 const OF_A_WORKER: usize = 5;
 /// More than so many are not worth their memory.
 const MOST_NODES: usize = 1 << 16;

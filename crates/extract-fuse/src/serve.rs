@@ -1,6 +1,8 @@
-//! Serves one overlay: threads take requests from `/dev/fuse`, act on the files underneath, tell what was done, and answer.
+//! Serves one overlay: threads take requests from `/dev/fuse`, act on the files underneath, tell
+//! what was done, and answer.
 //!
-//! There are as many threads as requests that wait, up to [`Room::workers`]: programs that run beside each other are served beside each other.
+//! There are as many threads as requests that wait, up to [`Room::workers`]: programs that run
+//! beside each other are served beside each other.
 
 use std::cell::OnceCell;
 use std::io;
@@ -238,7 +240,8 @@ impl Worker {
     }
 }
 
-/// Requests that nobody is refused who has the file: as whom they are done matters for quotas and the like only.
+/// Requests that nobody is refused who has the file: as whom they are done matters for quotas and
+/// the like only.
 fn needs_no_right(opcode: u32) -> bool {
     matches!(
         opcode,

@@ -84,7 +84,8 @@ pub(crate) fn generation(fd: RawFd) -> Option<u32> {
     (result == 0).then_some(generation as u32)
 }
 
-/// The type of the file system that a descriptor is on, as /proc/self/mountinfo has it (proc_pid_mountinfo(5)).
+/// The type of the file system that a descriptor is on, as /proc/self/mountinfo has it
+/// (proc_pid_mountinfo(5)).
 pub(crate) fn file_system(proc: &Path, fd: RawFd) -> Option<Arc<str>> {
     let info = fs::read_to_string(proc.join(format!("self/fdinfo/{fd}"))).ok()?;
     let mount = info.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim();

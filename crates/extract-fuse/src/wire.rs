@@ -1,12 +1,15 @@
-//! The messages of the FUSE protocol as the kernel's `linux/fuse.h` lays them out (version 7): bytes of a request in, its parts out; structures of
-//! a reply in, bytes out. It refuses requests that are shorter than their structure.
+//! The messages of the FUSE protocol as the kernel's `linux/fuse.h` lays them out (version 7):
+//! bytes of a request in, its parts out; structures of a reply in, bytes out. It refuses requests
+//! that are shorter than their structure.
 //!
-//! The crate `fuser` speaks the protocol up to 7.40 but does not know `FUSE_TMPFILE`, `FUSE_SYNCFS` and `FUSE_INTERRUPT`, and does not tell a read
-//! of the program from one for a mapping (`FUSE_READ_LOCKOWNER`): the same programs could then neither run nor give the same rows.
+//! The crate `fuser` speaks the protocol up to 7.40 but does not know `FUSE_TMPFILE`, `FUSE_SYNCFS`
+//! and `FUSE_INTERRUPT`, and does not tell a read of the program from one for a mapping
+//! (`FUSE_READ_LOCKOWNER`): the same programs could then neither run nor give the same rows.
 
 use std::mem::size_of;
 
-/// Structures that are plain integers without padding: each pattern of bits is a value, and each byte is initialised.
+/// Structures that are plain integers without padding: each pattern of bits is a value, and each
+/// byte is initialised.
 ///
 /// # Safety
 /// Only for `repr(C)` structures of integers whose size is the sum of their fields'.

@@ -3,7 +3,8 @@
 use flowmine_trace::options::Detail;
 use flowmine_trace::record::{Op, Via};
 
-/// A call of interest. Where descriptors, offsets and sizes are among the arguments is said by their positions.
+/// A call of interest. Where descriptors, offsets and sizes are among the arguments is said by
+/// their positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
     /// open(2) and kin.
@@ -62,7 +63,8 @@ pub(crate) enum OpenCall {
     ByHandle,
 }
 
-/// What is counted by process. Calls of stat(2) and kin are not: to stop each of them would cost more than they do.
+/// What is counted by process. Calls of stat(2) and kin are not: to stop each of them would cost
+/// more than they do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
     Mkdir,
@@ -193,8 +195,9 @@ pub(crate) fn calls(detail: Detail) -> Vec<Known> {
     calls
 }
 
-/// What a call of the other calling conventions of this machine does: the kind of loss, or `None` for a call that is of no interest. The numbers are
-/// those of the 32-bit tables (arch/x86/entry/syscalls/syscall_32.tbl, arch/arm/tools/syscall.tbl in the kernel).
+/// What a call of the other calling conventions of this machine does: the kind of loss, or `None`
+/// for a call that is of no interest. The numbers are those of the 32-bit tables
+/// (arch/x86/entry/syscalls/syscall_32.tbl, arch/arm/tools/syscall.tbl in the kernel).
 pub(crate) fn foreign(detail: Detail) -> Vec<(u32, &'static str)> {
     let mut found: Vec<(u32, &'static str)> = vec![
         (5, "open"),

@@ -1,8 +1,10 @@
 //! Which open file description (open(2)) a descriptor of a process is.
 //!
-//! Tables of descriptors are kept as processes share and copy them. What the tracer saw being opened, duplicated, inherited and closed is known; any other
-//! descriptor is looked at when it is first used: if its file is open somewhere else among the traced, kcmp(2) tells whether it is the same open
-//! file, passed over a socket or by another way. Where kcmp(2) is not allowed, such a descriptor has no number, because none can be told.
+//! Tables of descriptors are kept as processes share and copy them. What the tracer saw being
+//! opened, duplicated, inherited and closed is known; any other descriptor is looked at when it is
+//! first used: if its file is open somewhere else among the traced, kcmp(2) tells whether it is the
+//! same open file, passed over a socket or by another way. Where kcmp(2) is not allowed, such a
+//! descriptor has no number, because none can be told.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +37,8 @@ pub(crate) struct OpenRef {
 struct Table {
     threads: Vec<u32>,
     slots: BTreeMap<i32, Slot>,
-    /// Descriptors change in ways that are not seen (io_uring, 32-bit calls): each use has to be looked at.
+    /// Descriptors change in ways that are not seen (io_uring, 32-bit calls): each use has to be
+    /// looked at.
     unsure: bool,
 }
 
@@ -169,8 +172,9 @@ impl Descriptors {
         self.next_number
     }
 
-    /// The number of the open file of a descriptor that is new to us, if one of the known ones is the same, or `Err(false)` if none is, and `Err(true)`
-    /// if that could not be told. `same` compares a thread's descriptor with it.
+    /// The number of the open file of a descriptor that is new to us, if one of the known ones is
+    /// the same, or `Err(false)` if none is, and `Err(true)` if that could not be told. `same`
+    /// compares a thread's descriptor with it.
     pub(crate) fn recognise(&self, device: u64, inode: u64, mut same: impl FnMut(u32, i32) -> Option<bool>) -> Result<u64, bool> {
         let Some(holders) = self.holders.get(&(device, inode)) else { return Err(false) };
         let mut untold = false;
@@ -189,7 +193,8 @@ impl Descriptors {
         Err(untold)
     }
 
-    /// A generation that another open of the same file has, which is why the file cannot have become another one.
+    /// A generation that another open of the same file has, which is why the file cannot have
+    /// become another one.
     pub(crate) fn known_file(&self, device: u64, inode: u64) -> Option<FileKey> {
         let (_, table, fd) = self.holders.get(&(device, inode))?.first()?;
         match self.get(*table, *fd)? {

@@ -1,4 +1,5 @@
-//! Whether this backend works here, and what it can see: facts by trying, and what follows from them.
+//! Whether this backend works here, and what it can see: facts by trying, and what follows from
+//! them.
 
 use std::path::Path;
 
@@ -21,7 +22,8 @@ pub struct Facts {
     pub call_info: bool,
     /// Whether the kernel has `SECCOMP_RET_TRACE` and takes our filter, or what it said.
     pub filter: Option<Result<(), String>>,
-    /// Whether the filter is taken without `no_new_privs` (CAP_SYS_ADMIN), so that set-uid programs stay what they are.
+    /// Whether the filter is taken without `no_new_privs` (CAP_SYS_ADMIN), so that set-uid programs
+    /// stay what they are.
     pub keeps_privileges: bool,
     /// Whether kcmp(2) tells open files apart.
     pub kcmp: bool,
@@ -76,7 +78,8 @@ impl Facts {
     }
 }
 
-/// Installs a filter in a child that ends at once. The second value says whether that took no giving up of privileges.
+/// Installs a filter in a child that ends at once. The second value says whether that took no
+/// giving up of privileges.
 fn try_filter(filter: &[libc::sock_filter]) -> (Result<(), String>, bool) {
     // SAFETY: the child makes system calls only, with memory that was made before.
     let pid = unsafe { libc::fork() };

@@ -1,7 +1,9 @@
-//! The program that tells the kernel which system calls to stop (seccomp(2)); all others run at full speed.
+//! The program that tells the kernel which system calls to stop (seccomp(2)); all others run at
+//! full speed.
 //!
-//! In: the calls. Out: a classic BPF program over `struct seccomp_data`. Numbers mean something else in other calling conventions (32-bit programs, x32),
-//! so the convention is looked at first; calls of these are stopped with [`FOREIGN`], to be counted and not to be misread.
+//! In: the calls. Out: a classic BPF program over `struct seccomp_data`. Numbers mean something
+//! else in other calling conventions (32-bit programs, x32), so the convention is looked at first;
+//! calls of these are stopped with [`FOREIGN`], to be counted and not to be misread.
 
 use crate::calls::{Known, When};
 

@@ -1,7 +1,8 @@
 //! Where a path that a thread passed to a call leads.
 //!
-//! In: a thread, the descriptor of a directory and a path, at a stop of the call. Out: the canonical directory with the last name of the path, as the kernel
-//! names a directory entry, and what is there. Nothing is opened but directories, and these only as places (`O_PATH`).
+//! In: a thread, the descriptor of a directory and a path, at a stop of the call. Out: the
+//! canonical directory with the last name of the path, as the kernel names a directory entry, and
+//! what is there. Nothing is opened but directories, and these only as places (`O_PATH`).
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

@@ -50,7 +50,8 @@ impl Tracer<'_> {
         view
     }
 
-    /// Whether files of a type of file system are wanted. One that is not known passes, unless certain ones are asked for.
+    /// Whether files of a type of file system are wanted. One that is not known passes, unless
+    /// certain ones are asked for.
     pub(crate) fn wants_file_system(&self, kind: Option<&str>) -> bool {
         let among = |list: &[String]| kind.is_some_and(|kind| list.iter().any(|name| name == kind));
         if among(&self.filters.file_systems_out) {
@@ -189,7 +190,8 @@ impl Tracer<'_> {
         self.views.kind(view.as_deref(), looked)
     }
 
-    /// The file at a place, with its generation, and the paths by which it is reached when links are followed.
+    /// The file at a place, with its generation, and the paths by which it is reached when links
+    /// are followed.
     pub(crate) fn file_at(&mut self, tid: u32, located: &Located, follow: bool) -> Option<(Looked, FileKey, Paths)> {
         use std::os::fd::AsRawFd;
         let view = self.view(tid);

@@ -1,7 +1,9 @@
-//! From calls to operations: what is looked at when a call begins, and what is recorded when it ended.
+//! From calls to operations: what is looked at when a call begins, and what is recorded when it
+//! ended.
 //!
-//! In: the stops of a thread at a call. Out: records. What has to be known before the call acts (the file behind a name that is about to go, the file
-//! of a descriptor that is about to be closed, the offsets that a call is given by address) is read at its begin, all else at its end.
+//! In: the stops of a thread at a call. Out: records. What has to be known before the call acts
+//! (the file behind a name that is about to go, the file of a descriptor that is about to be
+//! closed, the offsets that a call is given by address) is read at its begin, all else at its end.
 
 use flowmine_trace::clock::boot_ns;
 use flowmine_trace::proc::files::Looked;
@@ -35,7 +37,8 @@ const RWF_NOAPPEND: u64 = 0x20;
 /// close_range(2).
 const CLOSE_RANGE_UNSHARE: u32 = 2;
 const CLOSE_RANGE_CLOEXEC: u32 = 4;
-/// Where the flags are in `struct io_uring_params`, and the one that makes a thread of the kernel fetch the requests (io_uring_setup(2)).
+/// Where the flags are in `struct io_uring_params`, and the one that makes a thread of the kernel
+/// fetch the requests (io_uring_setup(2)).
 const RING_FLAGS: u64 = 8;
 const RING_POLLED: u32 = 2;
 
@@ -88,7 +91,8 @@ impl Tracer<'_> {
         }
     }
 
-    /// Takes the positions that a thread's call will move, unless another call is moving one of them.
+    /// Takes the positions that a thread's call will move, unless another call is moving one of
+    /// them.
     fn occupy(&mut self, tid: u32) -> bool {
         let Some(Pending { what: What::Transfer { sides, .. }, .. }) = self.tasks.get(&tid).and_then(|task| task.pending.as_ref()) else {
             return true;
@@ -601,7 +605,8 @@ impl Tracer<'_> {
     }
 }
 
-/// Whether what is there could have become an open file that is recorded: a link itself cannot be opened, and what it leads to is not known.
+/// Whether what is there could have become an open file that is recorded: a link itself cannot be
+/// opened, and what it leads to is not known.
 fn may_be_recorded(looked: &Looked) -> bool {
     looked.kind().is_some() || looked.mode & libc::S_IFMT == libc::S_IFLNK
 }

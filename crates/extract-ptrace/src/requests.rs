@@ -1,6 +1,7 @@
 //! The requests of ptrace(2) and the waiting that the tracer needs, without any policy.
 //!
-//! Every request can fail with ESRCH at any time, because SIGKILL takes a process out of any stop: callers go on, and learn the end by waiting.
+//! Every request can fail with ESRCH at any time, because SIGKILL takes a process out of any stop:
+//! callers go on, and learn the end by waiting.
 
 use std::io;
 use std::mem::size_of;
@@ -60,7 +61,8 @@ pub(crate) fn seize(pid: u32) -> io::Result<()> {
     request(libc::PTRACE_SEIZE, pid, 0, options as usize).map(drop)
 }
 
-/// Lets a stopped thread go on, with a signal if it is not 0. That it is gone is no error: waiting will tell.
+/// Lets a stopped thread go on, with a signal if it is not 0. That it is gone is no error: waiting
+/// will tell.
 pub(crate) fn go(tid: u32, how: Go, signal: i32) {
     let kind = match how {
         Go::On => libc::PTRACE_CONT,
@@ -102,7 +104,8 @@ pub(crate) fn call_stop(tid: u32) -> io::Result<CallStop> {
     })
 }
 
-/// Waits for news of a child or thread that this thread traces. `None` when a signal came or `block` is false and there is none.
+/// Waits for news of a child or thread that this thread traces. `None` when a signal came or
+/// `block` is false and there is none.
 ///
 /// # Errors
 /// ECHILD when there is nobody to wait for.

@@ -1,7 +1,7 @@
 //! The loop: waits for stops, keeps threads and processes apart, and lets everything go on.
 //!
-//! In: stops of ptrace(2). Out: news of processes; stops of calls go to `operations.rs`. Whatever happens, a stopped thread is let go on: a failure to
-//! record is remembered and told at the end.
+//! In: stops of ptrace(2). Out: news of processes; stops of calls go to `operations.rs`. Whatever
+//! happens, a stopped thread is let go on: a failure to record is remembered and told at the end.
 
 use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
@@ -294,7 +294,8 @@ impl Tracer<'_> {
         }
     }
 
-    /// Signals to us are signals to the command; when only processes are left that it left behind, to these.
+    /// Signals to us are signals to the command; when only processes are left that it left behind,
+    /// to these.
     fn pass_on(&mut self, stop: &Stop, now: Instant) {
         let send = |pid: u32, signal: i32| {
             // SAFETY: kill(2) takes numbers; the process is one that we trace and have not waited for to its end, so the number is its own.

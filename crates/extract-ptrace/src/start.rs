@@ -1,7 +1,8 @@
 //! Starting a command under the filter and under our eyes.
 //!
-//! In: what to run. Out: the number of a process that has not yet become the program: from there on nothing of it is missed. What cannot be started
-//! is an error with the reason that the system gave.
+//! In: what to run. Out: the number of a process that has not yet become the program: from there on
+//! nothing of it is missed. What cannot be started is an error with the reason that the system
+//! gave.
 
 use std::ffi::{CString, OsString};
 use std::io;
@@ -108,7 +109,8 @@ impl Started {
     }
 }
 
-/// Starts a command under the filter. It belongs to the calling thread, which must do all the tracing.
+/// Starts a command under the filter. It belongs to the calling thread, which must do all the
+/// tracing.
 ///
 /// # Errors
 /// When the command is no command, or the system refuses to make or to trace a process.
@@ -141,7 +143,8 @@ pub(crate) fn start(command: &Command, filter: &[libc::sock_filter]) -> Result<S
     Ok(Started { pid, go, failed })
 }
 
-/// The child's side. Nothing here may allocate or lock: other threads of the parent may have been anywhere.
+/// The child's side. Nothing here may allocate or lock: other threads of the parent may have been
+/// anywhere.
 fn child(prepared: &Prepared, filter: &[libc::sock_filter], wait: &OwnedFd, go: &OwnedFd, fail: &OwnedFd) -> ! {
     // SAFETY: plain system calls with memory of ours; `execve` gets arrays that end with a null pointer.
     unsafe {
@@ -186,7 +189,8 @@ fn child(prepared: &Prepared, filter: &[libc::sock_filter], wait: &OwnedFd, go: 
     }
 }
 
-/// Installs the filter. Without privilege that is allowed only to a process that gives up to gain any by set-uid programs (seccomp(2)).
+/// Installs the filter. Without privilege that is allowed only to a process that gives up to gain
+/// any by set-uid programs (seccomp(2)).
 ///
 /// # Safety
 /// Only system calls are made, so that it may run between fork and exec.

@@ -1,4 +1,5 @@
-//! A timer that wakes a thread out of waiting, so that it can look at the time and at what it was asked, even when nobody it waits for moves.
+//! A timer that wakes a thread out of waiting, so that it can look at the time and at what it was
+//! asked, even when nobody it waits for moves.
 
 use std::io;
 use std::mem::zeroed;

@@ -1,4 +1,5 @@
-//! The program that does known file operations, traced by ptrace: its rows are those that it says it made.
+//! The program that does known file operations, traced by ptrace: its rows are those that it says
+//! it made.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 

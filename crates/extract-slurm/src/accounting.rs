@@ -1,8 +1,10 @@
-//! What accounting tells of job attempts, as rows: each attempt when it is first told and whenever something about it is new.
+//! What accounting tells of job attempts, as rows: each attempt when it is first told and whenever
+//! something about it is new.
 //!
-//! sacct is asked for a window that overlaps the one before, because a record can arrive late; an attempt that was told before
-//! and has not changed makes no row. Rows of accounting are facts, not observed changes: `change` is `accounting`, and the true times stand in
-//! `submit_ns`, `start_ns` and `end_ns`.
+//! sacct is asked for a window that overlaps the one before, because a record can arrive late; an
+//! attempt that was told before and has not changed makes no row. Rows of accounting are facts, not
+//! observed changes: `change` is `accounting`, and the true times stand in `submit_ns`, `start_ns`
+//! and `end_ns`.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +25,8 @@ use crate::record::JobRecord;
 pub const OVERLAP_NS: i64 = 600 * SECOND_NS;
 
 flowmine_schema::table! {
-    /// One job attempt that accounting has told: an observer's memory, not part of the dataset's tables.
+    /// One job attempt that accounting has told: an observer's memory, not part of the dataset's
+    /// tables.
     pub struct KnownAttempt in ".state" {
         /// The job as in `job_states`.
         job: text(Number),
@@ -82,8 +85,8 @@ impl Accounting {
         self.changed = false;
     }
 
-    /// From when on to ask. `first_ns` is where the first query shall begin; it is kept, so that the window does not move on while
-    /// nobody answers.
+    /// From when on to ask. `first_ns` is where the first query shall begin; it is kept, so that
+    /// the window does not move on while nobody answers.
     pub fn window_start_ns(&mut self, first_ns: i64) -> i64 {
         let first = *self.first_ns.get_or_insert(first_ns);
         self.until_ns.map_or(first, |until| until - OVERLAP_NS)
@@ -206,7 +209,8 @@ fn digest_of_text(text: &str) -> i64 {
     i64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]])
 }
 
-/// What makes a record worth another row: its state, times, exit, counters, use, and what only some sources tell.
+/// What makes a record worth another row: its state, times, exit, counters, use, and what only some
+/// sources tell.
 fn digest(record: &JobRecord<'_>, naming: &Naming) -> i64 {
     let times = (record.start_ns, record.end_ns);
     let exit = (record.exit_code, record.exit_signal, record.cancelled_by_uid);

@@ -1,4 +1,5 @@
-//! Command lines as squeue prints them, path and arguments in one string without quotes, taken apart.
+//! Command lines as squeue prints them, path and arguments in one string without quotes, taken
+//! apart.
 
 /// A command taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,10 +14,11 @@ pub struct Command<'a> {
 
 /// Takes a command line apart.
 ///
-/// A path may hold spaces, and squeue does not say where it ends. Two things help. A line that begins with the work directory goes on with
-/// the file in it. And the job's name is the script's file name unless the user chose another: where the path's last part, as far as the
-/// first space, is the beginning of the name, and the whole name stands there followed by a space or the end, the
-/// file is the name. Otherwise the path ends at the first space. `None` for an empty line.
+/// A path may hold spaces, and squeue does not say where it ends. Two things help. A line that
+/// begins with the work directory goes on with the file in it. And the job's name is the script's
+/// file name unless the user chose another: where the path's last part, as far as the first space,
+/// is the beginning of the name, and the whole name stands there followed by a space or the end,
+/// the file is the name. Otherwise the path ends at the first space. `None` for an empty line.
 pub fn split<'a>(line: &'a str, job_name: Option<&str>, work_dir: Option<&str>) -> Option<Command<'a>> {
     let line = line.trim_start();
     if line.is_empty() {

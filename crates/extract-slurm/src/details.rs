@@ -1,16 +1,19 @@
-//! What of a job can change while its state does not (`scontrol update`, `hold`, `release`, and Slurm's own reason for letting it wait).
+//! What of a job can change while its state does not (`scontrol update`, `hold`, `release`, and
+//! Slurm's own reason for letting it wait).
 //!
-//! In go the records of one job, poll after poll; out come the names of the columns that are others than before. A value that a source does
-//! not tell is no change, so that a file with fewer columns says nothing; only a reason also comes from nothing, for Slurm has none until it
-//! first looks at a job. Counts of nodes and CPUs, and reasons, are compared only where Slurm does not change them by itself: they fall while a job
-//! ends, and a reason belongs to waiting.
+//! In go the records of one job, poll after poll; out come the names of the columns that are others
+//! than before. A value that a source does not tell is no change, so that a file with fewer columns
+//! says nothing; only a reason also comes from nothing, for Slurm has none until it first looks at
+//! a job. Counts of nodes and CPUs, and reasons, are compared only where Slurm does not change them
+//! by itself: they fall while a job ends, and a reason belongs to waiting.
 
 use crate::naming::Naming;
 use crate::record::JobRecord;
 use crate::remembered::Remembered;
 use flowmine_slurm::state::State;
 
-/// A priority alone is worth a row when it is another by this part of the one before: it rises all the time with the age of a job.
+/// A priority alone is worth a row when it is another by this part of the one before: it rises all
+/// the time with the age of a job.
 const PRIORITY_PART: i64 = 10;
 
 macro_rules! details {
@@ -76,7 +79,8 @@ details! {
 const OF_STATE: [&str; 5] = ["reason", "priority", "nodes", "cpus", "memory_bytes"];
 
 impl Details {
-    /// The columns in which a record in another state says another thing than was told before, but for what comes with a state.
+    /// The columns in which a record in another state says another thing than was told before, but
+    /// for what comes with a state.
     pub fn changed_with_state(&self, record: &JobRecord<'_>, naming: &Naming) -> Vec<&'static str> {
         let mut names = self.different(record, naming);
         names.retain(|name| !OF_STATE.contains(name));

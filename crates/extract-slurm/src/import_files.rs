@@ -1,10 +1,12 @@
 //! Files that others recorded into a dataset: what `flowmine import squeue` does.
 //!
-//! In go paths; each file is recognised ([`crate::import`]), and taken in as if it had been observed live: queues in the order of
-//! their times through the same comparison, accounting as facts. A file whose bytes were imported before is skipped, so that
-//! repeating an import doubles nothing. Rows and the list of imported files change in the same transaction.
+//! In go paths; each file is recognised ([`crate::import`]), and taken in as if it had been
+//! observed live: queues in the order of their times through the same comparison, accounting as
+//! facts. A file whose bytes were imported before is skipped, so that repeating an import doubles
+//! nothing. Rows and the list of imported files change in the same transaction.
 //!
-//! A queue that is not younger than the last one in the dataset is refused, because what changed between could not be told any more.
+//! A queue that is not younger than the last one in the dataset is refused, because what changed
+//! between could not be told any more.
 
 use std::fs;
 use std::io::{self, BufRead};
@@ -77,7 +79,8 @@ pub struct FileReport {
 
 /// The name of a cluster that nobody named.
 pub const UNNAMED: &str = "cluster";
-/// After so many rows of changes they are written, so that memory does not grow with the number of files.
+/// After so many rows of changes they are written, so that memory does not grow with the number of
+/// files.
 const ROWS_A_TRANSACTION: usize = 200_000;
 /// The most bytes that a file may have, unpacked: a poll is compared as a whole.
 const MOST_BYTES: u64 = 4 << 30;
@@ -97,8 +100,8 @@ struct Input {
 /// `progress` is told after each file how many are done and how many there are.
 ///
 /// # Errors
-/// When the dataset cannot be written, or the cluster is not clear. A file that cannot be read is not an error but
-/// stands in its report.
+/// When the dataset cannot be written, or the cluster is not clear. A file that cannot be read is
+/// not an error but stands in its report.
 pub fn import_files(
     dataset: &Dataset,
     paths: &[PathBuf],
@@ -310,7 +313,8 @@ fn look_at(path: &Path, options: &Options, imported: &[Import], inputs: &[Input]
     Ok((Input { path: path.to_owned(), import, kind, time, time_from_mtime, piped }, clusters))
 }
 
-/// The times in a recording's name: `squeue-20261120T130405.5Z.txt`, or two of them for begin and end of the poll.
+/// The times in a recording's name: `squeue-20261120T130405.5Z.txt`, or two of them for begin and
+/// end of the poll.
 fn time_of_name(name: &str) -> Option<PollTime> {
     let mut times = name.split('-').filter_map(|piece| {
         let end = piece.find('Z')?;

@@ -1,4 +1,5 @@
-//! Slurm's queue and accounting as rows: live, local or over SSH, or from files that others recorded.
+//! Slurm's queue and accounting as rows: live, local or over SSH, or from files that others
+//! recorded.
 //!
 //! | module | in | out |
 //! |---|---|---|
@@ -7,7 +8,8 @@
 //! | [`naming`] | names | the same, or pseudonyms |
 //! | [`runner`], [`ssh`] | a fixed script | its output, from this machine or the login node |
 //!
-//! Decoding is the same whether bytes come from a live cluster or from a file. Nothing here knows about cases or events.
+//! Decoding is the same whether bytes come from a live cluster or from a file. Nothing here knows
+//! about cases or events.
 //!
 //! Times are UTC nanoseconds since 1970, memory is bytes. What is wrong with a file that others
 //! recorded stands in its [`import_files::FileReport`], by line and column.

@@ -1,7 +1,8 @@
 //! What an observer keeps in the dataset between polls, one set of files a cluster below `.state/`.
 //!
-//! `squeue-CLUSTER.json` says when the queue was last looked at and which job table belongs to it; `squeue-CLUSTER.parquet` is the queue
-//! itself; `sacct-CLUSTER.parquet` is what accounting has told. They change in the same transaction as the tables.
+//! `squeue-CLUSTER.json` says when the queue was last looked at and which job table belongs to it;
+//! `squeue-CLUSTER.parquet` is the queue itself; `sacct-CLUSTER.parquet` is what accounting has
+//! told. They change in the same transaction as the tables.
 
 use flowmine_dataset::{Dataset, DatasetError, Transaction};
 use flowmine_schema::tables::JobState;
@@ -47,7 +48,8 @@ pub enum MemoryError {
     HoldsNames,
 }
 
-/// The file that a dataset with codes in place of names has: a code by which another key is noticed.
+/// The file that a dataset with codes in place of names has: a code by which another key is
+/// noticed.
 const CODES: &str = "codes";
 
 #[derive(Serialize, Deserialize)]
@@ -69,13 +71,15 @@ pub struct Memory {
     pub queue: Queue,
     /// What accounting has told.
     pub accounting: Accounting,
-    /// Which jobs were asked for at the last poll, in words; nothing for all. A job that is no longer asked for has not left the queue.
+    /// Which jobs were asked for at the last poll, in words; nothing for all. A job that is no
+    /// longer asked for has not left the queue.
     pub only: String,
     /// How names are written.
     naming: Naming,
 }
 
-/// A cluster's name as part of a file name: letters, digits, `-` and `_` as they are, other bytes as `=XX`.
+/// A cluster's name as part of a file name: letters, digits, `-` and `_` as they are, other bytes
+/// as `=XX`.
 fn in_file_name(cluster: &str) -> String {
     // A name that is too long for a file is told by its digest.
     if cluster.len() > 60 {
@@ -96,7 +100,8 @@ impl Memory {
     /// Loads it; nothing known when the cluster was never observed here.
     ///
     /// # Errors
-    /// When it is damaged, or missing although the cluster was observed; and when names stand in the dataset in another way.
+    /// When it is damaged, or missing although the cluster was observed; and when names stand in
+    /// the dataset in another way.
     pub fn load(dataset: &Dataset, cluster: &str, naming: &Naming) -> Result<Self, MemoryError> {
         match (dataset.state(CODES)?, naming.key_code()) {
             (None, None) => {}

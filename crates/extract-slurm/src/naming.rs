@@ -1,7 +1,9 @@
-//! Names as Slurm tells them, or pseudonyms in their place from the moment on in which they are observed.
+//! Names as Slurm tells them, or pseudonyms in their place from the moment on in which they are
+//! observed.
 //!
-//! In go names, texts and rows; out come the same, or what somebody who has a key makes of them ([`Pseudonyms`]). So neither the tables nor what is remembered
-//! between polls holds a name. Comparing poll with poll works on codes as on texts: equal texts have equal codes.
+//! In go names, texts and rows; out come the same, or what somebody who has a key makes of them
+//! ([`Pseudonyms`]). So neither the tables nor what is remembered between polls holds a name.
+//! Comparing poll with poll works on codes as on texts: equal texts have equal codes.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -58,7 +60,8 @@ impl Naming {
         }
     }
 
-    /// Diagnostics with which names are kept: their messages quote what Slurm said, so that without names only what they are about stays.
+    /// Diagnostics with which names are kept: their messages quote what Slurm said, so that without
+    /// names only what they are about stays.
     pub fn diagnostics<'d>(&self, diagnostics: &'d Diagnostics) -> Cow<'d, Diagnostics> {
         match &self.0 {
             None => Cow::Borrowed(diagnostics),

@@ -1,9 +1,10 @@
 //! One poll from beginning to end: ask, decode, compare, write.
 //!
-//! squeue is asked once a poll, for all users and states that the account may see. The script is fixed; the token that ends the fields
-//! is drawn anew for each poll and goes through standard input into squeue's environment, where other users of the login node
-//! cannot see it. Times are asked for as seconds since 1970, so that no time zone matters, and the moment of a poll is read from the clock
-//! of the machine where squeue runs.
+//! squeue is asked once a poll, for all users and states that the account may see. The script is
+//! fixed; the token that ends the fields is drawn anew for each poll and goes through standard
+//! input into squeue's environment, where other users of the login node cannot see it. Times are
+//! asked for as seconds since 1970, so that no time zone matters, and the moment of a poll is read
+//! from the clock of the machine where squeue runs.
 //!
 //! A poll is used whole or not at all: when the output is cut or squeue fails, nothing is written.
 
@@ -134,7 +135,8 @@ pub enum ObserveError {
 }
 
 impl ObserveError {
-    /// Whether asking again later may help. A full disk may be emptied, a server come back; a damaged dataset stays damaged.
+    /// Whether asking again later may help. A full disk may be emptied, a server come back; a
+    /// damaged dataset stays damaged.
     pub fn may_pass(&self) -> bool {
         !matches!(
             self,
@@ -195,7 +197,8 @@ pub struct Options {
     pub accounting: bool,
     /// From when on accounting is asked the first time; a day before the first poll when not given.
     pub accounting_since_ns: Option<i64>,
-    /// A directory where each poll's raw output is kept as a file that `flowmine import squeue` reads.
+    /// A directory where each poll's raw output is kept as a file that `flowmine import squeue`
+    /// reads.
     pub record: Option<PathBuf>,
     /// How names are written.
     pub naming: Naming,
@@ -231,8 +234,9 @@ pub struct Report {
     pub accounting_failed: Option<String>,
 }
 
-/// What every script begins with. Standard input: a directory for `PATH` or nothing, and after how many seconds the command is ended there,
-/// because a login node does not end what it started when we hang up.
+/// What every script begins with. Standard input: a directory for `PATH` or nothing, and after how
+/// many seconds the command is ended there, because a login node does not end what it started when
+/// we hang up.
 macro_rules! script {
     ($($line:literal),+) => {
         concat!(
@@ -259,7 +263,8 @@ const POLL: &str = script!(
     "date +%s%N; timeout \"$limit\" squeue --all --states=all; status=$?; date +%s%N"
 );
 
-/// The script that asks accounting. Standard input goes on with the delimiter, the start, the fields.
+/// The script that asks accounting. Standard input goes on with the delimiter, the start, the
+/// fields.
 const ACCOUNTING: &str = script!(
     "IFS= read -r delimiter; IFS= read -r start; IFS= read -r format || exit 90",
     "unset SACCT_FORMAT SACCT_LOCAL SACCT_FEDERATION",
@@ -314,8 +319,9 @@ pub struct Observer<'r> {
 }
 
 impl<'r> Observer<'r> {
-    /// Becomes the dataset's writer, asks for the cluster's name, and loads what is remembered. The name is remembered too, for a day. Where nobody can
-    /// be asked just now, each poll asks for it first.
+    /// Becomes the dataset's writer, asks for the cluster's name, and loads what is remembered. The
+    /// name is remembered too, for a day. Where nobody can be asked just now, each poll asks for it
+    /// first.
     ///
     /// # Errors
     /// When somebody else writes, the cluster does not tell its name, or the memory is damaged.
@@ -400,8 +406,9 @@ impl<'r> Observer<'r> {
     /// Asks once and writes what changed.
     ///
     /// # Errors
-    /// When squeue could not be asked or its output is not whole, or the rows could not be written; the dataset is as before. Failing accounting is
-    /// not an error: it stands in the report and the next poll asks for the same time again.
+    /// When squeue could not be asked or its output is not whole, or the rows could not be written;
+    /// the dataset is as before. Failing accounting is not an error: it stands in the report and
+    /// the next poll asks for the same time again.
     pub fn poll(&mut self) -> Result<Report, ObserveError> {
         let place = self.runner.describe();
         let cluster = self.name()?;
@@ -451,7 +458,8 @@ impl<'r> Observer<'r> {
         Ok(report)
     }
 
-    /// Times in the dataset are the cluster's; a large difference to this machine's clock is worth knowing.
+    /// Times in the dataset are the cluster's; a large difference to this machine's clock is worth
+    /// knowing.
     fn tell_skew(&mut self, before: i64, after: i64, there: PollTime, diagnostics: &mut Diagnostics) {
         let ahead = there.began_ns.saturating_sub(after).max(0) - before.saturating_sub(there.ended_ns).max(0);
         if ahead.abs() > 2 * SECOND_NS && !self.told_skew {
@@ -566,7 +574,8 @@ fn now_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
 }
 
-/// Takes the clock's readings off the beginning and end of a poll's output. `None` when they are no times: a `date` without `%N`.
+/// Takes the clock's readings off the beginning and end of a poll's output. `None` when they are no
+/// times: a `date` without `%N`.
 fn split_clock(output: &[u8]) -> (Option<PollTime>, &[u8]) {
     let lines = || {
         let first = output.iter().position(|&b| b == b'\n')?;
@@ -588,7 +597,8 @@ fn split_clock(output: &[u8]) -> (Option<PollTime>, &[u8]) {
 /// What Slurm's commands say when they find no configuration.
 const NO_CONFIGURATION: [&str; 3] = ["configuration source", "slurm.conf", "resolve_ctls_from_dns_srv"];
 
-/// Runs one of the scripts with lines for its standard input, and gives what it printed when it came to its end and the command succeeded.
+/// Runs one of the scripts with lines for its standard input, and gives what it printed when it
+/// came to its end and the command succeeded.
 fn run_script(
     runner: &mut dyn Runner,
     options: &Options,
@@ -814,7 +824,8 @@ mod tests {
         ));
     }
 
-    /// [`Played`] with a controller that can be down, and a count of how often it was asked for its name.
+    /// [`Played`] with a controller that can be down, and a count of how often it was asked for its
+    /// name.
     struct Named {
         played: Played,
         asked: Rc<Cell<u32>>,

@@ -1,16 +1,18 @@
 //! Poll after poll in, changes out.
 //!
-//! As the case study has it: a job that is new is an event, a job in another state than before is an event, a job that did not
-//! change is nothing. Beyond it: a job that left the queue, an attempt that was requeued, the tasks of a pending array as they
-//! appear, and what else changed of a job in the same state ([`Details`]). Each row carries the interval in which the change happened: after the poll before began, before this
-//! one ended.
+//! As the case study has it: a job that is new is an event, a job in another state than before is
+//! an event, a job that did not change is nothing. Beyond it: a job that left the queue, an attempt
+//! that was requeued, the tasks of a pending array as they appear, and what else changed of a job
+//! in the same state ([`Details`]). Each row carries the interval in which the change happened:
+//! after the poll before began, before this one ended.
 //!
-//! **Dependencies that were taken back.** Slurm shows a term no longer once it is met, and also when somebody took it back. Which it was, the same
-//! poll tells: a term whose target is still to come cannot have been met ([`Poll::finish`]). Of terms joined by `?`, one that is met removes
+//! **Dependencies that were taken back.** Slurm shows a term no longer once it is met, and also
+//! when somebody took it back. Which it was, the same poll tells: a term whose target is still to
+//! come cannot have been met ([`Poll::finish`]). Of terms joined by `?`, one that is met removes
 //! all.
 //!
-//! What must be remembered between polls is [`Queue`]; it is written to the dataset in the same transaction as the rows, so that
-//! a restart neither repeats nor loses one.
+//! What must be remembered between polls is [`Queue`]; it is written to the dataset in the same
+//! transaction as the rows, so that a restart neither repeats nor loses one.
 
 use std::borrow::Cow;
 
@@ -75,8 +77,8 @@ impl Changes {
     }
 }
 
-/// What identifies a job in the queue from poll to poll. A pending array's record carries the array's id, and so does its last
-/// task, so a raw id alone does not do.
+/// What identifies a job in the queue from poll to poll. A pending array's record carries the
+/// array's id, and so does its last task, so a raw id alone does not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key {
     id: i64,
@@ -112,7 +114,8 @@ struct Known {
 
 #[derive(Debug, Clone, Default)]
 struct More {
-    /// The indices of a pending array as last printed, and what they mean; parsed once, because thousands of tasks ask.
+    /// The indices of a pending array as last printed, and what they mean; parsed once, because
+    /// thousands of tasks ask.
     tasks: Option<String>,
     pending: Option<IndexSet>,
     /// The dependency column as last printed.
@@ -162,8 +165,9 @@ impl Queue {
         self.changed
     }
 
-    /// Begins a poll. [`Poll::see`] every record, then [`Poll::finish`]. When the input turns out not to be whole, drop the
-    /// queue and the changes and load it again: it has forgotten what it compared.
+    /// Begins a poll. [`Poll::see`] every record, then [`Poll::finish`]. When the input turns out
+    /// not to be whole, drop the queue and the changes and load it again: it has forgotten what it
+    /// compared.
     pub fn poll<'q>(
         &'q mut self,
         time: PollTime,
@@ -180,7 +184,8 @@ impl Queue {
 /// A job whose dependencies have become fewer.
 struct Vanished {
     key: Key,
-    /// Its row, should something have been taken back, with the columns that changed as well. Nothing where the state changed too.
+    /// Its row, should something have been taken back, with the columns that changed as well.
+    /// Nothing where the state changed too.
     row: Option<JobState<'static>>,
     terms: Vec<Term>,
     /// Whether one term that is met removes the others.
@@ -326,8 +331,8 @@ impl Poll<'_> {
         }
     }
 
-    /// Remembers the array's list and the dependencies, and writes a row for each term that is new or in another state. Tells which terms
-    /// are no longer shown.
+    /// Remembers the array's list and the dependencies, and writes a row for each term that is new
+    /// or in another state. Tells which terms are no longer shown.
     fn update_more(&mut self, key: Key, record: &JobRecord<'_>) -> Vanished {
         let mut vanished = Vanished { key, row: None, terms: Vec::new(), one_suffices: false };
         let tasks = match &record.job {
@@ -399,8 +404,8 @@ impl Poll<'_> {
         self.queue.jobs.get(&Key::of(record)).is_some_and(|known| known.poll == self.queue.poll)
     }
 
-    /// Ends a poll of which only the changes are known, as a log of changes tells them: what was not seen is still there. With
-    /// `whole`, no more changes of this time follow.
+    /// Ends a poll of which only the changes are known, as a log of changes tells them: what was
+    /// not seen is still there. With `whole`, no more changes of this time follow.
     pub fn finish_changes(mut self, whole: bool) {
         // What it waits for may have changed in a line that is still to come: nothing is known to have been taken back.
         for Vanished { row, .. } in std::mem::take(&mut self.vanished) {
@@ -511,8 +516,9 @@ fn row_of<'r>(
 /// The name in `changed` of what a job waits for, which is no column of the table.
 const DEPENDENCY: &str = "dependency";
 
-/// Whether this poll shows that a term of a job cannot have been met yet. Slurm holds a dependency met when its target has wholly ended, or
-/// has started (`after`); a target that this poll does not show tells nothing.
+/// Whether this poll shows that a term of a job cannot have been met yet. Slurm holds a dependency
+/// met when its target has wholly ended, or has started (`after`); a target that this poll does not
+/// show tells nothing.
 fn is_to_come(queue: &Queue, waiting: Key, term: &Term) -> bool {
     let current = |key: Key| queue.jobs.get(&key).filter(|known| known.poll == queue.poll);
     let lives = |known: &Known| matches!(known.state, State::Pending | State::Configuring | State::Running | State::Suspended);
@@ -563,7 +569,8 @@ fn job_ref(key: Key, known: &Known) -> JobRef<'static> {
     }
 }
 
-/// The indices of a pending array that are not in the queue as tasks. `None` when the list could not be read.
+/// The indices of a pending array that are not in the queue as tasks. `None` when the list could
+/// not be read.
 fn remaining_tasks(queue: &Queue, key: Key) -> Option<IndexSet> {
     let pending = queue.jobs.get(&key)?.more.as_ref()?.pending.as_ref()?;
     Some(pending.filter(|index| !queue.jobs.contains_key(&Key { id: key.id, task: i64::from(index) })))
@@ -619,9 +626,10 @@ pub(crate) fn push_dependency(
     changes.push_dependency(&of_term(cluster, job, record.job_id, record.submit_ns, term, operator, position, observed_at_ns, source));
 }
 
-/// When Slurm itself says that a job came into the state it is in: the submit time for PENDING, the start for RUNNING and
-/// CONFIGURING, the end for COMPLETING and the states after running. A time outside the interval in which the change was
-/// seen is about something else (the start of a job that was suspended meanwhile) and is not used. Slurm cuts to whole seconds.
+/// When Slurm itself says that a job came into the state it is in: the submit time for PENDING, the
+/// start for RUNNING and CONFIGURING, the end for COMPLETING and the states after running. A time
+/// outside the interval in which the change was seen is about something else (the start of a job
+/// that was suspended meanwhile) and is not used. Slurm cuts to whole seconds.
 fn reported(record: &JobRecord<'_>, not_before_ns: Option<i64>, observed_at_ns: i64) -> Option<i64> {
     let time = match &record.state {
         State::Pending => record.submit_ns,

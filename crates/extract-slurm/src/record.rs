@@ -1,4 +1,5 @@
-//! One job as one source shows it at one time: what every decoder makes and the queue comparison takes.
+//! One job as one source shows it at one time: what every decoder makes and the queue comparison
+//! takes.
 
 use std::borrow::Cow;
 
@@ -47,7 +48,8 @@ pub struct JobRecord<'a> {
     pub total_memory_bytes: Option<i64>,
     /// The expression as Slurm prints it, see [`flowmine_slurm::dependency`].
     pub dependency: Option<Cow<'a, str>>,
-    /// Whether the source tells what the job waits for now, so that no dependency means that there is none.
+    /// Whether the source tells what the job waits for now, so that no dependency means that there
+    /// is none.
     pub tells_dependency: bool,
     pub exit_code: Option<i64>,
     pub exit_signal: Option<i64>,
@@ -131,7 +133,8 @@ impl JobRecord<'_> {
         label(self.job_id, &self.job)
     }
 
-    /// The row that this record makes; what only the comparison knows (`change`, the interval) is left at its default.
+    /// The row that this record makes; what only the comparison knows (`change`, the interval) is
+    /// left at its default.
     pub fn to_row(&self) -> JobState<'_> {
         let mut row = JobState {
             job: self.label().into(),

@@ -1,7 +1,8 @@
 //! What an observer remembers of a job between polls, as a row.
 
 flowmine_schema::table! {
-    /// One job of the queue at the last poll: an observer's memory, not part of the dataset's tables.
+    /// One job of the queue at the last poll: an observer's memory, not part of the dataset's
+    /// tables.
     pub struct Remembered in ".state" {
         /// Array id or raw id.
         id: i64,
@@ -53,7 +54,8 @@ flowmine_schema::table! {
         cpus: opt_i64,
         /// Memory asked for.
         memory_bytes: opt_i64,
-        /// 1 when it is held. Null when an older flowmine wrote this: then nothing is known of the columns from `name` on.
+        /// 1 when it is held. Null when an older flowmine wrote this: then nothing is known of the
+        /// columns from `name` on.
         held: opt_i64,
     }
 }

@@ -1,10 +1,11 @@
 //! Running fixed scripts where Slurm's commands live: on this machine ([`Local`]) or over SSH
 //! ([`crate::ssh::SshRunner`]).
 //!
-//! In go a script, which is part of this program's text (`&'static str`), and bytes for its standard input; out come
-//! both output streams, the exit status and the signal. A script is fixed on purpose: text that came from elsewhere
-//! (a user's name, a job id) is never part of a shell command, it goes through standard input. Scripts with a single
-//! quote are refused, because over SSH the script stands between single quotes.
+//! In go a script, which is part of this program's text (`&'static str`), and bytes for its
+//! standard input; out come both output streams, the exit status and the signal. A script is fixed
+//! on purpose: text that came from elsewhere (a user's name, a job id) is never part of a shell
+//! command, it goes through standard input. Scripts with a single quote are refused, because over
+//! SSH the script stands between single quotes.
 
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -16,8 +17,9 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "ssh")]
 use crate::ssh::SshError;
 
-/// The most bytes of standard output that a command may send: 1 GiB, about two million jobs of `squeue`. More is an
-/// error, so that a server that has gone wild cannot fill this machine's memory.
+/// The most bytes of standard output that a command may send: 1 GiB, about two million jobs of
+/// `squeue`. More is an error, so that a server that has gone wild cannot fill this machine's
+/// memory.
 pub const STDOUT_LIMIT: usize = 1 << 30;
 /// The most bytes of standard error that are kept: 16 MiB. More is an error.
 pub const STDERR_LIMIT: usize = 16 << 20;
@@ -29,8 +31,8 @@ pub struct Output {
     pub stdout: Vec<u8>,
     /// Standard error, whole.
     pub stderr: Vec<u8>,
-    /// The exit code; for a command that a signal ended it is 128 + the signal's number (255 where the number is
-    /// unknown), as shells have it.
+    /// The exit code; for a command that a signal ended it is 128 + the signal's number (255 where
+    /// the number is unknown), as shells have it.
     pub status: i32,
     /// The signal that ended the command, without `SIG` (`KILL`, `TERM`), or none.
     pub signal: Option<String>,
@@ -43,7 +45,8 @@ impl Output {
     }
 }
 
-/// Why a command gave no [`Output`]. A command that ran and failed is an [`Output`] with its status, not an error.
+/// Why a command gave no [`Output`]. A command that ran and failed is an [`Output`] with its
+/// status, not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A script held a single quote; a mistake in this program.
@@ -87,12 +90,12 @@ pub enum RunError {
 
 /// Runs fixed scripts on the machine where Slurm's commands live.
 pub trait Runner {
-    /// Runs `script` under `sh -c`, with `stdin` as its standard input, and waits until it has ended and closed its
-    /// output.
+    /// Runs `script` under `sh -c`, with `stdin` as its standard input, and waits until it has
+    /// ended and closed its output.
     ///
     /// # Errors
-    /// When the script could not be run to its end within `timeout`; a script that ends with a failure is not an
-    /// error, see [`Output::status`].
+    /// When the script could not be run to its end within `timeout`; a script that ends with a
+    /// failure is not an error, see [`Output::status`].
     fn run(&mut self, script: &'static str, stdin: &[u8], timeout: Duration) -> Result<Output, RunError>;
 
     /// Where scripts run, for messages: `this machine` or `user@host:port`. Safe for a terminal.
@@ -138,7 +141,8 @@ fn signal_name(number: i32) -> String {
     SIGNALS.iter().find(|(n, _)| *n == number).map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
 }
 
-/// This machine: scripts run as a child process in a process group of their own, which is killed when time is up.
+/// This machine: scripts run as a child process in a process group of their own, which is killed
+/// when time is up.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Local;
 
@@ -268,7 +272,8 @@ fn read_in_thread(mut pipe: impl Read + Send + 'static, stream: Stream, limit: u
     });
 }
 
-/// Kills the child's whole group. The child has not been waited for yet, so its number is still its own.
+/// Kills the child's whole group. The child has not been waited for yet, so its number is still its
+/// own.
 fn kill_group(child: &mut Child) {
     let _ = Command::new("sh")
         .arg("-c")

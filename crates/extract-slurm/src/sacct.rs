@@ -1,16 +1,18 @@
 //! sacct's text: what accounting remembers of jobs, one row a job attempt and one a step.
 //!
-//! In goes the output of `sacct`, steps and header included, fields and records ended by a token drawn at random
-//! ([`crate::squeue::draw_token`]), so that no job name can forge a row; out comes one [`JobRecord`] an attempt, with the I/O
-//! counters of its steps added up. What is not understood becomes null and a diagnostic; a row without an id or a state is
-//! rejected; an output that ends inside a row is refused whole.
+//! In goes the output of `sacct`, steps and header included, fields and records ended by a token
+//! drawn at random ([`crate::squeue::draw_token`]), so that no job name can forge a row; out comes
+//! one [`JobRecord`] an attempt, with the I/O counters of its steps added up. What is not
+//! understood becomes null and a diagnostic; a row without an id or a state is rejected; an output
+//! that ends inside a row is refused whole.
 //!
-//! The caller runs `sacct --duplicates --parsable --delimiter=TOKEN --format=FORMAT` ([`FORMAT`]) with `SLURM_TIME_FORMAT=%s` in the
-//! environment, and without `--noheader`. It must be `--parsable`, not `--parsable2`: only there does the token follow the last
-//! field too, so that rows are distinguished by counting fields and a newline in a name does no harm.
+//! The caller runs `sacct --duplicates --parsable --delimiter=TOKEN --format=FORMAT` ([`FORMAT`])
+//! with `SLURM_TIME_FORMAT=%s` in the environment, and without `--noheader`. It must be
+//! `--parsable`, not `--parsable2`: only there does the token follow the last field too, so that
+//! rows are distinguished by counting fields and a newline in a name does no harm.
 //!
-//! An attempt that was requeued keeps its id, so sacct shows several rows with the same JobID and another Submit; they stay apart, and
-//! a step belongs to the attempt in whose time it began.
+//! An attempt that was requeued keeps its id, so sacct shows several rows with the same JobID and
+//! another Submit; they stay apart, and a step belongs to the attempt in whose time it began.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::text;
@@ -68,7 +70,8 @@ impl Column {
     /// How many there are.
     pub const COUNT: usize = COLUMNS.len();
 
-    /// The column that a header names. sacct prints a name in its own letters whatever was typed, and squeue's `JOBID` is not it.
+    /// The column that a header names. sacct prints a name in its own letters whatever was typed,
+    /// and squeue's `JOBID` is not it.
     pub fn named(header: &[u8]) -> Option<Column> {
         COLUMNS.iter().find(|(_, name)| name.as_bytes() == header).map(|&(column, _)| column)
     }
@@ -114,7 +117,8 @@ pub const COLUMNS: &[(Column, &str)] = &[
     (Column::TotalCpu, "TotalCPU"),
 ];
 
-/// What to ask sacct for (`--format` or `SACCT_FORMAT`). `SubmitLine` exists since Slurm 21.08; an older sacct refuses it.
+/// What to ask sacct for (`--format` or `SACCT_FORMAT`). `SubmitLine` exists since Slurm 21.08; an
+/// older sacct refuses it.
 pub const FORMAT: &str = "Cluster,JobID,JobIDRaw,JobName,User,Account,Group,Partition,State,Submit,Start,End,ExitCode,Reason,NNodes,\
     NCPUS,ReqCPUS,ReqMem,NodeList,TimelimitRaw,WorkDir,QOS,TRESUsageInTot,TRESUsageOutTot,Comment,SubmitLine,Eligible,Priority,\
     Constraints,ReqTRES,AllocTRES,MaxRSS,TotalCPU";
@@ -148,7 +152,8 @@ pub enum SacctError {
     },
 }
 
-/// Reads an output whole. `zone_offset_s` says how far east of UTC times without zone are; with `SLURM_TIME_FORMAT=%s` there are none.
+/// Reads an output whole. `zone_offset_s` says how far east of UTC times without zone are; with
+/// `SLURM_TIME_FORMAT=%s` there are none.
 ///
 /// # Errors
 /// [`SacctError`] when the output is not whole or is not sacct's.
@@ -211,7 +216,8 @@ fn split<'a>(line: &'a [u8], delimiter: &[u8]) -> impl Iterator<Item = &'a [u8]>
 #[derive(Debug, Default)]
 pub struct Attempts<'a> {
     attempts: Vec<Attempt<'a>>,
-    /// JobID as printed, with the cluster, to the attempts of that job. Looked up only, never walked.
+    /// JobID as printed, with the cluster, to the attempts of that job. Looked up only, never
+    /// walked.
     by_id: FxHashMap<(&'a [u8], &'a [u8]), Vec<usize>>,
 }
 
@@ -287,7 +293,8 @@ impl<'a> Attempts<'a> {
     }
 }
 
-/// `fs/disk` in a list of trackable resources (`cpu=00:00:01,fs/disk=11171,mem=3180K`): bytes, counted by the task's gatherer.
+/// `fs/disk` in a list of trackable resources (`cpu=00:00:01,fs/disk=11171,mem=3180K`): bytes,
+/// counted by the task's gatherer.
 fn disk_bytes(list: &[u8]) -> Result<Option<i64>, BadValue> {
     if units::is_nothing(list) {
         return Ok(None);
@@ -304,7 +311,8 @@ fn disk_bytes(list: &[u8]) -> Result<Option<i64>, BadValue> {
     Ok(None)
 }
 
-/// `MaxRSS`: a number of bytes with a unit; bare, it is bytes (0 too, which is what a step without samples has).
+/// `MaxRSS`: a number of bytes with a unit; bare, it is bytes (0 too, which is what a step without
+/// samples has).
 fn max_rss(field: &[u8]) -> Result<Option<i64>, BadValue> {
     match units::digits(field) {
         Some(0) => Ok(None),
@@ -405,7 +413,8 @@ fn exit(field: &[u8]) -> Option<(i64, i64)> {
     Some((units::digits(&field[..colon])?, units::digits(&field[colon + 1..])?))
 }
 
-/// Whether a field is a state as sacct writes it: one of the 24, perhaps cut short with a `+`, perhaps with who cancelled.
+/// Whether a field is a state as sacct writes it: one of the 24, perhaps cut short with a `+`,
+/// perhaps with who cancelled.
 pub(crate) fn is_state(field: &[u8]) -> bool {
     let Ok(field) = std::str::from_utf8(field) else { return false };
     let (word, rest) = field.split_once(' ').unwrap_or((field, ""));

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// Below this, polling is a burden on slurmctld: squeue(1) asks not to call it from loops, and sites ask for 10 to 120 s.
+/// Below this, polling is a burden on slurmctld: squeue(1) asks not to call it from loops, and
+/// sites ask for 10 to 120 s.
 pub const SHORTEST_POLITE: Duration = Duration::from_secs(10);
 
 /// How long at most to wait after repeated failures.
@@ -10,10 +11,11 @@ pub const LONGEST: Duration = Duration::from_secs(3600);
 
 /// How long to wait after a poll.
 ///
-/// After success: the interval, from the beginning of one poll to the beginning of the next, with a jitter of up to a tenth either way so that
-/// many observers do not ask at the same moment; but never less than the poll took, so that a slow controller is left alone half of the time. After
-/// `failures` in a row: the interval doubled so many times, at most [`LONGEST`] (or the interval itself when that is longer), from the end of the
-/// failed poll.
+/// After success: the interval, from the beginning of one poll to the beginning of the next, with a
+/// jitter of up to a tenth either way so that many observers do not ask at the same moment; but
+/// never less than the poll took, so that a slow controller is left alone half of the time. After
+/// `failures` in a row: the interval doubled so many times, at most [`LONGEST`] (or the interval
+/// itself when that is longer), from the end of the failed poll.
 ///
 /// `took` is how long the poll took; `draw` is a random number from 0 to 1.
 pub fn wait(every: Duration, took: Duration, failures: u32, draw: f64) -> Duration {

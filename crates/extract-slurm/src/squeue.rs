@@ -1,12 +1,14 @@
 //! squeue's text: one record a job, fields and records ended by a token drawn at random.
 //!
-//! Job names, comments and arguments may hold any byte but NUL, also a newline and whatever delimiter a format uses, so that with a
-//! fixed delimiter a job's name can forge another job's record. The token of a poll is not known before the poll and
-//! stands in the environment of `squeue`, not among its arguments, so no name can hold it. A record is the same number of fields
+//! Job names, comments and arguments may hold any byte but NUL, also a newline and whatever
+//! delimiter a format uses, so that with a fixed delimiter a job's name can forge another job's
+//! record. The token of a poll is not known before the poll and stands in the environment of
+//! `squeue`, not among its arguments, so no name can hold it. A record is the same number of fields
 //! for every job, each followed by the token, and a newline.
 //!
-//! In goes the output of `squeue` with [`format()`] in `SQUEUE_FORMAT`, header included; out come [`JobRecord`]s. A value that is not
-//! understood becomes null and a diagnostic; a record without an id, or with another number of fields, is rejected.
+//! In goes the output of `squeue` with [`format()`] in `SQUEUE_FORMAT`, header included; out come
+//! [`JobRecord`]s. A value that is not understood becomes null and a diagnostic; a record without
+//! an id, or with another number of fields, is rejected.
 
 use std::borrow::Cow;
 
@@ -58,7 +60,8 @@ impl Field {
     pub const COUNT: usize = FIELDS.len();
 }
 
-/// What is asked for, in this order: the field, its letter in squeue(1) `--format`, and the header that squeue prints for it.
+/// What is asked for, in this order: the field, its letter in squeue(1) `--format`, and the header
+/// that squeue prints for it.
 pub const FIELDS: &[(Field, char, &str)] = &[
     (Field::RawId, 'A', "JOBID"),
     (Field::DisplayedId, 'i', "JOBID"),
@@ -90,7 +93,8 @@ pub const FIELDS: &[(Field, char, &str)] = &[
     (Field::TresPerNode, 'b', "TRES_PER_NODE"),
 ];
 
-/// The fields of one record as they stand in the output; those that the input does not have are `None`.
+/// The fields of one record as they stand in the output; those that the input does not have are
+/// `None`.
 pub type RawFields<'a> = [Option<&'a [u8]>; Field::COUNT];
 
 /// The value of `SQUEUE_FORMAT` for a token.
@@ -98,7 +102,8 @@ pub fn format(token: &str) -> String {
     FIELDS.iter().flat_map(|(_, letter, _)| ["%".to_owned(), letter.to_string(), token.to_owned()]).collect()
 }
 
-/// Draws a token: the unit separator (0x1f), which makes searching fast, and eight random letters and digits (47 bits).
+/// Draws a token: the unit separator (0x1f), which makes searching fast, and eight random letters
+/// and digits (47 bits).
 ///
 /// # Errors
 /// When the kernel gives no random bytes.
@@ -131,7 +136,8 @@ pub enum SqueueError {
     },
 }
 
-/// Finds the token in an output that begins with the header of [`FIELDS`]: what stands between the first two column names.
+/// Finds the token in an output that begins with the header of [`FIELDS`]: what stands between the
+/// first two column names.
 pub fn token_of(output: &[u8]) -> Option<&[u8]> {
     let rest = output.strip_prefix(b"JOBID\x1f")?;
     let end = memmem::find(rest, b"JOBID")?;
@@ -141,10 +147,12 @@ pub fn token_of(output: &[u8]) -> Option<&[u8]> {
 
 /// Reads an output whole.
 ///
-/// `each` gets every record and where its bytes begin (line and byte offset are of use for messages only).
+/// `each` gets every record and where its bytes begin (line and byte offset are of use for messages
+/// only).
 ///
 /// # Errors
-/// [`SqueueError`] when the output is not whole; then `each` may have been called, and what it was given must not be used.
+/// [`SqueueError`] when the output is not whole; then `each` may have been called, and what it was
+/// given must not be used.
 pub fn parse<'a>(
     output: &'a [u8],
     token: &[u8],
@@ -170,8 +178,8 @@ pub fn parse<'a>(
 struct Layout(Vec<Option<Field>>);
 
 impl Layout {
-    /// Reads the header, and tells where the records begin. A recording may have columns that are not in [`FIELDS`], or lack some;
-    /// without an id or a state there is nothing to tell.
+    /// Reads the header, and tells where the records begin. A recording may have columns that are
+    /// not in [`FIELDS`], or lack some; without an id or a state there is nothing to tell.
     fn of_header(output: &[u8], token: &[u8]) -> Option<(Self, usize)> {
         let end = memchr::memchr(b'\n', output)?;
         let line = output[..end].strip_suffix(token)?;

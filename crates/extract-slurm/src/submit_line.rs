@@ -1,14 +1,18 @@
-//! The line with which a job was submitted, as accounting keeps it: `sbatch -d afterok:7 step.sh 3`. In it goes, out come the dependency and the
-//! script.
+//! The line with which a job was submitted, as accounting keeps it:
+//! `sbatch -d afterok:7 step.sh 3`. In it goes, out come the dependency and the script.
 //!
-//! Slurm joins the words of the command line by spaces and drops the quotes, so `-J "my job"` stands there as `-J my job`. Options are read as
-//! sbatch(1), srun(1) and salloc(1) list them: which take a value, and which of these can be a text of several words (`FREE_TEXT`). Three things
-//! tell where such a value ends:
+//! Slurm joins the words of the command line by spaces and drops the quotes, so `-J "my job"`
+//! stands there as `-J my job`. Options are read as sbatch(1), srun(1) and salloc(1) list them:
+//! which take a value, and which of these can be a text of several words (`FREE_TEXT`). Three
+//! things tell where such a value ends:
 //!
-//! * what the row says of the job: its name, comment and work directory are the values of `--job-name`, `--comment` and `--chdir`;
-//! * without `--job-name` a job is called as its script, so the script is the word (or words) whose file name that is;
-//! * where neither helps, the value is one word. If `-d` or `--dependency` with a value that is a dependency follows behind what then seems to be the script,
-//!   the value had more words: the dependency is taken, the script comes after it, and [`SubmitLine::is_doubtful`] says so.
+//! * what the row says of the job: its name, comment and work directory are the values of
+//!   `--job-name`, `--comment` and `--chdir`;
+//! * without `--job-name` a job is called as its script, so the script is the word (or words) whose
+//!   file name that is;
+//! * where neither helps, the value is one word. If `-d` or `--dependency` with a value that is a
+//!   dependency follows behind what then seems to be the script, the value had more words: the
+//!   dependency is taken, the script comes after it, and [`SubmitLine::is_doubtful`] says so.
 
 use crate::command;
 use flowmine_slurm::dependency;
@@ -18,7 +22,8 @@ use flowmine_slurm::dependency;
 pub struct SubmitLine<'a> {
     /// The value of `--dependency`, the last one given, as it was typed.
     pub dependency: Option<&'a str>,
-    /// The path of the script (of srun and salloc: the program); `None` for `--wrap` and a script on standard input.
+    /// The path of the script (of srun and salloc: the program); `None` for `--wrap` and a script
+    /// on standard input.
     pub script: Option<&'a str>,
     /// The lost quotes leave it open where an option's value ended.
     pub is_doubtful: bool,
@@ -131,7 +136,8 @@ impl<'a> Reader<'a, '_> {
         self.is_open |= FREE_TEXT.contains(&option);
     }
 
-    /// What is neither an option nor a value. Returns whether it was part of a value after all, so that options go on.
+    /// What is neither an option nor a value. Returns whether it was part of a value after all, so
+    /// that options go on.
     fn script(&mut self) -> bool {
         if !self.is_named
             && self.is_open
@@ -170,7 +176,8 @@ impl<'a> Reader<'a, '_> {
         None
     }
 
-    /// Looks for a dependency in what seems to be the script and its arguments. When there is one, reading goes on behind it.
+    /// Looks for a dependency in what seems to be the script and its arguments. When there is one,
+    /// reading goes on behind it.
     fn look_behind(&mut self) -> bool {
         let found = dependency_in(self.rest());
         let Some(dependency) = found.dependency else { return false };
@@ -183,7 +190,8 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// The first `--dependency` of a text with a value that names what is waited for; a bare number can be anything.
+/// The first `--dependency` of a text with a value that names what is waited for; a bare number can
+/// be anything.
 fn dependency_in(text: &str) -> SubmitLine<'_> {
     let mut words = text.split(is_space).filter(|word| !word.is_empty());
     while let Some(word) = words.next() {
@@ -215,7 +223,8 @@ fn is_space(c: char) -> bool {
     c.is_ascii_whitespace()
 }
 
-/// The whole name of a long option; getopt_long(3) takes beginnings that only one option has. Those that are not asked for stay as they are.
+/// The whole name of a long option; getopt_long(3) takes beginnings that only one option has. Those
+/// that are not asked for stay as they are.
 fn long(name: &str) -> &str {
     const ASKED: [(&str, usize); 4] = [("dependency", 3), ("job-name", 1), ("comment", 3), ("chdir", 2)];
     let whole = ASKED.iter().find(|(whole, least)| name.len() >= *least && whole.starts_with(name));
@@ -260,7 +269,8 @@ const FREE_TEXT: &[&str] = &[
     "wckey",
 ];
 
-/// Long options of sbatch(1), srun(1) and salloc(1) that take no value of their own (an optional one comes after `=`).
+/// Long options of sbatch(1), srun(1) and salloc(1) that take no value of their own (an optional
+/// one comes after `=`).
 const FLAGS: &[&str] = &[
     "contiguous",
     "disable-stdout-job-summary",
@@ -301,7 +311,8 @@ const FLAGS: &[&str] = &[
     "version",
     "wait",
 ];
-/// Short ones: hold, help, immediate, kill-on-bad-exit, no-kill, label, overcommit, oversubscribe, quiet, unbuffered, verbose, version, wait (sbatch), X, Z.
+/// Short ones: hold, help, immediate, kill-on-bad-exit, no-kill, label, overcommit, oversubscribe,
+/// quiet, unbuffered, verbose, version, wait (sbatch), X, Z.
 const SHORT_FLAGS: &str = "HhIKklOsQuvVWXZ";
 
 #[cfg(test)]

@@ -187,7 +187,8 @@ fn a_recording_with_a_random_separator_cannot_be_forged() {
     assert!(rest.to_row().array_tasks.unwrap().ends_with("49,51"), "the list is whole");
 }
 
-/// Takes from JSON what the recordings of the texts did not ask for: they are older than these columns.
+/// Takes from JSON what the recordings of the texts did not ask for: they are older than these
+/// columns.
 fn not_recorded(of_text: &mut JobRecord<'static>, of_json: &JobRecord<'static>) {
     let of_json = of_json.clone();
     (of_text.priority, of_text.eligible_ns, of_text.cpu_time_ns) = (of_json.priority, of_json.eligible_ns, of_json.cpu_time_ns);
@@ -611,7 +612,8 @@ proptest! {
         }
     }
 
-    /// With a separator that no value holds, rows come back as they were, and every line is either read or told.
+    /// With a separator that no value holds, rows come back as they were, and every line is either
+    /// read or told.
     #[test]
     fn every_line_is_read_or_told(names in prop::collection::vec("[a-z |]{0,12}", 1..20)) {
         let mut text = String::from("JOBID|NAME|STATE\n");

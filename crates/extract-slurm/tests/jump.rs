@@ -1,7 +1,9 @@
-//! Ways through jump hosts, with several real sshd: the target's, and those of the hosts on the way.
+//! Ways through jump hosts, with several real sshd: the target's, and those of the hosts on the
+//! way.
 //!
-//! Where sshd is missing the tests are reported as not run, and fail when `FLOWMINE_REQUIRE` holds `ssh`. What a jump host
-//! does to a whole observer, from a network in which the target cannot be reached, is in the repository's tests/integration/jump.rs.
+//! Where sshd is missing the tests are reported as not run, and fail when `FLOWMINE_REQUIRE` holds
+//! `ssh`. What a jump host does to a whole observer, from a network in which the target cannot be
+//! reached, is in the repository's tests/integration/jump.rs.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its server has to fail")]
 
@@ -118,7 +120,8 @@ fn logins(server: &Sshd) -> usize {
     server.log().matches("Accepted publickey").count()
 }
 
-/// The process that holds a session on a server: the one whose parent, or its parent, is the server.
+/// The process that holds a session on a server: the one whose parent, or its parent, is the
+/// server.
 fn sessions(server: &Sshd) -> Vec<u32> {
     let output = Command::new("ps").args(["-eo", "pid=,ppid="]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

@@ -1,7 +1,7 @@
 //! The SSH client against a real sshd, a real ssh-agent and keys that ssh-keygen made.
 //!
-//! Each test starts a server of its own and ends it. Where sshd is missing the tests are reported as not run, and fail
-//! when `FLOWMINE_REQUIRE` holds `ssh`.
+//! Each test starts a server of its own and ends it. Where sshd is missing the tests are reported
+//! as not run, and fail when `FLOWMINE_REQUIRE` holds `ssh`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its server has to fail")]
 

@@ -1,8 +1,12 @@
-//! Tasks of a command that was traced, as its trace tells them: the command as a whole, or the commands that a script starts, each.
+//! Tasks of a command that was traced, as its trace tells them: the command as a whole, or the
+//! commands that a script starts, each.
 //!
-//! In go the rows of `processes` of one trace; out come rows of `task_runs` of the engine `flowmine`, with the process as native id, so that no rule has to guess. A command of a script is a
-//! process below it that became a program, and none above it but the script had when it was forked: in `(a && b)` the shell in between forks `a` and becomes `b`, and both are commands. What a
-//! script does itself is no task of its own, and neither is a program that it becomes in its own place (`exec`): that is the script's process still.
+//! In go the rows of `processes` of one trace; out come rows of `task_runs` of the engine
+//! `flowmine`, with the process as native id, so that no rule has to guess. A command of a script
+//! is a process below it that became a program, and none above it but the script had when it was
+//! forked: in `(a && b)` the shell in between forks `a` and becomes `b`, and both are commands.
+//! What a script does itself is no task of its own, and neither is a program that it becomes in its
+//! own place (`exec`): that is the script's process still.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +55,8 @@ struct Ran {
     forked_ns: Option<i64>,
     /// When it became its first program.
     first_exec_ns: Option<i64>,
-    /// When the command began: later than it was forked where a shell waited for other commands before it became this one.
+    /// When the command began: later than it was forked where a shell waited for other commands
+    /// before it became this one.
     began_ns: Option<i64>,
     precision_ns: Option<i64>,
     exit_ns: Option<i64>,

@@ -1,8 +1,10 @@
 //! Files of workflow engines into a dataset: what `flowmine import nextflow` and its like do.
 //!
-//! In go paths; each is recognised by its content, read together with the others by the engine's module, and what they tell becomes rows of
-//! `task_runs`. What was imported before is skipped. A file that has grown since is read again together with what it was read with then, and their rows replace
-//! those of the earlier import. Rows and the list of imported sources change in one transaction.
+//! In go paths; each is recognised by its content, read together with the others by the engine's
+//! module, and what they tell becomes rows of `task_runs`. What was imported before is skipped. A
+//! file that has grown since is read again together with what it was read with then, and their rows
+//! replace those of the earlier import. Rows and the list of imported sources change in one
+//! transaction.
 
 mod known;
 
@@ -37,7 +39,8 @@ pub enum ImportFilesError {
 /// What became of the sources.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Those that were read, and those that could not be recognised or read (their `kind` is then empty).
+    /// Those that were read, and those that could not be recognised or read (their `kind` is then
+    /// empty).
     pub sources: Vec<Source>,
     /// How many had been imported before.
     pub already_there: u64,
@@ -134,7 +137,8 @@ fn forget(
     Ok(())
 }
 
-/// The imports that are new or not as they were, each with the number of rows that it told of and with what was read together with it.
+/// The imports that are new or not as they were, each with the number of rows that it told of and
+/// with what was read together with it.
 fn signed(known: &Known, read: Vec<(Given, Is)>, told: &HashMap<&Path, u64>) -> Vec<Import> {
     let before = |is: Is| match is {
         Is::New => None,
@@ -169,7 +173,8 @@ struct Chosen {
     replaced: HashSet<String>,
 }
 
-/// Chooses what is new and what has grown, and with the latter what they were read together with: their rows tell of each other.
+/// Chooses what is new and what has grown, and with the latter what they were read together with:
+/// their rows tell of each other.
 fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Report) -> Result<Chosen, DatasetError> {
     let mut given: Vec<(Given, Is)> = given.into_iter().map(|given| (known.what(&given), given)).map(|(is, given)| (given, is)).collect();
     for at in 0..given.len() {
@@ -217,7 +222,8 @@ fn choose(dataset: &Dataset, known: &Known, given: Vec<Given>, report: &mut Repo
     Ok(chosen)
 }
 
-/// What was imported and lies beside something new of another kind, which can tell of the same tasks.
+/// What was imported and lies beside something new of another kind, which can tell of the same
+/// tasks.
 fn beside_new(known: &Known, given: &[(Given, Is)]) -> Vec<usize> {
     let new: HashSet<(usize, &str)> = given.iter().filter(|(_, is)| *is == Is::New).map(|(given, _)| (given.group, given.kind)).collect();
     let is_beside = |source: &Given| new.iter().any(|(group, kind)| *group == source.group && *kind != source.kind);
@@ -225,8 +231,9 @@ fn beside_new(known: &Known, given: &[(Given, Is)]) -> Vec<usize> {
     there.filter(|(source, at)| known.imports[*at].batch.is_some() && is_beside(source)).map(|(_, at)| at).collect()
 }
 
-/// Whether a source is an import that has grown. What told of no task, such as the header of a table, can be how many files begin: then it is so under the same name,
-/// beside something that was read with it or where nothing was.
+/// Whether a source is an import that has grown. What told of no task, such as the header of a
+/// table, can be how many files begin: then it is so under the same name, beside something that was
+/// read with it or where nothing was.
 fn is_surely(known: &Known, was: usize, at: usize, given: &[(Given, Is)]) -> bool {
     let import = &known.imports[was];
     let of_batch = |at: usize| at != was && known.imports[at].batch == import.batch;
@@ -242,7 +249,8 @@ struct Now {
     grown: HashSet<usize>,
     /// By SHA-256 those that are the same or have grown.
     same: HashSet<String>,
-    /// How many new sources have a name and a kind: where it is one, it is what was imported under that name, written anew.
+    /// How many new sources have a name and a kind: where it is one, it is what was imported under
+    /// that name, written anew.
     named: HashMap<(String, Option<String>), usize>,
 }
 
@@ -267,8 +275,9 @@ impl Now {
     }
 }
 
-/// A member of a batch that is not given, told of tasks, and is of another kind than one that has grown: the same tasks would be there twice. Of a batch of which none has
-/// grown any that is not given.
+/// A member of a batch that is not given, told of tasks, and is of another kind than one that has
+/// grown: the same tasks would be there twice. Of a batch of which none has grown any that is not
+/// given.
 fn missing(known: &Known, members: &[usize], now: &Now, with_rows: &HashSet<String>) -> Option<usize> {
     let kind = |at: usize| known.imports[at].kind.as_deref();
     let kinds: HashSet<Option<&str>> = members.iter().filter(|at| now.grown.contains(at)).map(|at| kind(*at)).collect();
@@ -302,7 +311,8 @@ fn refuse(report: &mut Report, path: &Path, diagnostic: Diagnostic) {
     });
 }
 
-/// The sources as they are, each once: neither twice with the same bytes, nor a file beside what it has grown to.
+/// The sources as they are, each once: neither twice with the same bytes, nor a file beside what it
+/// has grown to.
 fn look(engine: &dyn Engine, paths: &[PathBuf], known: &Known, report: &mut Report) -> Vec<Given> {
     let mut given = Vec::new();
     for (path, named, group) in find(engine, paths, report) {
@@ -343,7 +353,8 @@ fn look(engine: &dyn Engine, paths: &[PathBuf], known: &Known, report: &mut Repo
     whole
 }
 
-/// The sources, sorted, each with whether it was named by the user, and in which of the given paths it lies.
+/// The sources, sorted, each with whether it was named by the user, and in which of the given paths
+/// it lies.
 fn find(engine: &dyn Engine, paths: &[PathBuf], report: &mut Report) -> Vec<(PathBuf, bool, usize)> {
     let mut found = Vec::new();
     for (group, path) in paths.iter().enumerate() {

@@ -20,7 +20,8 @@ const LONGEST_LINE: usize = 1 << 20;
 /// No file that is read as a whole is larger, unpacked.
 pub const LARGEST_WHOLE: u64 = 256 << 20;
 
-/// The most tasks that one file may tell of; each is a kilobyte in memory, and may be few bytes in a file.
+/// The most tasks that one file may tell of; each is a kilobyte in memory, and may be few bytes in
+/// a file.
 const MOST_TASKS: usize = 2_000_000;
 
 /// A text of a run or of a template stands in the row of each task: no more than this of all.

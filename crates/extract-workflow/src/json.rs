@@ -1,7 +1,8 @@
 //! JSON of others as a tree, of which memory has a bound.
 //!
-//! Three bytes of text (`[],`) become up to a hundred of a tree, so that a file that may be held as a text may not be held as a tree; values are counted
-//! while it grows. How deep they are nested is bounded by serde_json (128).
+//! Three bytes of text (`[],`) become up to a hundred of a tree, so that a file that may be held as
+//! a text may not be held as a tree; values are counted while it grows. How deep they are nested is
+//! bounded by serde_json (128).
 
 use std::cell::Cell;
 use std::fmt;
@@ -38,8 +39,9 @@ pub fn first(text: &str) -> Result<Value, serde_json::Error> {
     Document::deserialize(&mut serde_json::Deserializer::from_str(text)).map(|Document(value)| value)
 }
 
-/// The values of a text that stand one after the other, on one line or on many, each with the line on which it begins. One that is broken or cut is a diagnostic, and the next one
-/// begins where an object begins a line.
+/// The values of a text that stand one after the other, on one line or on many, each with the line
+/// on which it begins. One that is broken or cut is a diagnostic, and the next one begins where an
+/// object begins a line.
 pub fn each(text: &str, mut see: impl FnMut(Result<Value, Diagnostic>, u64)) {
     let (mut begin, mut line) = (0, 1);
     while begin < text.len() {

@@ -11,10 +11,12 @@
 //! | `flowmine transform` | the records of tasks that it wrapped | [`transform`] |
 //! | WfFormat | instances of WfCommons, which many engines' runs are turned into | [`wfformat`] |
 //!
-//! [`import_files`] puts them into a dataset. An engine is a module with an [`Engine`]; `docs/engines.md` says how to add one.
+//! [`import_files`] puts them into a dataset. An engine is a module with an [`Engine`];
+//! `docs/engines.md` says how to add one.
 //!
-//! Files that grew since are read again, those that did not are skipped. What is wrong with a file or
-//! a line of it is no error, but stands in the [`import_files::Report`] and in the table `diagnostics`.
+//! Files that grew since are read again, those that did not are skipped. What is wrong with a file
+//! or a line of it is no error, but stands in the [`import_files::Report`] and in the table
+//! `diagnostics`.
 //!
 //! ```
 //! use flowmine_extract_workflow::makeflow::Makeflow;
@@ -81,13 +83,16 @@ pub struct Source {
     pub path: PathBuf,
     /// As in the column `source`: without folders, but for a work directory with the one above it.
     pub name: String,
-    /// What it was recognised as, for messages too. Empty when it was refused as a whole, which [`Source::refuse`] says.
+    /// What it was recognised as, for messages too. Empty when it was refused as a whole, which
+    /// [`Source::refuse`] says.
     pub kind: &'static str,
-    /// SHA-256 of its bytes, in hexadecimal, as in the column `source_sha256`; empty when it is not known.
+    /// SHA-256 of its bytes, in hexadecimal, as in the column `source_sha256`; empty when it is not
+    /// known.
     pub sha256: String,
     /// Rows of which it told first.
     pub rows: u64,
-    /// Rows of which another told first and to which it added, where the engine's module counts them.
+    /// Rows of which another told first and to which it added, where the engine's module counts
+    /// them.
     pub joined: u64,
     /// What was wrong with it.
     pub diagnostics: Diagnostics,
@@ -112,13 +117,15 @@ pub trait Engine {
     /// As in the column `engine`.
     fn name(&self) -> &'static str;
 
-    /// What may be the engine's at or below a directory, in any order; [`Engine::recognise`] then looks at each.
+    /// What may be the engine's at or below a directory, in any order; [`Engine::recognise`] then
+    /// looks at each.
     ///
     /// # Errors
     /// When the directory cannot be read.
     fn find(&self, dir: &Path) -> std::io::Result<Vec<PathBuf>>;
 
-    /// What a file is, by its first bytes (64 KiB, unpacked), or a directory, by what lies in it; `None` when the engine does not read it.
+    /// What a file is, by its first bytes (64 KiB, unpacked), or a directory, by what lies in it;
+    /// `None` when the engine does not read it.
     fn recognise(&self, path: &Path, head: &[u8]) -> Option<&'static str>;
 
     /// What a file is that the engine writes and that is not read, and what to give in its place; a
@@ -127,7 +134,8 @@ pub trait Engine {
         None
     }
 
-    /// The files that make up a directory that is read as one thing: those of the engine, not what the task made.
+    /// The files that make up a directory that is read as one thing: those of the engine, not what
+    /// the task made.
     ///
     /// # Errors
     /// When the directory cannot be read.
@@ -137,17 +145,20 @@ pub trait Engine {
         Ok(files.into_iter().filter(|path| is_hidden(path) && path.is_file()).collect())
     }
 
-    /// A file that belongs to this one and changes in its stead; it counts when what was imported before is recognised.
+    /// A file that belongs to this one and changes in its stead; it counts when what was imported
+    /// before is recognised.
     fn beside(&self, _path: &Path) -> Option<PathBuf> {
         None
     }
 
-    /// Where the engine's data is not a file but has an address: writes it into a file in `dir`, which is then a source as any other. `None` when the path
-    /// is no address. An error is a sentence for people.
+    /// Where the engine's data is not a file but has an address: writes it into a file in `dir`,
+    /// which is then a source as any other. `None` when the path is no address. An error is a
+    /// sentence for people.
     fn fetch(&self, _address: &Path, _dir: &Path) -> Option<Result<PathBuf, String>> {
         None
     }
 
-    /// Reads all sources and joins what they tell of the same attempt. The order of `sources` does not matter.
+    /// Reads all sources and joins what they tell of the same attempt. The order of `sources` does
+    /// not matter.
     fn read(&self, sources: &mut [Source], options: &Options) -> Vec<Row>;
 }

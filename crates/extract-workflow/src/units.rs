@@ -1,6 +1,7 @@
 //! Numbers with units, as engines write them for people.
 
-/// `1h 9m`, `866ms`, `2d 3h`, `47.9s` as seconds. A bare number is no duration: which unit it has, only its file tells.
+/// `1h 9m`, `866ms`, `2d 3h`, `47.9s` as seconds. A bare number is no duration: which unit it has,
+/// only its file tells.
 pub fn duration_s(text: &str) -> Option<f64> {
     let mut seconds = 0.0;
     let mut parts = 0;
@@ -20,7 +21,8 @@ pub fn duration_s(text: &str) -> Option<f64> {
     (parts > 0).then_some(seconds)
 }
 
-/// `52.5 GB`, `10 B`, `3.3MB`, or a bare number of bytes. Nextflow's units are powers of 1024 (its `MemoryUnit`).
+/// `52.5 GB`, `10 B`, `3.3MB`, or a bare number of bytes. Nextflow's units are powers of 1024 (its
+/// `MemoryUnit`).
 pub fn bytes(text: &str) -> Option<i64> {
     let text = text.trim();
     let end = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());

@@ -1,7 +1,9 @@
-//! The reads and writes of one file (Figure 5 of the monitoring paper): by offset and time, and whose they are.
+//! The reads and writes of one file (Figure 5 of the monitoring paper): by offset and time, and
+//! whose they are.
 //!
-//! Two passes over the file's host's rows of `io_events`, one row group in memory: the first finds the extent and the processes, the second makes bars of the operations ([`super::merge`]).
-//! Whose a process is comes from `links`.
+//! Two passes over the file's host's rows of `io_events`, one row group in memory: the first finds
+//! the extent and the processes, the second makes bars of the operations ([`super::merge`]). Whose
+//! a process is comes from `links`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

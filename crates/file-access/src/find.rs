@@ -64,7 +64,8 @@ pub struct Found {
     pub rows: Vec<FileUse<'static>>,
 }
 
-/// Finds a file by a path as in `task_io.path`, or by an id as [`FileAccessError::SeveralFiles`] lists them.
+/// Finds a file by a path as in `task_io.path`, or by an id as [`FileAccessError::SeveralFiles`]
+/// lists them.
 ///
 /// # Errors
 /// When the dataset cannot be read, and when not exactly one file is meant, with candidates.

@@ -7,8 +7,8 @@
 //! - [`accesses`]: the reads and writes of one file, by offset and time and by whom (Figure 5).
 //!   [`find`] says which file is meant, [`merge`] keeps their number bounded.
 //!
-//! [`table`] writes the numbers as CSV and JSON, [`pictures`] draws them. Times are UTC nanoseconds,
-//! sizes bytes; what is not known is null, and what cannot be drawn is counted.
+//! [`table`] writes the numbers as CSV and JSON, [`pictures`] draws them. Times are UTC
+//! nanoseconds, sizes bytes; what is not known is null, and what cannot be drawn is counted.
 //!
 //! ```
 //! use flowmine_file_access::share;
@@ -113,7 +113,8 @@ fn list(word: &str, candidates: &[String]) -> String {
     if candidates.is_empty() { String::new() } else { format!("; {word}\n  {}", candidates.join("\n  ")) }
 }
 
-/// The bytes of a file's number that may be null in tables; as [`flowmine_attribution::files::UNTOLD`].
+/// The bytes of a file's number that may be null in tables; as
+/// [`flowmine_attribution::files::UNTOLD`].
 fn untold(number: Option<i64>) -> i64 {
     number.unwrap_or(flowmine_attribution::files::UNTOLD)
 }

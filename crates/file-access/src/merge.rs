@@ -1,7 +1,9 @@
 //! A bounded number of bars out of any number of reads and writes.
 //!
-//! Up to [`EXACT`] operations each is a bar. Beyond that those of one owner that fall on the same column of the picture, and on rows of it that touch, are one bar, which keeps the lowest and the
-//! highest byte, the first and the last moment, the number of operations and their bytes. When there are still too many, columns and rows get twice as wide, as often as it takes.
+//! Up to [`EXACT`] operations each is a bar. Beyond that those of one owner that fall on the same
+//! column of the picture, and on rows of it that touch, are one bar, which keeps the lowest and the
+//! highest byte, the first and the last moment, the number of operations and their bytes. When
+//! there are still too many, columns and rows get twice as wide, as often as it takes.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +95,8 @@ impl Bars {
         }
     }
 
-    /// The bars in the order of owner, direction, time and offset, and whether some stand for several operations.
+    /// The bars in the order of owner, direction, time and offset, and whether some stand for
+    /// several operations.
     pub fn finish(self) -> (Vec<Bar>, bool) {
         let merged = self.merged.is_some();
         let mut bars: Vec<Bar> = self.single.into_iter().chain(self.merged.into_iter().flat_map(BTreeMap::into_values).flatten()).collect();

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// To whom a read or write belongs, as one thing in a picture. What ran in a job, pod or container for a task of an engine is the task's.
+/// To whom a read or write belongs, as one thing in a picture. What ran in a job, pod or container
+/// for a task of an engine is the task's.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
     /// A task attempt, by its id (`task_io.task`).

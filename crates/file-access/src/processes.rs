@@ -1,4 +1,5 @@
-//! Whose processes are: the processes that used a file in, their owners out, by the links that `flowmine correlate` made.
+//! Whose processes are: the processes that used a file in, their owners out, by the links that
+//! `flowmine correlate` made.
 
 use flowmine_attribution::AttributionError;
 use flowmine_dataset::Dataset;

@@ -1,4 +1,5 @@
-//! The share of a task's time between its first and its last access to a file (Figure 4 of the monitoring paper), for each task attempt and file.
+//! The share of a task's time between its first and its last access to a file (Figure 4 of the
+//! monitoring paper), for each task attempt and file.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
 //! The numbers of a picture as CSV and JSON.
 //!
-//! CSV is as `flowmine export` writes it (RFC 4180, no formulas), nothing for an unknown value. JSON:
+//! CSV is as `flowmine export` writes it (RFC 4180, no formulas), nothing for an unknown value.
+//! JSON:
 //!
 //! ```json
 //! { "format": "flowmine-access-share", "version": 1, "files_neither_read_nor_written": 3, "files_of_nobody": 2, "points": [ { "logical_task": "ALIGN", … } ] }
@@ -8,7 +9,8 @@
 //!   "users": [ … ], "versions": [ … ], "not_drawn": { … }, "bars": [ … ] }
 //! ```
 //!
-//! Points and bars have the same columns in both. Times are UTC nanoseconds, those that end in `_s` seconds since the file's first access.
+//! Points and bars have the same columns in both. Times are UTC nanoseconds, those that end in `_s`
+//! seconds since the file's first access.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,5 @@
-//! Pictures of accesses to files: what they must say, what must not get into them, and how they look.
+//! Pictures of accesses to files: what they must say, what must not get into them, and how they
+//! look.
 
 use flowmine_file_access::Owner;
 use flowmine_file_access::accesses::{Accesses, COLUMNS, Missing, ROWS, Sum, User, Version};

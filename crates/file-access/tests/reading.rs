@@ -1,4 +1,5 @@
-//! Whose the bars of a file are: what is drawn of each file has to be what `task_io` says of it, in worlds where that is not easy.
+//! Whose the bars of a file are: what is drawn of each file has to be what `task_io` says of it, in
+//! worlds where that is not easy.
 
 use std::collections::BTreeMap;
 

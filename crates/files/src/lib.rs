@@ -140,8 +140,9 @@ impl Folder {
         }
     }
 
-    /// The same directory, in which everything is done as its owner: what is made belongs to him, and he needs the rights. It takes
-    /// root to become another; for everybody else nothing changes.
+    /// The same directory, in which everything is done as its owner: what is made belongs to him,
+    /// and he needs the rights. It takes root to become another; for everybody else nothing
+    /// changes.
     ///
     /// # Errors
     /// When the owner cannot be told.
@@ -201,7 +202,8 @@ impl Folder {
         Ok(Self { file: File::from(fd), path: self.path.join(name.as_ref()), owner: self.owner })
     }
 
-    /// A folder in it, made with these permissions (less the umask) where there is none. Tells whether it was made.
+    /// A folder in it, made with these permissions (less the umask) where there is none. Tells
+    /// whether it was made.
     ///
     /// # Errors
     /// When it cannot be made, or something else lies there.
@@ -225,7 +227,8 @@ impl Folder {
         self.plain(name, OFlag::O_RDONLY, Mode::empty()).map(|(file, _)| file)
     }
 
-    /// Makes a file that was not there, with these permissions (less the umask), open for reading and writing.
+    /// Makes a file that was not there, with these permissions (less the umask), open for reading
+    /// and writing.
     ///
     /// # Errors
     /// When something of that name is there, or it cannot be made.
@@ -235,7 +238,8 @@ impl Folder {
         Ok(File::from(nix::fcntl::openat(&self.file, one(&name)?, flags, Mode::from_bits_truncate(mode))?))
     }
 
-    /// A file in it, open for writing at its end; made with these permissions (less the umask) where there is none.
+    /// A file in it, open for writing at its end; made with these permissions (less the umask)
+    /// where there is none.
     ///
     /// # Errors
     /// When it cannot be made, or something that is no plain file lies there.
@@ -243,7 +247,8 @@ impl Folder {
         self.plain(name, OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_CREAT, Mode::from_bits_truncate(mode)).map(|(file, _)| file)
     }
 
-    /// Makes a file under a name that nobody could know before: it begins with a dot and ends with `.tmp`.
+    /// Makes a file under a name that nobody could know before: it begins with a dot and ends with
+    /// `.tmp`.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -257,8 +262,8 @@ impl Folder {
         }
     }
 
-    /// A file that is opened to be locked, made where there is none. Its permissions are those of who may write here: whoever can open
-    /// a file can also lock it, and so keep others out.
+    /// A file that is opened to be locked, made where there is none. Its permissions are those of
+    /// who may write here: whoever can open a file can also lock it, and so keep others out.
     ///
     /// # Errors
     /// When something else lies there, or it cannot be opened for writing.
@@ -346,7 +351,8 @@ impl Folder {
         Ok(nix::unistd::unlinkat(&self.file, one(&name)?, UnlinkatFlags::RemoveDir)?)
     }
 
-    /// The names of what is in it, in no order. What is not UTF-8 in them is replaced by U+FFFD: such a name is none of ours.
+    /// The names of what is in it, in no order. What is not UTF-8 in them is replaced by U+FFFD:
+    /// such a name is none of ours.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -411,9 +417,9 @@ fn one<N: AsRef<OsStr> + ?Sized>(name: &N) -> Result<&OsStr, FileError> {
     if is_name { Ok(name) } else { Err(FileError::Foreign(NOT_A_NAME)) }
 }
 
-/// The folder and the name of a file that is to be written. A symbolic link at its end is followed, so that a link stays one, when
-/// the caller or root made it: one that somebody else put there is refused, as the kernel does where everybody may write
-/// (`protected_symlinks` of proc_sys_fs(5)).
+/// The folder and the name of a file that is to be written. A symbolic link at its end is followed,
+/// so that a link stays one, when the caller or root made it: one that somebody else put there is
+/// refused, as the kernel does where everybody may write (`protected_symlinks` of proc_sys_fs(5)).
 ///
 /// # Errors
 /// When the folder cannot be opened, or the link belongs to another.

@@ -1,8 +1,10 @@
 //! A line of `file-bpf.csv` in, a row of `io_events` out, without host and trace.
 //!
-//! The columns are those of the header when there is one, else those of the published tool. Refused, with the place: lines with too few
-//! columns, types that are not known, and numbers that are none or out of range. What the format writes as 0 because it has no value
-//! becomes null: the file and handle of a failed open, four CPU times of 0, offset and size of what transfers nothing.
+//! The columns are those of the header when there is one, else those of the published tool.
+//! Refused, with the place: lines with too few columns, types that are not known, and numbers that
+//! are none or out of range. What the format writes as 0 because it has no value becomes null: the
+//! file and handle of a failed open, four CPU times of 0, offset and size of what transfers
+//! nothing.
 
 use flowmine_schema::tables::IoEvent;
 
@@ -29,7 +31,8 @@ pub struct Event<'a> {
     pub row: IoEvent<'a>,
     /// Whether its path was cut, so that it has none.
     pub path_cut: bool,
-    /// Whether the path may lack something that nobody can see: it has as many parts, or a part as long, as the published tool can tell.
+    /// Whether the path may lack something that nobody can see: it has as many parts, or a part as
+    /// long, as the published tool can tell.
     pub path_doubtful: bool,
     /// Whether it ended before it began, so that it has no end.
     pub ends_before: bool,
@@ -61,7 +64,8 @@ const REQUIRED: [Column; 3] = [Column::TimeStart, Column::Pid, Column::Type];
 const ABSENT: usize = usize::MAX;
 /// The highest number that a process can have on a 64-bit Linux (PID_MAX_LIMIT, proc(5)).
 pub const MAX_PID: u64 = 4 << 20;
-/// O_LARGEFILE as x86-64's kernel has it in every open file (fcntl.h of the kernel); no program asks for it.
+/// O_LARGEFILE as x86-64's kernel has it in every open file (fcntl.h of the kernel); no program
+/// asks for it.
 const LARGEFILE: u32 = 0x8000;
 
 /// Reads lines.
@@ -272,7 +276,8 @@ impl Decoder {
         Ok(Event { row, path_cut, path_doubtful, ends_before })
     }
 
-    /// Whether a last line that no newline ends is whole: what follows the last comma is a path, and a part of one looks like one.
+    /// Whether a last line that no newline ends is whole: what follows the last comma is a path,
+    /// and a part of one looks like one.
     pub fn is_whole(&self, line: &[u8], event: &Event<'_>) -> bool {
         let has_path = matches!(&*event.row.op, "open" | "delete");
         self.at[Column::Path as usize] != ABSENT && (!has_path || line.ends_with(b" ") || line.ends_with(b"::") || line.ends_with(b"::\""))

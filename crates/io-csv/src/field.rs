@@ -77,7 +77,8 @@ pub fn seconds(field: &[u8]) -> Option<i64> {
     i64::try_from(whole.checked_mul(1_000_000_000)?.checked_add(billionths)?).ok()
 }
 
-/// Whole parts from this on are microseconds, not seconds: as seconds it is three million years from now, as microseconds it was in 1973.
+/// Whole parts from this on are microseconds, not seconds: as seconds it is three million years
+/// from now, as microseconds it was in 1973.
 const MICROSECONDS_FROM: u64 = 100_000_000_000_000;
 
 /// A time of `cgroups.csv`, as nanoseconds: seconds, or microseconds when it is that large.

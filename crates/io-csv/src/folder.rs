@@ -1,6 +1,7 @@
 //! A host's name as the name of a directory, and back.
 //!
-//! Everything but ASCII letters, digits, `_`, `-` and `.` is written `%XX`, a point in front too, since scripts pass over hidden directories.
+//! Everything but ASCII letters, digits, `_`, `-` and `.` is written `%XX`, a point in front too,
+//! since scripts pass over hidden directories.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -15,7 +16,8 @@ pub fn of_host(host: &str) -> String {
     }
 }
 
-/// The host of a directory: what [`of_host`] was given when it could have made this name, else the name itself.
+/// The host of a directory: what [`of_host`] was given when it could have made this name, else the
+/// name itself.
 pub fn host(name: &str) -> String {
     let undone = if name == "%" { Some(String::new()) } else { percent_decode_str(name).decode_utf8().ok().map(Into::into) };
     undone.filter(|host| of_host(host) == name).unwrap_or_else(|| name.to_owned())

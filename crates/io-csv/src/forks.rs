@@ -1,8 +1,9 @@
 //! A line of `cgroups.csv` in, a fork out.
 //!
-//! The published tool writes a line for each `sched_process_fork`: threads are among them, the parent's number is that of the forking
-//! thread, and the cgroup is that of the parent at that moment, which the child inherits (unless it was cloned into another). A number that comes
-//! again is another process.
+//! The published tool writes a line for each `sched_process_fork`: threads are among them, the
+//! parent's number is that of the forking thread, and the cgroup is that of the parent at that
+//! moment, which the child inherits (unless it was cloned into another). A number that comes again
+//! is another process.
 
 use crate::events::MAX_PID;
 use crate::{Problem, field};

@@ -1,6 +1,8 @@
-//! A file of lines, packed with gzip or not, in; its lines one by one out, with the hash of all bytes that were read.
+//! A file of lines, packed with gzip or not, in; its lines one by one out, with the hash of all
+//! bytes that were read.
 //!
-//! Memory holds one block. A line longer than [`LONGEST`] is given as one that is too long, without its content.
+//! Memory holds one block. A line longer than [`LONGEST`] is given as one that is too long, without
+//! its content.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};

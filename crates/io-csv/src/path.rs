@@ -1,12 +1,15 @@
 //! The path column: what stands after the last comma in, a path out, and back.
 //!
-//! The published tool joins three paths by colons: of the file up to the root of its file system, of the mount's root, of the file system's root;
-//! the last two are empty where they are `/`. It pads the column with spaces to 240 characters, and cuts what is longer. It gathers at most ten
-//! parts of a path from its end, of 63 bytes each. A path is therefore one within its file system: the place where that is mounted is not known.
+//! The published tool joins three paths by colons: of the file up to the root of its file system,
+//! of the mount's root, of the file system's root; the last two are empty where they are `/`. It
+//! pads the column with spaces to 240 characters, and cuts what is longer. It gathers at most ten
+//! parts of a path from its end, of 63 bytes each. A path is therefore one within its file system:
+//! the place where that is mounted is not known.
 //!
-//! Written are `PATH::`, and in double quotes (RFC 4180) where a plain one would not be read again as it was or would look like several lines or columns.
-//! In quotes the text is as [`flowmine_schema::text`] writes bytes: a newline is `\x0a`. The published tool never writes a quote first, as
-//! its paths begin with a slash.
+//! Written are `PATH::`, and in double quotes (RFC 4180) where a plain one would not be read again
+//! as it was or would look like several lines or columns. In quotes the text is as
+//! [`flowmine_schema::text`] writes bytes: a newline is `\x0a`. The published tool never writes a
+//! quote first, as its paths begin with a slash.
 
 use std::borrow::Cow;
 

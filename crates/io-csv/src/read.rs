@@ -1,12 +1,16 @@
-//! Directories with trace files in; rows of `hosts`, `processes`, `files`, `io_events` and `diagnostics` in a dataset out.
+//! Directories with trace files in; rows of `hosts`, `processes`, `files`, `io_events` and
+//! `diagnostics` in a dataset out.
 //!
-//! A directory is a trace of a host, whose name is the directory's. Files are read as streams: memory holds the rows until they are written, a bit for each
-//! process number, and a bounded set of files that were told already. All of a directory is written in one transaction.
+//! A directory is a trace of a host, whose name is the directory's. Files are read as streams:
+//! memory holds the rows until they are written, a bit for each process number, and a bounded set
+//! of files that were told already. All of a directory is written in one transaction.
 //!
-//! A bad line becomes a diagnostic with its place and the rest is read. A file of which no line can be used is refused. A file whose bytes were
-//! imported before for this host is skipped, so that repeating an import doubles nothing.
+//! A bad line becomes a diagnostic with its place and the rest is read. A file of which no line can
+//! be used is refused. A file whose bytes were imported before for this host is skipped, so that
+//! repeating an import doubles nothing.
 //!
-//! Not invented: a device, a thread, the start of a process after boot, its end. A process of which only operations are told gets a row that says so.
+//! Not invented: a device, a thread, the start of a process after boot, its end. A process of which
+//! only operations are told gets a row that says so.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -51,20 +55,25 @@ impl FileReport {
 const DEEPEST: usize = 16;
 /// After so many rows they are written.
 const FLUSH_ROWS: usize = 1 << 18;
-/// After so many days that rows belong to, likewise: a file with times anywhere must not keep a table a day in memory.
+/// After so many days that rows belong to, likewise: a file with times anywhere must not keep a
+/// table a day in memory.
 const FLUSH_DAYS: usize = 64;
 /// So many pairs of file and path are remembered as told; then they are told again.
 const TOLD_FILES: usize = 1 << 20;
-/// From how many lines the beginning of a trace is taken: a call that began first can end, and be told, later.
+/// From how many lines the beginning of a trace is taken: a call that began first can end, and be
+/// told, later.
 const BEGINNING: usize = 8192;
-/// Records come in the order of their ends, nearly. When one is so much earlier than another before it, that is said.
+/// Records come in the order of their ends, nearly. When one is so much earlier than another before
+/// it, that is said.
 const BACKWARDS_NS: i64 = 60_000_000_000;
 const DAY_NS: i64 = 86_400_000_000_000;
 
-/// Imports the traces in these directories and those below them. `progress` is told how many directories of how many are done.
+/// Imports the traces in these directories and those below them. `progress` is told how many
+/// directories of how many are done.
 ///
 /// # Errors
-/// When the dataset cannot be written or a file cannot be read to its end. A file that is refused is not an error but stands in its report.
+/// When the dataset cannot be written or a file cannot be read to its end. A file that is refused
+/// is not an error but stands in its report.
 pub fn import(dataset: &Dataset, dirs: &[PathBuf], mut progress: impl FnMut(usize, usize)) -> Result<Vec<FileReport>, IoCsvError> {
     let mut reports = Vec::new();
     let mut nodes = Vec::new();
@@ -106,7 +115,8 @@ struct Node {
     forks: Option<PathBuf>,
 }
 
-/// Finds the directories with traces in the order of their names. Hidden ones are passed over, and links inside are not followed.
+/// Finds the directories with traces in the order of their names. Hidden ones are passed over, and
+/// links inside are not followed.
 fn find(dir: &Path, depth: usize, nodes: &mut Vec<Node>) -> Result<(), IoCsvError> {
     let failed = || IoCsvError::system(dir.display().to_string());
     let mut below = Vec::new();

@@ -1,10 +1,14 @@
-//! A dataset in, directories with `file-bpf.csv` and `cgroups.csv` out, for scripts that were made for the published tool.
+//! A dataset in, directories with `file-bpf.csv` and `cgroups.csv` out, for scripts that were made
+//! for the published tool.
 //!
-//! Lines have the published tool's columns and padding, but for the path, which is not padded at its end. The traces of a host follow one
-//! another in the order of their beginnings, with handles numbered on; the operations of a trace are in the order in which they were recorded.
-//! `cgroups.csv` has a line for each process generation, in the order of their starts, without a header, because the published script expects none.
+//! Lines have the published tool's columns and padding, but for the path, which is not padded at
+//! its end. The traces of a host follow one another in the order of their beginnings, with handles
+//! numbered on; the operations of a trace are in the order in which they were recorded.
+//! `cgroups.csv` has a line for each process generation, in the order of their starts, without a
+//! header, because the published script expects none.
 //!
-//! What the format cannot hold is left out and counted in [`Written`]. Operations are a stream; of processes, a few numbers each are in memory.
+//! What the format cannot hold is left out and counted in [`Written`]. Operations are a stream; of
+//! processes, a few numbers each are in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -55,17 +59,20 @@ pub struct Written {
     pub forks: u64,
     /// Operations left out by their kind, because the format has no letter for it.
     pub other_ops: BTreeMap<String, u64>,
-    /// Operations left out because something without which a line would say something untrue is not known: result, offset or size.
+    /// Operations left out because something without which a line would say something untrue is not
+    /// known: result, offset or size.
     pub incomplete: u64,
     /// Rows of `io_totals`, which hold added up operations.
     pub totals: u64,
-    /// Reads and writes by copy_file_range, sendfile, splice or io_uring, which look like calls of read and write now.
+    /// Reads and writes by copy_file_range, sendfile, splice or io_uring, which look like calls of
+    /// read and write now.
     pub not_calls: u64,
     /// Operations whose end is not known, written as their beginning.
     pub without_end: u64,
     /// Operations on a file without inode, written as 0.
     pub without_file: u64,
-    /// Paths in quotes, because of a control character, an escape, or a comma with a quote after it.
+    /// Paths in quotes, because of a control character, an escape, or a comma with a quote after
+    /// it.
     pub quoted: u64,
     /// Paths in containers, which are left out; the host's are there.
     pub container_paths: u64,
@@ -103,8 +110,8 @@ struct ForkLine {
     moved: bool,
 }
 
-/// Writes a directory for each host of a dataset into `out`, which is made when it does not exist. A file appears when it is complete and replaces
-/// one of the same name.
+/// Writes a directory for each host of a dataset into `out`, which is made when it does not exist.
+/// A file appears when it is complete and replaces one of the same name.
 ///
 /// # Errors
 /// When the dataset cannot be read or a file cannot be written; then nothing is left half written.
@@ -141,7 +148,8 @@ pub fn export(dataset: &Dataset, out: &Path, period: Period) -> Result<Written, 
     Ok(written)
 }
 
-/// Where files are until they are complete: a folder that only we can enter, under a name that nobody could know, which goes at the end.
+/// Where files are until they are complete: a folder that only we can enter, under a name that
+/// nobody could know, which goes at the end.
 struct Work {
     out: Folder,
     inside: Folder,

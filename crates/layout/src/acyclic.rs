@@ -1,9 +1,10 @@
-//! Which edges run against the flow: a graph in, one flag an edge out, such that the other edges are free of cycles.
+//! Which edges run against the flow: a graph in, one flag an edge out, such that the other edges
+//! are free of cycles.
 //!
-//! Nodes are put in a row so that the weight of the edges that point backwards is small: first greedily, from both
-//! ends (Eades, Lin and Smyth, 1993, with weights), then by moving single nodes to the place in the row that is best
-//! for them, as long as that helps. Cycles of any length are treated alike. Where weights leave a choice, the
-//! node nearer to the top decides.
+//! Nodes are put in a row so that the weight of the edges that point backwards is small: first
+//! greedily, from both ends (Eades, Lin and Smyth, 1993, with weights), then by moving single nodes
+//! to the place in the row that is best for them, as long as that helps. Cycles of any length are
+//! treated alike. Where weights leave a choice, the node nearer to the top decides.
 
 use super::{Graph, Position};
 
@@ -136,7 +137,8 @@ fn greedy_band(graph: &Graph, members: &[usize], depth: &[usize]) -> Vec<usize> 
     left
 }
 
-/// Moves single nodes along the row while the weight that points backwards shrinks. Only places next to a neighbour are better than others.
+/// Moves single nodes along the row while the weight that points backwards shrinks. Only places
+/// next to a neighbour are better than others.
 fn sift(graph: &Graph, row: &mut [usize]) {
     let n = row.len();
     // What a node saves when it stays before a neighbour.

@@ -95,9 +95,11 @@ pub struct Layout {
 pub struct Route {
     /// On the border of the source.
     pub start: Point,
-    /// Pieces, each beginning where the one before it ended; the last ends on the border of the target.
+    /// Pieces, each beginning where the one before it ended; the last ends on the border of the
+    /// target.
     pub pieces: Vec<Piece>,
-    /// Centre of the label; the line enters it above and leaves it below, or it is right beside the line of a loop.
+    /// Centre of the label; the line enters it above and leaves it below, or it is right beside the
+    /// line of a loop.
     pub label: Option<Point>,
     /// Whether it runs upwards, against the flow.
     pub against_flow: bool,

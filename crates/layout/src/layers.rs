@@ -1,8 +1,9 @@
 //! Layers: a graph without cycles in, items in layers out.
 //!
-//! Nodes get even layers, weighted distances being as short as possible. Between two node layers lies a layer for
-//! labels. An edge gets an item in each layer that it passes, and one of those in label layers is its label: the one
-//! in the narrowest layer, so that the picture does not grow wide where it already is.
+//! Nodes get even layers, weighted distances being as short as possible. Between two node layers
+//! lies a layer for labels. An edge gets an item in each layer that it passes, and one of those in
+//! label layers is its label: the one in the narrowest layer, so that the picture does not grow
+//! wide where it already is.
 
 use super::simplex::{self, Constraint};
 use super::{Edge, Graph, LayoutError, MOST_ITEMS, Node, Position, Spacing};
@@ -12,7 +13,8 @@ pub(super) struct Layered {
     pub items: Vec<Item>,
     /// The items of each layer, from left to right.
     pub layers: Vec<Vec<usize>>,
-    /// The items of each edge from top to bottom: its upper node, what it passes, its lower node. Empty for loops.
+    /// The items of each edge from top to bottom: its upper node, what it passes, its lower node.
+    /// Empty for loops.
     pub chains: Vec<Vec<usize>>,
     /// For each edge, whether it is a step of the main path.
     pub main: Vec<bool>,
@@ -167,13 +169,15 @@ pub(super) fn assign(graph: &Graph, against: &[bool], spacing: &Spacing) -> Resu
     Ok(layered)
 }
 
-/// Weights of edges differ by orders of magnitude; layers and columns listen to the order of magnitude.
+/// Weights of edges differ by orders of magnitude; layers and columns listen to the order of
+/// magnitude.
 pub(super) fn magnitude(weight: u64) -> i64 {
     i64::from(weight.max(1).ilog2()) + 1
 }
 
-/// The steps of the main path: from the heaviest edge on, downwards and upwards, the heaviest edge as long as it carries at least half of what leaves or
-/// arrives there, edges against the flow aside. The eye follows it, so it should be straight before all others.
+/// The steps of the main path: from the heaviest edge on, downwards and upwards, the heaviest edge
+/// as long as it carries at least half of what leaves or arrives there, edges against the flow
+/// aside. The eye follows it, so it should be straight before all others.
 fn main_path(graph: &Graph, against: &[bool]) -> Vec<bool> {
     let n = graph.nodes.len();
     let follows = |e: usize| !against[e] && graph.edges[e].from != graph.edges[e].to;

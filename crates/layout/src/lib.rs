@@ -57,7 +57,8 @@ pub use graph::{Edge, Graph, Layout, LayoutError, MOST_EDGES, MOST_ITEMS, MOST_N
 /// Lays a graph out.
 ///
 /// # Errors
-/// [`LayoutError`] when the graph is not one, and when it is larger than [`MOST_NODES`], [`MOST_EDGES`] or [`MOST_ITEMS`] say.
+/// [`LayoutError`] when the graph is not one, and when it is larger than [`MOST_NODES`],
+/// [`MOST_EDGES`] or [`MOST_ITEMS`] say.
 pub fn layout(graph: &Graph, spacing: &Spacing) -> Result<Layout, LayoutError> {
     check(graph)?;
     if graph.nodes.is_empty() {

@@ -1,8 +1,9 @@
 //! Order within layers: items in layers in, few crossings out.
 //!
-//! Sweeps down and up put every item at the median of its neighbours (Gansner and others, 1993, section 3), then
-//! neighbours are exchanged while that removes crossings. Several starting orders are tried and the best order ever
-//! seen is kept; of equally good ones the first, so that the result is always the same.
+//! Sweeps down and up put every item at the median of its neighbours (Gansner and others, 1993,
+//! section 3), then neighbours are exchanged while that removes crossings. Several starting orders
+//! are tried and the best order ever seen is kept; of equally good ones the first, so that the
+//! result is always the same.
 
 use super::layers::{Layered, Segment};
 use std::collections::VecDeque;
@@ -81,7 +82,8 @@ impl<'a> Sweep<'a> {
         if above { &item.up } else { &item.down }
     }
 
-    /// Orders items as a search finds them, from the top or from the bottom, in depth or in breadth.
+    /// Orders items as a search finds them, from the top or from the bottom, in depth or in
+    /// breadth.
     fn by_search(&mut self, from_top: bool, in_breadth: bool) {
         let mut found = vec![false; self.place.len()];
         let mut order: Vec<Vec<usize>> = vec![Vec::new(); self.layers.len()];
@@ -148,8 +150,8 @@ impl<'a> Sweep<'a> {
         (least, best)
     }
 
-    /// One sweep: every item goes to the median of its neighbours in the layer before; items without any stay.
-    /// `late` decides which of two equal items comes first.
+    /// One sweep: every item goes to the median of its neighbours in the layer before; items
+    /// without any stay. `late` decides which of two equal items comes first.
     fn medians(&mut self, down: bool, late: bool) {
         let count = self.layers.len();
         for step in 1..count {
@@ -191,8 +193,9 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Exchanges neighbours in a layer while that removes crossings. With `also_equal`, neighbours that cross as often either way are
-    /// exchanged too, once: that leads out of places where nothing alone helps.
+    /// Exchanges neighbours in a layer while that removes crossings. With `also_equal`, neighbours
+    /// that cross as often either way are exchanged too, once: that leads out of places where
+    /// nothing alone helps.
     fn exchange(&mut self, also_equal: bool) {
         let count = self.layers.len();
         let mut due = vec![true; count];
@@ -288,7 +291,8 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// How many pairs have their first in `a`, their second in `b` and the first before the second; both are sorted.
+/// How many pairs have their first in `a`, their second in `b` and the first before the second;
+/// both are sorted.
 fn pairs_in_order(a: &[usize], b: &[usize]) -> u64 {
     let mut before = 0;
     b.iter()

@@ -1,28 +1,32 @@
-//! Horizontal positions: ordered layers in, a column for each item and a port for each end of an edge out.
+//! Horizontal positions: ordered layers in, a column for each item and a port for each end of an
+//! edge out.
 //!
-//! Distances in a layer are constraints, bends cost: those within a long edge most, those of heavy edges more than
-//! those of light ones (Gansner and others, 1993, section 4.2). Ports are chosen first, in the order in which the
-//! edges run, so that an edge can be straight from port to port.
+//! Distances in a layer are constraints, bends cost: those within a long edge most, those of heavy
+//! edges more than those of light ones (Gansner and others, 1993, section 4.2). Ports are chosen
+//! first, in the order in which the edges run, so that an edge can be straight from port to port.
 
 use super::layers::{Item, Layered, Segment, VertexKind, magnitude};
 use super::simplex::{self, Constraint};
 use super::{Graph, Spacing};
 use std::collections::BTreeMap;
 
-/// How much more bends cost on the main path: a little where there are few lines; in a dense picture it would be lost otherwise.
+/// How much more bends cost on the main path: a little where there are few lines; in a dense
+/// picture it would be lost otherwise.
 const MAIN_STIFFNESS: [i64; 2] = [2, 60];
 
 /// Above this many items, places are good and no longer the best.
 const MOST_EXACT: usize = 1500;
 
-/// Sweeps for places that are not the best, half of them downwards; in the last four both sides count.
+/// Sweeps for places that are not the best, half of them downwards; in the last four both sides
+/// count.
 const RELAXATIONS: usize = 12;
 
 /// Where items are, and where on a node each edge begins and ends.
 pub(super) struct Columns {
     /// Of each item, relative to the leftmost border.
     pub x: Vec<i64>,
-    /// For each edge, how far from the centre of its upper node it leaves, and of its lower node it arrives.
+    /// For each edge, how far from the centre of its upper node it leaves, and of its lower node it
+    /// arrives.
     pub ports: Vec<(i64, i64)>,
     pub width: i64,
 }
@@ -91,8 +95,9 @@ fn exact(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spaci
     column.into_iter().map(|c| solution[c]).collect()
 }
 
-/// A small sum of bends, in a time that grows little faster than the picture: layer after layer, downwards and upwards, every item goes as near
-/// as its neighbours in the layer let it to the weighted median of where its edges want it.
+/// A small sum of bends, in a time that grows little faster than the picture: layer after layer,
+/// downwards and upwards, every item goes as near as its neighbours in the layer let it to the
+/// weighted median of where its edges want it.
 fn relaxed(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spacing) -> Vec<i64> {
     let items = &layered.items;
     let mut at = vec![0i64; items.len()];
@@ -151,7 +156,8 @@ fn relaxed(graph: &Graph, layered: &Layered, ports: &[(i64, i64)], spacing: &Spa
     at
 }
 
-/// Items that touch their neighbours move together, to the median of all their wishes (pool adjacent violators).
+/// Items that touch their neighbours move together, to the median of all their wishes (pool
+/// adjacent violators).
 #[derive(Default)]
 struct Blocks(Vec<Block>);
 
@@ -195,9 +201,10 @@ fn weighted_median(wishes: &[(i64, i64)]) -> i64 {
     0
 }
 
-/// A column for each item, and how many columns there are. What an edge passes lies in one column for a few layers
-/// where it can; where two edges cross on their way, the lighter one bends (as in Brandes and Köpf,
-/// 2001). Since the steps that are kept straight do not cross, columns have an order from left to right.
+/// A column for each item, and how many columns there are. What an edge passes lies in one column
+/// for a few layers where it can; where two edges cross on their way, the lighter one bends (as in
+/// Brandes and Köpf, 2001). Since the steps that are kept straight do not cross, columns have an
+/// order from left to right.
 fn straight_runs(graph: &Graph, layered: &Layered) -> (Vec<usize>, usize) {
     let mut place = vec![0; layered.items.len()];
     for layer in &layered.layers {
@@ -268,7 +275,8 @@ fn ports(layered: &Layered) -> Vec<(i64, i64)> {
     ports
 }
 
-/// Puts edges side by side, in the order of where they go, and closer together when the node is too narrow.
+/// Puts edges side by side, in the order of where they go, and closer together when the node is too
+/// narrow.
 fn spread(segments: &[Segment], flat: f64, place: &[usize]) -> Vec<(usize, i64)> {
     let mut sorted: Vec<&Segment> = segments.iter().collect();
     sorted.sort_by_key(|s| (place[s.other], s.edge));
@@ -326,7 +334,8 @@ mod tests {
         }
     }
 
-    /// Large enough for long straight runs: if two of them crossed, the distances would contradict each other.
+    /// Large enough for long straight runs: if two of them crossed, the distances would contradict
+    /// each other.
     #[test]
     fn everything_in_a_layer_keeps_its_distance() {
         let node = Node { width: 80.0, height: 40.0, inset: 8.0, ..Node::default() };

@@ -1,9 +1,10 @@
 //! Routes: columns in, vertical positions and curves out.
 //!
-//! A layer is a band. Within a band the line of an edge has a corridor: its column and the free room beside it, which two lines share.
-//! The shortest way through all corridors is drawn as a smooth line that never leaves the range between two points of the way
-//! (monotone in the sense of Steffen, 1990). Since the corridors of a band keep apart from each other and from nodes and labels, no edge can touch
-//! a foreign node or label, and two lines do not cross within a band.
+//! A layer is a band. Within a band the line of an edge has a corridor: its column and the free
+//! room beside it, which two lines share. The shortest way through all corridors is drawn as a
+//! smooth line that never leaves the range between two points of the way (monotone in the sense of
+//! Steffen, 1990). Since the corridors of a band keep apart from each other and from nodes and
+//! labels, no edge can touch a foreign node or label, and two lines do not cross within a band.
 
 use super::layers::{LOOP_GAP, Layered, Loops, VertexKind, loop_half, loop_height, loops};
 use super::place::Columns;
@@ -13,7 +14,8 @@ use super::{Graph, Layout, Piece, Point, Route, Spacing};
 const SIDEWAYS_SHARE: f64 = 0.05;
 const SIDEWAYS_MOST: f64 = 24.0;
 
-/// What two lines beside each other keep between them where they stray from their columns, and a line from a box.
+/// What two lines beside each other keep between them where they stray from their columns, and a
+/// line from a box.
 const LINES_APART: f64 = 5.0;
 const BOXES_APART: f64 = 7.0;
 
@@ -146,7 +148,8 @@ impl Corridors {
     }
 }
 
-/// The straight pieces at the borders of nodes, as long as the longest arrowhead there: if each line had its own, neighbours would cross.
+/// The straight pieces at the borders of nodes, as long as the longest arrowhead there: if each
+/// line had its own, neighbours would cross.
 struct Stubs {
     above: Vec<f64>,
     below: Vec<f64>,
@@ -270,7 +273,8 @@ fn chain_route(graph: &Graph, e: usize, against: bool, layered: &Layered, column
     Route { start, pieces: joined(line), label, against_flow: against }
 }
 
-/// A smooth line through points of growing `y`; it never leaves the range of `x` between two neighbours, and is vertical where it has to be.
+/// A smooth line through points of growing `y`; it never leaves the range of `x` between two
+/// neighbours, and is vertical where it has to be.
 fn smooth(points: &[Point], vertical_begin: bool, vertical_end: bool) -> Vec<(Point, Piece)> {
     let steps: Vec<(f64, f64)> =
         points.windows(2).map(|p| ((p[1].y - p[0].y).max(1e-9), (p[1].x - p[0].x) / (p[1].y - p[0].y).max(1e-9))).collect();
@@ -321,7 +325,8 @@ fn joined(line: Vec<(Point, Piece)>) -> Vec<Piece> {
     pieces
 }
 
-/// A loop to the right of its node, below the loops that are already there, which have `used` so much of the height of all.
+/// A loop to the right of its node, below the loops that are already there, which have `used` so
+/// much of the height of all.
 fn loop_route(graph: &Graph, e: usize, centre: Point, loops: Loops, used: &mut f64) -> Route {
     let edge = &graph.edges[e];
     let node = &graph.nodes[edge.from];

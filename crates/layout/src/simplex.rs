@@ -1,13 +1,15 @@
-//! Network simplex: constraints `head - tail >= length` with weights in, integer positions out, such that the
-//! weighted sum of all distances is as small as it can be.
+//! Network simplex: constraints `head - tail >= length` with weights in, integer positions out,
+//! such that the weighted sum of all distances is as small as it can be.
 //!
-//! Layers and horizontal coordinates are both found this way (Gansner, Koutsofios, North and Vo, "A technique for
-//! drawing directed graphs", 1993, sections 2.3 and 4.2). A spanning tree of tight constraints is improved by
-//! exchanging a constraint whose cut value is negative. The cut value of a tree edge is the sum of (outgoing minus
-//! incoming weight) over the subtree below it, since everything inside the subtree cancels.
+//! Layers and horizontal coordinates are both found this way (Gansner, Koutsofios, North and Vo, "A
+//! technique for drawing directed graphs", 1993, sections 2.3 and 4.2). A spanning tree of tight
+//! constraints is improved by exchanging a constraint whose cut value is negative. The cut value of
+//! a tree edge is the sum of (outgoing minus incoming weight) over the subtree below it, since
+//! everything inside the subtree cancels.
 //!
-//! The constraints must be free of cycles; if they are not, the ones that close a cycle are dropped. Work is bounded:
-//! a graph too large to be solved exactly gets a valid but longer solution.
+//! The constraints must be free of cycles; if they are not, the ones that close a cycle are
+//! dropped. Work is bounded: a graph too large to be solved exactly gets a valid but longer
+//! solution.
 
 /// `head - tail >= length`, and every unit of distance costs `weight`.
 #[derive(Debug, Clone, Copy)]
@@ -179,7 +181,8 @@ impl<'a> Tree<'a> {
         if c.tail == v { c.head } else { c.tail }
     }
 
-    /// A spanning tree: tight edges first, then the tree is moved until the nearest edge out of it is tight.
+    /// A spanning tree: tight edges first, then the tree is moved until the nearest edge out of it
+    /// is tight.
     fn grow(&mut self) {
         let n = self.rank.len();
         let mut inside = vec![false; n];

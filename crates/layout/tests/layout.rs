@@ -1,5 +1,6 @@
-//! What holds for the layout of any graph: nothing overlaps, every edge begins and ends where it should, no line runs
-//! through a box or a foreign label, and the same graph gives the same numbers.
+//! What holds for the layout of any graph: nothing overlaps, every edge begins and ends where it
+//! should, no line runs through a box or a foreign label, and the same graph gives the same
+//! numbers.
 
 use flowmine_layout::{Edge, Graph, Layout, LayoutError, Node, Piece, Point, Position, Route, Spacing, layout};
 use proptest::prelude::*;
@@ -270,7 +271,8 @@ fn nothing_overlaps_in_twenty_graphs_of_all_kinds() {
     }
 }
 
-/// Crossings, length and area as Graphviz dot 2.43.0 draws the same graphs (`examples/against_dot.rs`).
+/// Crossings, length and area as Graphviz dot 2.43.0 draws the same graphs
+/// (`examples/against_dot.rs`).
 #[test]
 fn the_twenty_graphs_are_no_worse_than_dots() {
     const DOTS: [(usize, f64, f64); 20] = [
@@ -326,7 +328,8 @@ fn the_main_path_is_straight() {
     assert!(aside < down, "{aside} aside on {down} down");
 }
 
-/// Hard for every layout: with lines over up to a hundred layers. How long it takes is measured by `examples/against_dot.rs`.
+/// Hard for every layout: with lines over up to a hundred layers. How long it takes is measured by
+/// `examples/against_dot.rs`.
 #[test]
 fn a_thousand_nodes_and_three_thousand_lines_are_drawn() {
     let graph = twenty::thousand();

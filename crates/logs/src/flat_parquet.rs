@@ -1,8 +1,9 @@
 //! Parquet: a log of cases in, a table of its events out.
 //!
-//! Which columns there are, what they are called and what a table cannot carry says [`flowmine_eventlog::flat`]; how they look in the
-//! file, [`flowmine_dataset::column_file`]. Unlike CSV the file knows its types: no text is taken for a number, a missing value is null
-//! and an empty text is empty, and nothing has to be quoted.
+//! Which columns there are, what they are called and what a table cannot carry says
+//! [`flowmine_eventlog::flat`]; how they look in the file, [`flowmine_dataset::column_file`].
+//! Unlike CSV the file knows its types: no text is taken for a number, a missing value is null and
+//! an empty text is empty, and nothing has to be quoted.
 //!
 //! A log without events gives a file without rows, but with its columns.
 
@@ -13,7 +14,8 @@ use flowmine_dataset::column_file::{Chunk, Column, ColumnFile, Kind, Value};
 use flowmine_eventlog::flat::{Cell, Rows, Table};
 use flowmine_eventlog::{CaseLog, Counts, LogError, ValueType, parallel};
 
-/// Writes a log. Walks through it twice, and three times where cases must be renamed. The caller buffers `out` if small writes cost.
+/// Writes a log. Walks through it twice, and three times where cases must be renamed. The caller
+/// buffers `out` if small writes cost.
 ///
 /// # Errors
 /// Those of the log, of its columns and of `out`.

@@ -1,7 +1,8 @@
 //! When processes read and wrote: phases in which their operations follow each other closely.
 //!
-//! In go processes and the stream of their operations; out come at most [`MOST`] phases for each process and direction. Two operations are of one
-//! phase when the gap between them is at most [`GAP_NS`]; where a process would have too many phases, larger gaps are closed.
+//! In go processes and the stream of their operations; out come at most [`MOST`] phases for each
+//! process and direction. Two operations are of one phase when the gap between them is at most
+//! [`GAP_NS`]; where a process would have too many phases, larger gaps are closed.
 
 use flowmine_activity_log::{IoPhase, OperationKind, Processes, TracedOperation, TracedOwner};
 use flowmine_correlate::CorrelateError;

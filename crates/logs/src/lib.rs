@@ -1,14 +1,14 @@
 //! From a dataset or a file of others to event logs.
 //!
 //! Two forms come out. **Records** that are walked through, for the writers of `flowmine-eventlog`:
-//! [`job_log`] (jobs), [`task_log`] (tasks, processes, files), [`log_file`] (XES and OCEL of others),
-//! [`flat_parquet`]. **Columns** in memory, for models: [`columns`] makes a
-//! [`flowmine_activity_log::ActivityLog`] of the jobs or tasks of a dataset or of any log that can be
-//! walked through, [`tables`] of CSV and Parquet with an event or an instance in each row.
+//! [`job_log`] (jobs), [`task_log`] (tasks, processes, files), [`log_file`] (XES and OCEL of
+//! others), [`flat_parquet`]. **Columns** in memory, for models: [`columns`] makes a
+//! [`flowmine_activity_log::ActivityLog`] of the jobs or tasks of a dataset or of any log that can
+//! be walked through, [`tables`] of CSV and Parquet with an event or an instance in each row.
 //!
 //! Beside logs: a run as a graph of tasks and files ([`run_graph`]) or as it was traced
-//! ([`traced_run`]), processes and their operations ([`process_rows`], [`operations`], [`io_phases`]),
-//! and what a batch run tells in numbers ([`summary`], [`task_summary`]).
+//! ([`traced_run`]), processes and their operations ([`process_rows`], [`operations`],
+//! [`io_phases`]), and what a batch run tells in numbers ([`summary`], [`task_summary`]).
 //!
 //! ```
 //! use flowmine_logs::tables::{TableOptions, read_csv};
@@ -29,12 +29,13 @@
 //! # Ok::<(), flowmine_logs::tables::TableError>(())
 //! ```
 //!
-//! **Order and memory.** A log says the same whichever way it came: events of the same time stand in
-//! one order. Records are sorted outside of memory; columns take 8 bytes an event and 12 an instance,
-//! and 1 to 8 for each optional column. What is left out is counted, never lost in silence.
+//! **Order and memory.** A log says the same whichever way it came: events of the same time stand
+//! in one order. Records are sorted outside of memory; columns take 8 bytes an event and 12 an
+//! instance, and 1 to 8 for each optional column. What is left out is counted, never lost in
+//! silence.
 //!
-//! **Errors.** Each module has one of its own: of files with file, line and column, of datasets with
-//! the table's file.
+//! **Errors.** Each module has one of its own: of files with file, line and column, of datasets
+//! with the table's file.
 
 pub mod columns;
 pub mod flat_parquet;

@@ -1,8 +1,9 @@
 //! The operations of a dataset's traces, each with its process and its file, as a stream.
 //!
-//! In go the tables `io_events`, `io_totals` and `files`, host by host, in the order in which they were traced; out come operations one after the
-//! other. Which file is which, and when a number is used again, is decided as [`flowmine_attribution::files`] does it. Memory holds a row
-//! group, and some two hundred bytes for each file.
+//! In go the tables `io_events`, `io_totals` and `files`, host by host, in the order in which they
+//! were traced; out come operations one after the other. Which file is which, and when a number is
+//! used again, is decided as [`flowmine_attribution::files`] does it. Memory holds a row group, and
+//! some two hundred bytes for each file.
 
 use flowmine_activity_log::{DirectionSum, NONE, Names, Operation, OperationKind, OperationSum, TracedOperation};
 use flowmine_attribution::files::{FileEvent, FileKey, Files, UNTOLD};

@@ -1,8 +1,11 @@
-//! The processes of a dataset as a run ([`flowmine_activity_log::RunGraph`]): who forked whom, and who read what others wrote.
+//! The processes of a dataset as a run ([`flowmine_activity_log::RunGraph`]): who forked whom, and
+//! who read what others wrote.
 //!
-//! In go processes and the stream of their operations. The files are taken as a whole, without versions: a process had data from every process that
-//! had begun to write the file before it read it for the last time. Where that would be very many, the last of them count. A process that its parent
-//! started when another of its children had ended is taken as waiting for that one: so shells and engines order what they start.
+//! In go processes and the stream of their operations. The files are taken as a whole, without
+//! versions: a process had data from every process that had begun to write the file before it read
+//! it for the last time. Where that would be very many, the last of them count. A process that its
+//! parent started when another of its children had ended is taken as waiting for that one: so
+//! shells and engines order what they start.
 
 use flowmine_activity_log::{Declared, FileFlow, NONE, OperationKind, Processes, RunGraph, RunTask, TracedOperation};
 use flowmine_correlate::CorrelateError;
@@ -42,7 +45,8 @@ impl Access {
     }
 }
 
-/// Writers of a file times its readers up to which every pair counts; beyond it each reader has the last writers.
+/// Writers of a file times its readers up to which every pair counts; beyond it each reader has the
+/// last writers.
 const MOST_PAIRS: usize = 4096;
 const LAST: usize = 8;
 
@@ -101,7 +105,8 @@ pub fn read(dataset: &Dataset, name: &str, wanted: impl FnOnce(&Processes) -> Ve
     Ok(graph)
 }
 
-/// Processes as tasks; what ran before the trace and had nothing to do with it is none. Says where each is.
+/// Processes as tasks; what ran before the trace and had nothing to do with it is none. Says where
+/// each is.
 fn tasks(processes: &Processes, times: &[[i64; 2]], wanted: &[bool], graph: &mut RunGraph) -> Vec<u32> {
     let (children, _) = processes.children();
     let mut place = vec![NONE; processes.rows.len()];

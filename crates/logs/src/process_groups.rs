@@ -1,6 +1,7 @@
 //! To what the processes of a dataset belong: activities, programs, tasks, jobs, hosts.
 //!
-//! In go processes ([`crate::process_rows`]) with the tables `task_totals`, which tells what tasks are instances of, and `job_states`.
+//! In go processes ([`crate::process_rows`]) with the tables `task_totals`, which tells what tasks
+//! are instances of, and `job_states`.
 
 use flowmine_activity_log::{Interner, NONE, Names, Processes};
 use flowmine_correlate::parts::{Parts, ROWS_AT_ONCE};

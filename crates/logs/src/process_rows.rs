@@ -1,8 +1,8 @@
-//! The processes of a dataset's traces, each with its parent, its task or job, and what it read and wrote
-//! ([`flowmine_activity_log::Processes`]).
+//! The processes of a dataset's traces, each with its parent, its task or job, and what it read and
+//! wrote ([`flowmine_activity_log::Processes`]).
 //!
-//! In go the tables `processes`, `links`, `io_events`, `io_totals` and `losses`. Of the rows of one process the latest holds. Memory holds about
-//! two hundred bytes a process.
+//! In go the tables `processes`, `links`, `io_events`, `io_totals` and `losses`. Of the rows of one
+//! process the latest holds. Memory holds about two hundred bytes a process.
 
 use flowmine_activity_log::{Interner, NONE, OperationKind, ProcessIo, ProcessRow, Processes, TracedOperation};
 use flowmine_correlate::CorrelateError;
@@ -106,7 +106,8 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The name of a program by its path or, where that is not known, by the first word of its command line.
+/// The name of a program by its path or, where that is not known, by the first word of its command
+/// line.
 fn program_of(executable: Option<&str>, command_line: Option<&str>) -> Option<String> {
     let words = || serde_json::from_str::<Vec<String>>(command_line?).ok()?.into_iter().next();
     let path = executable.map(str::to_owned).or_else(words)?;
@@ -217,7 +218,8 @@ impl Gathered {
         }
     }
 
-    /// To which task or, without one, to which job each process belongs, as `flowmine correlate` found.
+    /// To which task or, without one, to which job each process belongs, as `flowmine correlate`
+    /// found.
     fn read_links(&mut self, dataset: &Dataset) -> Result<(), DatasetError> {
         let mut by_start: FxHashMap<(u32, i32, Option<i64>), u32> = FxHashMap::default();
         for (at, found) in self.found.iter().enumerate() {
@@ -264,7 +266,8 @@ impl Gathered {
         Ok(())
     }
 
-    /// When the generations of each process number were forked, in order, for sources that tell operations by number alone.
+    /// When the generations of each process number were forked, in order, for sources that tell
+    /// operations by number alone.
     fn forks(&self) -> FxHashMap<(u32, i32), Vec<(i64, u32)>> {
         let mut forks: FxHashMap<(u32, i32), Vec<(i64, u32)>> = FxHashMap::default();
         for (at, found) in self.found.iter().enumerate() {

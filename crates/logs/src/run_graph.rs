@@ -172,7 +172,8 @@ struct Gathered {
     graph: RunGraph,
     /// Where the task with an id is.
     by_id: FxHashMap<String, u32>,
-    /// Where the task of an attempt is, and which attempt at it that is, by what `data_flow` calls the attempt.
+    /// Where the task of an attempt is, and which attempt at it that is, by what `data_flow` calls
+    /// the attempt.
     by_key: FxHashMap<String, (u32, u32)>,
     parents: Vec<Option<Vec<String>>>,
     /// Of each task whether its files are told by their paths, so that who writes what another

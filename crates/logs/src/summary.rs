@@ -1,11 +1,12 @@
 //! What a dataset holds, in numbers: the case study's Table 2 and a little more.
 //!
-//! In go entities in parts, a filter and the notions to count cases of; out comes a [`Summary`], which serialises as it is and has a text for terminals with names
-//! made harmless.
+//! In go entities in parts, a filter and the notions to count cases of; out comes a [`Summary`],
+//! which serialises as it is and has a text for terminals with names made harmless.
 //!
-//! A *job* is what Slurm calls one: an array task, a component of a heterogeneous job, or another job, however many attempts it took.
-//! The record of a pending array stands for tasks that do not exist yet: it is counted apart when it has tasks already, and as one job when not.
-//! Numbers of a job (CPUs, memory, final state) are those of its last attempt.
+//! A *job* is what Slurm calls one: an array task, a component of a heterogeneous job, or another
+//! job, however many attempts it took. The record of a pending array stands for tasks that do not
+//! exist yet: it is counted apart when it has tasks already, and as one job when not. Numbers of a
+//! job (CPUs, memory, final state) are those of its last attempt.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

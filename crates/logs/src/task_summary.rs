@@ -1,6 +1,8 @@
-//! What a dataset's tasks are, in numbers, as their engines tell: also of tasks of which no time is known, which no event log has.
+//! What a dataset's tasks are, in numbers, as their engines tell: also of tasks of which no time is
+//! known, which no event log has.
 //!
-//! In go attempts at tasks; out comes a [`TaskSummary`], which serialises as it is and has a text for terminals with names made harmless.
+//! In go attempts at tasks; out comes a [`TaskSummary`], which serialises as it is and has a text
+//! for terminals with names made harmless.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -92,7 +94,8 @@ impl Numbers {
     }
 }
 
-/// Seconds from start to end, as the engine says or as its times do; `None` of a cached task, which did not run.
+/// Seconds from start to end, as the engine says or as its times do; `None` of a cached task, which
+/// did not run.
 pub fn run_time_s(row: &TaskRun<'_>) -> Option<f64> {
     let between = || row.started_ns.zip(row.finished_ns).filter(|(start, end)| start <= end).map(|(start, end)| (end - start) as f64 / 1e9);
     row.realtime_s.or_else(between).filter(|_| !row.cached)
@@ -138,7 +141,8 @@ impl TaskSummary {
         Ok(summary)
     }
 
-    /// For a terminal: one line a number, then a table of logical tasks, those that ran longest first. Ends with a newline.
+    /// For a terminal: one line a number, then a table of logical tasks, those that ran longest
+    /// first. Ends with a newline.
     pub fn text(&self) -> String {
         let list = |counts: &BTreeMap<String, u64>| {
             counts.iter().map(|(name, count)| format!("{count} {}", visible(name))).collect::<Vec<_>>().join(", ")

@@ -1,12 +1,14 @@
-//! A run of a dataset as its tasks were traced ([`flowmine_activity_log::TracedRun`]): who read and wrote how much when, and what of it
-//! others read.
+//! A run of a dataset as its tasks were traced ([`flowmine_activity_log::TracedRun`]): who read and
+//! wrote how much when, and what of it others read.
 //!
-//! In go the tables `task_runs`, `task_totals`, `processes`, `links`, `io_events`, `io_totals`, `data_flow`, `hosts` and `losses`. Where nothing
-//! was traced, times and bytes that the engine tells make tasks that read all at their start and write all at their end
-//! (`traced` is false). Of several attempts at a task the last one counts.
+//! In go the tables `task_runs`, `task_totals`, `processes`, `links`, `io_events`, `io_totals`,
+//! `data_flow`, `hosts` and `losses`. Where nothing was traced, times and bytes that the engine
+//! tells make tasks that read all at their start and write all at their end (`traced` is false). Of
+//! several attempts at a task the last one counts.
 //!
-//! How far a task has got in a file is the end of the highest range that it has read or written by then, where offsets are told; else
-//! the bytes so far. Memory holds at most [`POINTS`] points for a task and a file beside what is just read.
+//! How far a task has got in a file is the end of the highest range that it has read or written by
+//! then, where offsets are told; else the bytes so far. Memory holds at most [`POINTS`] points for
+//! a task and a file beside what is just read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -273,7 +275,8 @@ struct Declared {
 }
 
 impl Declared {
-    /// Gives tasks of which nothing was traced what their engine tells: all read at the start, all written at the end.
+    /// Gives tasks of which nothing was traced what their engine tells: all read at the start, all
+    /// written at the end.
     fn put(&self, tasks: &mut [TracedTask]) {
         for (at, task) in tasks.iter_mut().enumerate() {
             if task.cpu_s.is_empty() {
@@ -539,7 +542,8 @@ fn sums(mut steps: Vec<(f64, f64)>) -> Curve {
     thinned(curve)
 }
 
-/// The last point of each group of neighbours, so that at most [`POINTS`] are left; the first one stays.
+/// The last point of each group of neighbours, so that at most [`POINTS`] are left; the first one
+/// stays.
 fn thinned(curve: Curve) -> Curve {
     let size = curve.len().div_ceil(POINTS);
     if size <= 1 {
@@ -613,7 +617,8 @@ impl Flows {
         Ok(flows)
     }
 
-    /// Who wrote what a task read; the task itself when nobody else did, [`NONE`] when it was there before.
+    /// Who wrote what a task read; the task itself when nobody else did, [`NONE`] when it was there
+    /// before.
     fn source(&self, task: u32, file: FileKey) -> u32 {
         let of_any_host = || self.source.get(&(task, (NONE, file.1, file.2, file.3)));
         self.source.get(&(task, file)).or_else(of_any_host).copied().unwrap_or(NONE)
@@ -627,7 +632,8 @@ impl Flows {
     }
 }
 
-/// Leaves edges out until there is no circle: those against the order of starts that close one. Gives their number.
+/// Leaves edges out until there is no circle: those against the order of starts that close one.
+/// Gives their number.
 fn break_circles(edges: &mut BTreeSet<(u32, u32)>, found: &Found) -> u64 {
     edges.retain(|(from, to)| from != to);
     let n = found.attempts.len();

@@ -61,8 +61,8 @@ fn jobs(states: &[JobState<'static>], dependencies: &[JobDependency<'static>]) -
     builder.finish(Timestamp::Reported).unwrap()
 }
 
-/// A job that runs and fails, its requeued second attempt, two tasks of an array that waits for it, and one that waits for a task and for
-/// a job that nobody saw.
+/// A job that runs and fails, its requeued second attempt, two tasks of an array that waits for it,
+/// and one that waits for a task and for a job that nobody saw.
 fn small() -> Jobs {
     let mut states = vec![row("1", 1, 100, change::NEW, Some("PENDING"), 101)];
     let mut running = row("1", 1, 100, change::STATE, Some("RUNNING"), 110);
@@ -105,7 +105,8 @@ fn logs_of(jobs: &Jobs, filter: &Filter) -> Finished {
     logs.finish().unwrap()
 }
 
-/// Every attribute as `trace|event key value` in the order of the file, read as an XML parser reads it.
+/// Every attribute as `trace|event key value` in the order of the file, read as an XML parser reads
+/// it.
 fn attributes(xml: &str) -> Vec<(String, String, String)> {
     let mut reader = Reader::from_str(xml);
     let mut inside = vec![String::new()];

@@ -1,8 +1,10 @@
-//! What a prediction costs: the paper's evaluation workflow of five processes, its sweep of 600 shares, 10,000 processes in streams, a model of a million pieces.
+//! What a prediction costs: the paper's evaluation workflow of five processes, its sweep of 600
+//! shares, 10,000 processes in streams, a model of a million pieces.
 //!
-//! `cargo bench -p flowmine-predict` prints the best of five rounds. A table of measured values stands in docs/performance.md.
-//! With `FLOWMINE_BOTTLEMOD` (a directory with BottleMod's published Python) and `FLOWMINE_PYTHON` (an interpreter with the SciPy that it needs) its own analysis of the same
-//! five processes is timed in the same run, at the 630 shares of its own sweep.
+//! `cargo bench -p flowmine-predict` prints the best of five rounds. A table of measured values
+//! stands in docs/performance.md. With `FLOWMINE_BOTTLEMOD` (a directory with BottleMod's published
+//! Python) and `FLOWMINE_PYTHON` (an interpreter with the SciPy that it needs) its own analysis of
+//! the same five processes is timed in the same run, at the 630 shares of its own sweep.
 
 #![allow(missing_docs, reason = "a benchmark")]
 
@@ -17,7 +19,8 @@ use serde_json::json;
 const EVALUATION: &str = include_str!("../examples/evaluation.json");
 const SWEEP: &str = "shared[link].part[download 1]=0.5..0.99/600";
 
-/// Runs BottleMod's own function for its evaluation workflow, without the figures that its file draws, and compares with the closed form.
+/// Runs BottleMod's own function for its evaluation workflow, without the figures that its file
+/// draws, and compares with the closed form.
 const BOTTLEMOD: &str = r#"
 import time
 from task import *

@@ -1,4 +1,5 @@
-//! A model fitted to a run that a program has observed itself, with no dataset: `cargo run -p flowmine-predict --example fit`.
+//! A model fitted to a run that a program has observed itself, with no dataset:
+//! `cargo run -p flowmine-predict --example fit`.
 
 use std::error::Error;
 

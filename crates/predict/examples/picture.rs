@@ -1,4 +1,5 @@
-//! Draws a prediction of a model: `cargo run -p flowmine-predict --example picture MODEL > picture.svg`.
+//! Draws a prediction of a model:
+//! `cargo run -p flowmine-predict --example picture MODEL > picture.svg`.
 
 use std::error::Error;
 

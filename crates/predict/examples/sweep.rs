@@ -1,4 +1,5 @@
-//! The paper's Figure 7 by the library: which share of the link is best? `cargo run -p flowmine-predict --example sweep`.
+//! The paper's Figure 7 by the library: which share of the link is best?
+//! `cargo run -p flowmine-predict --example sweep`.
 
 use std::error::Error;
 

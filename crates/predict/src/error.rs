@@ -3,10 +3,12 @@
 /// Why there is no prediction.
 #[derive(Debug, thiserror::Error)]
 pub enum PredictError {
-    /// The file is no model: neither JSON nor TOML, an unknown or a missing field, a field of another type.
+    /// The file is no model: neither JSON nor TOML, an unknown or a missing field, a field of
+    /// another type.
     #[error("the model cannot be read: {place}{problem}")]
     File {
-        /// The field, such as `processes[2].progress`, and a colon; empty where it is the text itself that is wrong.
+        /// The field, such as `processes[2].progress`, and a colon; empty where it is the text
+        /// itself that is wrong.
         place: String,
         /// What is wrong, with line and column.
         problem: String,

@@ -29,8 +29,8 @@
 //! # Ok::<(), flowmine_predict::PredictError>(())
 //! ```
 //!
-//! [`fit`] makes a model of traced runs, [`study`] sweeps and varies the numbers of one, [`what_if`]
-//! tells what wider things would gain, [`report`] and [`picture`] write it all.
+//! [`fit`] makes a model of traced runs, [`study`] sweeps and varies the numbers of one,
+//! [`what_if`] tells what wider things would gain, [`report`] and [`picture`] write it all.
 
 pub mod analysis;
 mod check;

@@ -1,7 +1,9 @@
-//! Pictures. [`svg`] is like the paper's Figures 4 and 8: for each process its progress over time on a ground in the colour of what limits
-//! it, with dashed lines for what each data input allows, and for each shared resource who uses how much of it. [`detailed`] adds below each process
-//! how much it uses of what it is given of each resource and what of each data input waits, as Figure 4 does. [`sweep`] is like Figure 7.
-//! At most [`MAX_ROWS`] processes and as many shared resources have a row.
+//! Pictures. [`svg`] is like the paper's Figures 4 and 8: for each process its progress over time
+//! on a ground in the colour of what limits it, with dashed lines for what each data input allows,
+//! and for each shared resource who uses how much of it. [`detailed`] adds below each process how
+//! much it uses of what it is given of each resource and what of each data input waits, as Figure 4
+//! does. [`sweep`] is like Figure 7. At most [`MAX_ROWS`] processes and as many shared resources
+//! have a row.
 
 mod details;
 mod styles;
@@ -133,7 +135,8 @@ fn row(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axis, t
     key(sheet, base, &words.chain(others).collect::<Vec<_>>());
 }
 
-/// The ground of a row: what limits. Times too short to be seen one by one are drawn together, in the colour of the longest.
+/// The ground of a row: what limits. Times too short to be seen one by one are drawn together, in
+/// the colour of the longest.
 #[derive(Default)]
 struct Ground {
     from: Option<(f64, f64)>,
@@ -199,7 +202,8 @@ fn allowed(sheet: &mut Sheet, prediction: &Prediction<'_>, at: usize, time: &Axi
     }
 }
 
-/// Times, and those just before and just after each end of a segment of these processes, so that jumps stand upright; of very many the times alone.
+/// Times, and those just before and just after each end of a segment of these processes, so that
+/// jumps stand upright; of very many the times alone.
 fn with_ends_of(prediction: &Prediction<'_>, processes: &[usize], mut times: Vec<f64>) -> Vec<f64> {
     let (Some(low), Some(high)) = (times.first().copied(), times.last().copied()) else { return times };
     if processes.iter().map(|at| prediction.segments(*at).len()).sum::<usize>() <= SEEN {
@@ -266,7 +270,8 @@ fn colour(limit: Limit) -> &'static str {
 const HIGH: f64 = 320.0;
 const WORDS: f64 = 72.0;
 
-/// Draws a sweep: the finish over the value, the best, and what was measured: pairs of value and seconds.
+/// Draws a sweep: the finish over the value, the best, and what was measured: pairs of value and
+/// seconds.
 pub fn sweep(of: &Sweep, points: &[Point], best: Option<usize>, measured: &[(f64, f64)]) -> String {
     let mut sheet = Sheet::default();
     let path = visible(&of.path);

@@ -49,7 +49,8 @@ fn seconds(time: Option<f64>) -> String {
 /// Lines of a list that are shown as text; JSON has all.
 const SHOWN: usize = 40;
 
-/// For the terminal: what was fitted, finish, each process with what limits it when, and what was asked for beside.
+/// For the terminal: what was fitted, finish, each process with what limits it when, and what was
+/// asked for beside.
 pub fn text(report: &Report<'_>) -> String {
     let mut out = String::new();
     let prediction = report.prediction;
@@ -185,7 +186,8 @@ fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
-/// A row for each point of the sweep or, without one, for each segment; an empty `to_s` or `finish_s` is one without end.
+/// A row for each point of the sweep or, without one, for each segment; an empty `to_s` or
+/// `finish_s` is one without end.
 pub fn csv(report: &Report<'_>) -> String {
     let prediction = report.prediction;
     if let Some((_, points, _)) = &report.sweep {
@@ -207,8 +209,9 @@ pub fn csv(report: &Report<'_>) -> String {
     out
 }
 
-/// A row for each segment, resource and data input: use (equation 4), what is allocated, the relative use (7), and what of the data is there and
-/// waits (8), in the middle of the segment; at the beginning of one without end.
+/// A row for each segment, resource and data input: use (equation 4), what is allocated, the
+/// relative use (7), and what of the data is there and waits (8), in the middle of the segment; at
+/// the beginning of one without end.
 pub fn csv_of_details(prediction: &Prediction<'_>) -> String {
     let mut out = "process,from_s,to_s,at_s,kind,name,used,allocated,relative,available,buffered\n".to_owned();
     for at in 0..prediction.len() {
@@ -232,7 +235,8 @@ pub fn csv_of_details(prediction: &Prediction<'_>) -> String {
 }
 
 /// Everything: segments with polynomials (of the seconds since `from_s`), use of resources and
-/// waiting data in the middle of each, gains, what was fitted and asked for. Made while it is written: a process of a million segments takes no memory.
+/// waiting data in the middle of each, gains, what was fitted and asked for. Made while it is
+/// written: a process of a million segments takes no memory.
 pub fn json<'a>(report: &'a Report<'a>) -> impl Serialize + 'a {
     Whole(report)
 }

@@ -69,7 +69,8 @@ impl Workflow {
     /// workflow does not finish.
     ///
     /// # Errors
-    /// As [`Workflow::predict`]; [`PredictError::Field`] for a factor that is not above zero, and where so many things limit so many processes that it would take hours.
+    /// As [`Workflow::predict`]; [`PredictError::Field`] for a factor that is not above zero, and
+    /// where so many things limit so many processes that it would take hours.
     pub fn gains(&self, wider: Wider) -> Result<Vec<Gain>, PredictError> {
         if let Wider::Times(x) = wider
             && !(x.is_finite() && x > 0.0)
@@ -98,9 +99,10 @@ impl Workflow {
         Ok(gains)
     }
 
-    /// For the `most` longest segments in which something of [`Workflow::gains`] limits a process: what would be gained if there were `times` as
-    /// much of it during that segment alone, greatest first. Of data: as if they came so many times as fast meanwhile, and all later ones
-    /// by as much earlier.
+    /// For the `most` longest segments in which something of [`Workflow::gains`] limits a process:
+    /// what would be gained if there were `times` as much of it during that segment alone, greatest
+    /// first. Of data: as if they came so many times as fast meanwhile, and all later ones by as
+    /// much earlier.
     ///
     /// # Errors
     /// As [`Workflow::gains`].

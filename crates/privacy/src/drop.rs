@@ -42,7 +42,8 @@ fn names_of(columns: &'static [ColumnDef]) -> impl Iterator<Item = &'static str>
     columns.iter().filter(|column| column.droppable).map(|column| column.name)
 }
 
-/// What tells the same as a column under another name: a program's command line holds its command and its arguments.
+/// What tells the same as a column under another name: a program's command line holds its command
+/// and its arguments.
 const ALSO: &[(&str, &[&str])] = &[
     ("command", &["command_line", "executable"]),
     ("arguments", &["command", "command_line"]),
@@ -122,7 +123,8 @@ impl DropColumns {
     }
 }
 
-/// How many letters to insert, delete or change between two words (Levenshtein), of the first 64 letters each.
+/// How many letters to insert, delete or change between two words (Levenshtein), of the first 64
+/// letters each.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(64).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,5 @@
-//! What is done to raw rows before anything is derived from them: columns that are dropped, names that are replaced.
+//! What is done to raw rows before anything is derived from them: columns that are dropped, names
+//! that are replaced.
 //!
 //! In goes a row; out comes the row. Without rules a row comes out as it is, at no cost.
 

@@ -1,13 +1,15 @@
 //! Alignments: how far a trace is from the traces that a model allows.
 //!
-//! In: a [`ProcessTree`] in which each activity is at most once, as discovered trees are, and [`Variants`], whose activities
-//! are matched by name. Out: for each variant the least number of events to take away and activities to put in that make it a
-//! trace of the model (the standard cost: 1 for a move in the log or the model alone, 0 for a move in both and for silent
-//! ones), and where a second, bounded search ends, the moves. Refused: a tree with an activity twice.
+//! In: a [`ProcessTree`] in which each activity is at most once, as discovered trees are, and
+//! [`Variants`], whose activities are matched by name. Out: for each variant the least number of
+//! events to take away and activities to put in that make it a trace of the model (the standard
+//! cost: 1 for a move in the log or the model alone, 0 for a move in both and for silent ones), and
+//! where a second, bounded search ends, the moves. Refused: a tree with an activity twice.
 //!
-//! The cost is found on the tree, not by a search through states (Adriansyah 2014 does the latter): as each event belongs to
-//! one place in the tree, the cost of a node for an interval of its events follows from its children's. This takes at most
-//! the third power of a trace's length in steps, whatever the model; beyond [`Options::max_steps_each`] there is no result.
+//! The cost is found on the tree, not by a search through states (Adriansyah 2014 does the latter):
+//! as each event belongs to one place in the tree, the cost of a node for an interval of its events
+//! follows from its children's. This takes at most the third power of a trace's length in steps,
+//! whatever the model; beyond [`Options::max_steps_each`] there is no result.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,7 +23,8 @@ use crate::{Error, Variants};
 /// How far to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// How many steps the cost of one variant may take; a step is a few nanoseconds. Longer variants have no result.
+    /// How many steps the cost of one variant may take; a step is a few nanoseconds. Longer
+    /// variants have no result.
     pub max_steps_each: u64,
     /// How many states the search for the moves of one variant may look at. 0 leaves moves out.
     pub max_states_each: usize,
@@ -48,7 +51,8 @@ pub enum Move {
 /// A variant beside the model's trace that is nearest to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alignment {
-    /// How many events and activities stand alone. 0 exactly where the variant is a trace of the model.
+    /// How many events and activities stand alone. 0 exactly where the variant is a trace of the
+    /// model.
     pub cost: u64,
     /// The most that it could be: all events and the model's shortest trace.
     pub worst: u64,
@@ -134,11 +138,13 @@ struct Aligner<'a> {
     leaf: Vec<usize>,
 }
 
-/// The costs of a node that has events in the trace: for each interval of them, or only for all of them.
+/// The costs of a node that has events in the trace: for each interval of them, or only for all of
+/// them.
 struct Costs {
     /// The trace's positions that are below this node, ascending.
     events: Vec<u32>,
-    /// Row `i` holds the costs of the intervals `i..j` for `j` from `i` on; only row 0 where no other is needed.
+    /// Row `i` holds the costs of the intervals `i..j` for `j` from `i` on; only row 0 where no
+    /// other is needed.
     rows: Vec<Vec<u64>>,
 }
 
@@ -329,10 +335,12 @@ fn before(own: &[u32], child: &[u32]) -> Vec<u32> {
     out
 }
 
-/// The least cost to come to a border by a child that begins at an earlier border, where each has a cost so far.
+/// The least cost to come to a border by a child that begins at an earlier border, where each has a
+/// cost so far.
 ///
-/// Events between the two that are not the child's cost 1 each. So, of all borders before which the child has equally many
-/// events, only the best matters: the one with the least cost less the other events before it.
+/// Events between the two that are not the child's cost 1 each. So, of all borders before which the
+/// child has equally many events, only the best matters: the one with the least cost less the other
+/// events before it.
 struct From<'a> {
     child: &'a Child<'a>,
     /// For each number of the child's events, from `first` on, the best; may be below zero.
@@ -374,7 +382,8 @@ impl<'a> From<'a> {
     }
 }
 
-/// The steps of an alignment whose cost is known, by a search through the net's states that never goes beyond that cost.
+/// The steps of an alignment whose cost is known, by a search through the net's states that never
+/// goes beyond that cost.
 fn moves(net: &PetriNet, aligner: &Aligner<'_>, trace: &[u32], cost: u64, max_states: usize) -> Option<Vec<Move>> {
     type Marking = Vec<u32>;
     let mut from = vec![Vec::new(); net.places() as usize];

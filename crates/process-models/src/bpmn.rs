@@ -1,8 +1,8 @@
 //! BPMN 2.0 of a process tree, with the places of its shapes, as editors show it.
 //!
-//! In: a [`ProcessTree`]. Out: a document of ISO/IEC 19510 with tasks, exclusive and parallel gateways and sequence flows, and
-//! their BPMN diagram interchange. Ids are of our own. Nothing is refused; characters that XML cannot hold are shown as their
-//! pictures.
+//! In: a [`ProcessTree`]. Out: a document of ISO/IEC 19510 with tasks, exclusive and parallel
+//! gateways and sequence flows, and their BPMN diagram interchange. Ids are of our own. Nothing is
+//! refused; characters that XML cannot hold are shown as their pictures.
 
 use std::fmt::Write as _;
 

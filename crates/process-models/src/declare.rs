@@ -1,11 +1,14 @@
-//! Declarative constraints that a log keeps: what is always there, what comes first, what follows what.
+//! Declarative constraints that a log keeps: what is always there, what comes first, what follows
+//! what.
 //!
-//! In: [`Variants`] and thresholds. Out: [`Constraint`]s, each with how many cases it says something about and in how many of
-//! these it holds. Refused: thresholds outside 0 to 1, and more pairs of activities than [`Options::max_pairs`].
+//! In: [`Variants`] and thresholds. Out: [`Constraint`]s, each with how many cases it says
+//! something about and in how many of these it holds. Refused: thresholds outside 0 to 1, and more
+//! pairs of activities than [`Options::max_pairs`].
 //!
-//! The templates are those of Declare (Pesic, Schonenberg, van der Aalst 2007; Maggi et al. 2011), the counting is that of
-//! PM4Py's `discover_declare` 2.7.23: a case counts where the constraint is activated, that is for a pair where the activating
-//! activity occurs, and it is one unit however often that is.
+//! The templates are those of Declare (Pesic, Schonenberg, van der Aalst 2007; Maggi et al. 2011),
+//! the counting is that of PM4Py's `discover_declare` 2.7.23: a case counts where the constraint is
+//! activated, that is for a pair where the activating activity occurs, and it is one unit however
+//! often that is.
 
 use rustc_hash::FxHashMap;
 
@@ -46,7 +49,8 @@ pub enum Template {
     ChainSuccession,
     /// `a` and `b` do not both occur.
     NotCoexistence,
-    /// Not succession: where `a` or `b` occurs, not both that after each `a` there is a `b` and before each `b` an `a`.
+    /// Not succession: where `a` or `b` occurs, not both that after each `a` there is a `b` and
+    /// before each `b` an `a`.
     NotSuccession,
     /// Not chain succession.
     NotChainSuccession,
@@ -125,7 +129,8 @@ impl Default for Options {
     }
 }
 
-/// For one ordered pair of activities, in how many cases each template holds among those where both occur.
+/// For one ordered pair of activities, in how many cases each template holds among those where both
+/// occur.
 #[derive(Default, Clone, Copy)]
 struct Pair {
     both: u64,
@@ -140,10 +145,12 @@ struct Pair {
     chain_succession: u64,
 }
 
-/// The constraints of a log, by template and then by activities. Activities that no case has are left out.
+/// The constraints of a log, by template and then by activities. Activities that no case has are
+/// left out.
 ///
 /// # Errors
-/// [`Error::Option`] for thresholds outside 0 to 1, [`Error::TooLarge`] where there are more pairs than allowed.
+/// [`Error::Option`] for thresholds outside 0 to 1, [`Error::TooLarge`] where there are more pairs
+/// than allowed.
 pub fn discover(variants: &Variants, options: &Options) -> Result<Vec<Constraint>, Error> {
     for (option, value) in [("the least support", options.min_support), ("the least confidence", options.min_confidence)] {
         if !(0.0..=1.0).contains(&value) {

@@ -1,11 +1,13 @@
 //! A process tree as a diagram: boxes, gateways and the lines between them, with their places.
 //!
-//! In: a [`ProcessTree`] and sizes. Out: a [`Layout`] in whole pixels, x to the right and y down. Nothing is refused.
+//! In: a [`ProcessTree`] and sizes. Out: a [`Layout`] in whole pixels, x to the right and y down.
+//! Nothing is refused.
 //!
-//! Each node of the tree has a rectangle of its own that holds all that is below it, with a line coming in at one side and
-//! going out at the other. What follows each other stands side by side, alternatives one above the other between two gateways,
-//! a redo part below its body and from right to left. Lines run in the columns of their own gateways and in the rows of their
-//! own branches, so no line crosses another or a box.
+//! Each node of the tree has a rectangle of its own that holds all that is below it, with a line
+//! coming in at one side and going out at the other. What follows each other stands side by side,
+//! alternatives one above the other between two gateways, a redo part below its body and from right
+//! to left. Lines run in the columns of their own gateways and in the rows of their own branches,
+//! so no line crosses another or a box.
 
 use crate::tree::{Node, ProcessTree};
 
@@ -93,7 +95,8 @@ pub struct Layout {
     pub edges: Vec<Edge>,
 }
 
-/// How much room a node takes: its width, and what it has above and below the line that runs into it.
+/// How much room a node takes: its width, and what it has above and below the line that runs into
+/// it.
 #[derive(Clone, Copy, Default)]
 struct Room {
     width: i64,
@@ -108,7 +111,8 @@ struct Open {
 }
 
 enum Step {
-    /// Draw a node into its rectangle: its left side and the height of its line. Backwards is from right to left.
+    /// Draw a node into its rectangle: its left side and the height of its line. Backwards is from
+    /// right to left.
     Node { node: usize, x: i64, y: i64, backwards: bool },
     /// Begin a line at a gateway, in the row `y`.
     Leave { gateway: usize, y: i64, backwards: bool },
@@ -239,7 +243,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// The way between a gateway and a row: from the corner at its side in its own row, else from its top or bottom.
+    /// The way between a gateway and a row: from the corner at its side in its own row, else from
+    /// its top or bottom.
     fn beside(&self, gateway: usize, y: i64, right: bool) -> Vec<(i64, i64)> {
         let shape = self.shapes[gateway];
         let (middle, row) = (shape.x + shape.width / 2, shape.y + shape.height / 2);

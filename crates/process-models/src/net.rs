@@ -1,12 +1,14 @@
 //! Workflow nets of process trees.
 //!
-//! In: a [`ProcessTree`]. Out: a [`PetriNet`] with one source and one sink place, arcs of weight one, and the tree's language;
-//! it is sound and 1-safe, as the net of a tree is. Nothing is refused.
+//! In: a [`ProcessTree`]. Out: a [`PetriNet`] with one source and one sink place, arcs of weight
+//! one, and the tree's language; it is sound and 1-safe, as the net of a tree is. Nothing is
+//! refused.
 //!
-//! The translation is the usual one (van der Aalst, Buijs, van Dongen 2012; PM4Py's is alike): a choice shares its places, a
-//! concurrency has a silent split and join, a loop leads back. Silent transitions are then spared where a place makes them
-//! needless: a loop uses the places beside it where nothing else would be affected, and a silent transition that is all that
-//! takes from its one input place, or all that gives to its one output place, is joined with its neighbours.
+//! The translation is the usual one (van der Aalst, Buijs, van Dongen 2012; PM4Py's is alike): a
+//! choice shares its places, a concurrency has a silent split and join, a loop leads back. Silent
+//! transitions are then spared where a place makes them needless: a loop uses the places beside it
+//! where nothing else would be affected, and a silent transition that is all that takes from its
+//! one input place, or all that gives to its one output place, is joined with its neighbours.
 
 use crate::tree::{Node, ProcessTree};
 
@@ -21,7 +23,8 @@ pub struct Transition {
     pub outputs: Vec<u32>,
 }
 
-/// A workflow net. It begins with one token in place [`PetriNet::SOURCE`] and ends with one in [`PetriNet::SINK`].
+/// A workflow net. It begins with one token in place [`PetriNet::SOURCE`] and ends with one in
+/// [`PetriNet::SINK`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PetriNet {
     labels: Vec<String>,
@@ -260,7 +263,8 @@ fn reduce(places: u32, transitions: Vec<Transition>) -> (u32, Vec<Transition>) {
     (next, out)
 }
 
-/// Whether a transition can have these places besides its own: none of them twice, and not so many that joining is slow.
+/// Whether a transition can have these places besides its own: none of them twice, and not so many
+/// that joining is slow.
 fn may_join(own: &[u32], more: &[u32]) -> bool {
     own.len() + more.len() <= 1_000 && more.iter().all(|p| !own.contains(p))
 }

@@ -1,14 +1,17 @@
 //! Replay of a log on a net: fitness, precision and generalisation.
 //!
-//! In: a [`PetriNet`] and [`Variants`], whose activities are matched by name. Out: counts of tokens, and measures from 0 to 1.
-//! Nothing is refused; where a search meets its bound, that is counted in the result.
+//! In: a [`PetriNet`] and [`Variants`], whose activities are matched by name. Out: counts of
+//! tokens, and measures from 0 to 1. Nothing is refused; where a search meets its bound, that is
+//! counted in the result.
 //!
-//! A case is replayed event by event (Rozinat, van der Aalst: Conformance checking of processes based on monitoring real
-//! behavior, 2008). Where the event's transition is not enabled, the fewest silent transitions that enable it are fired; where
-//! none do, the tokens that it lacks are added and counted as missing. At the end silent transitions are fired that lead to
-//! the final marking; what is left beside it counts as remaining. Events of activities that the net does not have are passed
-//! over, as in PM4Py and process_mining. Where this takes a wrong turn a search for a run of the net that is exactly the case
-//! is made, so that a case in the net's language has nothing missing and nothing remaining (PM4Py has no such search).
+//! A case is replayed event by event (Rozinat, van der Aalst: Conformance checking of processes
+//! based on monitoring real behavior, 2008). Where the event's transition is not enabled, the
+//! fewest silent transitions that enable it are fired; where none do, the tokens that it lacks are
+//! added and counted as missing. At the end silent transitions are fired that lead to the final
+//! marking; what is left beside it counts as remaining. Events of activities that the net does not
+//! have are passed over, as in PM4Py and process_mining. Where this takes a wrong turn a search for
+//! a run of the net that is exactly the case is made, so that a case in the net's language has
+//! nothing missing and nothing remaining (PM4Py has no such search).
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -79,22 +82,26 @@ pub struct Replay {
     pub total: Tokens,
     /// The share of cases with nothing missing and nothing remaining; 0 for a log without cases.
     pub fitting: f64,
-    /// The mean of the cases' fitness, as PM4Py's `average_trace_fitness`; 0 for a log without cases.
+    /// The mean of the cases' fitness, as PM4Py's `average_trace_fitness`; 0 for a log without
+    /// cases.
     pub mean_fitness: f64,
     /// How often each transition fired, over all cases.
     pub fired: Vec<u64>,
-    /// For how many variants the search for an exact run met its bound; these may fit and not be said to.
+    /// For how many variants the search for an exact run met its bound; these may fit and not be
+    /// said to.
     pub cut_short: u64,
 }
 
 impl Replay {
-    /// The log's fitness: the formula of [`Tokens::fitness`] over all cases, as in PM4Py's `log_fitness` and process_mining.
+    /// The log's fitness: the formula of [`Tokens::fitness`] over all cases, as in PM4Py's
+    /// `log_fitness` and process_mining.
     pub fn fitness(&self) -> f64 {
         self.total.fitness()
     }
 
-    /// How much of the model is used often enough to be believed (Buijs, van Dongen, van der Aalst 2014): one less the mean
-    /// over all transitions of 1 / √(times fired), which is 1 for one that never fired. PM4Py's `generalization_tbr`.
+    /// How much of the model is used often enough to be believed (Buijs, van Dongen, van der Aalst
+    /// 2014): one less the mean over all transitions of 1 / √(times fired), which is 1 for one that
+    /// never fired. PM4Py's `generalization_tbr`.
     pub fn generalisation(&self) -> f64 {
         if self.fired.is_empty() {
             return 1.0;
@@ -221,11 +228,13 @@ impl<'a> Player<'a> {
         case.tokens.remaining += left;
     }
 
-    /// The silent transitions whose firing puts a token into each of these places, few of them; `None` where there are none.
+    /// The silent transitions whose firing puts a token into each of these places, few of them;
+    /// `None` where there are none.
     ///
-    /// Each place's cost is the least number of silent transitions that fill it, found as if tokens were never used up
-    /// (Knuth's generalisation of Dijkstra's algorithm); in the net of a tree the ways to several places of one transition
-    /// use different tokens. The way is then fired to see that it is one.
+    /// Each place's cost is the least number of silent transitions that fill it, found as if tokens
+    /// were never used up (Knuth's generalisation of Dijkstra's algorithm); in the net of a tree
+    /// the ways to several places of one transition use different tokens. The way is then fired to
+    /// see that it is one.
     fn way(&self, marking: &Marking, places: &[u32]) -> Option<Vec<u32>> {
         let key = (marking.clone(), places.to_vec());
         if let Some(way) = self.known_ways.borrow().get(&key) {
@@ -296,8 +305,9 @@ impl<'a> Player<'a> {
         places.iter().all(|&p| holds(&trial.marking, p) > 0).then_some(way)
     }
 
-    /// A run of the net that is exactly this trace: to the final marking, or only to its last event. Looks first where the
-    /// trace gets on, then at silent transitions. `Err` when the bound was met.
+    /// A run of the net that is exactly this trace: to the final marking, or only to its last
+    /// event. Looks first where the trace gets on, then at silent transitions. `Err` when the bound
+    /// was met.
     fn exact(&mut self, trace: &[u32], to_the_end: bool) -> Result<Option<Case>, ()> {
         let trace: Vec<u32> = trace.iter().copied().filter(|&a| !self.of_activity[a as usize].is_empty()).collect();
         let mut bound = self.max_each.min(self.states_left);
@@ -347,8 +357,9 @@ impl<'a> Player<'a> {
         Ok(None)
     }
 
-    /// The labels of the visible transitions that are enabled here, or are after silent transitions. In the net of a tree the
-    /// ways to several places of one transition use different tokens, so that tokens need not be counted.
+    /// The labels of the visible transitions that are enabled here, or are after silent
+    /// transitions. In the net of a tree the ways to several places of one transition use different
+    /// tokens, so that tokens need not be counted.
     fn enabled_labels(&self, marking: &Marking, visible_from: &[Vec<u32>]) -> Vec<u32> {
         let mut done: FxHashSet<u32> = marking.iter().map(|&(p, _)| p).collect();
         let mut todo: Vec<u32> = done.iter().copied().collect();
@@ -436,7 +447,8 @@ pub fn replay(net: &PetriNet, variants: &Variants, options: Options) -> Replay {
 /// How precise a net is, and how that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
-    /// From 0 to 1: one less the share of what the net allows after a prefix of the log and the log never does.
+    /// From 0 to 1: one less the share of what the net allows after a prefix of the log and the log
+    /// never does.
     pub precision: f64,
     /// How many cases' steps the net could follow so far.
     pub followed: u64,
@@ -444,10 +456,11 @@ pub struct Precision {
     pub not_followed: u64,
 }
 
-/// ETConformance (Muñoz-Gama, Carmona: A fresh look at precision in process conformance, 2010) as PM4Py's
-/// `precision_token_based_replay` counts it: for each proper prefix of a case that the net can follow, the activities that the
-/// net allows next, and those of them that no case with this prefix goes on with. The empty prefix counts for every case, and
-/// what cases begin with there is what no empty case does. 1 where the net allows nothing.
+/// ETConformance (Muñoz-Gama, Carmona: A fresh look at precision in process conformance, 2010) as
+/// PM4Py's `precision_token_based_replay` counts it: for each proper prefix of a case that the net
+/// can follow, the activities that the net allows next, and those of them that no case with this
+/// prefix goes on with. The empty prefix counts for every case, and what cases begin with there is
+/// what no empty case does. 1 where the net allows nothing.
 pub fn precision(net: &PetriNet, variants: &Variants, options: Options) -> Precision {
     let mut player = Player::new(net, variants, &options);
     let mut visible_from = vec![Vec::new(); net.places() as usize];

@@ -1,11 +1,12 @@
 //! Process trees: what runs in order, what one of, what at once, what again.
 //!
-//! In: nodes, or a tree's text. Out: a [`ProcessTree`] with a canonical form, text as PM4Py prints it, and JSON.
-//! Refused: children that do not exist, and text that is no tree.
+//! In: nodes, or a tree's text. Out: a [`ProcessTree`] with a canonical form, text as PM4Py prints
+//! it, and JSON. Refused: children that do not exist, and text that is no tree.
 //!
-//! The nodes lie in one list, children before their parents, so that everything here is a loop over a list: no tree is deep
-//! enough to overflow a stack. The operators are those of Leemans, Fahland and van der Aalst (2013): sequence, exclusive
-//! choice, concurrency, and the loop `*(body, redo)`, that is body (redo body)*.
+//! The nodes lie in one list, children before their parents, so that everything here is a loop over
+//! a list: no tree is deep enough to overflow a stack. The operators are those of Leemans, Fahland
+//! and van der Aalst (2013): sequence, exclusive choice, concurrency, and the loop `*(body, redo)`,
+//! that is body (redo body)*.
 
 use std::fmt::Write as _;
 
@@ -57,8 +58,9 @@ impl ProcessTree {
     /// A tree of these nodes, the last of which is the root.
     ///
     /// # Errors
-    /// [`Error::NotATree`] when there is no node, a child does not come before its parent or has two parents, or an operator
-    /// has no child; [`Error::NoSuchActivity`] for an activity without a label.
+    /// [`Error::NotATree`] when there is no node, a child does not come before its parent or has
+    /// two parents, or an operator has no child; [`Error::NoSuchActivity`] for an activity without
+    /// a label.
     pub fn new(labels: Vec<String>, nodes: Vec<Node>) -> Result<Self, Error> {
         if nodes.is_empty() {
             return Err(Error::NotATree { at: 0, why: "there is no node" });
@@ -150,11 +152,13 @@ impl ProcessTree {
         })
     }
 
-    /// The canonical form: the same language, and the same tree for all the ways to write it that the rules here know.
+    /// The canonical form: the same language, and the same tree for all the ways to write it that
+    /// the rules here know.
     ///
-    /// Nested sequences, choices and concurrencies are joined, silent steps without effect removed, nested loops joined
-    /// (`*(*(a, b), c)` is `*(a, X(b, c))`), `X(tau, *(a, tau))` written as `*(tau, a)`, and the children of choices and
-    /// concurrencies ordered by their first activity, the silent step first.
+    /// Nested sequences, choices and concurrencies are joined, silent steps without effect removed,
+    /// nested loops joined (`*(*(a, b), c)` is `*(a, X(b, c))`), `X(tau, *(a, tau))` written as
+    /// `*(tau, a)`, and the children of choices and concurrencies ordered by their first activity,
+    /// the silent step first.
     pub fn canonical(&self) -> ProcessTree {
         let mut out = Canon { nodes: Vec::with_capacity(self.nodes.len()), nullable: Vec::new(), first: Vec::new() };
         let mut at: Vec<usize> = Vec::with_capacity(self.nodes.len());
@@ -174,8 +178,8 @@ impl ProcessTree {
 
     /// The text as PM4Py prints it: `->( 'a', X( tau, 'b' ), +( 'c', 'd' ), *( 'e', tau ) )`.
     ///
-    /// In labels a backslash stands before a backslash and a quote, and control characters are written `\n`, `\t`, `\r` or
-    /// `\u{1}`, so that [`ProcessTree::parse`] reads every label back.
+    /// In labels a backslash stands before a backslash and a quote, and control characters are
+    /// written `\n`, `\t`, `\r` or `\u{1}`, so that [`ProcessTree::parse`] reads every label back.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         // What is still to write: a node, or text between nodes.
@@ -218,8 +222,9 @@ impl ProcessTree {
         text
     }
 
-    /// Reads the text of a tree, as [`ProcessTree::to_text`] and PM4Py write it. Labels are numbered by their names. A loop
-    /// of several redo parts is read as one whose redo part is a choice, which means the same.
+    /// Reads the text of a tree, as [`ProcessTree::to_text`] and PM4Py write it. Labels are
+    /// numbered by their names. A loop of several redo parts is read as one whose redo part is a
+    /// choice, which means the same.
     ///
     /// # Errors
     /// [`Error::NotATree`] with the byte at which the text is no tree.
@@ -227,9 +232,11 @@ impl ProcessTree {
         parse(text)
     }
 
-    /// The tree as JSON: `{"operator": "sequence", "children": […]}`, `{"activity": "a"}`, `{"silent": true}`.
+    /// The tree as JSON: `{"operator": "sequence", "children": […]}`, `{"activity": "a"}`,
+    /// `{"silent": true}`.
     ///
-    /// Nested as deep as the tree is. Readers that refuse deep nesting are served by [`ProcessTree::to_flat_json`].
+    /// Nested as deep as the tree is. Readers that refuse deep nesting are served by
+    /// [`ProcessTree::to_flat_json`].
     pub fn to_json(&self) -> String {
         // Written by hand: a nested value of serde_json is dropped and printed by recursion.
         let mut text = String::new();
@@ -269,7 +276,8 @@ impl ProcessTree {
         text
     }
 
-    /// The tree as a list of nodes in JSON, children before parents, named by their place in the list.
+    /// The tree as a list of nodes in JSON, children before parents, named by their place in the
+    /// list.
     pub fn to_flat_json(&self) -> Value {
         let nodes = self.nodes.iter().map(|node| match node {
             Node::Activity(a) => json!({"activity": self.label(*a)}),

@@ -1,7 +1,8 @@
 //! The input of everything here: the distinct traces of a log, each with how many cases ran so.
 //!
-//! In: names of activities, and traces as indices into them. Out: [`Variants`], sorted and without doubles, so that results
-//! do not depend on the order of the input. Refused: an index that names no activity, and more events than `u32` can count.
+//! In: names of activities, and traces as indices into them. Out: [`Variants`], sorted and without
+//! doubles, so that results do not depend on the order of the input. Refused: an index that names
+//! no activity, and more events than `u32` can count.
 
 use crate::Error;
 
@@ -22,11 +23,12 @@ pub struct Variants {
 }
 
 impl Variants {
-    /// Checks and orders traces: sorted by their indices, equal ones joined, those of no case left out.
+    /// Checks and orders traces: sorted by their indices, equal ones joined, those of no case left
+    /// out.
     ///
     /// # Errors
-    /// [`Error::NoSuchActivity`] for an index beyond `activities`, [`Error::TooLarge`] beyond `u32::MAX` activities or cases
-    /// that `u64` cannot count.
+    /// [`Error::NoSuchActivity`] for an index beyond `activities`, [`Error::TooLarge`] beyond
+    /// `u32::MAX` activities or cases that `u64` cannot count.
     pub fn new(activities: Vec<String>, mut variants: Vec<Variant>) -> Result<Self, Error> {
         let known = u32::try_from(activities.len()).map_err(|_| Error::TooLarge { what: "activities", limit: u64::from(u32::MAX) })?;
         for variant in &variants {

@@ -1,16 +1,20 @@
 //! What flowmine's tables are, as declared, and the words used in them. No file is opened here.
 //!
-//! - [`tables`]: a row type each, with its columns, what they mean and what they can tell of somebody ([`Private`]);
-//!   `docs/tables.md` is made of them ([`table_docs`]). [`table!`] declares one, [`columns!`] a choice of its columns.
-//! - [`row`]: what such types can do: push a row into columns ([`row::ColumnSink`]), read it from columns
-//!   ([`row::ColumnSource`]), walk through its values, turn it into bytes for a temporary file.
-//! - [`time`]: instants, days and how they are written. Times are UTC nanoseconds since 1970 as `i64`, sizes are bytes, and a
-//!   column's name carries its unit. An unknown value is null.
-//! - [`diagnostic`]: what was wrong with an input, and the registry of all codes; `docs/diagnostics.md` is made of it.
-//! - [`text_numbers`]: small numbers for texts; [`text`]: foreign text, without loss or fit to be seen.
+//! - [`tables`]: a row type each, with its columns, what they mean and what they can tell of
+//!   somebody ([`Private`]); `docs/tables.md` is made of them ([`table_docs`]). [`table!`] declares
+//!   one, [`columns!`] a choice of its columns.
+//! - [`row`]: what such types can do: push a row into columns ([`row::ColumnSink`]), read it from
+//!   columns ([`row::ColumnSource`]), walk through its values, turn it into bytes for a temporary
+//!   file.
+//! - [`time`]: instants, days and how they are written. Times are UTC nanoseconds since 1970 as
+//!   `i64`, sizes are bytes, and a column's name carries its unit. An unknown value is null.
+//! - [`diagnostic`]: what was wrong with an input, and the registry of all codes;
+//!   `docs/diagnostics.md` is made of it.
+//! - [`text_numbers`]: small numbers for texts; [`text`]: foreign text, without loss or fit to be
+//!   seen.
 //!
-//! This crate knows no source: nothing here parses `squeue`, a trace or a log, and nothing here decides which
-//! event belongs to which case. Where rows lie on disk is `flowmine-dataset`'s.
+//! This crate knows no source: nothing here parses `squeue`, a trace or a log, and nothing here
+//! decides which event belongs to which case. Where rows lie on disk is `flowmine-dataset`'s.
 //!
 //! ```
 //! use flowmine_schema::tables::TaskRun;
@@ -34,8 +38,8 @@
 //! assert_eq!(End::take(&bytes), Some(end));
 //! ```
 //!
-//! **Refused** are, when compiled, a column of text that does not say what it can tell of somebody, and names that are no column's;
-//! [`Record::take`] refuses bytes that are no row.
+//! **Refused** are, when compiled, a column of text that does not say what it can tell of somebody,
+//! and names that are no column's; [`Record::take`] refuses bytes that are no row.
 
 pub mod diagnostic;
 pub mod private;

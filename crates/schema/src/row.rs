@@ -1,8 +1,9 @@
 //! Rows and columns: one declaration a table gives a row type and its column list.
 //!
-//! A row borrows its text, so that pushing a row into columns ([`ColumnSink`]) copies each string once. The order of columns is
-//! the order of declaration and is the order in a file. How columns lie in memory and in files is not known here: whoever has
-//! them says how a value is appended ([`ColumnSink`]) and read ([`ColumnSource`]).
+//! A row borrows its text, so that pushing a row into columns ([`ColumnSink`]) copies each string
+//! once. The order of columns is the order of declaration and is the order in a file. How columns
+//! lie in memory and in files is not known here: whoever has them says how a value is appended
+//! ([`ColumnSink`]) and read ([`ColumnSource`]).
 //!
 //! What is read of a table is chosen by a type, a [`View`]: the table's own row type has all of its
 //! columns, a type that [`columns!`](crate::columns) declares has some. What was not asked for is
@@ -57,10 +58,12 @@ pub struct ColumnDef {
     pub droppable: bool,
 }
 
-/// The column of tables that are split whose value stands in the folder's name and, as Hive's readers want it, not in the files.
+/// The column of tables that are split whose value stands in the folder's name and, as Hive's
+/// readers want it, not in the files.
 pub const HOST: &str = "host";
 
-/// A column that takes values, null where they are unknown. One of another kind than the value leaves it out.
+/// A column that takes values, null where they are unknown. One of another kind than the value
+/// leaves it out.
 pub trait ColumnSink {
     /// Appends text.
     fn text(&mut self, value: Option<&str>);
@@ -74,8 +77,8 @@ pub trait ColumnSink {
     fn bool(&mut self, value: Option<bool>);
 }
 
-/// A column whose values can be read by the number of their row. `None` for null, where there is no such row, and from a column of
-/// another kind than what is asked for, or one that is absent.
+/// A column whose values can be read by the number of their row. `None` for null, where there is no
+/// such row, and from a column of another kind than what is asked for, or one that is absent.
 pub trait ColumnSource {
     /// The text in row `at`.
     fn text(&self, at: usize) -> Option<&str>;

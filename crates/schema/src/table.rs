@@ -101,10 +101,10 @@ macro_rules! record {
 ///
 /// A column is `name: kind` with kind one of `text`, `i64`, `i32`, `f64`, `bool`, or one of these
 /// with `opt_` before it. Behind the kind stands what it can tell of people, projects and a site
-/// ([`Private`](crate::private::Private)):
-/// `path: opt_text(Path)`. A text must say, which may be `Harmless`; a number that does not is. What `--drop` can leave out
-/// says `droppable` behind that. A table whose rows come from hosts says `by host` after its name:
-/// its files lie in a folder for each host and day.
+/// ([`Private`](crate::private::Private)): `path: opt_text(Path)`. A text must say, which may be
+/// `Harmless`; a number that does not is. What `--drop` can leave out says `droppable` behind that.
+/// A table whose rows come from hosts says `by host` after its name: its files lie in a folder for
+/// each host and day.
 ///
 /// ```compile_fail
 /// flowmine_schema::table! {

@@ -1,7 +1,8 @@
 //! Numbers for texts, the same for the same text, quickly.
 //!
-//! Most ids are a word and a number (`order-17`, `e4711`). These are found in a table by that number, without a hash and, where ids come in their order, without
-//! leaving the processor's cache. Other texts are found by their hashes, the short ones without a look at the text itself.
+//! Most ids are a word and a number (`order-17`, `e4711`). These are found in a table by that
+//! number, without a hash and, where ids come in their order, without leaving the processor's
+//! cache. Other texts are found by their hashes, the short ones without a look at the text itself.
 
 use hashbrown::HashTable;
 
@@ -32,7 +33,8 @@ impl TextNumbers {
         Self { most: rows.saturating_mul(4).max(FEW), ..Self::default() }
     }
 
-    /// The number of a text; a new text gets `next`. `text` tells the text of a number that was given.
+    /// The number of a text; a new text gets `next`. `text` tells the text of a number that was
+    /// given.
     #[inline]
     pub fn number<'a>(&mut self, of: &[u8], next: u32, text: impl Fn(u32) -> &'a [u8]) -> u32 {
         let most = self.most;
@@ -81,7 +83,8 @@ impl TextNumbers {
     }
 }
 
-/// A text that ends in a number of at most nine digits, the first of which is no zero unless it is the only one: what stands before it, and the number.
+/// A text that ends in a number of at most nine digits, the first of which is no zero unless it is
+/// the only one: what stands before it, and the number.
 #[inline]
 fn id(text: &[u8]) -> Option<(&[u8], usize)> {
     let (mut number, mut unit, mut at, mut first) = (0, 1, text.len(), b'0');

@@ -14,7 +14,8 @@ pub fn from_seconds(seconds: i64) -> Option<i64> {
     seconds.checked_mul(SECOND_NS)
 }
 
-/// RFC 3339 in UTC with as many fractional digits (0, 3, 6 or 9) as the value needs, so nothing is cut.
+/// RFC 3339 in UTC with as many fractional digits (0, 3, 6 or 9) as the value needs, so nothing is
+/// cut.
 pub fn rfc3339(ns: i64) -> String {
     DateTime::<Utc>::from_timestamp_nanos(ns).to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
@@ -24,8 +25,9 @@ pub fn human(ns: i64) -> String {
     DateTime::<Utc>::from_timestamp_nanos(ns).format("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// Reads RFC 3339 (`2026-11-20T13:04:05.5Z`, with any offset), a date and time without zone taken as UTC
-/// (`2026-11-20T13:04:05`, with a space instead of `T` as well), a date (midnight UTC), or seconds since 1970.
+/// Reads RFC 3339 (`2026-11-20T13:04:05.5Z`, with any offset), a date and time without zone taken
+/// as UTC (`2026-11-20T13:04:05`, with a space instead of `T` as well), a date (midnight UTC), or
+/// seconds since 1970.
 pub fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
     if text.len() > 1 && text.bytes().all(|b| b.is_ascii_digit()) && text.len() <= 11 {
@@ -53,7 +55,8 @@ impl Day {
         Self(DateTime::<Utc>::from_timestamp_nanos(ns).date_naive())
     }
 
-    /// Reads what [`Day`] displays, with a year from 0 to 9999 in four digits; everything else is `None`.
+    /// Reads what [`Day`] displays, with a year from 0 to 9999 in four digits; everything else is
+    /// `None`.
     pub fn parse(text: &str) -> Option<Self> {
         let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(Self)?;
         ((0..=9999).contains(&day.0.year()) && day.to_string() == text).then_some(day)

@@ -1,7 +1,8 @@
-//! Dependency expressions, as squeue's DEPENDENCY column and `sbatch --dependency` write them (sbatch(1), `-d`).
+//! Dependency expressions, as squeue's DEPENDENCY column and `sbatch --dependency` write them
+//! (sbatch(1), `-d`).
 //!
-//! In go `afterok:3(unfulfilled),after:8_*+10(unfulfilled)?singleton`; out come the terms. A word or target that is not
-//! understood makes the expression an error, with the byte where it stands.
+//! In go `afterok:3(unfulfilled),after:8_*+10(unfulfilled)?singleton`; out come the terms. A word
+//! or target that is not understood makes the expression an error, with the byte where it stands.
 
 /// What a term waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,8 +1,9 @@
 //! Slurm host lists: `n[1-4,07],m01` in, node names out.
 //!
-//! A list is names divided by commas; a name can hold brackets with numbers and ranges, several of them (`r[1-2]n[01-16]`).
-//! The width of a range's first number is kept (`n[08-10]` is n08, n09, n10). What is refused: brackets that do not close or
-//! hold something else, ranges that run backwards, and more names than the caller allows.
+//! A list is names divided by commas; a name can hold brackets with numbers and ranges, several of
+//! them (`r[1-2]n[01-16]`). The width of a range's first number is kept (`n[08-10]` is n08, n09,
+//! n10). What is refused: brackets that do not close or hold something else, ranges that run
+//! backwards, and more names than the caller allows.
 
 /// Why a list was not expanded.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

@@ -9,9 +9,11 @@ pub struct IndexSet {
 }
 
 impl IndexSet {
-    /// Reads an expression without brackets; the `%limit` at its end is skipped. `None` when it is not one.
+    /// Reads an expression without brackets; the `%limit` at its end is skipped. `None` when it is
+    /// not one.
     ///
-    /// Steps (`1-9:4`) are spelled out; one expression may hold at most [`IndexSet::MOST_RANGES`] ranges.
+    /// Steps (`1-9:4`) are spelled out; one expression may hold at most [`IndexSet::MOST_RANGES`]
+    /// ranges.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.split('%').next().unwrap_or_default();
         let mut set = Self::default();

@@ -1,5 +1,5 @@
-//! Jobs as Slurm displays them: `7`, a task of an array `8_3`, what is pending of one `8_[3-9%3]`, a
-//! component of a heterogeneous job `18+1`.
+//! Jobs as Slurm displays them: `7`, a task of an array `8_3`, what is pending of one `8_[3-9%3]`,
+//! a component of a heterogeneous job `18+1`.
 
 use std::borrow::Cow;
 
@@ -41,9 +41,10 @@ pub fn label(job_id: i64, job: &JobRef<'_>) -> String {
     }
 }
 
-/// Reads a job as Slurm displays it (`%i`, sacct's JobID): `7`, `8_3`, `8_[3-9%3]`, `18+1`. A list that Slurm cut short has no
-/// closing bracket; its last index may be half a number and is left out, so that the list ends in a comma ([`crate::index_set::IndexSet`]
-/// takes that for cut). Gives the raw id too where the text holds it (`None` for a task, whose raw id is another).
+/// Reads a job as Slurm displays it (`%i`, sacct's JobID): `7`, `8_3`, `8_[3-9%3]`, `18+1`. A list
+/// that Slurm cut short has no closing bracket; its last index may be half a number and is left
+/// out, so that the list ends in a comma ([`crate::index_set::IndexSet`] takes that for cut). Gives
+/// the raw id too where the text holds it (`None` for a task, whose raw id is another).
 pub fn parse_displayed(text: &str) -> Option<(Option<i64>, JobRef<'_>)> {
     let number = |text: &str| crate::units::digits(text.as_bytes());
     if let Some((array, rest)) = text.split_once('_') {
@@ -60,8 +61,8 @@ pub fn parse_displayed(text: &str) -> Option<(Option<i64>, JobRef<'_>)> {
     Some((Some(number(text)?), JobRef::Single))
 }
 
-/// The id of the whole that a job's name says it is part of: `8` of `8_3` and `8_*`, `18` of `18+1`.
-/// `None` for a job that is no part of anything.
+/// The id of the whole that a job's name says it is part of: `8` of `8_3` and `8_*`, `18` of
+/// `18+1`. `None` for a job that is no part of anything.
 pub fn whole(label: &str) -> Option<i64> {
     let (head, _) = label.split_once(['_', '+'])?;
     head.parse().ok()
@@ -84,10 +85,11 @@ pub fn name_of_whole(id: i64, label: &str) -> String {
     }
 }
 
-/// A job with its raw id, from the raw id where there is one and what [`parse_displayed`] gave. `None` when nothing was displayed.
+/// A job with its raw id, from the raw id where there is one and what [`parse_displayed`] gave.
+/// `None` when nothing was displayed.
 ///
-/// Where the raw id of a task or component is not known, its array's id, or the first component's and the number, are the
-/// nearest truth.
+/// Where the raw id of a task or component is not known, its array's id, or the first component's
+/// and the number, are the nearest truth.
 pub fn with_raw_id<'a>(raw_id: Option<i64>, displayed: Option<(Option<i64>, JobRef<'a>)>) -> Option<(i64, JobRef<'a>)> {
     let (displayed_id, job) = displayed?;
     let nearest = match job {

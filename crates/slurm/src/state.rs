@@ -125,15 +125,16 @@ states! {
     Timeout "TO" "TIMEOUT" Ended,
 }
 
-/// A state as a source writes it: sacct adds who cancelled (`CANCELLED by 1001`), and may cut a word short with a `+`
-/// (`CANCELLED+`), which `--parsable2` does not.
+/// A state as a source writes it: sacct adds who cancelled (`CANCELLED by 1001`), and may cut a
+/// word short with a `+` (`CANCELLED+`), which `--parsable2` does not.
 pub fn from_accounting(text: &str) -> (State, Option<i64>) {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     let by = rest.strip_prefix("by ").and_then(|uid| uid.trim().parse().ok());
     (State::parse(word.trim_end_matches('+')), by)
 }
 
-/// A list of flags, as newer `squeue --json` writes states (`["RUNNING","COMPLETING"]`): the flag that tells most about now.
+/// A list of flags, as newer `squeue --json` writes states (`["RUNNING","COMPLETING"]`): the flag
+/// that tells most about now.
 pub fn from_flags<'a>(flags: impl IntoIterator<Item = Cow<'a, str>>) -> Option<State> {
     // The base state comes first and flags such as COMPLETING or REQUEUED after it; squeue's text shows the flag.
     let mut found: Option<State> = None;

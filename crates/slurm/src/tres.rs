@@ -1,7 +1,8 @@
 //! Slurm's lists of trackable resources: how many GPUs one names.
 //!
-//! sacct writes `billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8G,node=1`, squeue what was asked for on each node: `gres:gpu:2`,
-//! `gres:gpu:a100:2,gres:nvme:1`, `gres/gpu:a100:2`, `gpu:2`, `gres:gpu`. A type that is named beside the whole is part of it.
+//! sacct writes `billing=4,cpu=4,gres/gpu=2,gres/gpu:a100=2,mem=8G,node=1`, squeue what was asked
+//! for on each node: `gres:gpu:2`, `gres:gpu:a100:2,gres:nvme:1`, `gres/gpu:a100:2`, `gpu:2`,
+//! `gres:gpu`. A type that is named beside the whole is part of it.
 
 /// The GPUs of a list. `None` when it names none, or a number that is none.
 pub fn gpus(list: &str) -> Option<i64> {

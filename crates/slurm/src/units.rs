@@ -16,14 +16,15 @@ pub fn shown(bytes: &[u8]) -> String {
 /// How a field of one kind is read.
 pub type Read<'r> = dyn Fn(&[u8]) -> Result<Option<i64>, BadValue> + 'r;
 
-/// Whether a field says that there is no value: squeue(1) prints `(null)`, `N/A`, `NONE`, `None`, `Unknown` or nothing at all,
-/// depending on the field.
+/// Whether a field says that there is no value: squeue(1) prints `(null)`, `N/A`, `NONE`, `None`,
+/// `Unknown` or nothing at all, depending on the field.
 pub fn is_nothing(field: &[u8]) -> bool {
     matches!(field, b"" | b"(null)" | b"N/A" | b"NONE" | b"None" | b"Unknown" | b"n/a")
 }
 
-/// A point in time: seconds since 1970 (`SLURM_TIME_FORMAT=%s`), or Slurm's `2026-11-20T13:04:05`, which has no zone and is taken
-/// to be `zone_offset_s` seconds east of UTC. `Err` when it is neither and not one of the words for nothing.
+/// A point in time: seconds since 1970 (`SLURM_TIME_FORMAT=%s`), or Slurm's `2026-11-20T13:04:05`,
+/// which has no zone and is taken to be `zone_offset_s` seconds east of UTC. `Err` when it is
+/// neither and not one of the words for nothing.
 pub fn time(field: &[u8], zone_offset_s: i64) -> Result<Option<i64>, BadValue> {
     if is_nothing(field) {
         return Ok(None);
@@ -69,13 +70,15 @@ pub fn signed(field: &[u8]) -> Result<Option<i64>, BadValue> {
     }
 }
 
-/// A priority as `squeue`'s `%Q` writes it. `%p`, which has the same header, is a fraction of the largest possible one, and says nothing here.
+/// A priority as `squeue`'s `%Q` writes it. `%p`, which has the same header, is a fraction of the
+/// largest possible one, and says nothing here.
 pub fn priority(field: &[u8]) -> Result<Option<i64>, BadValue> {
     let is_fraction = std::str::from_utf8(field).is_ok_and(|text| text.contains('.') && text.parse::<f64>().is_ok());
     if is_fraction { Ok(None) } else { signed(field) }
 }
 
-/// CPU time in nanoseconds as sacct writes it: `[days-][hours:]minutes:seconds[.fraction]`. `None` for nothing.
+/// CPU time in nanoseconds as sacct writes it: `[days-][hours:]minutes:seconds[.fraction]`. `None`
+/// for nothing.
 pub fn cpu_time(field: &[u8]) -> Result<Option<i64>, BadValue> {
     let (clock, fraction) = match memchr::memchr(b'.', field) {
         Some(dot) => (&field[..dot], &field[dot + 1..]),
@@ -89,8 +92,9 @@ pub fn cpu_time(field: &[u8]) -> Result<Option<i64>, BadValue> {
     seconds.checked_mul(SECOND_NS).and_then(|whole| whole.checked_add(ns)).map(Some).ok_or(BadValue)
 }
 
-/// A length of time in seconds: `[days-]hours:minutes:seconds`, `minutes:seconds`, or a bare number, which Slurm means as minutes.
-/// `None` for UNLIMITED, NOT_SET, INVALID and the words for nothing; `Err` when it is none of these.
+/// A length of time in seconds: `[days-]hours:minutes:seconds`, `minutes:seconds`, or a bare
+/// number, which Slurm means as minutes. `None` for UNLIMITED, NOT_SET, INVALID and the words for
+/// nothing; `Err` when it is none of these.
 pub fn duration(field: &[u8]) -> Result<Option<i64>, BadValue> {
     if is_nothing(field) || matches!(field, b"UNLIMITED" | b"NOT_SET" | b"INVALID" | b"Partition_Limit") {
         return Ok(None);
@@ -116,8 +120,9 @@ pub fn duration(field: &[u8]) -> Result<Option<i64>, BadValue> {
     Ok(Some(seconds))
 }
 
-/// Memory in bytes: a number with K, M, G, T or P (powers of 1024; none means M), and sacct's older `n` (per node) or `c` (per CPU)
-/// after it. `None` for 0, which means "not limited", and the words for nothing; `Err` when it is none of these.
+/// Memory in bytes: a number with K, M, G, T or P (powers of 1024; none means M), and sacct's older
+/// `n` (per node) or `c` (per CPU) after it. `None` for 0, which means "not limited", and the words
+/// for nothing; `Err` when it is none of these.
 pub fn memory(field: &[u8]) -> Result<Option<i64>, BadValue> {
     if is_nothing(field) {
         return Ok(None);
@@ -140,7 +145,8 @@ pub fn memory(field: &[u8]) -> Result<Option<i64>, BadValue> {
     Ok(Some(bytes as i64).filter(|&bytes| bytes != 0))
 }
 
-/// A count: a number, or sacct's and squeue's short form with K or M for thousands (`1.5K`). `None` for nothing.
+/// A count: a number, or sacct's and squeue's short form with K or M for thousands (`1.5K`). `None`
+/// for nothing.
 pub fn count(field: &[u8]) -> Result<Option<i64>, BadValue> {
     if is_nothing(field) {
         return Ok(None);

@@ -1,10 +1,11 @@
 //! Sorting more records than fit in memory.
 //!
-//! In go records with keys, in any order; out come the same records by key, as often as wanted. Records are kept in memory until they
-//! take a given number of bytes, then sorted and written to one temporary file, run after run; at the end the runs are merged, in steps
-//! where there are very many. Of each run only some bytes and the next key are in memory, and of large records one at a time. Equal keys
-//! keep the order in which they came. The file has no name, so that it is gone however the process ends; it lies where `TMPDIR` says, or
-//! beside a file that is being written.
+//! In go records with keys, in any order; out come the same records by key, as often as wanted.
+//! Records are kept in memory until they take a given number of bytes, then sorted and written to
+//! one temporary file, run after run; at the end the runs are merged, in steps where there are very
+//! many. Of each run only some bytes and the next key are in memory, and of large records one at a
+//! time. Equal keys keep the order in which they came. The file has no name, so that it is gone
+//! however the process ends; it lies where `TMPDIR` says, or beside a file that is being written.
 //!
 //! ```
 //! use flowmine_spill::{Sorter, put_ordered};
@@ -311,7 +312,8 @@ impl Walk<'_> {
 /// Goes through several runs at once.
 struct Merge {
     runs: Vec<Run>,
-    /// The next key of each run, and its number: of equal keys, what came earlier lies in an earlier run.
+    /// The next key of each run, and its number: of equal keys, what came earlier lies in an
+    /// earlier run.
     heap: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
     current: Option<usize>,
 }

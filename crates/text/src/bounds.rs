@@ -1,9 +1,10 @@
 //! Bounds on input of others: how long a line, how long a text, how deep, how many.
 //!
-//! A file of a few kilobytes can unpack to one line of gigabytes, or to millions of empty lists of which a parser makes a tree. So what
-//! reads foreign text puts a [`Gate`] before its parser: bytes go through as they are, and the first that goes beyond the [`Bounds`] ends the reading
-//! with its place ([`Refused`]), before anything has grown. The gate knows no grammar more than it needs: what is wrong otherwise is the
-//! parser's to say.
+//! A file of a few kilobytes can unpack to one line of gigabytes, or to millions of empty lists of
+//! which a parser makes a tree. So what reads foreign text puts a [`Gate`] before its parser: bytes
+//! go through as they are, and the first that goes beyond the [`Bounds`] ends the reading with its
+//! place ([`Refused`]), before anything has grown. The gate knows no grammar more than it needs:
+//! what is wrong otherwise is the parser's to say.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -69,7 +70,8 @@ enum Shape {
 pub enum Records {
     /// A document is one record. Several may follow each other.
     Documents,
-    /// What is in the list that the document is, or in the lists that the document's object holds, is a record each.
+    /// What is in the list that the document is, or in the lists that the document's object holds,
+    /// is a record each.
     Listed,
 }
 
@@ -103,7 +105,8 @@ impl Gate {
         Self::new(bounds, records, Shape::Json)
     }
 
-    /// For either: text that begins with a brace or bracket is held against the bounds of JSON, other text against those of lines.
+    /// For either: text that begins with a brace or bracket is held against the bounds of JSON,
+    /// other text against those of lines.
     pub fn either(bounds: Bounds, records: Records) -> Self {
         Self::new(bounds, records, Shape::Unknown)
     }
@@ -266,7 +269,8 @@ impl<R: Read> Read for Gated<R> {
     }
 }
 
-/// What unpacks must not be much larger than it was packed: real text packs to a tenth, and never to a hundredth of its size. Small files may.
+/// What unpacks must not be much larger than it was packed: real text packs to a tenth, and never
+/// to a hundredth of its size. Small files may.
 #[derive(Debug, Clone, Copy)]
 pub struct Packed {
     /// How large the packed file is.
@@ -339,7 +343,8 @@ pub fn read_whole(mut reader: impl Read, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The lines of a text, one at a time; what is longer than it may be is cut, and the rest of the line passed over.
+/// The lines of a text, one at a time; what is longer than it may be is cut, and the rest of the
+/// line passed over.
 #[derive(Debug)]
 pub struct Lines<R> {
     reader: R,

@@ -1,6 +1,7 @@
 //! Names as parts of ids: of cases, jobs, tasks, files.
 
-/// Writes the characters that divide an id, and those that the id uses for what has no name, as `%NN`.
+/// Writes the characters that divide an id, and those that the id uses for what has no name, as
+/// `%NN`.
 pub fn escape(name: &str, out: &mut String) {
     for c in name.chars() {
         match c {

@@ -1,9 +1,10 @@
 //! Text from a cluster: bytes that may not be UTF-8 in, text out, and back without loss.
 //!
-//! A job name is any sequence of bytes without NUL. Parquet, XML and JSON want Unicode. [`decode`] keeps valid UTF-8
-//! as it is and writes every other byte as `\xNN`; so that this can be undone, a backslash that stands before an `x`
-//! is written `\x5c`. [`encode`] gives the bytes back. [`visible`] is for people: it shows what would move a cursor,
-//! forge a line or turn the direction of writing.
+//! A job name is any sequence of bytes without NUL. Parquet, XML and JSON want Unicode. [`decode`]
+//! keeps valid UTF-8 as it is and writes every other byte as `\xNN`; so that this can be undone, a
+//! backslash that stands before an `x` is written `\x5c`. [`encode`] gives the bytes back.
+//! [`visible`] is for people: it shows what would move a cursor, forge a line or turn the direction
+//! of writing.
 //!
 //! ```
 //! use flowmine_text::{decode, encode, visible};
@@ -50,8 +51,8 @@ fn decode_slowly(bytes: &[u8]) -> String {
     out
 }
 
-/// Whether a spreadsheet would compute the text of a CSV field, behind any number of apostrophes: writers put one apostrophe before it, and readers
-/// take one off.
+/// Whether a spreadsheet would compute the text of a CSV field, behind any number of apostrophes:
+/// writers put one apostrophe before it, and readers take one off.
 pub fn is_formula(text: &str) -> bool {
     let text = text.trim_start_matches('\'');
     match text.as_bytes().first() {
@@ -89,8 +90,9 @@ fn hex_pair(pair: Option<&[u8]>) -> Option<u8> {
     u8::from_str_radix(pair, 16).ok()
 }
 
-/// Whether a character must not reach a terminal, a label or an XML document as it is: control characters, the marks that change the
-/// direction of writing, and characters that cannot be seen (soft hyphen, joiners, variation selectors, tags).
+/// Whether a character must not reach a terminal, a label or an XML document as it is: control
+/// characters, the marks that change the direction of writing, and characters that cannot be seen
+/// (soft hyphen, joiners, variation selectors, tags).
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
@@ -98,7 +100,8 @@ pub fn is_unsafe(c: char) -> bool {
         || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Text for a terminal or a label: unsafe characters ([`is_unsafe`]) are shown as `\n`, `\t`, `\x1b`, `\u{202e}`.
+/// Text for a terminal or a label: unsafe characters ([`is_unsafe`]) are shown as `\n`, `\t`,
+/// `\x1b`, `\u{202e}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use crate::visible;
 
-/// A writer that lets text through in lines, with what would steer a terminal made visible ([`visible`]).
+/// A writer that lets text through in lines, with what would steer a terminal made visible
+/// ([`visible`]).
 ///
 /// Line ends (LF, CR LF) and tabs are let through; bytes that are not UTF-8 become `\xNN`.
 #[derive(Debug)]

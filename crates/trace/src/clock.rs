@@ -30,7 +30,8 @@ pub fn boot_ns() -> u64 {
     read(ClockId::CLOCK_BOOTTIME) as u64
 }
 
-/// The best of a few readings: real time between two readings of the time after boot, the closer the better.
+/// The best of a few readings: real time between two readings of the time after boot, the closer
+/// the better.
 pub fn pair() -> Reading {
     let mut best: Option<Reading> = None;
     for _ in 0..8 {
@@ -45,7 +46,8 @@ pub fn pair() -> Reading {
     best.unwrap_or(Reading { boot_ns: 0, real_ns: 0, error_ns: u64::MAX })
 }
 
-/// Whether the kernel says that its clock is synchronised (adjtimex(2)); `None` when it cannot be asked.
+/// Whether the kernel says that its clock is synchronised (adjtimex(2)); `None` when it cannot be
+/// asked.
 pub fn synchronised() -> Option<bool> {
     // SAFETY: all-zero is a valid `timex` (integers only); with `modes` 0 the kernel only fills it in.
     let state = unsafe {

@@ -1,4 +1,5 @@
-//! Starting the traced command so that nothing of it is missed: it waits before it becomes its program until the tracer is ready.
+//! Starting the traced command so that nothing of it is missed: it waits before it becomes its
+//! program until the tracer is ready.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};

@@ -1,4 +1,5 @@
-//! What this host is: read in one place. Files of `/proc` are read below a root folder that tests can choose.
+//! What this host is: read in one place. Files of `/proc` are read below a root folder that tests
+//! can choose.
 
 use std::fs;
 use std::path::Path;

@@ -45,7 +45,8 @@ impl CommandLines {
         }
     }
 
-    /// What is kept of a command line; `None` when nothing is. The second value says whether that is less than was there.
+    /// What is kept of a command line; `None` when nothing is. The second value says whether that
+    /// is less than was there.
     pub fn of(self, arguments: &[Vec<u8>]) -> (Option<Vec<Vec<u8>>>, bool) {
         match self {
             CommandLines::None => (None, false),
@@ -60,7 +61,8 @@ impl CommandLines {
     }
 }
 
-/// What is recorded. An empty list does not filter; lists are joined by *and*, the elements of one by *or*.
+/// What is recorded. An empty list does not filter; lists are joined by *and*, the elements of one
+/// by *or*.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filters {
     /// Directories of cgroups (v2, or of one v1 hierarchy), with all below.
@@ -83,7 +85,8 @@ pub struct Filters {
     pub directories_out: Vec<PathBuf>,
 }
 
-/// Pseudo file systems, which hold no data of anybody: left out unless [`Filters::file_systems`] names them.
+/// Pseudo file systems, which hold no data of anybody: left out unless [`Filters::file_systems`]
+/// names them.
 pub const PSEUDO_FILE_SYSTEMS: &[&str] = &[
     "proc",
     "sysfs",

@@ -21,15 +21,18 @@ const VERSION: u32 = 0x2008_0522;
 /// A file of one's own may be read-only: root's dataset is root's all the same.
 const DAC_OVERRIDE: u32 = 1;
 
-/// The user who started this program when it got its rights by its file (file capabilities, set-uid) and not by who started it. The kernel says so (`AT_SECURE`, getauxval(3)); a
-/// user cannot take that away. Such rights are lent: with them a user may see what is his own, and nothing else.
+/// The user who started this program when it got its rights by its file (file capabilities,
+/// set-uid) and not by who started it. The kernel says so (`AT_SECURE`, getauxval(3)); a user
+/// cannot take that away. Such rights are lent: with them a user may see what is his own, and
+/// nothing else.
 pub fn lent_to() -> Option<u32> {
     // SAFETY: both only return numbers.
     let (user, secure) = unsafe { (libc::getuid(), libc::getauxval(libc::AT_SECURE)) };
     (user != 0 && secure != 0).then_some(user)
 }
 
-/// With lent rights: goes back to the caller's user and group for good, where the file was set-uid or set-gid, and keeps no capability but these. Returns whether that could be done.
+/// With lent rights: goes back to the caller's user and group for good, where the file was set-uid
+/// or set-gid, and keeps no capability but these. Returns whether that could be done.
 pub fn keep_of_lent(capabilities: &[u32]) -> bool {
     // SAFETY: plain system calls with numbers.
     let ids = unsafe {
@@ -40,7 +43,8 @@ pub fn keep_of_lent(capabilities: &[u32]) -> bool {
     ids && keep(capabilities)
 }
 
-/// Gives up every capability of this thread but these, and those that it needs to go on writing where it was told to. Failing is harmless: then it keeps them.
+/// Gives up every capability of this thread but these, and those that it needs to go on writing
+/// where it was told to. Failing is harmless: then it keeps them.
 pub fn keep_only(capabilities: &[u32]) {
     let all: Vec<u32> = capabilities.iter().copied().chain([DAC_OVERRIDE]).collect();
     keep(&all);

@@ -1,5 +1,6 @@
-//! What works on this machine, and which backend to take. Facts are read by each backend (`facts.rs`
-//! of its crate), which makes a [`Verdict`] of them; the choice is a pure function of these.
+//! What works on this machine, and which backend to take. Facts are read by each backend
+//! (`facts.rs` of its crate), which makes a [`Verdict`] of them; the choice is a pure function of
+//! these.
 
 /// One thing that a backend needs or can use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,9 +55,9 @@ pub struct Needs {
     pub directories: bool,
 }
 
-/// Takes the best backend that works: eBPF, because it costs least and sees every process. Then, for
-/// a command, FUSE where directories are named, since only calls in these wait for the tracer; and
-/// ptrace, which stops the command at each call and sees some calls that FUSE does not
+/// Takes the best backend that works: eBPF, because it costs least and sees every process. Then,
+/// for a command, FUSE where directories are named, since only calls in these wait for the tracer;
+/// and ptrace, which stops the command at each call and sees some calls that FUSE does not
 /// (`docs/tracing.md`). The second value says why.
 ///
 /// # Errors

@@ -1,7 +1,8 @@
 //! What a backend saw: the records that all of them produce.
 //!
-//! Times are nanoseconds after boot (`CLOCK_BOOTTIME`, clock_gettime(2)): they neither jump nor depend on a time zone. The [`crate::Recorder`] turns
-//! them into UTC. Paths and texts are bytes as the kernel has them. What a backend does not know is `None`.
+//! Times are nanoseconds after boot (`CLOCK_BOOTTIME`, clock_gettime(2)): they neither jump nor
+//! depend on a time zone. The [`crate::Recorder`] turns them into UTC. Paths and texts are bytes as
+//! the kernel has them. What a backend does not know is `None`.
 
 /// A process generation: a number is used again, with its start time it is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -123,7 +124,8 @@ pub struct Operation<'a> {
     pub start_boot_ns: u64,
     /// When it ended.
     pub end_boot_ns: Option<u64>,
-    /// The open file description: a number that the backend gives to no other one of the trace. It becomes `handle` of the tables.
+    /// The open file description: a number that the backend gives to no other one of the trace. It
+    /// becomes `handle` of the tables.
     pub open_file: Option<u64>,
     /// The file.
     pub file: Option<FileKey>,
@@ -181,7 +183,8 @@ impl Operation<'_> {
     }
 }
 
-/// A file that was open before tracing began, or that came to a process from somewhere that is not traced.
+/// A file that was open before tracing began, or that came to a process from somewhere that is not
+/// traced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenFile<'a> {
     /// When it was found.
@@ -340,7 +343,8 @@ pub struct ProcessNews {
 pub struct Loss {
     /// On which processor.
     pub processor: Option<u32>,
-    /// Of what: the name of an [`Op`], `fork`, `exec`, `exit`, `totals`, `open-file`, `request` (one to the overlay).
+    /// Of what: the name of an [`Op`], `fork`, `exec`, `exit`, `totals`, `open-file`, `request`
+    /// (one to the overlay).
     pub kind: &'static str,
     /// Why: `ring-full`, `table-full`, `unreadable`, `no-descriptor`, `caller-unseen`, … .
     pub reason: &'static str,

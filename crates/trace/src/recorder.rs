@@ -1,11 +1,13 @@
 //! Records in, rows in a dataset out: the same for every backend.
 //!
-//! It keeps what is known of each live process, says each file once, turns times after boot into UTC, and
-//! writes what has gathered when [`Options::flush_every`] is over or enough rows are there. Memory holds live processes, open files, a bounded
-//! set of file paths and the rows since the last flush.
+//! It keeps what is known of each live process, says each file once, turns times after boot into
+//! UTC, and writes what has gathered when [`Options::flush_every`] is over or enough rows are
+//! there. Memory holds live processes, open files, a bounded set of file paths and the rows since
+//! the last flush.
 //!
-//! It counts what it received, so that the kernel's count can be compared with it at the end. When the dataset cannot be written any more, the trace goes on without
-//! rows, which are counted as lost: somebody's program waits for it (`writing.rs`).
+//! It counts what it received, so that the kernel's count can be compared with it at the end. When
+//! the dataset cannot be written any more, the trace goes on without rows, which are counted as
+//! lost: somebody's program waits for it (`writing.rs`).
 
 mod dated;
 mod process_rows;
@@ -44,7 +46,8 @@ pub struct Backend {
 /// How a trace went.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// Operations that arrived, added up ones included, without those of which the rows could not be written.
+    /// Operations that arrived, added up ones included, without those of which the rows could not
+    /// be written.
     pub received: u64,
     /// Rows of `io_events`.
     pub events: u64,
@@ -92,7 +95,8 @@ pub struct Recorder {
     /// Open files that a filter by directory leaves out.
     left_out: FxHashSet<u64>,
     told_files: FxHashSet<(FileKey, u64)>,
-    /// With filters by directory: whether they let a file pass that was opened, by any of its paths. For page faults, which know no open file.
+    /// With filters by directory: whether they let a file pass that was opened, by any of its
+    /// paths. For page faults, which know no open file.
     wanted_files: FxHashMap<FileKey, bool>,
     gathered: usize,
     flushed: Instant,
@@ -102,7 +106,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a trace: a row of `hosts` says so at once, in the dataset. `command` is what was started, if anything.
+    /// Begins a trace: a row of `hosts` says so at once, in the dataset. `command` is what was
+    /// started, if anything.
     ///
     /// # Errors
     /// When the dataset cannot be written.
@@ -174,7 +179,8 @@ impl Recorder {
         if self.gathered >= FLUSH_ROWS { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what has gathered when it is time; to be called at least once a second, also when nothing comes.
+    /// Writes what has gathered when it is time; to be called at least once a second, also when
+    /// nothing comes.
     ///
     /// # Errors
     /// None at present, as [`Recorder::take`].
@@ -377,7 +383,8 @@ impl Recorder {
         self.gathered += 1;
     }
 
-    /// Has everything that has gathered written, in one transaction, while we go on. Waits only when two flushes before are not written yet, and not for ever.
+    /// Has everything that has gathered written, in one transaction, while we go on. Waits only
+    /// when two flushes before are not written yet, and not for ever.
     ///
     /// # Errors
     /// None at present, as [`Recorder::take`].
@@ -405,7 +412,8 @@ impl Recorder {
         }
     }
 
-    /// Ends the trace; `counted` is what the kernel side counted after the filters, where it counts. When this returns everything is written that could be, and small files are merged.
+    /// Ends the trace; `counted` is what the kernel side counted after the filters, where it
+    /// counts. When this returns everything is written that could be, and small files are merged.
     ///
     /// # Errors
     /// None at present: [`Outcome::not_written`] tells why something could not be written.
@@ -487,7 +495,8 @@ impl Recorder {
     }
 }
 
-/// Whether the filters by directory let a path pass. A path that is not known passes: leaving it out could lose what was asked for.
+/// Whether the filters by directory let a path pass. A path that is not known passes: leaving it
+/// out could lose what was asked for.
 fn wanted_path(filters: &Filters, path: Option<&[u8]>) -> bool {
     let Some(path) = path else { return true };
     let path = Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path));

@@ -1,9 +1,12 @@
-//! When a trace is to end (signals, and the time that it was given), which signals go on to the command, and how a trace ended.
+//! When a trace is to end (signals, and the time that it was given), which signals go on to the
+//! command, and how a trace ended.
 //!
-//! Whoever traces a command stands where the command would stand: signals for it come to us. So every signal that can be caught and has a sender is passed on, and none of them ends us.
-//! What the kernel sends (a key of the terminal, its hang-up, our own limits) is not: it reaches the command by itself, as it goes to the whole process group, or is ours. What somebody sends to all
-//! processes around us reaches it by itself, too (`witness.rs`). A signal that was
-//! ignored when we were started (nohup) stays ignored, by us and by the command.
+//! Whoever traces a command stands where the command would stand: signals for it come to us. So
+//! every signal that can be caught and has a sender is passed on, and none of them ends us. What
+//! the kernel sends (a key of the terminal, its hang-up, our own limits) is not: it reaches the
+//! command by itself, as it goes to the whole process group, or is ours. What somebody sends to all
+//! processes around us reaches it by itself, too (`witness.rs`). A signal that was ignored when we
+//! were started (nohup) stays ignored, by us and by the command.
 
 use std::mem::zeroed;
 use std::process::ExitStatus;
@@ -42,8 +45,9 @@ static CHILDREN_IGNORED: AtomicBool = AtomicBool::new(false);
 
 /// Signals that ask a trace to end.
 const ENDING: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT];
-/// Those that are passed on beside real-time signals. Not: what cannot be caught (KILL, STOP); faults of the program itself (SEGV, BUS, ILL, FPE, TRAP, SYS); PIPE and CHLD, which are about us; TTIN and
-/// TTOU, which stop us as they stop any job.
+/// Those that are passed on beside real-time signals. Not: what cannot be caught (KILL, STOP);
+/// faults of the program itself (SEGV, BUS, ILL, FPE, TRAP, SYS); PIPE and CHLD, which are about
+/// us; TTIN and TTOU, which stop us as they stop any job.
 const PASSED_ON: [libc::c_int; 19] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -101,7 +105,8 @@ fn catch(signal: libc::c_int) -> std::io::Result<()> {
     if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// In a child before its exec: signals do what they would have done without us, also before it is its program. Only makes calls that signal-safety(7) allows.
+/// In a child before its exec: signals do what they would have done without us, also before it is
+/// its program. Only makes calls that signal-safety(7) allows.
 pub fn as_without_us() {
     let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = came;
     for signal in 1..=64 {
@@ -137,7 +142,8 @@ impl Stop {
         Stop { told: Arc::default(), listens: false, around: None, duration: None, begun: OnceLock::new() }
     }
 
-    /// By the signals of this process, which end it no more. For the trace of a command (`command`) those that are ignored stay so.
+    /// By the signals of this process, which end it no more. For the trace of a command (`command`)
+    /// those that are ignored stay so.
     ///
     /// # Errors
     /// When the system refuses a handler.
@@ -176,7 +182,8 @@ impl Stop {
         self.ending().is_some()
     }
 
-    /// Whether a signal that asks to end came since this was last asked. All others are forgotten: there is no command that they could go to.
+    /// Whether a signal that asks to end came since this was last asked. All others are forgotten:
+    /// there is no command that they could go to.
     pub fn ended(&self) -> bool {
         let mut all = self.told.swap(0, Ordering::Relaxed);
         if self.listens {
@@ -202,7 +209,8 @@ impl Stop {
         self.begun.get().is_some()
     }
 
-    /// Says that the command is about to be made: signals up to now could not reach it, wherever they came from.
+    /// Says that the command is about to be made: signals up to now could not reach it, wherever
+    /// they came from.
     pub fn before_command(&self) {
         if self.listens {
             SENT.fetch_or(CAME.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -215,8 +223,9 @@ impl Stop {
         self.duration.is_some_and(|duration| lasted >= duration)
     }
 
-    /// The signals that came since the last call and that are to be passed on to the command. To be called several times a second: after a stop signal it stops us too, a moment later, so that a
-    /// shell sees its job stopped.
+    /// The signals that came since the last call and that are to be passed on to the command. To be
+    /// called several times a second: after a stop signal it stops us too, a moment later, so that
+    /// a shell sees its job stopped.
     pub fn forwarded(&self) -> impl Iterator<Item = libc::c_int> + use<> {
         let mut all = self.told.swap(0, Ordering::Relaxed);
         let mut sent = all;
@@ -236,7 +245,8 @@ impl Stop {
         (1..=64).filter(move |signal| sent & bit(*signal) != 0)
     }
 
-    /// Stops this process when a stop signal came, and went on unless it still waits (`waits`), some time ago: the command has had the time to stop.
+    /// Stops this process when a stop signal came, and went on unless it still waits (`waits`),
+    /// some time ago: the command has had the time to stop.
     fn rest(&self, came: u64, waits: bool) {
         if came & bit(libc::SIGCONT) != 0 {
             RESTS.store(0, Ordering::Relaxed);
@@ -272,7 +282,8 @@ const WITNESS_PATIENCE: u64 = 60_000_000;
 const WITNESS_EARLIER: u64 = 300_000_000;
 
 impl Around {
-    /// Takes signals that came just now; gives those that came some time ago and that nobody around us got. What asks to end does not wait: a second one does no harm, and one too few would.
+    /// Takes signals that came just now; gives those that came some time ago and that nobody around
+    /// us got. What asks to end does not wait: a second one does no harm, and one too few would.
     fn sent_to_us_alone(&mut self, came: u64) -> u64 {
         let now = crate::clock::boot_ns();
         for signal in self.witness.heard() {
@@ -306,7 +317,8 @@ impl Around {
 
 /// When a stop signal came, in nanoseconds after boot; 0 when none did.
 static RESTS: AtomicU64 = AtomicU64::new(0);
-/// So long the command has to stop before we do, in nanoseconds: a program that is traced by ptrace needs us for it.
+/// So long the command has to stop before we do, in nanoseconds: a program that is traced by ptrace
+/// needs us for it.
 const REST_AFTER: u64 = 50_000_000;
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Tells a signal that was sent to the tracer alone from one that was sent to all around it.
 //!
-//! Slurm signals every process of a step, `kill -- -PGID` every process of a group: the command gets such a signal by itself, and passing it on would be a second one. Nothing in a
-//! signal says to whom else it was sent. So a process that does nothing stands in our process group and control group, and says which signals it gets: what it gets, the command gets.
+//! Slurm signals every process of a step, `kill -- -PGID` every process of a group: the command
+//! gets such a signal by itself, and passing it on would be a second one. Nothing in a signal says
+//! to whom else it was sent. So a process that does nothing stands in our process group and control
+//! group, and says which signals it gets: what it gets, the command gets.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};

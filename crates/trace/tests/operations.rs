@@ -1,4 +1,5 @@
-//! Known file operations, told to the recorder as a backend that sees all would tell them: the dataset must hold them unchanged.
+//! Known file operations, told to the recorder as a backend that sees all would tell them: the
+//! dataset must hold them unchanged.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 

@@ -3,12 +3,12 @@
 //!
 //! After Hazekamp and Thain, "An Algebra for Robust Workflow Transformations" (the algebra paper).
 //!
-//! - **In:** a workflow ([`workflow::Workflow`]: a list of tasks, Makeflow's two languages, Snakemake,
-//!   or Slurm scripts) and transformations ([`algebra::Composition`], written in JX, [`jx`]). Those
-//!   that come with flowmine are in [`builtin`].
+//! - **In:** a workflow ([`workflow::Workflow`]: a list of tasks, Makeflow's two languages,
+//!   Snakemake, or Slurm scripts) and transformations ([`algebra::Composition`], written in JX,
+//!   [`jx`]). Those that come with flowmine are in [`builtin`].
 //! - **Out:** a [`workflow::Plan`]: the new workflow's text, and a script for each layer of each
-//!   task ([`script`]). The tasks themselves are typed ([`algebra::Task`]): command, inputs, outputs,
-//!   environment and resources (memory and disk in MiB, wall time in seconds).
+//!   task ([`script`]). The tasks themselves are typed ([`algebra::Task`]): command, inputs,
+//!   outputs, environment and resources (memory and disk in MiB, wall time in seconds).
 //!
 //! Nothing is run here. No file is read but through what the caller gives:
 //! [`workflow::Workflow::read`] asks for job scripts, and [`algebra::Contents`] for checksums of

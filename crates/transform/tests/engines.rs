@@ -1,4 +1,6 @@
-//! Slurm's submission chains and Snakefiles, without the engines: what is found in them, what comes out, and what is said of the rest. (With the engines: `tests/integration/layers.rs` of the workspace.)
+//! Slurm's submission chains and Snakefiles, without the engines: what is found in them, what comes
+//! out, and what is said of the rest. (With the engines: `tests/integration/layers.rs` of the
+//! workspace.)
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 
@@ -176,7 +178,8 @@ fn rules_of_a_snakefile() {
     assert!(plan.files[0].text.ends_with(&format!("exec ./{}\n", plan.tasks[1].1[1].script())));
 }
 
-/// As published workflows have it: names that a file of arguments defines, commas at every end, files as objects with a name.
+/// As published workflows have it: names that a file of arguments defines, commas at every end,
+/// files as objects with a name.
 #[test]
 fn arguments_of_a_workflow_in_jx() {
     let text = br#"{ "define": { "N": 1 }, "rules": [ { "command": format("%s %s", EXE, x,), "inputs": [ EXE, {"name": "in"}, ], "outputs": [ format("o.%d", x) ], } for x in range(N), ], }"#;

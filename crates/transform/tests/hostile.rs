@@ -52,7 +52,8 @@ fn expressions_have_the_values_of_the_jx_manual() {
     }
 }
 
-/// Beside Makeflow's own evaluation, where its version has what the expression needs (`let`, `str` are newer than Debian's).
+/// Beside Makeflow's own evaluation, where its version has what the expression needs (`let`, `str`
+/// are newer than Debian's).
 #[test]
 fn expressions_are_what_jx2json_makes_of_them() {
     if !require::require("makeflow", "jx2json (coop-computing-tools)", Command::new("jx2json").arg("--version").output().is_ok()) {

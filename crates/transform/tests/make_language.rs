@@ -1,4 +1,5 @@
-//! Makeflow's own language: against Makeflow's own reader (`makeflow_viz -D json`), run by the real Makeflow, and what is refused with its place.
+//! Makeflow's own language: against Makeflow's own reader (`makeflow_viz -D json`), run by the real
+//! Makeflow, and what is refused with its place.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has to fail")]
 

@@ -1,5 +1,6 @@
-//! `flowmine-fuzz-seeds DIR` writes what each target starts from into `DIR/TARGET`, made of the fixtures, and gives each to its target: fails
-//! when one of its readers is reached by none. Prints the targets' names. To be called in the repository's folder.
+//! `flowmine-fuzz-seeds DIR` writes what each target starts from into `DIR/TARGET`, made of the
+//! fixtures, and gives each to its target: fails when one of its readers is reached by none. Prints
+//! the targets' names. To be called in the repository's folder.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -165,7 +165,8 @@ fn a_run_of_nextflow_runs_again_without_it() {
     }
 }
 
-/// When the first job that is called after a script was submitted: jobs of the test before are still in the queue.
+/// When the first job that is called after a script was submitted: jobs of the test before are
+/// still in the queue.
 fn since(dataset: &Path) -> String {
     let mut first: Option<i64> = None;
     super::each::<JobState<'static>>(dataset, |row| {

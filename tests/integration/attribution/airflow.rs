@@ -1,6 +1,8 @@
-//! A real Airflow 3 with its LocalExecutor, all of it traced: `tests/lab/airflow-run.sh` runs the DAG of `tests/lab/airflow/known_work.py`.
+//! A real Airflow 3 with its LocalExecutor, all of it traced: `tests/lab/airflow-run.sh` runs the
+//! DAG of `tests/lab/airflow/known_work.py`.
 //!
-//! Its tasks are shell commands below a Python process of which Airflow tells the pid. Instances of the mapped task `part` show the same environment.
+//! Its tasks are shell commands below a Python process of which Airflow tells the pid. Instances of
+//! the mapped task `part` show the same environment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -53,7 +55,8 @@ pub fn traced(dir: &Path, venv: &Path) -> PathBuf {
 /// A file by its name, its device and its inode.
 type File = (String, i64, i64);
 
-/// Compares what was attributed with what the tasks wrote down of themselves (`tests/lab/airflow/work.sh`) into the file `truth`; `dir` is where it ran.
+/// Compares what was attributed with what the tasks wrote down of themselves
+/// (`tests/lab/airflow/work.sh`) into the file `truth`; `dir` is where it ran.
 pub fn check(dir: &Path, truth: &Path, dataset: &Path) {
     let work = dir.join("lab/work");
     let tasks = tasks(dataset);

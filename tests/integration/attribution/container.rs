@@ -1,4 +1,5 @@
-//! Containers for tasks: podman with a store of its own and an image that has nothing but the host's programs.
+//! Containers for tasks: podman with a store of its own and an image that has nothing but the
+//! host's programs.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! A user who says that what he does belongs to another user's job, with a real Slurm, real users and a trace of the host.
+//! A user who says that what he does belongs to another user's job, with a real Slurm, real users
+//! and a trace of the host.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;

@@ -1,7 +1,9 @@
-//! Whose bytes are these: workflows run by real engines, traced while they run, compared with what the tasks' own program knows.
+//! Whose bytes are these: workflows run by real engines, traced while they run, compared with what
+//! the tasks' own program knows.
 //!
-//! Each test runs the workflow of `tests/workflows/tasks.tsv` by one engine. What an attempt at a task reads and writes is known beforehand
-//! (`workflow`), told by the program (`truth`), traced (`traced`) and attributed (`tables`): the four must be equal to the byte.
+//! Each test runs the workflow of `tests/workflows/tasks.tsv` by one engine. What an attempt at a
+//! task reads and writes is known beforehand (`workflow`), told by the program (`truth`), traced
+//! (`traced`) and attributed (`tables`): the four must be equal to the byte.
 
 mod again;
 mod airflow;
@@ -32,7 +34,8 @@ use slurm::Lab;
 use tables::Shows;
 use workflow::{EXTERNAL, Task, known, tasks};
 
-/// One run at a time: a Slurm with control groups must be alone, Open MPI (Makeflow) does not start twice at the same moment, and recorded runs share a directory.
+/// One run at a time: a Slurm with control groups must be alone, Open MPI (Makeflow) does not start
+/// twice at the same moment, and recorded runs share a directory.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -59,7 +62,8 @@ impl Expected {
     }
 }
 
-/// Compares what was traced and imported with what the tasks told and what was known; correlates it and compares that too.
+/// Compares what was traced and imported with what the tasks told and what was known; correlates it
+/// and compares that too.
 fn check(dataset: &Path, truth: &Path, expected: &Expected) {
     let (known, truth) = (known(&expected.tasks, &expected.external), truth::read(truth));
     truth::check(&truth, &known);
@@ -120,7 +124,8 @@ fn snakemake_slurm_expected() -> Expected {
     Expected { readers: &["snakemake"], ..Expected::of(tasks()[..5].to_vec(), Shows { jobs: true, ..Shows::PLAIN }) }
 }
 
-/// With a control group for each job step. Each job loads Snakemake twice, and it looks every few seconds whether jobs have ended: so no more tasks than have to be.
+/// With a control group for each job step. Each job loads Snakemake twice, and it looks every few
+/// seconds whether jobs have ended: so no more tasks than have to be.
 #[test]
 fn snakemake_slurm() {
     let _alone = alone();
@@ -140,7 +145,8 @@ fn snakemake_slurm() {
     check(&place.dataset(), &place.truth(), &expected);
 }
 
-/// Without a scheduler: jobs are Snakemake's own children, and bash executes a command in its own place.
+/// Without a scheduler: jobs are Snakemake's own children, and bash executes a command in its own
+/// place.
 #[test]
 fn snakemake_local() {
     let _alone = alone();
@@ -157,7 +163,8 @@ fn snakemake_local() {
     check(&place.dataset(), &place.truth(), &expected);
 }
 
-/// Commands, pipes, Python code and a script, of two runs of one Snakefile at the same time, by each way: each one's bytes are its own, whether the other one's log is known or not.
+/// Commands, pipes, Python code and a script, of two runs of one Snakefile at the same time, by
+/// each way: each one's bytes are its own, whether the other one's log is known or not.
 #[test]
 fn snakemake_runs_side_by_side() {
     let _alone = alone();
@@ -191,7 +198,8 @@ fn a_container_per_task() {
     check(&place.dataset(), &place.truth(), &expected);
 }
 
-/// `report` also reads the script in the work directory of `split`, which does not make it a part of `split`.
+/// `report` also reads the script in the work directory of `split`, which does not make it a part
+/// of `split`.
 fn nextflow_expected(dir: &Path, shows: Shows) -> Expected {
     let mut expected = Expected::of(tasks(), shows);
     let script = nextflow::script(dir, &expected.tasks[0]);
@@ -233,7 +241,8 @@ fn nextflow_local() {
     nextflow::instance(&place, &expected.tasks);
 }
 
-/// On Slurm: the first head job is killed when half of the tasks have ended, the second takes what they made and runs the rest.
+/// On Slurm: the first head job is killed when half of the tasks have ended, the second takes what
+/// they made and runs the rest.
 #[test]
 fn nextflow_slurm() {
     let _alone = alone();
@@ -269,7 +278,8 @@ fn nextflow_slurm() {
     nextflow::killed_and_resumed(&place.dataset(), ("failed", Some(143)), Some(0));
 }
 
-/// A server, started beside the engine, writes files because tasks ask it to: it did that, not they.
+/// A server, started beside the engine, writes files because tasks ask it to: it did that, not
+/// they.
 fn daemon_expected() -> Expected {
     let task = |name: &str, steps: &str| Task {
         name: name.to_owned(),

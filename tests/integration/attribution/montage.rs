@@ -1,5 +1,6 @@
-//! Montage's programs on made images of the sky (`tests/workflows/montage.py`): by a shell script, by Makeflow and by Snakemake, traced; what models say of them is what
-//! the script, the directory and the workflow's files say, and the workflow that is made of each run makes the same files.
+//! Montage's programs on made images of the sky (`tests/workflows/montage.py`): by a shell script,
+//! by Makeflow and by Snakemake, traced; what models say of them is what the script, the directory
+//! and the workflow's files say, and the workflow that is made of each run makes the same files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -73,7 +74,8 @@ fn programs(dir: &Path) -> BTreeMap<String, usize> {
     programs
 }
 
-/// Every file in the directory was written whole by the tasks, and its size is where their writes end.
+/// Every file in the directory was written whole by the tasks, and its size is where their writes
+/// end.
 fn sizes_are_those_of_ls(dataset: &Path, dir: &Path, files: &BTreeMap<String, (String, i64)>) {
     let mut ends: BTreeMap<String, i64> = BTreeMap::new();
     each::<TaskIo<'static>>(dataset, |row| {

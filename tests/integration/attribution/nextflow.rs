@@ -19,7 +19,8 @@ pub fn script(dir: &Path, task: &Task) -> String {
     format!("#!/bin/bash -ue\n{}\n", commands(dir, task))
 }
 
-/// A task makes the folders of its outputs itself. The folder that all tasks share is none of their inputs: it changes, and a resumed run would do all again.
+/// A task makes the folders of its outputs itself. The folder that all tasks share is none of their
+/// inputs: it changes, and a resumed run would do all again.
 fn commands(dir: &Path, task: &Task) -> String {
     let folders: Vec<&str> = task.outputs.iter().filter_map(|output| output.rsplit_once('/')).map(|(folder, _)| folder).collect();
     format!("mkdir -p {}\nln -s {}/run/state state\n{}", folders.join(" "), dir.display(), work(dir, task))
@@ -39,7 +40,8 @@ pub fn command(home: &Path) -> Command {
     command
 }
 
-/// Where a pipeline is held up: after these tasks and before all others, by a task ([`HOLD`]) that sleeps for `params.hold` seconds.
+/// Where a pipeline is held up: after these tasks and before all others, by a task ([`HOLD`]) that
+/// sleeps for `params.hold` seconds.
 pub const BEFORE_HOLD: [&str; 4] = ["split", "p1", "p2", "p3"];
 
 /// Writes the pipeline, `flow.nf`. Tasks that are `boxed` run in the image `flow`.
@@ -93,8 +95,9 @@ pub fn configure(place: &Place, more: &str) {
 /// Logical task, attempt, status, exit code.
 type Fate = (String, i64, String, Option<i64>);
 
-/// What the two head jobs told of: one that was killed, and one that took over what it had done. `hold` is what became of the task that the first left behind, and `cached` the
-/// exit code of those that the second took over: both are told by the work directories, where there are some.
+/// What the two head jobs told of: one that was killed, and one that took over what it had done.
+/// `hold` is what became of the task that the first left behind, and `cached` the exit code of
+/// those that the second took over: both are told by the work directories, where there are some.
 pub fn killed_and_resumed(dataset: &Path, hold: (&str, Option<i64>), cached: Option<i64>) {
     let mut runs: BTreeMap<String, Vec<Fate>> = BTreeMap::new();
     let mut sessions = BTreeSet::new();
@@ -124,7 +127,8 @@ pub fn killed_and_resumed(dataset: &Path, hold: (&str, Option<i64>), cached: Opt
     assert_eq!(sessions.len(), 1, "a resumed run has the same session");
 }
 
-/// Who takes whose outputs, as Nextflow itself draws it (`-with-dag FILE.dot`): `v1 [label="p1"];`, `v0 -> v1;`.
+/// Who takes whose outputs, as Nextflow itself draws it (`-with-dag FILE.dot`): `v1 [label="p1"];`,
+/// `v0 -> v1;`.
 pub fn drawn(file: &Path) -> BTreeSet<(String, String)> {
     let text = std::fs::read_to_string(file).unwrap();
     let label = |line: &str| {
@@ -151,7 +155,8 @@ pub fn told(dataset: &Path) -> BTreeSet<(String, String)> {
     parents.into_iter().map(|(parent, task)| (names[&parent].clone(), task)).collect()
 }
 
-/// The run in WfFormat: who waits for whom as the pipeline says, and the sizes of what its tasks made.
+/// The run in WfFormat: who waits for whom as the pipeline says, and the sizes of what its tasks
+/// made.
 pub fn instance(place: &Place, tasks: &[Task]) {
     let output = super::place::run(super::place::flowmine().args(["export", "--format", "wfformat", "--dataset"]).arg(place.dataset()));
     let instance: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

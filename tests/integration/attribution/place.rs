@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use super::workflow::{EXTERNAL, Task};
 use super::{Expected, traced_end as ended};
 
-/// A directory for one run: `run` with the workflow's files, in which the engine works; `bin`, `truth` and `dataset` beside.
+/// A directory for one run: `run` with the workflow's files, in which the engine works; `bin`,
+/// `truth` and `dataset` beside.
 pub struct Place {
     pub dir: PathBuf,
     _temp: Option<tempfile::TempDir>,
@@ -17,7 +18,8 @@ pub struct Place {
 const ENVIRON: &str = "SLURM_CLUSTER_NAME,SLURM_JOB_ID,SLURM_JOB_NAME,SLURM_STEP_ID,NXF_TASK_WORKDIR";
 
 impl Place {
-    /// With the program and the files that are there before. `FLOWMINE_RECORD` makes it a directory of a name that says nothing.
+    /// With the program and the files that are there before. `FLOWMINE_RECORD` makes it a directory
+    /// of a name that says nothing.
     pub fn new(expected: &Expected) -> Self {
         let place = if std::env::var_os("FLOWMINE_RECORD").is_some() {
             let dir = PathBuf::from("/var/tmp/flow");
@@ -126,7 +128,8 @@ impl Beside {
         trace
     }
 
-    /// Ends it as a user does, and waits for its end. What it could not trace of other programs of this host may have been counted as lost.
+    /// Ends it as a user does, and waits for its end. What it could not trace of other programs of
+    /// this host may have been counted as lost.
     pub fn end(mut self) {
         assert!(Command::new("kill").args(["-TERM", "--", &self.0.id().to_string()]).status().unwrap().success());
         let code = self.0.wait().unwrap().code();

@@ -1,4 +1,5 @@
-//! Small workflows of Makeflow with mistakes that are known (`tests/workflows/planted.py`), traced: a check finds each of them and nothing else.
+//! Small workflows of Makeflow with mistakes that are known (`tests/workflows/planted.py`), traced:
+//! a check finds each of them and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! The workflow as a Snakefile, on Slurm and beside Snakemake; and a Snakefile with all that a rule can run.
+//! The workflow as a Snakefile, on Slurm and beside Snakemake; and a Snakefile with all that a rule
+//! can run.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -30,8 +31,8 @@ pub fn write(place: &Place, tasks: &[Task]) {
     std::fs::write(place.run().join("Snakefile"), text).unwrap();
 }
 
-/// The command that runs it. Snakemake takes the variables of Slurm out of its environment, so Slurm's programs are found by way of a directory
-/// in which each is told its configuration.
+/// The command that runs it. Snakemake takes the variables of Slurm out of its environment, so
+/// Slurm's programs are found by way of a directory in which each is told its configuration.
 pub fn command(place: &Place, program: &std::path::Path, conf: &std::path::Path) -> Command {
     let bin = place.dir.join("slurm-bin");
     std::fs::create_dir_all(&bin).unwrap();

@@ -1,4 +1,5 @@
-//! What `flowmine correlate` made of a run, compared with what the tasks' program told and what was known beforehand.
+//! What `flowmine correlate` made of a run, compared with what the tasks' program told and what was
+//! known beforehand.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -39,7 +40,8 @@ pub fn check(dataset: &Path, truth: &Truth, known: &Known, shows: Shows) {
     links(dataset, &attempts, shows);
 }
 
-/// The attempt that each task's id in the tables means: attempts at a task are distinguished by which began to read or write first.
+/// The attempt that each task's id in the tables means: attempts at a task are distinguished by
+/// which began to read or write first.
 fn attempts(dataset: &Path, truth: &Truth) -> HashMap<String, Attempt> {
     let mut first: BTreeMap<(String, String), i64> = BTreeMap::new();
     each::<TaskIo<'static>>(dataset, |row| {
@@ -180,7 +182,8 @@ pub fn totals_by_owner(dataset: &Path) {
     assert_eq!(sums, files, "task_totals, task_io: opens, reads, bytes, writes, bytes");
 }
 
-/// Versions from whom to whom, of the tasks' files. What a task reads of what it wrote itself is left out on both sides, and so are scripts.
+/// Versions from whom to whom, of the tasks' files. What a task reads of what it wrote itself is
+/// left out on both sides, and so are scripts.
 fn data_flow(dataset: &Path, truth: &Truth, known: &Known, attempts: &HashMap<String, Attempt>) {
     let names: HashMap<Number, &str> =
         truth.values().flat_map(|told| told.files.iter().map(|(number, (name, _))| (*number, name.as_str()))).collect();
@@ -259,7 +262,8 @@ fn acyclic(mut next: BTreeMap<Node, BTreeSet<Node>>) {
     }
 }
 
-/// Every program of a task belongs to it and to no other, by a rule and on evidence; a task ran as the job or container that it was.
+/// Every program of a task belongs to it and to no other, by a rule and on evidence; a task ran as
+/// the job or container that it was.
 fn links(dataset: &Path, attempts: &HashMap<String, Attempt>, shows: Shows) {
     let processes = processes(dataset);
     let by_start: HashMap<(String, Option<i64>), Attempt> =

@@ -1,4 +1,5 @@
-//! What a trace says of the tasks' programs themselves, found by their command lines: before any rule of attribution, the traced bytes are right.
+//! What a trace says of the tasks' programs themselves, found by their command lines: before any
+//! rule of attribution, the traced bytes are right.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -30,8 +31,8 @@ fn task(process: &Process<'_>) -> Option<String> {
     (words.first()?.ends_with("/work")).then(|| words.get(2).cloned())?
 }
 
-/// Which attempt each process of a task's program belongs to: a program in the order in which they started, and the children that it forks, which have no command
-/// line of their own.
+/// Which attempt each process of a task's program belongs to: a program in the order in which they
+/// started, and the children that it forks, which have no command line of their own.
 pub fn programs(processes: &HashMap<Key, Process<'static>>) -> HashMap<Key, Attempt> {
     let mut started: Vec<(Option<i64>, Key, String)> = Vec::new();
     started.extend(processes.iter().filter_map(|(key, process)| Some((process.process_start_ns, *key, task(process)?))));
@@ -85,7 +86,8 @@ impl Sum {
     }
 }
 
-/// Compares the rows of the tasks' programs with what they told. `readers` may read the tasks' files as well (command lines that hold one of these).
+/// Compares the rows of the tasks' programs with what they told. `readers` may read the tasks'
+/// files as well (command lines that hold one of these).
 pub fn check(dataset: &Path, truth: &Truth, readers: &[&str]) {
     let processes = processes(dataset);
     let programs = programs(&processes);

@@ -1,5 +1,6 @@
-//! The workflow of `tests/workflows/tasks.tsv` and what is known of it before it runs: which bytes each attempt at a task reads and writes, and which
-//! version of a file goes from whom to whom. It is known from the arguments of `work` (`tests/workflows/work.c`) alone.
+//! The workflow of `tests/workflows/tasks.tsv` and what is known of it before it runs: which bytes
+//! each attempt at a task reads and writes, and which version of a file goes from whom to whom. It
+//! is known from the arguments of `work` (`tests/workflows/work.c`) alone.
 
 use std::collections::BTreeMap;
 

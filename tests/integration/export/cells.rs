@@ -1,4 +1,5 @@
-//! An exported file, read back: the rows of a table or of a log's events, and every text that is somewhere in it.
+//! An exported file, read back: the rows of a table or of a log's events, and every text that is
+//! somewhere in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -41,7 +42,8 @@ pub fn format(file: &Path) -> &str {
     file.file_name().unwrap().to_str().unwrap().split_once('.').unwrap().1
 }
 
-/// What stands in a file, unpacked; of a file that cannot be read as it is, all that a reader finds, a value a line.
+/// What stands in a file, unpacked; of a file that cannot be read as it is, all that a reader
+/// finds, a value a line.
 pub fn text(file: &Path) -> Vec<u8> {
     match format(file) {
         "xes.gz" => expect(std::process::Command::new("gzip").arg("-dc").arg(file), 0).stdout,
@@ -52,7 +54,8 @@ pub fn text(file: &Path) -> Vec<u8> {
     }
 }
 
-/// All texts, by what they stand under: the key of an attribute, the name of a column, and for what has neither a word of ours.
+/// All texts, by what they stand under: the key of an attribute, the name of a column, and for what
+/// has neither a word of ours.
 pub fn texts(file: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut put = |key: &str, text: &str| {

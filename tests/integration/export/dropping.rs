@@ -5,7 +5,8 @@ use std::fs;
 use super::cells::{text, texts};
 use super::{Recording, all_formats, said};
 
-/// Columns that reach a log, with what begins or is their key there, and a value of theirs that nothing else in the recording has.
+/// Columns that reach a log, with what begins or is their key there, and a value of theirs that
+/// nothing else in the recording has.
 const COLUMNS: [(&str, &[&str], Option<&str>); 9] = [
     ("user", &["org:resource", "slurm:user"], Some("fm-alice")),
     ("group", &["org:group", "slurm:group"], Some("fm-physics")),

@@ -23,7 +23,8 @@ fn import(dataset: &Path, files: &[&Path]) -> Command {
     command
 }
 
-/// An XES log is the same again, to the byte, and so is an OCEL log: our own, and hand-made ones once they are in our hand.
+/// An XES log is the same again, to the byte, and so is an OCEL log: our own, and hand-made ones
+/// once they are in our hand.
 #[test]
 fn the_same_format_is_the_same_file() {
     let recording = Recording::new();
@@ -411,7 +412,8 @@ const UNTIMED: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </log>
 "#;
 
-/// Events without a time keep their place and their number in graphs and tables; object-centric logs cannot hold them, which the exit code says.
+/// Events without a time keep their place and their number in graphs and tables; object-centric
+/// logs cannot hold them, which the exit code says.
 #[test]
 fn events_without_a_time_are_counted_and_keep_their_place() {
     let dir = tempfile::tempdir().unwrap();
@@ -466,7 +468,8 @@ const SAID_TWICE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </log>
 "#;
 
-/// What becomes an event's type, its time or an object's id is not a way to lose what stands beside or below it.
+/// What becomes an event's type, its time or an object's id is not a way to lose what stands beside
+/// or below it.
 #[test]
 fn names_and_times_that_hold_more_are_kept_or_said() {
     let dir = tempfile::tempdir().unwrap();

@@ -69,7 +69,8 @@ fn standard_output_gets_what_a_file_gets() {
     }
 }
 
-/// XES, packed XES, CSV and Parquet are one table; the three OCEL formats are compared in tests/integration/round_trip.rs.
+/// XES, packed XES, CSV and Parquet are one table; the three OCEL formats are compared in
+/// tests/integration/round_trip.rs.
 #[test]
 fn all_formats_with_cases_hold_the_same_rows() {
     let recording = Recording::new();

@@ -142,7 +142,8 @@ fn nothing_is_left_behind() {
     assert_eq!(names(&temporary), Vec::<String>::new());
 }
 
-/// The log lies on a file system of its own that cannot be written to, or beside what belongs to somebody else.
+/// The log lies on a file system of its own that cannot be written to, or beside what belongs to
+/// somebody else.
 #[test]
 fn where_nothing_can_be_written_it_says_where() {
     let recording = Recording::new();

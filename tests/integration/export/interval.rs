@@ -1,4 +1,5 @@
-//! The interval of an observed change: both its ends are in every format, and `--timestamp` says which is the time.
+//! The interval of an observed change: both its ends are in every format, and `--timestamp` says
+//! which is the time.
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
-//! Event logs as whoever gets them sees them: what `flowmine export`, `import log` and `validate` promise, tried out with the program itself on the
-//! recorded queue in fixtures/case-study, hostile names included.
+//! Event logs as whoever gets them sees them: what `flowmine export`, `import log` and `validate`
+//! promise, tried out with the program itself on the recorded queue in fixtures/case-study, hostile
+//! names included.
 
 mod cells;
 mod dropping;

@@ -1,7 +1,7 @@
 //! Every format in PM4Py: the same cases, events, activities, objects, relations and times as ours.
 //!
-//! How PM4Py takes what is hostile, and what it cuts, is in tests/integration/round_trip.rs; here it is given the recorded dataset in every format, the
-//! way its users would.
+//! How PM4Py takes what is hostile, and what it cuts, is in tests/integration/round_trip.rs; here
+//! it is given the recorded dataset in every format, the way its users would.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -193,7 +193,8 @@ for file in sys.argv[1:]:
 print(json.dumps(said))
 "#;
 
-/// Whatever was imported, from any engine or log: its object-centric log can be flattened for each type of objects and mined, and the graph of a workflow shows its tasks.
+/// Whatever was imported, from any engine or log: its object-centric log can be flattened for each
+/// type of objects and mined, and the graph of a workflow shows its tasks.
 #[test]
 fn every_object_centric_log_can_be_flattened() {
     let Some(python) = python() else { return };

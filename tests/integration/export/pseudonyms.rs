@@ -1,4 +1,5 @@
-//! `export --pseudonymise`: no name of the dataset is anywhere in what comes out, and everything but names is as before.
+//! `export --pseudonymise`: no name of the dataset is anywhere in what comes out, and everything
+//! but names is as before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +19,8 @@ const TAGS: [&str; 11] = ["user", "account", "group", "host", "partition", "qos"
 /// Extensions in the recording that stay.
 const EXTENSIONS: [&str; 2] = ["sh", "exe"];
 
-/// Columns that hold Slurm's words and our own. What is on none of their lists becomes a code, which crates/correlate/tests/pseudonyms.rs tries.
+/// Columns that hold Slurm's words and our own. What is on none of their lists becomes a code,
+/// which crates/correlate/tests/pseudonyms.rs tries.
 const OF_WORDS: [&str; 11] = [
     "state",
     "change",
@@ -33,8 +35,9 @@ const OF_WORDS: [&str; 11] = [
     "target_kind",
 ];
 
-/// Words that are part of some name in the recording and also of a format, of Slurm or of flowmine: a job is called "array", "after" or "RUNNING".
-/// That no name hides among them is seen to by [`only_codes_where_names_were`].
+/// Words that are part of some name in the recording and also of a format, of Slurm or of flowmine:
+/// a job is called "array", "after" or "RUNNING". That no name hides among them is seen to by
+/// [`only_codes_where_names_were`].
 const BOTH: &str = "RUNNING after afterany afterburstbuffer aftercorr afternotok afterok and array cluster comment deadline dependency dir \
     flowmine held het http job lost name nodes not other partition signal singleton special start task time types work workflow xml";
 
@@ -180,7 +183,8 @@ impl Names {
     }
 }
 
-/// Where names were there are codes, marks, numbers and extensions, and the kinds of things that ids begin with.
+/// Where names were there are codes, marks, numbers and extensions, and the kinds of things that
+/// ids begin with.
 fn only_codes_where_names_were(file: &Path, notion: &str) {
     let kinds = ["job", "array", "workflow", "run", "user", "group", "account", "partition", "node", "dependency"];
     let mut seen = 0;

@@ -1,10 +1,14 @@
 //! process_mining as a program: what it reads from a log, and how long it takes to write one.
 //!
-//! `flowmine-peer dump FILE` prints the log as it stands in process_mining's memory, in the form that tests/support/dump.rs describes, one
-//! JSON array a line. `flowmine-peer exchange IN OUT` does the same and then writes the log to another file. `flowmine-peer convert IN OUT` reads one
-//! file, writes another and prints as JSON how long both took and the largest memory after each. `flowmine-peer graph FILE` reads a log, finds its directly-follows graph (of
-//! OCEL one for each type of objects) and prints as JSON how long each took and what the graph has. `flowmine-peer replay NET.pnml LOG.xes` (feature `replay`) prints the tokens of a replay.
-//! Formats go by extension: `.xes`, `.xes.gz`, `.json`, `.xml`, `.sqlite`. Never for files from elsewhere.
+//! `flowmine-peer dump FILE` prints the log as it stands in process_mining's memory, in the form
+//! that tests/support/dump.rs describes, one JSON array a line. `flowmine-peer exchange IN OUT`
+//! does the same and then writes the log to another file. `flowmine-peer convert IN OUT` reads one
+//! file, writes another and prints as JSON how long both took and the largest memory after each.
+//! `flowmine-peer graph FILE` reads a log, finds its directly-follows graph (of OCEL one for each
+//! type of objects) and prints as JSON how long each took and what the graph has.
+//! `flowmine-peer replay NET.pnml LOG.xes` (feature `replay`) prints the tokens of a replay.
+//! Formats go by extension: `.xes`, `.xes.gz`, `.json`, `.xml`, `.sqlite`. Never for files from
+//! elsewhere.
 
 mod dump;
 mod graph;
@@ -65,7 +69,8 @@ fn print(file: &Path, to: Option<&Path>) -> Outcome {
     Ok(out.flush()?)
 }
 
-/// `default_gz` compresses through the writer that `Exportable` offers; without it, through the faster one of the XES module.
+/// `default_gz` compresses through the writer that `Exportable` offers; without it, through the
+/// faster one of the XES module.
 fn convert(from: &Path, to: &Path, default_gz: bool) -> Outcome {
     if is_xes(from) != is_xes(to) {
         return Err("XES becomes XES, and OCEL becomes OCEL".into());

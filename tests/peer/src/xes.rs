@@ -1,4 +1,5 @@
-//! A log of cases as lines: extensions, classifiers, globals, attributes of the log, then each trace with its events.
+//! A log of cases as lines: extensions, classifiers, globals, attributes of the log, then each
+//! trace with its events.
 
 use std::io::{self, Write};
 
@@ -8,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::dump::{float, line, sorted, time};
 
-/// Prints the log: what stands before the traces sorted, traces and events with their attributes in their order.
+/// Prints the log: what stands before the traces sorted, traces and events with their attributes in
+/// their order.
 pub fn dump(log: &EventLog, out: &mut impl Write) -> io::Result<()> {
     let extensions = log.extensions.iter().flatten().map(|e| json!(["extension", e.name, e.prefix, e.uri]));
     let classifiers = log.classifiers.iter().flatten().map(|c| json!(["classifier", c.name, c.keys]));
@@ -38,7 +40,8 @@ fn attributes(attributes: &[Attribute]) -> Vec<Value> {
     attributes.iter().map(attribute).collect()
 }
 
-/// Key, type, value and children. A list's value is its items; a container's content are its children.
+/// Key, type, value and children. A list's value is its items; a container's content are its
+/// children.
 fn attribute(attribute: &Attribute) -> Value {
     let children = attribute.own_attributes.as_deref().unwrap_or_default();
     let (kind, value, children) = match &attribute.value {

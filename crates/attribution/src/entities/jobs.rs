@@ -6,7 +6,8 @@ use flowmine_schema::time::SECOND_NS;
 use flowmine_slurm::host_list;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Slurm's clock and a host's may differ by so much, and times of Slurm are whole seconds: used to tell apart attempts and ids that are used again.
+/// Slurm's clock and a host's may differ by so much, and times of Slurm are whole seconds: used to
+/// tell apart attempts and ids that are used again.
 const SLACK_NS: i64 = 5 * SECOND_NS;
 
 /// Of so many nodes a host list is looked at.
@@ -52,7 +53,8 @@ pub struct KnownJobs {
 }
 
 impl KnownJobs {
-    /// Takes an attempt, as Slurm tells of it. Those at the same job come in the order in which they were made.
+    /// Takes an attempt, as Slurm tells of it. Those at the same job come in the order in which
+    /// they were made.
     pub fn add(&mut self, mut job: KnownJob) {
         self.by_id.entry(job.job_id).or_default().push(self.all.len() as u32);
         if let Some(list) = &mut job.node_list {
@@ -66,8 +68,8 @@ impl KnownJobs {
         self.all.push(job);
     }
 
-    /// Whether a job ran on other nodes than this host, which Slurm calls a node. A machine can have another name there (`NodeHostname` of slurm.conf(5)):
-    /// then nothing is known.
+    /// Whether a job ran on other nodes than this host, which Slurm calls a node. A machine can
+    /// have another name there (`NodeHostname` of slurm.conf(5)): then nothing is known.
     pub fn ran_elsewhere(&self, job: &KnownJob, host: &str) -> bool {
         let host = short(host);
         let Some(list) = job.node_list.as_deref().filter(|_| self.nodes.contains(&host)) else { return false };
@@ -79,7 +81,8 @@ impl KnownJobs {
         &self.all[at as usize]
     }
 
-    /// The attempts that a raw id can mean: at that moment, and on that cluster when it is known. Nearly always one or none.
+    /// The attempts that a raw id can mean: at that moment, and on that cluster when it is known.
+    /// Nearly always one or none.
     pub fn find(&self, job_id: i64, cluster: Option<&str>, at_ns: Option<i64>) -> Vec<u32> {
         let Some(all) = self.by_id.get(&job_id) else { return Vec::new() };
         let of_cluster = |at: &&u32| cluster.is_none_or(|cluster| self.get(**at).cluster == cluster);

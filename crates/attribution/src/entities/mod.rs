@@ -1,4 +1,5 @@
-//! What is known by name before anything that was traced is looked at: tasks of engines and jobs of Slurm, and how they are found by what a process shows.
+//! What is known by name before anything that was traced is looked at: tasks of engines and jobs of
+//! Slurm, and how they are found by what a process shows.
 
 mod jobs;
 mod run;

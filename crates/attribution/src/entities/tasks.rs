@@ -1,7 +1,8 @@
 //! Attempts at tasks of workflow engines, each once, and how they are found.
 //!
-//! In goes the table `task_runs`. A log that was imported again after it had grown, before earlier rows were replaced, tells of its tasks twice: rows of the same attempt that do not
-//! contradict each other are one, and the one that tells more of its end holds.
+//! In goes the table `task_runs`. A log that was imported again after it had grown, before earlier
+//! rows were replaced, tells of its tasks twice: rows of the same attempt that do not contradict
+//! each other are one, and the one that tells more of its end holds.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use super::run::starts_jobs;
 use crate::AttributionError;
 use flowmine_schema::text::ids::escape;
 
-/// A time and how exact it is: the true moment is at most so far away; `None` is a bound that is not known.
+/// A time and how exact it is: the true moment is at most so far away; `None` is a bound that is
+/// not known.
 pub type Moment = (i64, Option<i64>);
 
 /// An attempt at a task.
@@ -63,9 +65,11 @@ pub struct Task {
     pub status: String,
     /// Its exit code.
     pub exit_code: Option<i64>,
-    /// The outputs that it declares, of an engine whose jobs are found by them; empty once they are in [`Tasks`].
+    /// The outputs that it declares, of an engine whose jobs are found by them; empty once they are
+    /// in [`Tasks`].
     pub(crate) outputs: Vec<String>,
-    /// The identifiers of the layers that `flowmine transform` put around it; empty once they are in [`Tasks`].
+    /// The identifiers of the layers that `flowmine transform` put around it; empty once they are
+    /// in [`Tasks`].
     pub(crate) layers: Vec<String>,
 }
 
@@ -75,7 +79,8 @@ impl Task {
         (&self.engine, &self.run_id, &self.run_name) == (&other.engine, &other.run_id, &other.run_name)
     }
 
-    /// Whether something at a moment can be part of it. Times that are not known, or whose precision is not known, exclude nothing.
+    /// Whether something at a moment can be part of it. Times that are not known, or whose
+    /// precision is not known, exclude nothing.
     pub fn covers(&self, ns: i64, slack_ns: i64) -> bool {
         let within = |moment: Option<Moment>| moment.and_then(|(at, precision)| Some((at, precision?.saturating_add(slack_ns))));
         let begun = within(self.submitted).or(within(self.started));
@@ -128,7 +133,8 @@ impl AsRef<Task> for Task {
     }
 }
 
-/// What was told of tasks that have the same key: rows that do not contradict each other are one attempt.
+/// What was told of tasks that have the same key: rows that do not contradict each other are one
+/// attempt.
 #[derive(Debug)]
 pub(crate) struct SameKey<T>(Vec<T>);
 
@@ -202,7 +208,8 @@ flowmine_schema::columns! {
 }
 
 impl Tasks {
-    /// Reads the table `task_runs`. Tasks whose earlier result was taken did not run, and are left out.
+    /// Reads the table `task_runs`. Tasks whose earlier result was taken did not run, and are left
+    /// out.
     ///
     /// # Errors
     /// When the dataset cannot be read.
@@ -300,7 +307,8 @@ impl Tasks {
         self.by_task_id.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Those of a run whose engine starts them as its own children that declare this output, as it stands there.
+    /// Those of a run whose engine starts them as its own children that declare this output, as it
+    /// stands there.
     pub fn of_run_with_output(&self, run: &str, output: &str) -> &[u32] {
         self.of_runs.get(run).and_then(|of_run| of_run.by_output.get(output)).map_or(&[], Vec::as_slice)
     }
@@ -310,7 +318,8 @@ impl Tasks {
         self.of_runs.get(run).and_then(|of_run| of_run.by_name.get(name)).map_or(&[], Vec::as_slice)
     }
 
-    /// Those around which `flowmine transform` put a layer with this identifier, or whose own it is.
+    /// Those around which `flowmine transform` put a layer with this identifier, or whose own it
+    /// is.
     pub fn with_layer(&self, id: &str) -> &[u32] {
         self.by_layer.get(id).map_or(&[], Vec::as_slice)
     }

@@ -59,6 +59,7 @@ pub struct Finding {
     pub strength: Strength,
     /// On what evidence.
     pub evidence: String,
-    /// Since when; a child that was forked before does not inherit it. `i64::MIN` when it holds for all of the process.
+    /// Since when; a child that was forked before does not inherit it. `i64::MIN` when it holds for
+    /// all of the process.
     pub from_ns: i64,
 }

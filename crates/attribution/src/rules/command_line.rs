@@ -1,7 +1,9 @@
-//! The last resort: a shell runs what an engine says that a task runs, at the time at which it ran, where it ran, and ends as it ended. When several tasks fit, all are said, which contradict
-//! each other.
+//! The last resort: a shell runs what an engine says that a task runs, at the time at which it ran,
+//! where it ran, and ends as it ended. When several tasks fit, all are said, which contradict each
+//! other.
 //!
-//! A shell may execute its last command in its own place: what it was before counts as well. Whether the process is below the engine that ran the task is looked at when it is decided
+//! A shell may execute its last command in its own place: what it was before counts as well.
+//! Whether the process is below the engine that ran the task is looked at when it is decided
 //! ([`super::engine::excludes`]).
 
 use super::claim::{Claim, Strength};
@@ -15,7 +17,8 @@ const SLACK_NS: i64 = 1_000_000_000;
 const SHORTEST: usize = 8;
 /// So many commands may stand before it.
 const BEFORE: usize = 8;
-/// Of so many tasks that fit it is said; two are enough to contradict each other, and some may be excluded later.
+/// Of so many tasks that fit it is said; two are enough to contradict each other, and some may be
+/// excluded later.
 const FITTING: usize = 64;
 
 /// The rule's name, as in the table `links`.
@@ -56,7 +59,8 @@ impl Rule for CommandLine {
     }
 }
 
-/// Whether a program began in a task's directory, or below it, as far as both are known. In another pid namespace a process sees other directories than its host.
+/// Whether a program began in a task's directory, or below it, as far as both are known. In another
+/// pid namespace a process sees other directories than its host.
 fn is_in(program: &Program, facts: &Facts, task: &Task) -> bool {
     let Some((told, seen)) = task.work_dir.as_deref().zip(program.work_dir.as_deref()) else { return true };
     let below = seen.strip_prefix(told.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));

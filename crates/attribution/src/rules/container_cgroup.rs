@@ -1,8 +1,11 @@
 //! A control group of a container runtime names the container, and of Kubernetes the pod.
 //!
-//! Kubernetes: `/kubepods/burstable/pod<uid>/<id>` or, with systemd, `/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid with _>.slice/cri-containerd-<id>.scope`;
-//! Docker: `/docker/<id>`, `docker-<id>.scope`; Podman: `libpod-<id>` and `libpod-<id>.scope`; CRI-O: `crio-<id>.scope`. An id has 64 hexadecimal digits. `libpod-conmon-…` is the
-//! monitor of a container, which is not in it. A pod below a user's own control groups is none: nobody but root makes those of Kubernetes.
+//! Kubernetes: `/kubepods/burstable/pod<uid>/<id>` or, with systemd,
+//! `/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid with _>.slice/cri-containerd-<id>.scope`;
+//! Docker: `/docker/<id>`, `docker-<id>.scope`; Podman: `libpod-<id>` and `libpod-<id>.scope`;
+//! CRI-O: `crio-<id>.scope`. An id has 64 hexadecimal digits. `libpod-conmon-…` is the monitor of a
+//! container, which is not in it. A pod below a user's own control groups is none: nobody but root
+//! makes those of Kubernetes.
 
 use super::claim::{Claim, Strength};
 use super::facts::Facts;

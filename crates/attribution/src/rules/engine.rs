@@ -1,16 +1,20 @@
 //! Which run a process belongs to, by the engine that it descends from, and which of its jobs.
 //!
-//! Snakemake starts the jobs of a run beside itself, as its own children: for a command `bash -c 'set -euo pipefail; COMMAND'`, for Python code and groups of jobs itself once more,
-//! `python -m snakemake … --target-jobs 'RULE:WILDCARDS'`, for a script its interpreter. Who opens a run's own log (`DIR/.snakemake/log/RUN.snakemake.log`) to write to it is the run's engine:
-//! below it are tasks of that run, and tasks of that run are below it ([`excludes`]). A child of the engine that makes a file that one job declares as its output is that job
-//! (`groups.rs`, rule [`OUTPUT`]).
+//! Snakemake starts the jobs of a run beside itself, as its own children: for a command
+//! `bash -c 'set -euo pipefail; COMMAND'`, for Python code and groups of jobs itself once more,
+//! `python -m snakemake … --target-jobs 'RULE:WILDCARDS'`, for a script its interpreter. Who opens
+//! a run's own log (`DIR/.snakemake/log/RUN.snakemake.log`) to write to it is the run's engine:
+//! below it are tasks of that run, and tasks of that run are below it ([`excludes`]). A child of
+//! the engine that makes a file that one job declares as its output is that job (`groups.rs`, rule
+//! [`OUTPUT`]).
 
 use super::claim::{Claim, Finding, Strength};
 use super::facts::{Facts, Program};
 use super::rule::{AddClaim, Rule};
 use crate::entities::{Entities, Run, SNAKEMAKE, Task, starts_jobs};
 
-/// The name of the rule by which a child of an engine is a job whose output it made, as in the table `links`.
+/// The name of the rule by which a child of an engine is a job whose output it made, as in the
+/// table `links`.
 pub const OUTPUT: &str = "declared-output";
 
 /// The name of the rule by which an engine that runs once more for one job is that job.
@@ -35,7 +39,8 @@ fn is_name(name: &str) -> bool {
     name.len() == form.len() && name.bytes().zip(form).all(|(byte, form)| if *form == b'0' { byte.is_ascii_digit() } else { byte == *form })
 }
 
-/// Whether an open makes the file, or what is in it: an input that is opened to be changed is none of that.
+/// Whether an open makes the file, or what is in it: an input that is opened to be changed is none
+/// of that.
 pub fn makes(flags: Option<i32>) -> bool {
     flags.is_some_and(|flags| flags & ACCESS == WRITE_ONLY || flags & ACCESS != 0 && flags & MAKES != 0)
 }
@@ -54,7 +59,8 @@ pub fn with_output<'e>(run: &Run, path: &str, entities: &'e Entities) -> &'e [u3
         .unwrap_or_default()
 }
 
-/// Whether a process may be a task: it began and ended while the task ran, and ended as the task did, as far as that is told.
+/// Whether a process may be a task: it began and ended while the task ran, and ended as the task
+/// did, as far as that is told.
 pub fn ran_as(task: &Task, facts: &Facts, slack_ns: i64) -> bool {
     let covers = |ns: Option<i64>| ns.is_none_or(|ns| task.covers(ns, slack_ns));
     let ended_so = facts.exit_code.is_none_or(|code| match task.exit_code {
@@ -69,8 +75,9 @@ pub fn is_above(task: &Task, facts: &Facts) -> bool {
     starts_jobs(&task.engine) && facts.engine.as_ref().is_some_and(|run| task.run_name.as_deref() == Some(&run.name))
 }
 
-/// Whether a guess cannot be true because of the engine: the process is below the engine of another run, or the engine of the task's run was seen on its host and is not above it.
-/// `above` is the nearest engine above the process, `seen` are all that were seen on its host.
+/// Whether a guess cannot be true because of the engine: the process is below the engine of another
+/// run, or the engine of the task's run was seen on its host and is not above it. `above` is the
+/// nearest engine above the process, `seen` are all that were seen on its host.
 pub fn excludes(finding: &Finding, above: Option<&Run>, seen: &[std::rc::Rc<Run>], entities: &Entities) -> bool {
     let Claim::Task(task) = finding.claim else { return false };
     let task = entities.tasks.get(task);

@@ -1,5 +1,7 @@
-//! Environment variables that a scheduler or an engine sets: Slurm's `SLURM_JOB_ID`, `SLURM_STEP_ID` and `SLURM_CLUSTER_NAME` (sbatch(1), srun(1)), Airflow's `AIRFLOW_CTX_…`,
-//! Nextflow's `NXF_TASK_WORKDIR`. Whoever starts a process can set them to anything, so that they count less than a control group.
+//! Environment variables that a scheduler or an engine sets: Slurm's `SLURM_JOB_ID`,
+//! `SLURM_STEP_ID` and `SLURM_CLUSTER_NAME` (sbatch(1), srun(1)), Airflow's `AIRFLOW_CTX_…`,
+//! Nextflow's `NXF_TASK_WORKDIR`. Whoever starts a process can set them to anything, so that they
+//! count less than a control group.
 
 use super::claim::{Claim, JobClaim, Strength};
 use super::facts::Facts;

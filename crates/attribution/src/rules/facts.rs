@@ -30,7 +30,8 @@ pub struct Facts {
     pub environment: Vec<(String, String)>,
     /// Its exit code; 128 and the number of the signal that ended it.
     pub exit_code: Option<i64>,
-    /// The programs that it was one after the other, the last one included: a shell may execute its last command in its own place. The first is its parent's when nothing is known of it.
+    /// The programs that it was one after the other, the last one included: a shell may execute its
+    /// last command in its own place. The first is its parent's when nothing is known of it.
     pub programs: Vec<Program>,
     /// The nearest engine above it that was seen.
     pub engine: Option<Rc<Run>>,
@@ -51,7 +52,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Whether the command line is known by its first word only: that is what a trace keeps of processes of others.
+    /// Whether the command line is known by its first word only: that is what a trace keeps of
+    /// processes of others.
     pub fn only_program(&self) -> bool {
         self.command_line_cut && self.command_line.as_ref().is_some_and(|words| words.len() == 1)
     }
@@ -79,7 +81,8 @@ impl Facts {
         }
     }
 
-    /// The program that it was at a moment; the first one when that was before it is known what it was.
+    /// The program that it was at a moment; the first one when that was before it is known what it
+    /// was.
     pub fn program_at(&self, ns: i64) -> Option<&Program> {
         let then = self.programs.iter().rev().find(|program| program.exec_ns.is_none_or(|since| since <= ns));
         then.or(self.programs.first())

@@ -1,14 +1,20 @@
 //! Who belongs to whom: rules, one file each.
 //!
-//! In goes what was observed of a process ([`Facts`]), a script that it opened ([`Script`]), or the job, pod and container that it is in ([`Place`]); out come findings: a process
-//! belongs to a task, a job, a pod, a container, a systemd unit. A finding says by which rule, how far that can be trusted, and on what evidence.
+//! In goes what was observed of a process ([`Facts`]), a script that it opened ([`Script`]), or the
+//! job, pod and container that it is in ([`Place`]); out come findings: a process belongs to a
+//! task, a job, a pod, a container, a systemd unit. A finding says by which rule, how far that can
+//! be trusted, and on what evidence.
 //!
-//! Rules do not know each other. [`decide`] chooses between what they find: the strongest holds; of equally strong ones that name tasks of different runs (an engine that runs in a
-//! task of another engine) the first in the order of [`ALL`]; equally strong ones that name different tasks of one run decide nothing. Whoever wins, what contradicts it is told.
+//! Rules do not know each other. [`decide`] chooses between what they find: the strongest holds; of
+//! equally strong ones that name tasks of different runs (an engine that runs in a task of another
+//! engine) the first in the order of [`ALL`]; equally strong ones that name different tasks of one
+//! run decide nothing. Whoever wins, what contradicts it is told.
 //!
-//! Before that what cannot be true is left out ([`plausible`]): much of what rules look at is in the hands of whoever starts a process.
+//! Before that what cannot be true is left out ([`plausible`]): much of what rules look at is in
+//! the hands of whoever starts a process.
 //!
-//! A process for which nothing is found inherits from its parent ([`process_tree`]). A new rule is a new file with an implementation of [`Rule`] and one line in [`ALL`].
+//! A process for which nothing is found inherits from its parent ([`process_tree`]). A new rule is
+//! a new file with an implementation of [`Rule`] and one line in [`ALL`].
 
 mod claim;
 mod command_line;
@@ -91,7 +97,8 @@ pub struct Decision<'f> {
     pub against: Vec<&'f Finding>,
 }
 
-/// Chooses between findings that all claim the same kind of thing, in the order of the rules. `exclude` says of two claims whether they cannot both be true.
+/// Chooses between findings that all claim the same kind of thing, in the order of the rules.
+/// `exclude` says of two claims whether they cannot both be true.
 pub fn decide<'f>(findings: &[&'f Finding], exclude: impl Fn(&Finding, &Finding) -> bool) -> Decision<'f> {
     let Some(strongest) = findings.iter().map(|finding| finding.strength).max() else { return Decision::default() };
     let mut best = findings.iter().copied().filter(|finding| finding.strength == strongest);

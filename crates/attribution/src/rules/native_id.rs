@@ -1,7 +1,8 @@
 //! An engine says as what its task ran: a Slurm job, a process, a pod, a container.
 //!
-//! Where an engine writes a number and not what it is (Makeflow), it is tried as both, a job and a process. Process numbers are used again: the process must have started while the
-//! task ran, on its host where that is told. A job, pod or container that several tasks ran in tells nothing.
+//! Where an engine writes a number and not what it is (Makeflow), it is tried as both, a job and a
+//! process. Process numbers are used again: the process must have started while the task ran, on
+//! its host where that is told. A job, pod or container that several tasks ran in tells nothing.
 
 use super::claim::{Claim, Strength};
 use super::facts::{Facts, Place};
@@ -72,7 +73,8 @@ fn kind(task: &Task, kind: &str) -> bool {
     task.native_kind.as_deref().is_none_or(|told| told == kind)
 }
 
-/// The only task that fits; a task that `flowmine transform` wrapped before that of the engine which started its layers.
+/// The only task that fits; a task that `flowmine transform` wrapped before that of the engine
+/// which started its layers.
 fn one(entities: &Entities, candidates: &[u32], facts: &Facts, fits: impl Fn(&Task) -> bool) -> Option<u32> {
     let wrapped = |task: &Task| task.engine == "transform";
     only(entities, candidates, facts, |task| wrapped(task) && fits(task))

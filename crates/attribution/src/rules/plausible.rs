@@ -1,15 +1,18 @@
 //! Whether a finding can be true, as far as Slurm says whose job it was and where it ran.
 //!
-//! In goes what a rule found of a process; out comes why it cannot be so. Whoever starts a process chooses its environment, its command line and the names of its files; only control groups
-//! that root made (`slurm_cgroup`) and numbers that an engine tells are not in his hands. So a claim of those other rules has to fit the job's user, and every claim the nodes on which the
-//! job ran, where Slurm calls that host a node. What is not known contradicts nothing.
+//! In goes what a rule found of a process; out comes why it cannot be so. Whoever starts a process
+//! chooses its environment, its command line and the names of its files; only control groups that
+//! root made (`slurm_cgroup`) and numbers that an engine tells are not in his hands. So a claim of
+//! those other rules has to fit the job's user, and every claim the nodes on which the job ran,
+//! where Slurm calls that host a node. What is not known contradicts nothing.
 
 use super::claim::{Claim, Finding};
 use super::facts::Facts;
 use super::{native_id, slurm_cgroup};
 use crate::entities::{Entities, KnownJob};
 
-/// Why a finding cannot be true. `user` is the name of the process's user, or of the nearest ancestor's that has one (a user namespace has ids without names).
+/// Why a finding cannot be true. `user` is the name of the process's user, or of the nearest
+/// ancestor's that has one (a user namespace has ids without names).
 pub fn refuted(finding: &Finding, facts: &Facts, user: Option<&str>, entities: &Entities) -> Option<String> {
     let is_forgeable = !matches!(finding.rule, slurm_cgroup::NAME | native_id::NAME);
     match &finding.claim {

@@ -1,8 +1,10 @@
 //! A control group of Slurm's names its job and step.
 //!
-//! v1: `/slurm/uid_1000/job_7/step_0/task_0` (`/slurm_NODE/…` with several slurmd on a machine); v2: `/system.slice/slurmstepd.scope/job_7/step_batch/user/task_0`
-//! (cgroup.conf(5), slurm's cgroup_v2 documentation). Steps are numbers, `batch`, `extern`, `interactive`. Only groups that are called exactly so count, in which Slurm's own stands first and
-//! not below those that systemd hands to a user (`user.slice`), who can make any in them.
+//! v1: `/slurm/uid_1000/job_7/step_0/task_0` (`/slurm_NODE/…` with several slurmd on a machine);
+//! v2: `/system.slice/slurmstepd.scope/job_7/step_batch/user/task_0` (cgroup.conf(5), slurm's
+//! cgroup_v2 documentation). Steps are numbers, `batch`, `extern`, `interactive`. Only groups that
+//! are called exactly so count, in which Slurm's own stands first and not below those that systemd
+//! hands to a user (`user.slice`), who can make any in them.
 
 use super::claim::{Claim, JobClaim, Strength};
 use super::facts::Facts;
@@ -53,7 +55,8 @@ pub(super) fn read(path: &str) -> Option<JobClaim> {
     Some(JobClaim { id, cluster: None, step })
 }
 
-/// Whether a control group is one that systemd hands to a user, who can make others in it (systemd's documentation on control group delegation).
+/// Whether a control group is one that systemd hands to a user, who can make others in it
+/// (systemd's documentation on control group delegation).
 pub(super) fn is_of_user(step: &str) -> bool {
     step == "user.slice" || step.starts_with("user@") || step.starts_with("user-")
 }

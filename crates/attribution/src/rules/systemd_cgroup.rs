@@ -1,5 +1,6 @@
-//! A control group of systemd's names the scope or service: `/user.slice/user-1000.slice/session-4.scope` (systemd.scope(5), systemd.service(5)). The innermost one counts; those of
-//! containers and of Slurm's jobs are what their own rules say.
+//! A control group of systemd's names the scope or service:
+//! `/user.slice/user-1000.slice/session-4.scope` (systemd.scope(5), systemd.service(5)). The
+//! innermost one counts; those of containers and of Slurm's jobs are what their own rules say.
 
 use super::claim::{Claim, Strength};
 use super::facts::Facts;

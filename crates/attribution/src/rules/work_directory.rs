@@ -1,11 +1,15 @@
 //! A script that belongs to one task or job, and the shell that runs it.
 //!
-//! The monitoring paper's rule for Nextflow: who opens the `.command.run` or `.command.sh` of a task's work directory belongs to the task (section V-B). Whoever only looks at such a
-//! file does not: the process has to be a shell with the file on its command line, as far as that is known, and it has to run while the task ran. The same idea holds for Slurm's job
-//! script (`…/job00007/slurm_script`), for the wrappers of Makeflow (`task_3_…`) and the job scripts of Snakemake before version 8 (`snakejob.RULE.3.sh`) and for the layers of `flowmine
-//! transform` (`t_ID.sh`).
+//! The monitoring paper's rule for Nextflow: who opens the `.command.run` or `.command.sh` of a
+//! task's work directory belongs to the task (section V-B). Whoever only looks at such a file does
+//! not: the process has to be a shell with the file on its command line, as far as that is known,
+//! and it has to run while the task ran. The same idea holds for Slurm's job script
+//! (`…/job00007/slurm_script`), for the wrappers of Makeflow (`task_3_…`) and the job scripts of
+//! Snakemake before version 8 (`snakejob.RULE.3.sh`) and for the layers of `flowmine transform`
+//! (`t_ID.sh`).
 //!
-//! What is said of a process that is in a container holds for all of the container (`groups.rs`), otherwise for its descendants ([`super::process_tree`]).
+//! What is said of a process that is in a container holds for all of the container (`groups.rs`),
+//! otherwise for its descendants ([`super::process_tree`]).
 
 use super::claim::{Claim, JobClaim, Strength};
 use super::facts::{Facts, Program, Script};
@@ -109,7 +113,8 @@ pub(super) fn is_script(path: &str) -> bool {
 
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "zsh", "busybox"];
 
-/// Whether a program runs a script, as far as its command line is known: a shell with the script's name, or the script itself.
+/// Whether a program runs a script, as far as its command line is known: a shell with the script's
+/// name, or the script itself.
 fn runs(known: Option<&Program>, name: &str) -> bool {
     let Some((known, [program, arguments @ ..])) = known.and_then(|known| Some((known, known.command_line.as_deref()?))) else {
         return true;

@@ -55,7 +55,8 @@ fn what_a_shell_was_before_it_became_its_last_command_counts() {
     assert_eq!((&*told.links[0].rule, &*told.links[0].strength), ("command-line", "guessed"));
 }
 
-/// Of two runs of one Snakefile the log of one is there: what the other did is nobody's, whoever ran it, wherever.
+/// Of two runs of one Snakefile the log of one is there: what the other did is nobody's, whoever
+/// ran it, wherever.
 #[test]
 fn the_bytes_of_another_run_are_not_this_ones() {
     let mut world = World::default();
@@ -148,7 +149,8 @@ fn a_guess_that_fits_several_tasks_is_a_contradiction() {
     );
 }
 
-/// A script, Python code, a helper of Snakemake: what they make tells which job they are, also of a process that ended long before.
+/// A script, Python code, a helper of Snakemake: what they make tells which job they are, also of a
+/// process that ended long before.
 #[test]
 fn a_child_of_an_engine_is_the_job_whose_output_it_makes() {
     let mut world = World::default();
@@ -260,7 +262,8 @@ fn wrapped(world: &mut World, id: &str, span: (i64, i64), change: impl FnOnce(&m
     });
 }
 
-/// The tracer's own task is called after the layer that it ran around: what it saw is the attempt's that ran at that time.
+/// The tracer's own task is called after the layer that it ran around: what it saw is the attempt's
+/// that ran at that time.
 #[test]
 fn a_monitor_says_whose_layer_it_runs() {
     let mut world = World::default();

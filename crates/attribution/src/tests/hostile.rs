@@ -1,4 +1,5 @@
-//! Rows that no tracer writes: every column is anything, out of few values so that they collide. Nothing panics, no byte is lost or doubled, and the same rows give the same tables.
+//! Rows that no tracer writes: every column is anything, out of few values so that they collide.
+//! Nothing panics, no byte is lost or doubled, and the same rows give the same tables.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -359,7 +360,8 @@ proptest! {
     }
 }
 
-/// A library that thousands of programs read is thousands of steps; what is known of the file stays small.
+/// A library that thousands of programs read is thousands of steps; what is known of the file stays
+/// small.
 #[test]
 fn a_file_that_many_processes_read_one_after_the_other() {
     let mut world = World::default();

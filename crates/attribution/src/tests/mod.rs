@@ -202,7 +202,8 @@ impl Derived {
     }
 }
 
-/// Writes what follows from a dataset's traces and tasks, and these jobs, in the place of what was derived before.
+/// Writes what follows from a dataset's traces and tasks, and these jobs, in the place of what was
+/// derived before.
 fn attributed(dataset: &Dataset, jobs: &[KnownJob]) {
     let mut known = KnownJobs::default();
     jobs.iter().cloned().for_each(|job| known.add(job));

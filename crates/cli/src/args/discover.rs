@@ -10,7 +10,8 @@ use super::shared::{FilterArgs, SourceArgs, TimestampArg, duration, time};
 /// Models that can be discovered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Model {
-    /// Directly-follows graph: which activity follows which, how often, how long it waited, how many bytes went along.
+    /// Directly-follows graph: which activity follows which, how often, how long it waited, how
+    /// many bytes went along.
     Dfg,
     /// The same for each type of objects of an object-centric log, in one graph.
     Ocdfg,
@@ -36,26 +37,33 @@ pub enum Model {
     Declare,
     /// What costs most time, in one ranked list with evidence and advice.
     Bottlenecks,
-    /// Tables of activities and cases: times, failures, retries, memory and CPUs asked for and used.
+    /// Tables of activities and cases: times, failures, retries, memory and CPUs asked for and
+    /// used.
     Summary,
-    /// One run: who gives data to whom, with files, bytes and rates, and what the run waited for. Where nothing was traced, or of several runs: which
-    /// tasks wait for which, by logical task, as workflow engines declare it.
+    /// One run: who gives data to whom, with files, bytes and rates, and what the run waited for.
+    /// Where nothing was traced, or of several runs: which tasks wait for which, by logical task,
+    /// as workflow engines declare it.
     Dag,
-    /// What a run waited for: its critical path and what it is made of, slack, and what would be gained if a part were faster.
+    /// What a run waited for: its critical path and what it is made of, slack, and what would be
+    /// gained if a part were faster.
     CriticalPath,
-    /// Whether a run's tasks did what was declared: missing and needless dependencies, files that are not declared or that nobody read.
+    /// Whether a run's tasks did what was declared: missing and needless dependencies, files that
+    /// are not declared or that nobody read.
     Check,
     /// A run as a workflow that can be run again, for Makeflow, Snakemake or Slurm.
     Spec,
     /// What ran where and when, in lanes of hosts, and how much at once.
     Gantt,
-    /// Two runs, datasets, logs or periods beside each other: what appeared, vanished, took longer, moved more bytes, and which differences chance explains.
+    /// Two runs, datasets, logs or periods beside each other: what appeared, vanished, took longer,
+    /// moved more bytes, and which differences chance explains.
     Compare,
     /// Which process forked which, with times and bytes; equal sub-trees are one.
     ProcessTree,
-    /// How files are read and written: calls and their latencies, sizes, patterns, who uses which file, bytes over time, and what is noteworthy.
+    /// How files are read and written: calls and their latencies, sizes, patterns, who uses which
+    /// file, bytes over time, and what is noteworthy.
     Profile,
-    /// How much of a task's time lies between its first and last access to a file, for each task and file.
+    /// How much of a task's time lies between its first and last access to a file, for each task
+    /// and file.
     AccessShare,
     /// The reads and writes of one file (--file): offset over time, and by which task.
     Accesses,
@@ -80,7 +88,8 @@ pub enum ModelFormat {
     Gml,
     /// Graphs for Cytoscape.
     Cytoscape,
-    /// For a terminal: of bottlenecks, summary, tree, declare, critical-path, check, compare, process-tree, dag, profile.
+    /// For a terminal: of bottlenecks, summary, tree, declare, critical-path, check, compare,
+    /// process-tree, dag, profile.
     Text,
     /// A trace for Perfetto's page or chrome://tracing: of gantt, process-tree, critical-path.
     Perfetto,
@@ -112,7 +121,8 @@ pub enum EventsArg {
     Ends,
 }
 
-/// Which statistic of times a picture shows; all of them stand in the other formats and in a picture's tooltips.
+/// Which statistic of times a picture shows; all of them stand in the other formats and in a
+/// picture's tooltips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
 pub enum StatisticArg {
     /// The median.
@@ -147,7 +157,8 @@ pub enum ShowArg {
 pub enum FoldArg {
     /// Never.
     Never,
-    /// When they have the same name and the same around them (processes: what they forked), equally often.
+    /// When they have the same name and the same around them (processes: what they forked), equally
+    /// often.
     Equal,
     /// When they have the same name and the same around them, however often.
     Alike,
@@ -251,46 +262,56 @@ pub struct Discover {
     /// The model.
     #[arg(long, value_enum, default_value = "dfg")]
     pub model: Model,
-    /// The format. When not given that of the output file's extension, else a picture, text for models that are lists, pnml and bpmn for those
-    /// models.
+    /// The format. When not given that of the output file's extension, else a picture, text for
+    /// models that are lists, pnml and bpmn for those models.
     #[arg(long, value_enum)]
     pub format: Option<ModelFormat>,
-    /// A run of a workflow engine: its name, its id, or both as they are listed when there are several. dag, critical-path, check and spec are made of
-    /// one run; of others it chooses the tasks.
+    /// A run of a workflow engine: its name, its id, or both as they are listed when there are
+    /// several. dag, critical-path, check and spec are made of one run; of others it chooses the
+    /// tasks.
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
-    /// How nodes become one, for process-tree and dag. When not given the strictest that leaves few enough to look at.
+    /// How nodes become one, for process-tree and dag. When not given the strictest that leaves few
+    /// enough to look at.
     #[arg(long, value_enum)]
     pub fold: Option<FoldArg>,
-    /// What tasks and processes are put together by, for dag and profile. When not given: in dag each task, folded; in profile the activity.
+    /// What tasks and processes are put together by, for dag and profile. When not given: in dag
+    /// each task, folded; in profile the activity.
     #[arg(long, value_enum)]
     pub by: Option<ByArg>,
-    /// What files are put together by, for dag. When not given: each by itself, folded; in pictures and text without files where there is no room for them.
+    /// What files are put together by, for dag. When not given: each by itself, folded; in pictures
+    /// and text without files where there is no room for them.
     #[arg(long, value_enum)]
     pub files: Option<FilesArg>,
-    /// With files of the system (in /usr, /lib, /etc and the like) that nobody of the run wrote, for dag.
+    /// With files of the system (in /usr, /lib, /etc and the like) that nobody of the run wrote,
+    /// for dag.
     #[arg(long)]
     pub system_files: bool,
-    /// Only processes with this number and what they forked, for process-tree (which also has what they descend from), dag and profile; may be given more
-    /// than once.
+    /// Only processes with this number and what they forked, for process-tree (which also has what
+    /// they descend from), dag and profile; may be given more than once.
     #[arg(long, value_name = "PID")]
     pub pid: Vec<i32>,
     /// Only this job, or its processes, likewise; may be given more than once.
     #[arg(long, value_name = "JOB")]
     pub job: Vec<String>,
-    /// The attribute that has a lane of its own in a Gantt chart. When not given: of tasks the host, of jobs the nodes, of logs of others the resource.
+    /// The attribute that has a lane of its own in a Gantt chart. When not given: of tasks the
+    /// host, of jobs the nodes, of logs of others the resource.
     #[arg(long, value_name = "KEY")]
     pub lanes: Option<String>,
     /// By what each part of a run is divided to say what would be gained, for critical-path.
     #[arg(long, value_name = "FACTOR", default_value_t = 2.0)]
     pub faster: f64,
-    /// The file of --model accesses: its path as task_io.path has it, or an id from the list that is shown when several files had that path. Of --model profile: only
-    /// operations on files with this path, in which * stands for any text.
+    /// The file of --model accesses: its path as task_io.path has it, or an id from the list that
+    /// is shown when several files had that path. Of --model profile: only operations on files with
+    /// this path, in which * stands for any text.
     #[arg(long, value_name = "PATH")]
     pub file: Option<String>,
-    /// What a case is: dependency (when not given), account-group, data-flow (jobs of which one read what another wrote, as traced; needs `flowmine correlate`), task-run (the tasks of a workflow engine's run; when not given and there are no jobs), task-session (of a run and of
-    /// those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or object:TYPE for the objects of
-    /// a type. The cases of an XES file are its traces when not given.
+    /// What a case is: dependency (when not given), account-group, data-flow (jobs of which one
+    /// read what another wrote, as traced; needs `flowmine correlate`), task-run (the tasks of a
+    /// workflow engine's run; when not given and there are no jobs), task-session (of a run and of
+    /// those that resume it), task-tag (with one tag, in nf-core's pipelines of one sample), or
+    /// object:TYPE for the objects of a type. The cases of an XES file are its traces when not
+    /// given.
     #[arg(long, value_name = "NAME")]
     pub case_notion: Option<String>,
     /// Types of objects of --model ocdfg, separated by commas; all when not given.
@@ -299,15 +320,17 @@ pub struct Discover {
     /// Of what the model is made.
     #[arg(long, value_enum, default_value_t)]
     pub events: EventsArg,
-    /// What an activity is: an attribute of events, several joined by plus signs (concept:name+lifecycle:transition), or a classifier that the log
-    /// declares. For jobs also `command` (when not given) and `command-state`.
+    /// What an activity is: an attribute of events, several joined by plus signs
+    /// (concept:name+lifecycle:transition), or a classifier that the log declares. For jobs also
+    /// `command` (when not given) and `command-state`.
     #[arg(long, value_name = "KEY[+KEY]")]
     pub activity: Option<String>,
-    /// How rare an edge must be beside the most frequent one out of the same activity to be noise, 0 to 1, for tree, petri and bpmn. 0 keeps every
-    /// trace possible.
+    /// How rare an edge must be beside the most frequent one out of the same activity to be noise,
+    /// 0 to 1, for tree, petri and bpmn. 0 keeps every trace possible.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub noise: f64,
-    /// The activities of --model performance-spectrum, in their order; those of the most frequent variant when not given.
+    /// The activities of --model performance-spectrum, in their order; those of the most frequent
+    /// variant when not given.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub segments: Vec<String>,
     /// So many standard deviations from the mean are still usual, for temporal-profile.
@@ -319,11 +342,13 @@ pub struct Discover {
     /// Draw each case from its own beginning, for dotted-chart.
     #[arg(long)]
     pub relative: bool,
-    /// Two instances are of one batch if the second starts no later than this after the first ended (900s, 15m), for batches.
+    /// Two instances are of one batch if the second starts no later than this after the first ended
+    /// (900s, 15m), for batches.
     #[arg(long, value_name = "TIME", default_value = "15m", value_parser = duration)]
     pub batch_gap: std::time::Duration,
-    /// Which table goes into CSV: of summary and temporal-profile activities or cases, pairs or deviations; of dag nodes (when not given) or edges; of
-    /// profile operations (when not given) or one of those that are named so.
+    /// Which table goes into CSV: of summary and temporal-profile activities or cases, pairs or
+    /// deviations; of dag nodes (when not given) or edges; of profile operations (when not given)
+    /// or one of those that are named so.
     #[arg(long, value_enum, default_value_t)]
     pub table: TableArg,
     /// Which moment of an observed interval is an event's time.
@@ -378,8 +403,8 @@ pub struct PictureArgs {
     /// How many pixels of a PNG are one of the SVG.
     #[arg(long, value_name = "N", default_value_t = 2.0)]
     pub scale: f32,
-    /// Show the most frequent lines until they stand for this percentage of all steps. When not given: all lines of a small graph; of a larger one 80, and about
-    /// fifty lines at most.
+    /// Show the most frequent lines until they stand for this percentage of all steps. When not
+    /// given: all lines of a small graph; of a larger one 80, and about fifty lines at most.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub coverage: Option<f64>,
     /// Leave out activities and lines that occur less often.
@@ -411,7 +436,8 @@ pub struct OtherArgs {
     pub with_to: Option<i64>,
 }
 
-/// Which columns of a table (CSV, Parquet) are what. Without these the names of PM4Py, bupaR and flowmine are looked for.
+/// Which columns of a table (CSV, Parquet) are what. Without these the names of PM4Py, bupaR and
+/// flowmine are looked for.
 #[derive(Debug, Args, Clone, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Columns of tables")]
 pub struct ColumnArgs {
@@ -464,7 +490,8 @@ pub struct PartArgs {
     /// Only the case with this name; may be given more than once.
     #[arg(long, value_name = "NAME")]
     pub case: Vec<String>,
-    /// Only cases in which the second activity comes right after the first: `align=>merge`; may be given more than once.
+    /// Only cases in which the second activity comes right after the first: `align=>merge`; may be
+    /// given more than once.
     #[arg(long, value_name = "A=>B", value_parser = path)]
     pub path: Vec<(String, String)>,
     /// Only cases of the N most frequent variants.
@@ -473,10 +500,12 @@ pub struct PartArgs {
     /// Only cases of the most frequent variants that together cover this percentage of cases.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub variant_coverage: Option<f64>,
-    /// Only events, tasks or jobs with this value of an attribute; of several values of one attribute any.
+    /// Only events, tasks or jobs with this value of an attribute; of several values of one
+    /// attribute any.
     #[arg(long = "where", value_name = "KEY=VALUE", value_parser = key_value)]
     pub instances_where: Vec<(String, String)>,
-    /// Only cases that have this value of an attribute, or an event that has it. Attributes of traces have `case:` before their key.
+    /// Only cases that have this value of an attribute, or an event that has it. Attributes of
+    /// traces have `case:` before their key.
     #[arg(long = "cases-where", value_name = "KEY=VALUE", value_parser = key_value)]
     pub cases_where: Vec<(String, String)>,
 }

@@ -15,13 +15,16 @@ pub struct Predict {
     /// The model, a JSON or TOML file (by its ending; others are JSON).
     #[arg(value_name = "MODEL", required_unless_present = "dataset", conflicts_with = "dataset")]
     pub model: Option<PathBuf>,
-    /// Fit the model to the runs of this dataset, traced and correlated; may be given several times.
+    /// Fit the model to the runs of this dataset, traced and correlated; may be given several
+    /// times.
     #[arg(long, value_name = "DIR", help_heading = "Models from traces")]
     pub dataset: Vec<PathBuf>,
-    /// The run that is predicted: its name, its id, or the directory of its dataset. Needed when there are several.
+    /// The run that is predicted: its name, its id, or the directory of its dataset. Needed when
+    /// there are several.
     #[arg(long, value_name = "RUN", requires = "dataset", help_heading = "Models from traces")]
     pub run: Option<String>,
-    /// Learn from the other runs only; of the predicted one take its tasks, who reads from whom, and the bytes that were there before.
+    /// Learn from the other runs only; of the predicted one take its tasks, who reads from whom,
+    /// and the bytes that were there before.
     #[arg(long, requires = "run", help_heading = "Models from traces")]
     pub held_out: bool,
     /// When tasks start: with the delays that were observed, or as soon as what they read is there.
@@ -33,7 +36,8 @@ pub struct Predict {
     /// As if so many times as much were read of what was there before the run.
     #[arg(long, value_name = "TIMES", default_value_t = 1.0, requires = "dataset", help_heading = "Models from traces")]
     pub inputs_times: f64,
-    /// What these tasks wait for elsewhere (neither processor nor files: the network) is one thing that they share, of which each had all when it was traced.
+    /// What these tasks wait for elsewhere (neither processor nor files: the network) is one thing
+    /// that they share, of which each had all when it was traced.
     #[arg(long, value_name = "NAME=TASK,TASK…", requires = "dataset", help_heading = "Models from traces")]
     pub share: Vec<String>,
     /// Write the model to a file, to be edited and predicted again: TOML by its ending, else JSON.
@@ -45,29 +49,36 @@ pub struct Predict {
     /// The file to write; standard output without.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Also tell how much each process uses of what it is given of each resource, and what of each data input waits: in pictures below each process (of one
-    /// process always), in CSV a row for each of them. JSON has it always.
+    /// Also tell how much each process uses of what it is given of each resource, and what of each
+    /// data input waits: in pictures below each process (of one process always), in CSV a row for
+    /// each of them. JSON has it always.
     #[arg(long)]
     pub details: bool,
-    /// Say for each thing that limits how much earlier all would finish with this many times as much of it.
+    /// Say for each thing that limits how much earlier all would finish with this many times as
+    /// much of it.
     #[arg(long, value_name = "TIMES", help_heading = "What if")]
     pub widen: Option<f64>,
     /// Say the same as if there were no limit.
     #[arg(long, conflicts_with = "widen", help_heading = "What if")]
     pub unlimited: bool,
-    /// With --widen: say it for the so many longest times in which one thing limits a process, each alone.
+    /// With --widen: say it for the so many longest times in which one thing limits a process, each
+    /// alone.
     #[arg(long, value_name = "NUMBER", requires = "widen", help_heading = "What if")]
     pub segments: Option<usize>,
-    /// Predict with a number of the model swept over a range, set (=) or multiplied (*): `shared[link].part[download]=0.5..0.99/600`.
+    /// Predict with a number of the model swept over a range, set (=) or multiplied (*):
+    /// `shared[link].part[download]=0.5..0.99/600`.
     #[arg(long, value_name = "PATH=LOW..HIGH/POINTS", help_heading = "What if")]
     pub sweep: Option<String>,
-    /// With --sweep and a picture: draw what was measured too, a CSV file with a value and seconds in each line.
+    /// With --sweep and a picture: draw what was measured too, a CSV file with a value and seconds
+    /// in each line.
     #[arg(long, value_name = "FILE", requires = "sweep", help_heading = "What if")]
     pub measured: Option<PathBuf>,
-    /// Say by how much the finish changes when any capacity, allocation, requirement or input is one per cent more.
+    /// Say by how much the finish changes when any capacity, allocation, requirement or input is
+    /// one per cent more.
     #[arg(long, help_heading = "What if")]
     pub sensitivity: bool,
-    /// Draw a number of the model at random: as likely in all of a range (`PATH*0.9..1.1`), or normal around a mean (`PATH*1+-0.05`); may be given several times.
+    /// Draw a number of the model at random: as likely in all of a range (`PATH*0.9..1.1`), or
+    /// normal around a mean (`PATH*1+-0.05`); may be given several times.
     #[arg(long, value_name = "PATH=LOW..HIGH", help_heading = "What if")]
     pub vary: Vec<String>,
     /// How many times it is drawn.

@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 /// Who may read what is written.
 #[derive(Debug, Args)]
 pub struct Kept {
-    /// Make the dataset for its owner alone (modes 0700 and 0600, whatever the umask lets); a dataset that is so stays so without this.
+    /// Make the dataset for its owner alone (modes 0700 and 0600, whatever the umask lets); a
+    /// dataset that is so stays so without this.
     #[arg(long)]
     pub private: bool,
     /// As whom it is written.
@@ -19,8 +20,8 @@ pub struct Kept {
 /// As whom a dataset is written.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct AsOwner {
-    /// For root: write into a dataset that belongs to another user, as that user. Without it root refuses, since whoever owns a directory can put anything into
-    /// the way of who writes there.
+    /// For root: write into a dataset that belongs to another user, as that user. Without it root
+    /// refuses, since whoever owns a directory can put anything into the way of who writes there.
     #[arg(long)]
     pub as_owner: bool,
 }
@@ -32,8 +33,8 @@ pub struct SourceArgs {
     /// The dataset.
     #[arg(long, value_name = "DIR")]
     pub dataset: Option<PathBuf>,
-    /// A log file instead of a dataset: XES, OCEL; with --dataset the name of a log that was imported into it. `discover` also takes tables (CSV,
-    /// Parquet), and `-` for standard input.
+    /// A log file instead of a dataset: XES, OCEL; with --dataset the name of a log that was
+    /// imported into it. `discover` also takes tables (CSV, Parquet), and `-` for standard input.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
 }
@@ -48,7 +49,8 @@ pub struct FilterArgs {
     /// Only jobs of this user; may be given more than once.
     #[arg(long, value_name = "NAME")]
     pub user: Vec<String>,
-    /// Only events at or after this time: 2026-11-20, 2026-11-20T13:00 (UTC), with a zone, today, yesterday (UTC), or 2h, 3d (before now).
+    /// Only events at or after this time: 2026-11-20, 2026-11-20T13:00 (UTC), with a zone, today,
+    /// yesterday (UTC), or 2h, 3d (before now).
     #[arg(long, visible_alias = "since", value_name = "TIME", value_parser = time)]
     pub from: Option<i64>,
     /// Only events before this time.

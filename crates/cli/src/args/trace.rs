@@ -22,14 +22,17 @@ pub struct Trace {
     /// The dataset; made when it does not exist, for its owner alone.
     #[arg(long, value_name = "DIR", required_unless_present = "join")]
     pub dataset: Option<PathBuf>,
-    /// Trace commands that ask for it at this socket (--join), with what they start, until a signal ends it. The programs of eBPF are loaded once, so that a command costs a few milliseconds. Only the
-    /// socket's owner may join, until its mode is changed.
+    /// Trace commands that ask for it at this socket (--join), with what they start, until a signal
+    /// ends it. The programs of eBPF are loaded once, so that a command costs a few milliseconds.
+    /// Only the socket's owner may join, until its mode is changed.
     #[arg(long, value_name = "SOCKET", conflicts_with_all = ["command", "pid"])]
     pub serve: Option<PathBuf>,
-    /// Have the command traced by the tracer that listens at this socket (--serve), into its dataset and with its options.
+    /// Have the command traced by the tracer that listens at this socket (--serve), into its
+    /// dataset and with its options.
     #[arg(long, value_name = "SOCKET", requires = "command", conflicts_with_all = ["dataset", "shared", "as_owner", "backend", "detail", "hooks", "host", "environ", "command_lines", "ring", "flush", "duration", "cgroup", "pid", "user", "group", "file_system", "not_file_system", "op", "directory", "not_directory"])]
     pub join: Option<PathBuf>,
-    /// Make the dataset as the umask says, so that others may read it: paths and command lines of everybody who was traced.
+    /// Make the dataset as the umask says, so that others may read it: paths and command lines of
+    /// everybody who was traced.
     #[arg(long)]
     pub shared: bool,
     /// As whom it is written.
@@ -38,7 +41,8 @@ pub struct Trace {
     /// The backend.
     #[arg(long, value_enum, default_value_t)]
     pub backend: BackendArg,
-    /// Keep each read and write, or add them up for each process and open file. A command is traced with events when this is not given, a host with totals.
+    /// Keep each read and write, or add them up for each process and open file. A command is traced
+    /// with events when this is not given, a host with totals.
     #[arg(long, value_enum)]
     pub detail: Option<DetailArg>,
     /// What eBPF hooks into: the kernel's VFS functions or its system calls.
@@ -47,22 +51,27 @@ pub struct Trace {
     /// The host's name in the tables, instead of what uname tells; for containers.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub host: Option<String>,
-    /// Environment variables to keep of each process, separated by commas; without it those by which correlate finds jobs and tasks (SLURM_JOB_ID, AIRFLOW_CTX_TASK_ID, …); empty for none.
+    /// Environment variables to keep of each process, separated by commas; without it those by
+    /// which correlate finds jobs and tasks (SLURM_JOB_ID, AIRFLOW_CTX_TASK_ID, …); empty for none.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = variable)]
     pub environ: Option<Vec<String>>,
-    /// What to keep of command lines, which may hold passwords: nothing, the first word, or all. When it is not given all of a command and what it starts, and the first word of all else.
+    /// What to keep of command lines, which may hold passwords: nothing, the first word, or all.
+    /// When it is not given all of a command and what it starts, and the first word of all else.
     #[arg(long, value_enum)]
     pub command_lines: Option<CommandLinesArg>,
-    /// Make the command one task of this name, with all that it starts: in attribution, logs and models, beside those of workflow engines.
+    /// Make the command one task of this name, with all that it starts: in attribution, logs and
+    /// models, beside those of workflow engines.
     #[arg(long, value_name = "NAME", requires = "command", conflicts_with_all = ["join", "tasks"], value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub task: Option<String>,
-    /// Make tasks of what the command starts: of each command of a shell script, called after its program.
+    /// Make tasks of what the command starts: of each command of a shell script, called after its
+    /// program.
     #[arg(long, value_enum, requires = "command", conflicts_with = "join")]
     pub tasks: Option<TasksArg>,
     /// Fail where the command cannot be traced, instead of running it untraced.
     #[arg(long)]
     pub must_trace: bool,
-    /// Size of the kernel's ring of records, a power of two: 16M, 64M. Larger rings lose less when much happens at once.
+    /// Size of the kernel's ring of records, a power of two: 16M, 64M. Larger rings lose less when
+    /// much happens at once.
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = ring)]
     pub ring: u32,
     /// How long rows may be held back before they are written: what a kill -9 costs.
@@ -95,16 +104,19 @@ pub struct TraceFilters {
     /// Only processes of this group: name or number.
     #[arg(long, value_name = "GROUP", value_parser = group)]
     pub group: Vec<u32>,
-    /// Only files on file systems of this type: ext4, nfs4. Pseudo file systems (proc, sysfs, …) are recorded only when they are named here.
+    /// Only files on file systems of this type: ext4, nfs4. Pseudo file systems (proc, sysfs, …)
+    /// are recorded only when they are named here.
     #[arg(long, value_name = "TYPE")]
     pub file_system: Vec<String>,
     /// No files on file systems of this type.
     #[arg(long, value_name = "TYPE")]
     pub not_file_system: Vec<String>,
-    /// Only these operations: open, read, write, close, delete, rename, link, truncate, allocate, sync, mmap, fault.
+    /// Only these operations: open, read, write, close, delete, rename, link, truncate, allocate,
+    /// sync, mmap, fault.
     #[arg(long, value_name = "OP", value_delimiter = ',', value_parser = op)]
     pub op: Vec<Op>,
-    /// Only files below this directory. The FUSE backend overlays these; the current directory when none is given.
+    /// Only files below this directory. The FUSE backend overlays these; the current directory when
+    /// none is given.
     #[arg(long, value_name = "DIR")]
     pub directory: Vec<PathBuf>,
     /// No files below this directory.
@@ -120,7 +132,8 @@ pub enum BackendArg {
     Auto,
     /// Programs in the kernel. Sees every process; can lose records, and counts them.
     Ebpf,
-    /// A file system laid over the directories of --directory (the current one when none is given): only what is done in them is seen, and waits.
+    /// A file system laid over the directories of --directory (the current one when none is given):
+    /// only what is done in them is seen, and waits.
     Fuse,
     /// Stops the command at each call. Needs no privilege; slow for many small calls.
     Ptrace,

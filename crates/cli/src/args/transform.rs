@@ -10,22 +10,28 @@ use clap::{Args, ValueEnum};
     A file of yours is JSON or JX; of several functions in it FILE#NAME is one. docs/transform.md defines it all. Nothing of a \
     workflow or a layer is run by this command.")]
 pub struct Transform {
-    /// Makeflow's JSON or JX (.json, .jx), its own language (.makeflow, .mf), tasks of the algebra paper's form in the same, a Slurm job script or a script that submits such, a Snakefile, or a list of commands, one a line.
+    /// Makeflow's JSON or JX (.json, .jx), its own language (.makeflow, .mf), tasks of the algebra
+    /// paper's form in the same, a Slurm job script or a script that submits such, a Snakefile, or
+    /// a list of commands, one a line.
     #[arg(value_name = "WORKFLOW")]
     pub workflow: PathBuf,
-    /// A layer around the tasks: a file, FILE#NAME, or the name of a built-in. Given more than once the first is the innermost.
+    /// A layer around the tasks: a file, FILE#NAME, or the name of a built-in. Given more than once
+    /// the first is the innermost.
     #[arg(long, value_name = "LAYER", required = true)]
     pub apply: Vec<String>,
     /// What stands for a name that the layers bind with `let`, such as image=debian.
     #[arg(long = "let", value_name = "NAME=VALUE", value_parser = binding)]
     pub values: Vec<(String, String)>,
-    /// Definitions for a workflow in JX, as of makeflow --jx-args: an object in a file. They hold in place of the workflow's own.
+    /// Definitions for a workflow in JX, as of makeflow --jx-args: an object in a file. They hold
+    /// in place of the workflow's own.
     #[arg(long, value_name = "FILE")]
     pub jx_args: Vec<PathBuf>,
-    /// Only the tasks of this name, category or output; may be given more than once. The others stay as they are.
+    /// Only the tasks of this name, category or output; may be given more than once. The others
+    /// stay as they are.
     #[arg(long, value_name = "RULE")]
     pub select: Vec<String>,
-    /// The new workflow; the layers' scripts are written beside it, and both run from that directory.
+    /// The new workflow; the layers' scripts are written beside it, and both run from that
+    /// directory.
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["check", "dry_run", "explain"])]
     pub out: Option<PathBuf>,
     /// What is done when two tasks get an output of one name.

@@ -1,5 +1,5 @@
-//! The backends that this build has, see the features in Cargo.toml. A backend is one file here and one
-//! line in [`built`].
+//! The backends that this build has, see the features in Cargo.toml. A backend is one file here and
+//! one line in [`built`].
 
 use flowmine_trace::probe::Verdict;
 

@@ -1,7 +1,8 @@
 //! `flowmine discover --model dag`, and the picture of declared dependencies in `flowmine run`.
 //!
-//! Of one run in which data flow was traced it is the graph of tasks and files; where nothing was traced, and of several runs together, the graph of
-//! logical tasks as engines declare it; where neither an engine nor Slurm tells of anything, that of processes.
+//! Of one run in which data flow was traced it is the graph of tasks and files; where nothing was
+//! traced, and of several runs together, the graph of logical tasks as engines declare it; where
+//! neither an engine nor Slurm tells of anything, that of processes.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! What the batch commands share: a dataset's jobs, filters and notions as resolved from the arguments.
+//! What the batch commands share: a dataset's jobs, filters and notions as resolved from the
+//! arguments.
 
 use std::path::Path;
 
@@ -60,7 +61,8 @@ pub fn time_filter(args: &FilterArgs) -> anyhow::Result<Filter> {
     Ok(Filter { from_ns: args.from, to_ns: args.to, ..Filter::default() })
 }
 
-/// Names of a filter that no job has had so far: they are said, because an empty result would look like an empty cluster.
+/// Names of a filter that no job has had so far: they are said, because an empty result would look
+/// like an empty cluster.
 pub struct Unknown {
     accounts: Vec<Option<String>>,
     users: Vec<Option<String>>,
@@ -120,8 +122,9 @@ pub fn notion(name: &str) -> anyhow::Result<&'static dyn CaseNotion> {
     })
 }
 
-/// What some notions need to know of jobs beyond what Slurm tells: nothing is read where none does. Where it cannot be known that is an error, since the
-/// cases would be those of another notion; where there is nothing to know it is said.
+/// What some notions need to know of jobs beyond what Slurm tells: nothing is read where none does.
+/// Where it cannot be known that is an error, since the cases would be those of another notion;
+/// where there is nothing to know it is said.
 pub fn exchanges(dataset: &Dataset, parts: &Parts<'_>, rules: &RowRules, notions: &[&'static dyn CaseNotion]) -> anyhow::Result<Exchanges> {
     let Some(notion) = notions.iter().find(|notion| notion.needs_data_flow()) else { return Ok(Exchanges::default()) };
     has_data_flow(dataset, *notion)?;
@@ -137,7 +140,8 @@ pub fn exchanges(dataset: &Dataset, parts: &Parts<'_>, rules: &RowRules, notions
     Ok(exchanges)
 }
 
-/// Whether something was traced from which a notion could learn who gave data to whom; an error where not.
+/// Whether something was traced from which a notion could learn who gave data to whom; an error
+/// where not.
 pub fn has_data_flow(dataset: &Dataset, notion: &dyn CaseNotion) -> anyhow::Result<()> {
     anyhow::ensure!(
         !notion.needs_data_flow() || has_traces(dataset)?,

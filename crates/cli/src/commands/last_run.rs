@@ -1,7 +1,8 @@
 //! What `flowmine run` made last, so that it is not made again when nothing is new.
 //!
-//! Beside the results lies a note (`.flowmine-run.json`): which version made which files, with which options, of which files of the dataset. Results are
-//! current when all of that is as it is now. Without the note, or when anything differs, all is made: a log is whole or nothing.
+//! Beside the results lies a note (`.flowmine-run.json`): which version made which files, with
+//! which options, of which files of the dataset. Results are current when all of that is as it is
+//! now. Without the note, or when anything differs, all is made: a log is whole or nothing.
 
 use std::fs;
 use std::io;
@@ -17,8 +18,9 @@ const NOTE: &str = ".flowmine-run.json";
 /// A larger note is not ours.
 const LARGEST: u64 = 256 << 20;
 
-/// What results are made of: the version, the options in words, and the files of the raw tables with their sizes and times. What `correlate` derives is
-/// made anew by each run and does not count.
+/// What results are made of: the version, the options in words, and the files of the raw tables
+/// with their sizes and times. What `correlate` derives is made anew by each run and does not
+/// count.
 ///
 /// # Errors
 /// When the dataset's folders cannot be read.
@@ -53,7 +55,8 @@ fn stamp(metadata: &fs::Metadata) -> Value {
     json!([metadata.len(), metadata.mtime(), metadata.mtime_nsec()])
 }
 
-/// What the last run told on standard output, and whether something was lost, when its results are those that would be made now.
+/// What the last run told on standard output, and whether something was lost, when its results are
+/// those that would be made now.
 pub fn current(out: &Path, of: &Value) -> Option<(String, bool)> {
     let note: Value = serde_json::from_slice(&read_whole(fs::File::open(out.join(NOTE)).ok()?, LARGEST).ok()?).ok()?;
     let files = note.get("files")?.as_object()?;

@@ -1,4 +1,5 @@
-//! Where `flowmine observe` runs its commands: on this machine or over SSH. A build without SSH has `without/login_node.rs` in this place.
+//! Where `flowmine observe` runs its commands: on this machine or over SSH. A build without SSH has
+//! `without/login_node.rs` in this place.
 
 use flowmine_extract_slurm::runner::{Local, Runner};
 use flowmine_extract_slurm::ssh::config::typed_jumps;

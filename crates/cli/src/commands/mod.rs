@@ -42,7 +42,8 @@ use crate::args::{Cli, Command};
 use crate::outcome::Outcome;
 use datasets::dataset_to_change;
 
-/// Of rights that this program has by its file and not by its caller, keeps those that a trace needs, and for another command none. False where that failed.
+/// Of rights that this program has by its file and not by its caller, keeps those that a trace
+/// needs, and for another command none. False where that failed.
 pub fn lent_rights_are_kept_small(cli: &Cli) -> bool {
     let traces = matches!(cli.command, Command::Trace(_) | Command::Doctor(_));
     let needed: Vec<u32> = backends::built().iter().filter(|_| traces).flat_map(|backend| backend.lent).copied().collect();

@@ -18,7 +18,8 @@ fn open(args: &Discover) -> anyhow::Result<Dataset> {
     Ok(Dataset::open(dir)?)
 }
 
-/// Makes the fork tree of a dataset, or of the part of it that is asked for: those that are chosen, and from which they descend.
+/// Makes the fork tree of a dataset, or of the part of it that is asked for: those that are chosen,
+/// and from which they descend.
 pub fn make(args: &Discover) -> anyhow::Result<ProcessTree> {
     let dataset = open(args)?;
     let stage = Stage::new("reading the dataset");

@@ -1,4 +1,5 @@
-//! Which processes of a dataset are asked for: those of a run, of jobs, and what was forked by processes with a number.
+//! Which processes of a dataset are asked for: those of a run, of jobs, and what was forked by
+//! processes with a number.
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,8 @@
 //!
 //! It is made again only when something is new ([`last_run`]).
 //!
-//! What a dataset has no rows of is not known of: without jobs there is no log, picture or number of jobs, without tasks none of tasks.
+//! What a dataset has no rows of is not known of: without jobs there is no log, picture or number
+//! of jobs, without tasks none of tasks.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -1,4 +1,5 @@
-//! Where `export` and `discover` take their log from: the jobs of a dataset, a log that was imported into it, or a log file.
+//! Where `export` and `discover` take their log from: the jobs of a dataset, a log that was
+//! imported into it, or a log file.
 
 use std::path::Path;
 
@@ -29,7 +30,8 @@ pub enum Source {
     Log(LogFile),
 }
 
-/// Opens what was asked for. A dataset without jobs and tasks and with one imported log is that log.
+/// Opens what was asked for. A dataset without jobs and tasks and with one imported log is that
+/// log.
 pub fn open(args: &SourceArgs, filter: &FilterArgs, timestamp: TimestampArg, rules: LogRules) -> anyhow::Result<Source> {
     let log = match (&args.dataset, &args.log) {
         (None, Some(path)) => {
@@ -105,7 +107,8 @@ pub enum Notion {
 /// What the beginning of a notion's name says when a type of objects follows.
 const OBJECT: &str = "object:";
 
-/// The notion of that name; without one the first notion of jobs, or runs where a dataset has tasks and no jobs.
+/// The notion of that name; without one the first notion of jobs, or runs where a dataset has tasks
+/// and no jobs.
 pub fn notion(name: Option<&str>, dataset: &Dataset) -> anyhow::Result<Notion> {
     let name = match name {
         Some(name) => name,

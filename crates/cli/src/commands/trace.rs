@@ -112,7 +112,8 @@ fn joined(args: &Trace, socket: &Path) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Whether an error is about what was asked, so that whoever asked has to ask again, and not about what can be had here.
+/// Whether an error is about what was asked, so that whoever asked has to ask again, and not about
+/// what can be had here.
 fn is_usage(error: &anyhow::Error) -> bool {
     let dataset = error.chain().find_map(|cause| cause.downcast_ref::<DatasetError>());
     let asked = |error: &DatasetError| {
@@ -181,7 +182,8 @@ fn tell(ended: &Ended, options: &Options) {
     }
 }
 
-/// Whether a type of file systems is mounted or stands in `/proc/filesystems`, which lacks what comes with modules that are not loaded.
+/// Whether a type of file systems is mounted or stands in `/proc/filesystems`, which lacks what
+/// comes with modules that are not loaded.
 fn is_known_file_system(name: &str) -> bool {
     let text = |path| std::fs::read_to_string(path).unwrap_or_default();
     let mounted = text("/proc/self/mounts").lines().any(|line| line.split(' ').nth(2) == Some(name));
@@ -209,7 +211,8 @@ fn backend(args: &Trace, filters: &Filters) -> anyhow::Result<&'static Backend> 
     }
 }
 
-/// With rights that the program has by its file: what their borrower may trace. The user, or why not.
+/// With rights that the program has by its file: what their borrower may trace. The user, or why
+/// not.
 fn only_user(args: &Trace) -> anyhow::Result<Option<u32>> {
     let Some(user) = privileges::lent_to() else { return Ok(None) };
     if args.command.is_empty() && args.filters.pid.is_empty() && args.serve.is_none() {

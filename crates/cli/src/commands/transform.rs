@@ -108,7 +108,8 @@ fn composition(layer: &str, values: &[(String, String)], bound: &mut HashSet<Str
     Composition::read(file, text, choice, values)
 }
 
-/// Writes the scripts, as many at once as there are processors, and then the workflow. How many scripts there are.
+/// Writes the scripts, as many at once as there are processors, and then the workflow. How many
+/// scripts there are.
 fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize> {
     let next = AtomicUsize::new(0);
     let some = || -> anyhow::Result<usize> {
@@ -142,7 +143,8 @@ fn write(plan: &Plan, path: &Path, directory: &Path) -> anyhow::Result<usize> {
     Ok(written + plan.files.len())
 }
 
-/// A script can be run. What has its name and says the same stays, other things are replaced; nothing is written through a link, and nothing synced: the command can be given again.
+/// A script can be run. What has its name and says the same stays, other things are replaced;
+/// nothing is written through a link, and nothing synced: the command can be given again.
 fn write_script(script: &Script, directory: &Path) -> std::io::Result<()> {
     let path = directory.join(&script.name);
     let make = || File::options().write(true).create_new(true).mode(0o777).open(&path);

@@ -82,7 +82,8 @@ pub fn export(args: &Export) -> anyhow::Result<Outcome> {
     Ok(if refused > 0 { Outcome::WithLosses } else { Outcome::Clean })
 }
 
-/// Who read whose data, in which files, and how long these are, where `flowmine correlate` found who did what.
+/// Who read whose data, in which files, and how long these are, where `flowmine correlate` found
+/// who did what.
 fn add_data_flow(dataset: &Dataset, runs: &mut [Run]) -> anyhow::Result<()> {
     if dataset.row_count::<DataFlow<'static>>()? == 0 {
         return Ok(());

@@ -1,7 +1,8 @@
 //! The notion `account-group`: all that ran on one account for one group is one case.
 //!
-//! The case study's notion for jobs without declared dependencies. The id is `account-group:<cluster>:<account>/<group>`, with
-//! `(none)` for an account or group that is not known; in real names parentheses are escaped, so no name can look like that.
+//! The case study's notion for jobs without declared dependencies. The id is
+//! `account-group:<cluster>:<account>/<group>`, with `(none)` for an account or group that is not
+//! known; in real names parentheses are escaped, so no name can look like that.
 
 use rustc_hash::FxHashMap;
 

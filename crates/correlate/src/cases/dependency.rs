@@ -1,12 +1,14 @@
 //! The notion `dependency`: what is connected by declared dependencies is one case.
 //!
-//! A case is a component of submissions ([`crate::components`]). Whose jobs they are does not matter: a dependency between jobs of two users
-//! joins them.
+//! A case is a component of submissions ([`crate::components`]). Whose jobs they are does not
+//! matter: a dependency between jobs of two users joins them.
 //!
-//! **The id** is `dependency:<cluster>:<id>` with the id of the case's oldest submission that was seen (by submit time, then id); `#2`, `#3`, …
-//! follow when that id had been used before for another job in this dataset. So it does not change when later jobs come in, except
-//! that a later job can join two cases into one, which then keeps the id of the older. (When older jobs come in afterwards, say from accounting
-//! of the days before, the oldest of a case and with it the case's id can become another.)
+//! **The id** is `dependency:<cluster>:<id>` with the id of the case's oldest submission that was
+//! seen (by submit time, then id); `#2`, `#3`, … follow when that id had been used before for
+//! another job in this dataset. So it does not change when later jobs come in, except that a later
+//! job can join two cases into one, which then keeps the id of the older. (When older jobs come in
+//! afterwards, say from accounting of the days before, the oldest of a case and with it the case's
+//! id can become another.)
 
 use super::entities::Entities;
 use super::notion::{Assignment, CaseNotion};

@@ -3,7 +3,8 @@
 use crate::exchanges::{self, Exchanges};
 use crate::jobs::Jobs;
 
-/// Jobs, and what is known of them beyond what Slurm tells. Notions that look at more than this have it added here.
+/// Jobs, and what is known of them beyond what Slurm tells. Notions that look at more than this
+/// have it added here.
 #[derive(Debug, Clone, Copy)]
 pub struct Entities<'a> {
     /// All jobs of a dataset, or those of one of its parts ([`crate::parts`]).
@@ -13,7 +14,8 @@ pub struct Entities<'a> {
 }
 
 impl<'a> Entities<'a> {
-    /// Jobs of which nothing more is known: for notions that need no data flow ([`super::CaseNotion::needs_data_flow`]).
+    /// Jobs of which nothing more is known: for notions that need no data flow
+    /// ([`super::CaseNotion::needs_data_flow`]).
     pub fn of(jobs: &'a Jobs) -> Self {
         Self { jobs, exchanges: &exchanges::NONE }
     }

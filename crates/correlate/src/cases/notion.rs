@@ -10,9 +10,11 @@ pub trait CaseNotion: fmt::Debug + Sync {
     fn name(&self) -> &'static str;
     /// What a case is, in one line.
     fn description(&self) -> &'static str;
-    /// Whether only jobs that declared dependencies join are ever in one case, so that a case lies within one of [`crate::parts`].
+    /// Whether only jobs that declared dependencies join are ever in one case, so that a case lies
+    /// within one of [`crate::parts`].
     fn within_parts(&self) -> bool;
-    /// Whether it asks which jobs gave data to each other ([`Entities::exchanges`]): without that its cases would not be what it says.
+    /// Whether it asks which jobs gave data to each other ([`Entities::exchanges`]): without that
+    /// its cases would not be what it says.
     fn needs_data_flow(&self) -> bool {
         false
     }

@@ -1,7 +1,7 @@
 //! Rows of `data_flow` and `links`, as far as they say which job gave data to which.
 //!
-//! In go rows, those of one table in any order; out come who wrote and who read what, as often as wanted. Names are kept once in memory, the
-//! rest is sorted outside of it.
+//! In go rows, those of one table in any order; out come who wrote and who read what, as often as
+//! wanted. Names are kept once in memory, the rest is sorted outside of it.
 
 use std::borrow::Cow;
 
@@ -285,8 +285,9 @@ impl SortedRows {
         }
     }
 
-    /// Calls `each` with who wrote a version of a file and who read it, but for those who made or emptied the file and wrote nothing, where another
-    /// wrote what was read: a shell opens what its commands write to.
+    /// Calls `each` with who wrote a version of a file and who read it, but for those who made or
+    /// emptied the file and wrote nothing, where another wrote what was read: a shell opens what
+    /// its commands write to.
     pub(super) fn for_each(&self, mut each: impl FnMut(Done, Done)) -> Result<(), CorrelateError> {
         let mut walk = self.sorted.walk().map_err(CorrelateError::Temporary)?;
         let mut reading: Vec<u8> = Vec::new();

@@ -300,7 +300,8 @@ fn correlate_knows_the_data_flow_of_its_own_run() {
     assert_eq!((asked.cases.last(), asked.jobs_exchanged_data), (Some(&("data-flow", 4)), false));
 }
 
-/// What the notion should say, the slow way: each attempt's set grows until no dependency case and no row of data flow joins two sets.
+/// What the notion should say, the slow way: each attempt's set grows until no dependency case and
+/// no row of data flow joins two sets.
 fn slowly(rows: &Rows, flows: &[(String, i64, String, i64)]) -> Vec<(String, String)> {
     let jobs = rows.jobs();
     let by_dependency = Dependency.assign(&Entities::of(&jobs));

@@ -1,7 +1,7 @@
 //! Batches as a picture, JSON and CSV.
 //!
-//! The picture has a bar for each activity: how many of its instances are in batches, by kind. JSON has all batches with their cases, the
-//! table a line for each batch.
+//! The picture has a bar for each activity: how many of its instances are in batches, by kind. JSON
+//! has all batches with their cases, the table a line for each batch.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,4 +1,5 @@
-//! Dates for axes and tables: UTC nanoseconds since 1970 in, ticks and ISO 8601 out (Gregorian calendar, no leap seconds).
+//! Dates for axes and tables: UTC nanoseconds since 1970 in, ticks and ISO 8601 out (Gregorian
+//! calendar, no leap seconds).
 
 use flowmine_draw::axis::{Axis, Ticks};
 
@@ -53,7 +54,8 @@ pub fn moment(ns: i64) -> String {
     format!("{} {h:02}:{m:02}:{s:02}", day_words(i128::from(ns)))
 }
 
-/// Ticks at round times of an axis whose numbers are nanoseconds since `zero_ns`, and what the axis is about.
+/// Ticks at round times of an axis whose numbers are nanoseconds since `zero_ns`, and what the axis
+/// is about.
 pub fn ticks(axis: &Axis, zero_ns: i64, most: f64) -> (Ticks, String) {
     let span = axis.high - axis.low;
     let zero = i128::from(zero_ns);

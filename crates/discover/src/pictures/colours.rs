@@ -1,5 +1,5 @@
-//! Colours of activities: nine that people with any of the common colour blindnesses tell apart (Paul Tol's scheme "muted", 2021), a grey for
-//! all others.
+//! Colours of activities: nine that people with any of the common colour blindnesses tell apart
+//! (Paul Tol's scheme "muted", 2021), a grey for all others.
 
 use flowmine_draw::sheet::TEXT;
 

@@ -1,4 +1,5 @@
-//! Two logs beside each other: as text for a terminal, as a table and as JSON (`flowmine-comparison`).
+//! Two logs beside each other: as text for a terminal, as a table and as JSON
+//! (`flowmine-comparison`).
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -154,7 +155,8 @@ fn put_differences(found: &Comparison, out: &mut String) {
     );
 }
 
-/// Writes a row for each activity and quantity; of what is on one side only, or of which nothing is known on both, one with counts alone.
+/// Writes a row for each activity and quantity; of what is on one side only, or of which nothing is
+/// known on both, one with counts alone.
 ///
 /// # Errors
 /// What the writer says.

@@ -83,7 +83,8 @@ fn parts_there(found: &CriticalPath) -> Vec<TimePart> {
     TimePart::ALL.into_iter().filter(|part| found.parts.iter().any(|of| of.part == *part)).collect()
 }
 
-/// The tasks that are shown: those with most time on the path, in their order, and how many are not.
+/// The tasks that are shown: those with most time on the path, in their order, and how many are
+/// not.
 fn shown(found: &CriticalPath, most: usize) -> (Vec<&Step>, usize) {
     let mut by_time: Vec<usize> = (0..found.path.len()).collect();
     by_time.sort_by_key(|&at| (std::cmp::Reverse(found.path[at].to_ns - found.path[at].from_ns), at));

@@ -1,7 +1,8 @@
 //! Tables as CSV (RFC 4180): fields in, rows out, with lines ended by CR LF.
 //!
-//! A text that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-`, `@`, a tab, CR or LF, gets an apostrophe in
-//! front (OWASP, CSV Injection), unless it is a plain number. An empty field is an unknown value.
+//! A text that a spreadsheet would take for a formula, because it begins with `=`, `+`, `-`, `@`, a
+//! tab, CR or LF, gets an apostrophe in front (OWASP, CSV Injection), unless it is a plain number.
+//! An empty field is an unknown value.
 
 use std::borrow::Cow;
 use std::fmt::Display;

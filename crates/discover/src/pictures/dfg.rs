@@ -17,8 +17,9 @@
 //!   "flow_bytes": { "between": 10, "from_outside": 0, "read_back": 0, "read_by_others": 0, "declared": false } }
 //! ```
 //!
-//! `{ … }` is `count`, `sum`, `mean`, `median`, `p95`, `min`, `max`, `stdev`, in seconds or bytes, or null when nothing is known. Names are as the
-//! log has them and are unique; they are not shortened. Activities are sorted by name, edges by the names of their ends.
+//! `{ … }` is `count`, `sum`, `mean`, `median`, `p95`, `min`, `max`, `stdev`, in seconds or bytes,
+//! or null when nothing is known. Names are as the log has them and are unique; they are not
+//! shortened. Activities are sorted by name, edges by the names of their ends.
 
 use std::io::{self, Write};
 
@@ -99,8 +100,9 @@ pub struct Options {
     pub show: Show,
     /// Which statistic of times.
     pub time: Statistic,
-    /// Lines are shown, the most frequent first, until they stand for this share of all steps (0 to 1). Without it all when there are
-    /// not more than [`ALL_EDGES`], else about so many at most, and [`USUAL_COVERAGE`].
+    /// Lines are shown, the most frequent first, until they stand for this share of all steps (0 to
+    /// 1). Without it all when there are not more than [`ALL_EDGES`], else about so many at most,
+    /// and [`USUAL_COVERAGE`].
     pub coverage: Option<f64>,
     /// Activities and lines that occur less often are not shown.
     pub min_count: u64,
@@ -140,7 +142,8 @@ fn service_cost(activity: &Activity) -> i128 {
     activity.service_ns.map_or(0, |service| service.sum.max(0))
 }
 
-/// The largest by a cost, largest first: at most so many, at most half of all, and each at least a twentieth of the sum and this much.
+/// The largest by a cost, largest first: at most so many, at most half of all, and each at least a
+/// twentieth of the sum and this much.
 fn dearest(all: &[usize], most: usize, least: i128, cost: impl Fn(usize) -> i128) -> Vec<usize> {
     let sum: i128 = all.iter().map(|&at| cost(at)).sum();
     let dear = |&at: &usize| cost(at) > 0 && cost(at) * 20 >= sum && cost(at) >= least;
@@ -191,9 +194,9 @@ fn choose(dfg: &Dfg, options: &Options) -> Chosen {
     Chosen { starts, ends, edges, activities, marked_edges, marked_activities }
 }
 
-/// The most frequent edges, until they stand for a share of all steps. An activity without its most frequent neighbours would seem to come
-/// from nowhere, and what costs most is what a reader looks for: these are shown besides, and come first when about `most` altogether
-/// can be shown.
+/// The most frequent edges, until they stand for a share of all steps. An activity without its most
+/// frequent neighbours would seem to come from nowhere, and what costs most is what a reader looks
+/// for: these are shown besides, and come first when about `most` altogether can be shown.
 pub(crate) fn cover(dfg: &Dfg, mut all: Vec<usize>, coverage: f64, most: usize, marked: &[usize]) -> Vec<usize> {
     let steps: u64 = all.iter().map(|&e| dfg.edges[e].frequency).sum();
     let needed = coverage.clamp(0.0, 1.0) * steps as f64;
@@ -833,8 +836,8 @@ fn integer(number: i128) -> Value {
     }
 }
 
-/// The whole graph as a JSON document; see the module for what it looks like. Written piece by piece: of millions of activities none but one is in
-/// memory as JSON.
+/// The whole graph as a JSON document; see the module for what it looks like. Written piece by
+/// piece: of millions of activities none but one is in memory as JSON.
 pub struct Document<'a>(pub &'a Dfg);
 
 /// A list whose entries are made while it is written.
@@ -946,8 +949,9 @@ const COLUMNS: [&str; 30] = [
     "bytes_p95",
 ];
 
-/// Writes the graph as a table: a row for each activity (`kind` is `activity`; its times are from start to end), each pair (`edge`; its times
-/// are waits), and each activity with which cases begin or end (`start`, `end`).
+/// Writes the graph as a table: a row for each activity (`kind` is `activity`; its times are from
+/// start to end), each pair (`edge`; its times are waits), and each activity with which cases begin
+/// or end (`start`, `end`).
 ///
 /// # Errors
 /// What the writer says.
@@ -1011,7 +1015,8 @@ fn put_row(table: &mut Csv<&mut dyn Write>, row: Vec<Value>) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A path of ten activities, each with a loop to itself, an unusual way back to its beginning and rare steps from everywhere to everywhere.
+    /// A path of ten activities, each with a loop to itself, an unusual way back to its beginning
+    /// and rare steps from everywhere to everywhere.
     #[test]
     fn what_happens_most_is_shown_and_what_is_rare_is_not() {
         let edge = |from, to, frequency| Edge { from, to, frequency, ..Edge::default() };

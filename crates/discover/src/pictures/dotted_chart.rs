@@ -1,8 +1,9 @@
 //! A dotted chart as a picture, JSON and CSV.
 //!
-//! The picture has a row for each case, time from left to right, and a dot for each instance; a bar from start to end where both are
-//! known. With more dots than [`Drawing::most_dots`], or more cases than there are pixels for, it has cells instead, whose depth says how
-//! many instances they hold and whose colour which activity most of them are.
+//! The picture has a row for each case, time from left to right, and a dot for each instance; a bar
+//! from start to end where both are known. With more dots than [`Drawing::most_dots`], or more
+//! cases than there are pixels for, it has cells instead, whose depth says how many instances they
+//! hold and whose colour which activity most of them are.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -41,7 +42,8 @@ const NAMES: f64 = 130.0;
 /// Rows with names are so high, and so many of them have names.
 const ROW: f64 = 14.0;
 const NAMED: usize = 50;
-/// Bars of a row that overlap are so far apart, and so many at most, unless the chart would be higher than this.
+/// Bars of a row that overlap are so far apart, and so many at most, unless the chart would be
+/// higher than this.
 const LANE: f64 = 6.0;
 const MOST_LANES: f64 = 8.0;
 const HIGHEST: f64 = 800.0;

@@ -1,7 +1,7 @@
 //! A Gantt chart as a picture, as a table and as JSON (`flowmine-gantt`).
 //!
-//! The picture has a field that says how many ran and waited at each time and, below it, a lane for each slot of each resource, as far as there is
-//! height for them.
+//! The picture has a field that says how many ran and waited at each time and, below it, a lane for
+//! each slot of each resource, as far as there is height for them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -42,7 +42,8 @@ const HEIGHT: f64 = 620.0;
 /// The field of how many ran at once.
 const USE: f64 = 96.0;
 const WAITED: &str = "#d9dee5";
-/// Below bars, where lanes are so high at least, lie strips of this share of them that say when they read and wrote.
+/// Below bars, where lanes are so high at least, lie strips of this share of them that say when
+/// they read and wrote.
 const LANE_WITH_PHASES: f64 = 11.0;
 const STRIPS: f64 = 0.3;
 const HIGHEST_WITH_PHASES: f64 = 26.0;

@@ -1,6 +1,7 @@
 //! Lifecycles as a picture, JSON and CSV.
 //!
-//! The picture has two bars for each activity: the time its instances spent waiting and running, all added up, and what became of them.
+//! The picture has two bars for each activity: the time its instances spent waiting and running,
+//! all added up, and what became of them.
 
 use std::io::{self, Write};
 

@@ -1,8 +1,9 @@
 //! Models as pictures (`flowmine-draw`) and as JSON and tables.
 //!
-//! Each model has a file here with `svg`, `json` and `csv`. JSON begins with `"format": "flowmine-…", "version": 1`; times in it are UTC
-//! nanoseconds since 1970 and time spans nanoseconds, both in fields that end in `_ns`. Tables have time spans in seconds (`_s`) and times
-//! as ISO 8601. What is not known is `null` in JSON and empty in tables, never zero.
+//! Each model has a file here with `svg`, `json` and `csv`. JSON begins with
+//! `"format": "flowmine-…", "version": 1`; times in it are UTC nanoseconds since 1970 and time
+//! spans nanoseconds, both in fields that end in `_ns`. Tables have time spans in seconds (`_s`)
+//! and times as ISO 8601. What is not known is `null` in JSON and empty in tables, never zero.
 
 pub mod batches;
 pub mod bottlenecks;

@@ -27,7 +27,8 @@ use crate::dfg::Edge;
 use crate::ocdfg::{OcActivity, OcDfg, TypeGraph};
 use crate::stats::Stats;
 
-/// Colours of types, distinguished with every common colour blindness (Okabe and Ito, without yellow, which is too light on white).
+/// Colours of types, distinguished with every common colour blindness (Okabe and Ito, without
+/// yellow, which is too light on white).
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#4d4d4d"];
 
 /// The types that have objects, by number; only these have a colour.

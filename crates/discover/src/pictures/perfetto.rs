@@ -1,8 +1,10 @@
-//! Traces for Perfetto's page and `chrome://tracing`: the Trace Event Format (Google), as a JSON object.
+//! Traces for Perfetto's page and `chrome://tracing`: the Trace Event Format (Google), as a JSON
+//! object.
 //!
-//! What Perfetto calls a process is a host here, what it calls a thread a lane. Slices of a lane lie within each other and never across. Times are
-//! microseconds since the first moment, with three decimals, so that no nanosecond is lost in a reader's floating-point numbers; when that was stands
-//! in `otherData`. Names are JSON strings and nothing else.
+//! What Perfetto calls a process is a host here, what it calls a thread a lane. Slices of a lane
+//! lie within each other and never across. Times are microseconds since the first moment, with
+//! three decimals, so that no nanosecond is lost in a reader's floating-point numbers; when that
+//! was stands in `otherData`. Names are JSON strings and nothing else.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -101,7 +103,8 @@ fn word(status: Status) -> &'static str {
 /// Processes and when each of them read and wrote.
 pub type Traced<'a> = (&'a Processes, &'a [Vec<IoPhase>]);
 
-/// Tasks in lanes of hosts with queue, stage, run, reads and writes; below them, where they were traced, processes.
+/// Tasks in lanes of hosts with queue, stage, run, reads and writes; below them, where they were
+/// traced, processes.
 ///
 /// # Errors
 /// What the writer says.

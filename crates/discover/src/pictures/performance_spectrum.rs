@@ -1,9 +1,10 @@
 //! A performance spectrum as a picture, JSON and CSV.
 //!
-//! The picture has a line of time for each activity of the path, one below the other, and between two of them a line for each passage, from
-//! when the first activity ended to when the second started, in the colour of the quarter in which its duration lies. With more passages
-//! than [`Drawing::most_lines`] those that begin and finish in the same parts of the time are one line, whose width says how many.
-//! JSON has the segments' numbers, the table every passage.
+//! The picture has a line of time for each activity of the path, one below the other, and between
+//! two of them a line for each passage, from when the first activity ended to when the second
+//! started, in the colour of the quarter in which its duration lies. With more passages than
+//! [`Drawing::most_lines`] those that begin and finish in the same parts of the time are one line,
+//! whose width says how many. JSON has the segments' numbers, the table every passage.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,7 +33,8 @@ impl Default for Drawing {
     }
 }
 
-/// From the shortest quarter of durations to the longest: lightness falls, blue and red are distinguished with every common colour blindness.
+/// From the shortest quarter of durations to the longest: lightness falls, blue and red are
+/// distinguished with every common colour blindness.
 const QUARTERS: [&str; 4] = ["#8ec1e0", "#5f7fc2", "#94429b", "#a5122e"];
 const NAMES: f64 = 150.0;
 const NUMBERS: f64 = 96.0;

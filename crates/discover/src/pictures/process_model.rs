@@ -1,4 +1,5 @@
-//! Process models as pictures (a process tree as a BPMN-like diagram, a Petri net as a graph), as text, JSON, PNML and BPMN 2.0.
+//! Process models as pictures (a process tree as a BPMN-like diagram, a Petri net as a graph), as
+//! text, JSON, PNML and BPMN 2.0.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

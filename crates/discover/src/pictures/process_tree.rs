@@ -1,5 +1,5 @@
-//! A fork tree: as a picture and as text with a line for each node, as a graph for other programs, as a table and as JSON
-//! (`flowmine-process-tree`).
+//! A fork tree: as a picture and as text with a line for each node, as a graph for other programs,
+//! as a table and as JSON (`flowmine-process-tree`).
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -140,7 +140,8 @@ const GUIDE: &str = "#b8bfc7";
 const RAN: &str = "#2b7bba";
 const FAILED: &str = "#a5122e";
 
-/// The picture: a line for each node, indented below what forked it, with numbers and a bar from its first start to its last end.
+/// The picture: a line for each node, indented below what forked it, with numbers and a bar from
+/// its first start to its last end.
 pub fn svg(found: &ProcessTree) -> String {
     let (facts, left_out) = facts(found);
     let mut page = Page { title: "Fork tree: which process forked which".to_owned(), facts, left_out, ..Page::default() };

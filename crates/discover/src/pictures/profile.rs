@@ -1,4 +1,5 @@
-//! A profile: as text, as a picture (tables, cumulative distributions, bytes over time), as tables and as JSON (`flowmine-profile`).
+//! A profile: as text, as a picture (tables, cumulative distributions, bytes over time), as tables
+//! and as JSON (`flowmine-profile`).
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -260,7 +261,8 @@ fn put_advice(found: &Profile, out: &mut String) {
 
 const ROW: f64 = 17.0;
 
-/// A table on the sheet: columns by their widths, the first one with the names. Gives its lower end.
+/// A table on the sheet: columns by their widths, the first one with the names. Gives its lower
+/// end.
 fn table<T>(sheet: &mut Sheet, top: f64, rows: &[&T], columns: &[(&'static str, Cell<T>)], first: f64) -> f64 {
     let others = (columns.len() - 1).max(1) as f64;
     let step = ((INNER - first) / others).min(92.0);

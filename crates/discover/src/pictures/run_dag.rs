@@ -1,4 +1,5 @@
-//! The graph of a run: as a picture, for other programs, as tables of nodes and of lines, as text and as JSON (`flowmine-run-dag`).
+//! The graph of a run: as a picture, for other programs, as tables of nodes and of lines, as text
+//! and as JSON (`flowmine-run-dag`).
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -105,7 +106,8 @@ fn by_weight(found: &RunDag) -> Vec<usize> {
     order
 }
 
-/// The picture: no more nodes than can be drawn, those on the critical path first, then those with most bytes and members.
+/// The picture: no more nodes than can be drawn, those on the critical path first, then those with
+/// most bytes and members.
 pub fn picture(found: &RunDag) -> Graph {
     let mut order = by_weight(found);
     order.truncate(DRAWN);

@@ -123,7 +123,8 @@ fn word(text: &str) -> String {
     text.chars().flat_map(|c| [Some('\\').filter(|_| !is_plain(c)), Some(c)]).flatten().collect()
 }
 
-/// A command in it. Blanks after blanks would be lost, and two words at its beginning mean something.
+/// A command in it. Blanks after blanks would be lost, and two words at its beginning mean
+/// something.
 fn one_command(text: &str) -> String {
     let mut out = String::new();
     let mut before = ' ';

@@ -1,7 +1,8 @@
 //! A summary as text for terminals, JSON and CSV.
 //!
-//! Text has two tables: activities and cases. Columns of which nothing is known are left out, and so is what would fill the screen, which is
-//! then counted. CSV has a table for each of both, JSON everything.
+//! Text has two tables: activities and cases. Columns of which nothing is known are left out, and
+//! so is what would fill the screen, which is then counted. CSV has a table for each of both, JSON
+//! everything.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,7 +1,8 @@
 //! A temporal profile as a picture, JSON and CSV.
 //!
-//! The picture has a cell for each two activities, those of its row first, in the colour of the mean time between them; a mark says that
-//! some of the times deviate. Below are the times that deviate most. JSON and the tables have all pairs and all listed deviations.
+//! The picture has a cell for each two activities, those of its row first, in the colour of the
+//! mean time between them; a mark says that some of the times deviate. Below are the times that
+//! deviate most. JSON and the tables have all pairs and all listed deviations.
 
 use std::io::{self, Write};
 
@@ -114,7 +115,8 @@ pub fn svg(profile: &TemporalProfile, drawing: &Drawing) -> String {
     })
 }
 
-/// Activities in the order in which they usually come: by how many others they come before more often than after.
+/// Activities in the order in which they usually come: by how many others they come before more
+/// often than after.
 fn order(profile: &TemporalProfile, n: usize) -> Vec<usize> {
     let mut counts = vec![0u64; n * n];
     for pair in &profile.pairs {

@@ -1,4 +1,5 @@
-//! Tables for terminals: cells in, aligned lines out. Cells are made visible here, so that no name can move the cursor.
+//! Tables for terminals: cells in, aligned lines out. Cells are made visible here, so that no name
+//! can move the cursor.
 
 use std::fmt::Write;
 
@@ -120,7 +121,8 @@ pub fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-/// As wcwidth(3) has it, for the common scripts: none for marks over others, two for Chinese, Japanese, Korean and most pictures.
+/// As wcwidth(3) has it, for the common scripts: none for marks over others, two for Chinese,
+/// Japanese, Korean and most pictures.
 fn char_width(c: char) -> usize {
     match c as u32 {
         0x300..=0x36f | 0x483..=0x489 | 0x591..=0x5bd | 0x610..=0x61a | 0x64b..=0x65f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff => 0,

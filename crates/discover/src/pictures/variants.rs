@@ -1,7 +1,8 @@
 //! Variants as a picture, JSON and CSV.
 //!
-//! The picture has a row for each of the most frequent variants: how many cases, which activities in which order, how long, how many bytes.
-//! The table has a line for each variant, its activities joined by ` > `; JSON has them as a list.
+//! The picture has a row for each of the most frequent variants: how many cases, which activities
+//! in which order, how long, how many bytes. The table has a line for each variant, its activities
+//! joined by ` > `; JSON has them as a list.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -215,7 +216,8 @@ struct Style {
     border: &'static str,
 }
 
-/// The look of each activity: the most frequent are filled, the next ones have a border of the same colours, all others are grey.
+/// The look of each activity: the most frequent are filled, the next ones have a border of the same
+/// colours, all others are grey.
 struct Colours {
     of: Vec<u32>,
     used: usize,

@@ -4,7 +4,8 @@ use flowmine_draw::text::width;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-/// What a picture says, in its order; panics where it is not well-formed, too large, or where words stand outside.
+/// What a picture says, in its order; panics where it is not well-formed, too large, or where words
+/// stand outside.
 pub fn picture(svg: &str) -> Vec<String> {
     assert!(svg.len() < 2_000_000, "{} bytes", svg.len());
     let mut reader = Reader::from_str(svg);

@@ -6,7 +6,8 @@ pub mod check;
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, InstanceRow, LogBuilder, Measure, Status, UNKNOWN};
 
-/// An instance for a log: case, activity, ready, start, end in seconds; a negative time is not known.
+/// An instance for a log: case, activity, ready, start, end in seconds; a negative time is not
+/// known.
 pub type Row<'a> = (&'a str, &'a str, i64, i64, i64);
 
 pub fn seconds(s: i64) -> i64 {
@@ -43,7 +44,8 @@ pub fn empty() -> InstanceRow<'static> {
     }
 }
 
-/// Numbers that look random and are always the same (a linear congruential generator, Knuth's constants).
+/// Numbers that look random and are always the same (a linear congruential generator, Knuth's
+/// constants).
 pub struct Random(pub u64);
 
 impl Random {
@@ -67,7 +69,8 @@ const STEPS: [(&str, u64, u64); 11] = [
     ("MULTIQC", 60, 1),
 ];
 
-/// Runs of a workflow such as bioinformaticians have: so many cases, in which tasks wait, run, fail, are tried again and move bytes.
+/// Runs of a workflow such as bioinformaticians have: so many cases, in which tasks wait, run,
+/// fail, are tried again and move bytes.
 pub fn workflow(cases: u64) -> ActivityLog {
     let mut random = Random(7);
     let mut builder = LogBuilder::new(&[]);

@@ -1,4 +1,5 @@
-//! Logs for pictures: made by rule, with a small generator of numbers that gives the same on every machine.
+//! Logs for pictures: made by rule, with a small generator of numbers that gives the same on every
+//! machine.
 
 use flowmine_activity_log::{EventRow, LogBuilder};
 use flowmine_discover::dfg::{Dfg, dfg};

@@ -1,14 +1,16 @@
 //! OCEL 2.0 as JSON: a log in, one JSON document out, a type or record on each line.
 //!
-//! The order is `eventTypes`, `objectTypes`, `objects`, `events`, so that who reads it as a stream knows an object before its events. The
-//! members are those of the standard's JSON schema; `attributes` and `relationships` are there even when they are empty.
+//! The order is `eventTypes`, `objectTypes`, `objects`, `events`, so that who reads it as a stream
+//! knows an object before its events. The members are those of the standard's JSON schema;
+//! `attributes` and `relationships` are there even when they are empty.
 //!
-//! - Numbers and truth values are JSON numbers and truth values. The schema wants texts, but what reads such logs (PM4Py,
-//!   process_mining) writes numbers too, and of texts it makes columns of text.
-//! - Times are RFC 3339 in UTC (`Z`) with as many digits as they need. A value of an object without a time has
-//!   `1970-01-01T00:00:00Z`, which in OCEL says: from the beginning.
-//! - JSON has no number for what is not finite: that becomes `"NaN"`, `"INF"` or `"-INF"`; lists and attributes of attributes become
-//!   text ([`crate::nested`]). Both are counted as simplified.
+//! - Numbers and truth values are JSON numbers and truth values. The schema wants texts, but what
+//!   reads such logs (PM4Py, process_mining) writes numbers too, and of texts it makes columns of
+//!   text.
+//! - Times are RFC 3339 in UTC (`Z`) with as many digits as they need. A value of an object without
+//!   a time has `1970-01-01T00:00:00Z`, which in OCEL says: from the beginning.
+//! - JSON has no number for what is not finite: that becomes `"NaN"`, `"INF"` or `"-INF"`; lists
+//!   and attributes of attributes become text ([`crate::nested`]). Both are counted as simplified.
 //!
 //! Refused is a log that gives events among its objects, or the other way round.
 
@@ -101,7 +103,8 @@ fn events(batch: &Batch, out: &mut Vec<u8>) -> Result<Counts, LogError> {
     Ok(counts)
 }
 
-/// Appends an attribute's name and value, with the object still open. Returns 1 if the value had to be simplified.
+/// Appends an attribute's name and value, with the object still open. Returns 1 if the value had to
+/// be simplified.
 fn value(at: usize, attribute: &Attribute<'_>, out: &mut Vec<u8>) -> u64 {
     out.extend_from_slice(if at == 0 { b"{\"name\":" } else { b",{\"name\":" });
     json_text(&attribute.key, out);

@@ -1,20 +1,25 @@
 //! An object-centric log in, an OCEL 2.0 file in the form of an SQLite database out.
 //!
-//! The tables are those of the standard (OCEL 2.0 specification, relational form) with all its primary and foreign keys: `event_map_type` and
-//! `object_map_type` name the types and their tables; `event` and `object` have an id and a type; `event_object` and `object_object` the relations;
-//! `event_<type>` the time and attributes of events; `object_<type>` those of objects: a row with what holds from the beginning (`ocel_time`
-//! 1970-01-01, `ocel_changed_field` NULL) and a row for each change. How tables and columns are called is in [`names`]. Columns are typed; times are
-//! text as RFC 3339 in UTC, with as many digits as they need, and their order as text is their order in time. True and false are 1 and 0.
+//! The tables are those of the standard (OCEL 2.0 specification, relational form) with all its
+//! primary and foreign keys: `event_map_type` and `object_map_type` name the types and their
+//! tables; `event` and `object` have an id and a type; `event_object` and `object_object` the
+//! relations; `event_<type>` the time and attributes of events; `object_<type>` those of objects: a
+//! row with what holds from the beginning (`ocel_time` 1970-01-01, `ocel_changed_field` NULL) and a
+//! row for each change. How tables and columns are called is in [`names`]. Columns are typed; times
+//! are text as RFC 3339 in UTC, with as many digits as they need, and their order as text is their
+//! order in time. True and false are 1 and 0.
 //!
-//! Written once and counted: a relation that is there twice. Left out and counted: NaN, which SQLite does not have; a second value of an event's
-//! attribute. Counted as simplified: the sign of -0.0; lists and attributes of attributes, which become text ([`crate::nested`]); values of another
+//! Written once and counted: a relation that is there twice. Left out and counted: NaN, which
+//! SQLite does not have; a second value of an event's attribute. Counted as simplified: the sign of -0.0;
+//! lists and attributes of attributes, which become text ([`crate::nested`]); values of another
 //! type than the declared one; attributes whose columns are called otherwise.
 //!
-//! Refused: what breaks the contract of [`ObjectLog`]: ids that are there twice, types and attributes that are not declared, relations to objects that
-//! do not exist.
+//! Refused: what breaks the contract of [`ObjectLog`]: ids that are there twice, types and
+//! attributes that are not declared, relations to objects that do not exist.
 //!
-//! Records whose ids ascend go straight into place; others are sorted first, in bounded memory with a temporary file beside the output, and so
-//! are the indexes. There is no journal and no fsync: the file is of use only when [`write()`] has come back without an error.
+//! Records whose ids ascend go straight into place; others are sorted first, in bounded memory with
+//! a temporary file beside the output, and so are the indexes. There is no journal and no fsync:
+//! the file is of use only when [`write()`] has come back without an error.
 
 pub mod names;
 pub(crate) mod rows;
@@ -31,7 +36,8 @@ use crate::parallel;
 use crate::read::shown;
 use flowmine_spill::Sorter;
 
-/// Parameters of one INSERT. More rows at once spare starting and ending statements; beyond some hundreds nothing is gained.
+/// Parameters of one INSERT. More rows at once spare starting and ending statements; beyond some
+/// hundreds nothing is gained.
 const PARAMETERS: usize = 240;
 
 /// Text of rows that were put aside, in one statement.
@@ -40,8 +46,8 @@ const PUT_ASIDE_BYTES: usize = 1 << 20;
 /// Writes a log into a file that does not exist yet.
 ///
 /// # Errors
-/// When the file exists or cannot be written, when the log cannot be read, or when it breaks the contract of [`ObjectLog`]; what was written then is of
-/// no use.
+/// When the file exists or cannot be written, when the log cannot be read, or when it breaks the
+/// contract of [`ObjectLog`]; what was written then is of no use.
 pub fn write(log: &dyn ObjectLog, path: &Path) -> Result<Counts, LogError> {
     let tables = Tables::of(log.types())?;
     // SQLite takes `file:` at the beginning of a relative path for a URI.
@@ -188,7 +194,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Indexes for the ways back, from an object to its events and values; there is none yet that leads there.
+    /// Indexes for the ways back, from an object to its events and values; there is none yet that
+    /// leads there.
     fn index(&self) -> Result<(), LogError> {
         self.database.execute_batch(
             "CREATE INDEX relation_by_object ON event_object (ocel_object_id);
@@ -300,8 +307,9 @@ fn take_back(value: &[u8], cells: &mut Vec<Cell>, text: &mut Vec<u8>) -> Result<
     Ok(())
 }
 
-/// Says where SQLite's own sorting has its files, for as long as this lives. It is one place for the whole process, guarded by SQLite; another writer
-/// can end this early, and the files of the time after that are where SQLite has them by default.
+/// Says where SQLite's own sorting has its files, for as long as this lives. It is one place for
+/// the whole process, guarded by SQLite; another writer can end this early, and the files of the
+/// time after that are where SQLite has them by default.
 struct SortedBeside<'a>(&'a Connection);
 
 impl<'a> SortedBeside<'a> {

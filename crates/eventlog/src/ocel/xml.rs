@@ -1,16 +1,16 @@
 //! OCEL 2.0 as XML: a log in, one XML document out, a type or record on each line.
 //!
-//! The elements are those of the standard's schema in its order, with one exception: the schema calls a relation `object` and wants a
-//! type in it, while the standard's own example and what reads such logs (PM4Py, process_mining) have `relationship`. So it is
-//! `relationship` here.
+//! The elements are those of the standard's schema in its order, with one exception: the schema
+//! calls a relation `object` and wants a type in it, while the standard's own example and what
+//! reads such logs (PM4Py, process_mining) have `relationship`. So it is `relationship` here.
 //!
-//! - Times are RFC 3339 in UTC (`Z`) with as many digits as they need. A value of an object without a time has `1970-01-01T00:00:00Z`,
-//!   which in OCEL says: from the beginning.
-//! - Numbers that are not finite are `NaN`, `INF` and `-INF`, as `xs:double` has them. Lists and attributes of attributes become text
-//!   ([`crate::nested`]) and are counted as simplified.
-//! - For characters that XML does not have see [`crate::xml`]. A space at the beginning or end of a value is written `&#32;`, because
-//!   process_mining cuts it off otherwise. An empty text stays an empty element; process_mining takes that for no value at all, PM4Py
-//!   for the text `None`.
+//! - Times are RFC 3339 in UTC (`Z`) with as many digits as they need. A value of an object without
+//!   a time has `1970-01-01T00:00:00Z`, which in OCEL says: from the beginning.
+//! - Numbers that are not finite are `NaN`, `INF` and `-INF`, as `xs:double` has them. Lists and
+//!   attributes of attributes become text ([`crate::nested`]) and are counted as simplified.
+//! - For characters that XML does not have see [`crate::xml`]. A space at the beginning or end of a
+//!   value is written `&#32;`, because process_mining cuts it off otherwise. An empty text stays an
+//!   empty element; process_mining takes that for no value at all, PM4Py for the text `None`.
 //!
 //! Refused is a log that gives events among its objects, or the other way round.
 

@@ -1,8 +1,9 @@
 //! The elements of a hostile XML file, one by one.
 //!
-//! In goes an [`Input`]; out come starts, ends and texts with their place. Refused: what is not well-formed, nesting deeper than
-//! [`Limits::depth`], entities other than the five of XML itself, a document type with declarations of its own, and a file that ends
-//! before its outermost element does. Comments and processing instructions are passed over.
+//! In goes an [`Input`]; out come starts, ends and texts with their place. Refused: what is not
+//! well-formed, nesting deeper than [`Limits::depth`], entities other than the five of XML itself,
+//! a document type with declarations of its own, and a file that ends before its outermost element
+//! does. Comments and processing instructions are passed over.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -104,7 +105,8 @@ impl<'r> Elements<'r> {
         self.reader.get_mut().token()
     }
 
-    /// Gives what comes next. White space before an element is left out when `structure` says that it means nothing here.
+    /// Gives what comes next. White space before an element is left out when `structure` says that
+    /// it means nothing here.
     pub(crate) fn next<'b>(&mut self, structure: bool, buffer: &'b mut Vec<u8>) -> Result<Node<'b>, LogError> {
         if self.empty {
             self.empty = false;
@@ -169,8 +171,9 @@ impl<'r> Elements<'r> {
         })
     }
 
-    /// What lies ready of the file and can be dealt with without the parser, where so many levels more can be opened and the names of elements
-    /// have no prefix. What is taken of it has to be whole elements.
+    /// What lies ready of the file and can be dealt with without the parser, where so many levels
+    /// more can be opened and the names of elements have no prefix. What is taken of it has to be
+    /// whole elements.
     pub(crate) fn ready(&mut self, levels: usize) -> Option<&[u8]> {
         if self.empty || self.root_prefix.is_some() || self.open + levels > self.limits.depth {
             return None;

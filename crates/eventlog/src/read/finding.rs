@@ -24,7 +24,8 @@ pub struct Finding {
     pub line: Option<u64>,
     /// In bytes, from 1.
     pub column: Option<u64>,
-    /// The id, the path within the document, or the table and row; empty when line and column say it.
+    /// The id, the path within the document, or the table and row; empty when line and column say
+    /// it.
     pub place: String,
     /// What is wrong, and what to do about it.
     pub message: String,
@@ -35,7 +36,8 @@ pub(super) fn found(severity: Severity, rule: &'static str, place: Position, mes
     Finding { severity, rule, line: Some(place.line), column: Some(place.column), place: String::new(), message }
 }
 
-/// Text of a file as it can stand in a message: between quotes, without control characters, and not much of it.
+/// Text of a file as it can stand in a message: between quotes, without control characters, and not
+/// much of it.
 pub(crate) fn shown(text: &str) -> String {
     format!("\"{}\"", printable(text, 60))
 }

@@ -1,8 +1,10 @@
 //! A log file's bytes as its readers get them.
 //!
-//! In goes any [`Read`], plain or gz; out come its bytes through [`BufRead`], all of them UTF-8, with the line and column of what was
-//! consumed. Refused with their place: text in other encodings, gz that is damaged or cut, and what would fill the memory of the parser
-//! behind: an XML token longer than [`Limits::text_bytes`], a JSON record larger than [`Limits::record_bytes`].
+//! In goes any [`Read`], plain or gz; out come its bytes through [`BufRead`], all of them UTF-8,
+//! with the line and column of what was consumed. Refused with their place: text in other
+//! encodings, gz that is damaged or cut, and what would fill the memory of the parser behind: an
+//! XML token longer than [`Limits::text_bytes`], a JSON record larger than
+//! [`Limits::record_bytes`].
 //!
 //! Parsers see a refusal as an [`io::Error`]; [`Input::explain`] gives the [`LogError`] behind it.
 
@@ -55,7 +57,8 @@ pub struct Input<'r> {
     buffer: Vec<u8>,
     /// The next byte to hand out.
     start: usize,
-    /// Behind the last byte that may be handed out; up to `filled` follows the beginning of a character or what is refused.
+    /// Behind the last byte that may be handed out; up to `filled` follows the beginning of a
+    /// character or what is refused.
     end: usize,
     filled: usize,
     /// The offset in the text of the buffer's first byte.
@@ -65,7 +68,8 @@ pub struct Input<'r> {
     counted: usize,
     /// What is consumed between two calls of [`Input::token_done`] is at most so long.
     most: u64,
-    /// Where the token begins in the buffer, until its place is worked out, which the buffer's next turn asks for.
+    /// Where the token begins in the buffer, until its place is worked out, which the buffer's next
+    /// turn asks for.
     token_at: usize,
     token: Option<Position>,
     token_offset: u64,
@@ -76,10 +80,12 @@ pub struct Input<'r> {
 }
 
 impl<'r> Input<'r> {
-    /// An input for XML: between two calls of [`Input::token_done`] at most [`Limits::text_bytes`] can be consumed.
+    /// An input for XML: between two calls of [`Input::token_done`] at most [`Limits::text_bytes`]
+    /// can be consumed.
     ///
     /// # Errors
-    /// From the operating system; when the text is in UTF-16 or says that it is in an encoding other than UTF-8 or US-ASCII.
+    /// From the operating system; when the text is in UTF-16 or says that it is in an encoding
+    /// other than UTF-8 or US-ASCII.
     pub fn xml(source: impl Read + 'r, limits: &Limits) -> Result<Self, LogError> {
         Self::new(Box::new(source), limits.text_bytes)?.begun_xml()
     }
@@ -104,8 +110,8 @@ impl<'r> Input<'r> {
         Ok(self)
     }
 
-    /// An input for JSON, whose parsers take whole records: between two calls of [`Input::token_done`] at most [`Limits::record_bytes`] can be
-    /// consumed.
+    /// An input for JSON, whose parsers take whole records: between two calls of
+    /// [`Input::token_done`] at most [`Limits::record_bytes`] can be consumed.
     ///
     /// # Errors
     /// From the operating system; when the text is in UTF-16.
@@ -258,8 +264,8 @@ impl<'r> Input<'r> {
         self.buffer.get(self.start..end).unwrap_or_default()
     }
 
-    /// Why reading from this input failed: the refusal of the input itself if there was one, else `otherwise` at the beginning of the
-    /// current token.
+    /// Why reading from this input failed: the refusal of the input itself if there was one, else
+    /// `otherwise` at the beginning of the current token.
     pub fn explain(&mut self, otherwise: impl std::fmt::Display) -> LogError {
         let place = self.token();
         self.failure.take().unwrap_or_else(|| place.refuse(otherwise.to_string()))

@@ -1,12 +1,14 @@
 //! Hostile JSON, value by value.
 //!
-//! A [`Document`] gives the keys of a file's outermost object and, one by one, the items of the arrays below; a [`Cursor`] walks through one
-//! such item, which is in memory as a whole and borrowed from there. Nothing makes a tree. Refused with line and column: what is no JSON
-//! (RFC 8259), a text longer than [`Limits::text_bytes`], an item larger than [`Limits::record_bytes`], nesting deeper than
-//! [`Limits::depth`].
+//! A [`Document`] gives the keys of a file's outermost object and, one by one, the items of the
+//! arrays below; a [`Cursor`] walks through one such item, which is in memory as a whole and
+//! borrowed from there. Nothing makes a tree. Refused with line and column: what is no JSON (RFC
+//! 8259), a text longer than [`Limits::text_bytes`], an item larger than [`Limits::record_bytes`],
+//! nesting deeper than [`Limits::depth`].
 //!
-//! This is no general parser's work because records are to be borrowed, findings need places within a record, and a number must not
-//! become a rounded one unseen. Beyond the standard, `NaN`, `Infinity` and `-Infinity` are read as numbers, since Python writes them.
+//! This is no general parser's work because records are to be borrowed, findings need places within
+//! a record, and a number must not become a rounded one unseen. Beyond the standard, `NaN`,
+//! `Infinity` and `-Infinity` are read as numbers, since Python writes them.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -65,7 +67,8 @@ impl<'r> Document<'r> {
         Err(self.unexpected(&format!("{:?}", char::from(byte))))
     }
 
-    /// Goes to the next member of the object or item of the array that was begun: whether there is one.
+    /// Goes to the next member of the object or item of the array that was begun: whether there is
+    /// one.
     pub(crate) fn more(&mut self, first: bool, end: u8) -> Result<bool, LogError> {
         let next = self.peek()?;
         if next == Some(end) {
@@ -541,7 +544,8 @@ mod tests {
         })
     }
 
-    /// The first value of a text as the cursor has it, once as a tree and once skipped, and what is left of the text.
+    /// The first value of a text as the cursor has it, once as a tree and once skipped, and what is
+    /// left of the text.
     fn ours(text: &str) -> Result<(Value, String), LogError> {
         let mut document = Document::new(Input::records(text.as_bytes(), &LIMITS)?, &LIMITS);
         let mut cursor = document.item()?;

@@ -9,7 +9,8 @@ pub struct Limits {
     pub record_bytes: usize,
     /// How deep elements, lists and attributes of attributes may be nested.
     pub depth: usize,
-    /// How many event types, object types, attributes of one type, extensions, globals and classifiers there may be, each.
+    /// How many event types, object types, attributes of one type, extensions, globals and
+    /// classifiers there may be, each.
     pub definitions: usize,
 }
 

@@ -1,7 +1,8 @@
 //! Log files of others in, records out.
 //!
-//! A file is taken for hostile: nothing of it is believed before it is read, no text, nesting or number of types can be so large that
-//! memory fills, entities are not expanded, and an error says where. What can be kept is kept, and a [`Finding`] says what was odd.
+//! A file is taken for hostile: nothing of it is believed before it is read, no text, nesting or
+//! number of types can be so large that memory fills, entities are not expanded, and an error says
+//! where. What can be kept is kept, and a [`Finding`] says what was odd.
 
 mod elements;
 mod finding;
@@ -46,7 +47,8 @@ pub enum Format {
 /// Reads a log file, whatever its format and name: it is told by its content.
 ///
 /// # Errors
-/// When it is no log or nothing more of it can be used; what the sink says; errors of the operating system.
+/// When it is no log or nothing more of it can be used; what the sink says; errors of the operating
+/// system.
 pub fn read_file(path: &Path, limits: &Limits, sink: &mut dyn Sink) -> Result<Format, LogError> {
     let format = detect(path)?;
     match format {
@@ -70,8 +72,8 @@ pub fn detect(path: &Path) -> Result<Format, LogError> {
     told(path)?.map_err(no_log)
 }
 
-/// The same; the inner error is why it is no log. The outer is an error of the operating system, or [`LogError::Refused`] when what could tell
-/// cannot be read.
+/// The same; the inner error is why it is no log. The outer is an error of the operating system, or
+/// [`LogError::Refused`] when what could tell cannot be read.
 pub(crate) fn told(path: &Path) -> Result<Result<Format, String>, LogError> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {

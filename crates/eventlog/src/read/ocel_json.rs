@@ -1,14 +1,16 @@
 //! OCEL JSON in, 2.0 or 1.0, objects and events out.
 //!
-//! In goes an [`Input`]; out come types, [`Record::Object`]s and [`Record::Event`]s in the order of the file, whose keys can stand in any
-//! order. Values are read as the type that is declared for them, which may stand behind them in the file: [`types`] finds the types
-//! first, where a file can be read twice. A file whose keys begin with `ocel:` is OCEL 1.0, of which a module of its own knows. Refused is what
-//! is no JSON, larger than the [`Limits`], or of both versions at once.
+//! In goes an [`Input`]; out come types, [`Record::Object`]s and [`Record::Event`]s in the order of
+//! the file, whose keys can stand in any order. Values are read as the type that is declared for
+//! them, which may stand behind them in the file: [`types`] finds the types first, where a file can
+//! be read twice. A file whose keys begin with `ocel:` is OCEL 1.0, of which a module of its own
+//! knows. Refused is what is no JSON, larger than the [`Limits`], or of both versions at once.
 //!
-//! Findings. Left out: `unknown_key`, `null_value`, `missing_id`, `missing_type`, `missing_time` (of events), `missing_object`, `missing_name`,
-//! `wrong_type`. Kept as text: `not_a_time`, `time_range`, `not_a_number`, `number_range`, `not_a_boolean`, `nested_value`. Kept: `missing_section`,
-//! `missing_qualifier`, `missing_value_time`, `duplicate_key`, `duplicate_type`, `unknown_value_type`, `number_as_text`, `whole_float`,
-//! `value_type`, `not_finite`.
+//! Findings. Left out: `unknown_key`, `null_value`, `missing_id`, `missing_type`, `missing_time`
+//! (of events), `missing_object`, `missing_name`, `wrong_type`. Kept as text: `not_a_time`,
+//! `time_range`, `not_a_number`, `number_range`, `not_a_boolean`, `nested_value`. Kept:
+//! `missing_section`, `missing_qualifier`, `missing_value_time`, `duplicate_key`, `duplicate_type`,
+//! `unknown_value_type`, `number_as_text`, `whole_float`, `value_type`, `not_finite`.
 
 mod first_version;
 
@@ -58,11 +60,13 @@ pub fn types(input: Input<'_>, limits: &Limits) -> Result<Types, LogError> {
     Ok(sink.0)
 }
 
-/// Reads a file to its end. With `known` types, from [`types`], values are read as them and the sink gets them first; without, values that stand
-/// before their type are read as what they are in JSON.
+/// Reads a file to its end. With `known` types, from [`types`], values are read as them and the
+/// sink gets them first; without, values that stand before their type are read as what they are in
+/// JSON.
 ///
 /// # Errors
-/// [`LogError::Refused`] when nothing more of the file can be used; what the sink says; errors of the operating system.
+/// [`LogError::Refused`] when nothing more of the file can be used; what the sink says; errors of
+/// the operating system.
 pub fn read(input: Input<'_>, limits: &Limits, known: Option<Types>, sink: &mut dyn Sink) -> Result<(), LogError> {
     let mut declared = Declared::default();
     let told = known.is_some();
@@ -87,7 +91,8 @@ struct Reader<'s> {
     declared: Declared,
     /// Those of them that were met in the file.
     met: Declared,
-    /// The sink knows what stands in the first section of event types and the first of object types.
+    /// The sink knows what stands in the first section of event types and the first of object
+    /// types.
     told: bool,
     only_types: bool,
     /// Which sections there were.

@@ -1,14 +1,20 @@
-//! An OCEL 2.0 file in the form of an SQLite database in, its types, objects and events out, each in the order of their ids.
+//! An OCEL 2.0 file in the form of an SQLite database in, its types, objects and events out, each
+//! in the order of their ids.
 //!
-//! Files of PM4Py, process_mining, ours and others differ: keys and indexes are missing, ids are numbers, columns have no types, tables of relations
-//! are missing. So each table is only scanned from its beginning to its end, what belongs to one id is brought together by sorting (in bounded memory,
-//! with a temporary file as large as the input where it does not fit), and what can be kept is kept, with a [`Finding`].
+//! Files of PM4Py, process_mining, ours and others differ: keys and indexes are missing, ids are
+//! numbers, columns have no types, tables of relations are missing. So each table is only scanned
+//! from its beginning to its end, what belongs to one id is brought together by sorting (in bounded
+//! memory, with a temporary file as large as the input where it does not fit), and what can be kept
+//! is kept, with a [`Finding`].
 //!
-//! Refused, with the table and the row: what is no SQLite file or is damaged or being written; a file without `event` and `object`; views and virtual
-//! tables in the place of tables; rows larger than the limits. Left out with a finding: rows without an id, events without a time, relations without
-//! their event or source. A relation to an object that does not exist is given as it is; the checks ([`crate::validate::ocel_sqlite`]) find it.
+//! Refused, with the table and the row: what is no SQLite file or is damaged or being written; a
+//! file without `event` and `object`; views and virtual tables in the place of tables; rows larger
+//! than the limits. Left out with a finding: rows without an id, events without a time, relations
+//! without their event or source. A relation to an object that does not exist is given as it is;
+//! the checks ([`crate::validate::ocel_sqlite`]) find it.
 //!
-//! Values that an object has since 1970-01-01 00:00 it has always had. Its attributes come in the order of the table's columns, then of their times.
+//! Values that an object has since 1970-01-01 00:00 it has always had. Its attributes come in the
+//! order of the table's columns, then of their times.
 
 mod database;
 mod rows;
@@ -38,7 +44,8 @@ const COLUMNS_A_TYPE: usize = 10;
 /// Reads a file.
 ///
 /// # Errors
-/// Of the sink; when nothing more of the file can be used: [`LogError::RefusedAt`] says where and why; when a temporary file cannot be written.
+/// Of the sink; when nothing more of the file can be used: [`LogError::RefusedAt`] says where and
+/// why; when a temporary file cannot be written.
 pub fn read(path: &Path, limits: &Limits, sink: &mut dyn Sink) -> Result<(), LogError> {
     let database = Database::open(path, limits)?;
     let mut report = Report::default();
@@ -224,7 +231,8 @@ fn type_names(database: &Database, kind: &Kind, limits: &Limits, report: &mut Re
     Ok(names)
 }
 
-/// The types that events or objects have, each with the table whose name has the same letters and digits.
+/// The types that events or objects have, each with the table whose name has the same letters and
+/// digits.
 fn names_without_map(database: &Database, kind: &Kind, limits: &Limits) -> Result<Vec<(String, String)>, LogError> {
     let Some(table) = database.table(kind.name)? else { return Ok(Vec::new()) };
     let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();

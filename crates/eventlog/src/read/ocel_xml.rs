@@ -1,17 +1,21 @@
 //! OCEL XML in, 2.0 or 1.0, objects and events out.
 //!
-//! In goes an [`Input`]; out come types, [`Record::Object`]s and [`Record::Event`]s in the order of the file. Types stand first, as the
-//! schema wants; values that stand before their type are kept as text. Relations are read from `<relationship>`, as the standard's example and the
-//! tools write them, and from `<object>`, as the schema has them. Refused is what is not well-formed XML or larger than the [`Limits`].
+//! In goes an [`Input`]; out come types, [`Record::Object`]s and [`Record::Event`]s in the order of
+//! the file. Types stand first, as the schema wants; values that stand before their type are kept
+//! as text. Relations are read from `<relationship>`, as the standard's example and the tools write
+//! them, and from `<object>`, as the schema has them. Refused is what is not well-formed XML or
+//! larger than the [`Limits`].
 //!
-//! OCEL 1.0 (`.xmlocel`) has the elements of XES in its events and objects: `<string key="id">`, `<list key="omap">`. Values are of the type that
-//! their element says; the types come after the records, as the values show them. Relations have no qualifier, except where PM4Py wrote one.
+//! OCEL 1.0 (`.xmlocel`) has the elements of XES in its events and objects: `<string key="id">`,
+//! `<list key="omap">`. Values are of the type that their element says; the types come after the
+//! records, as the values show them. Relations have no qualifier, except where PM4Py wrote one.
 //!
-//! Findings. Left out: `unknown_element`, `missing_id`, `missing_type`, `missing_time` (of events), `missing_object`, `missing_name`,
-//! `missing_value` (1.0), `text`.
-//! Kept as text: `not_a_time`, `time_range`, `not_a_number`, `number_range`, `not_a_boolean`. Kept: `missing_section`, `missing_qualifier`,
-//! `missing_value_time`, `duplicate_key`, `duplicate_type`, `unknown_value_type`, `late_types`, `xml_character`, `document_type`. In OCEL 1.0 an
-//! id that stands there twice is a `duplicate_key`, too: both records are kept.
+//! Findings. Left out: `unknown_element`, `missing_id`, `missing_type`, `missing_time` (of events),
+//! `missing_object`, `missing_name`, `missing_value` (1.0), `text`. Kept as text: `not_a_time`,
+//! `time_range`, `not_a_number`, `number_range`, `not_a_boolean`. Kept: `missing_section`,
+//! `missing_qualifier`, `missing_value_time`, `duplicate_key`, `duplicate_type`,
+//! `unknown_value_type`, `late_types`, `xml_character`, `document_type`. In OCEL 1.0 an id that
+//! stands there twice is a `duplicate_key`, too: both records are kept.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -30,7 +34,8 @@ use crate::record::{Event, Object, Record, Relation};
 /// Reads a file to its end.
 ///
 /// # Errors
-/// [`LogError::Refused`] when nothing more of the file can be used; what the sink says; errors of the operating system.
+/// [`LogError::Refused`] when nothing more of the file can be used; what the sink says; errors of
+/// the operating system.
 pub fn read(input: Input<'_>, limits: &Limits, sink: &mut dyn Sink) -> Result<(), LogError> {
     let mut elements = Elements::new(input, limits);
     let mut reader = Reader::new(*limits, sink);
@@ -388,7 +393,8 @@ impl<'s> Reader<'s> {
         Ok(Open::Leaf)
     }
 
-    /// Whether this is a file of OCEL 1.0, as what was met just now says, where nothing before says otherwise.
+    /// Whether this is a file of OCEL 1.0, as what was met just now says, where nothing before says
+    /// otherwise.
     fn first_version(&mut self) -> bool {
         // Types are declared in OCEL 2.0 only.
         if self.first.is_none() && !self.seen[0] && !self.seen[1] {

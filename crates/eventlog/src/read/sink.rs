@@ -7,19 +7,22 @@ use crate::record::Record;
 
 /// Takes what a reader finds, in the order of the file.
 pub trait Sink {
-    /// The types of an OCEL file. They can come after the records (JSON knows no order), and in two parts.
+    /// The types of an OCEL file. They can come after the records (JSON knows no order), and in two
+    /// parts.
     ///
     /// # Errors
     /// Whatever ends the reading.
     fn types(&mut self, types: Types) -> Result<(), LogError>;
 
-    /// What an XES file says outside of its traces; comes once, when the file has been read to its end.
+    /// What an XES file says outside of its traces; comes once, when the file has been read to its
+    /// end.
     ///
     /// # Errors
     /// Whatever ends the reading.
     fn header(&mut self, header: CaseHeader) -> Result<(), LogError>;
 
-    /// A record: from OCEL objects and events in the order of the file, from XES traces with their events.
+    /// A record: from OCEL objects and events in the order of the file, from XES traces with their
+    /// events.
     ///
     /// # Errors
     /// Whatever ends the reading.

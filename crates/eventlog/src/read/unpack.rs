@@ -1,6 +1,7 @@
 //! gz unpacked in a thread of its own, so that whoever parses does not wait for it.
 //!
-//! In goes what unpacks, as a [`Read`]; out come the same bytes, and the same error behind the same bytes. What waits is bounded: a few blocks.
+//! In goes what unpacks, as a [`Read`]; out come the same bytes, and the same error behind the same
+//! bytes. What waits is bounded: a few blocks.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -1,7 +1,8 @@
 //! Values of OCEL as the type that is declared for them.
 //!
-//! In goes what a file has, in JSON a text, a number or a boolean, in XML always a text; out comes a [`Value`] of the declared type, or the
-//! value as it is with what is odd about it. No digit is lost: a number that 64 bits cannot hold is kept as text.
+//! In goes what a file has, in JSON a text, a number or a boolean, in XML always a text; out comes
+//! a [`Value`] of the declared type, or the value as it is with what is odd about it. No digit is
+//! lost: a number that 64 bits cannot hold is kept as text.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +25,8 @@ pub(crate) struct Declared {
 }
 
 impl Declared {
-    /// Adds a type. Gives false when there was one of that name or it has an attribute twice; what came first stays.
+    /// Adds a type. Gives false when there was one of that name or it has an attribute twice; what
+    /// came first stays.
     pub(crate) fn add(&mut self, of_events: bool, one: &TypeDef) -> bool {
         let types = if of_events { &mut self.events } else { &mut self.objects };
         let mut new = !types.contains_key(&one.name);

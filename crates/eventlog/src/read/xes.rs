@@ -1,13 +1,17 @@
 //! XES in, traces with their events out.
 //!
-//! In goes an [`Input`]; out come [`Record::Trace`], [`Record::CaseEvent`]s and [`Record::TraceEnd`] in the order of the file, with
-//! attributes in their order, and at the end what the file says about the log. Read are IEEE 1849-2016, its 2023 revision and the XES 1.0 and 2.0
-//! before it: nested attributes, lists with and without `<values>`, containers, globals, classifiers, events outside of traces. A value that is
-//! not of its type is kept as text. Refused is what is not well-formed XML or larger than the [`Limits`].
+//! In goes an [`Input`]; out come [`Record::Trace`], [`Record::CaseEvent`]s and
+//! [`Record::TraceEnd`] in the order of the file, with attributes in their order, and at the end
+//! what the file says about the log. Read are IEEE 1849-2016, its 2023 revision and the XES 1.0 and
+//! 2.0 before it: nested attributes, lists with and without `<values>`, containers, globals,
+//! classifiers, events outside of traces. A value that is not of its type is kept as text. Refused
+//! is what is not well-formed XML or larger than the [`Limits`].
 //!
-//! Findings: `unknown_element`, `unknown_scope`, `no_scope`, `trace_classifier`, `late_trace_attribute` and `missing_value` (left out);
-//! `text_time` (read as a time); `not_a_time`, `time_range`, `not_a_number`, `number_range` and `not_a_boolean` (kept as text); `missing_key`, `missing_name`,
-//! `duplicate_key`, `unusual_boolean`, `event_without_trace`, `xml_character`, `text`, `document_type`.
+//! Findings: `unknown_element`, `unknown_scope`, `no_scope`, `trace_classifier`,
+//! `late_trace_attribute` and `missing_value` (left out); `text_time` (read as a time);
+//! `not_a_time`, `time_range`, `not_a_number`, `number_range` and `not_a_boolean` (kept as text);
+//! `missing_key`, `missing_name`, `duplicate_key`, `unusual_boolean`, `event_without_trace`,
+//! `xml_character`, `text`, `document_type`.
 
 mod flat;
 mod plain_event;
@@ -31,7 +35,8 @@ use crate::time;
 /// Reads a file to its end.
 ///
 /// # Errors
-/// [`LogError::Refused`] when nothing more of the file can be used; what the sink says; errors of the operating system.
+/// [`LogError::Refused`] when nothing more of the file can be used; what the sink says; errors of
+/// the operating system.
 pub fn read(input: Input<'_>, limits: &Limits, sink: &mut dyn Sink) -> Result<(), LogError> {
     let mut elements = Elements::new(input, limits);
     let mut reader = Reader::new(*limits, sink);
@@ -257,7 +262,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Takes the next event as a whole where it is one of the usual form; the elements then go on behind it.
+    /// Takes the next event as a whole where it is one of the usual form; the elements then go on
+    /// behind it.
     fn plain_event(&mut self, elements: &mut Elements<'_>) -> Result<bool, LogError> {
         const LEVELS: usize = 2;
         if !matches!(self.open.last(), Some(Open::Trace)) {
@@ -469,7 +475,8 @@ fn nested<'a>(flat: &[Flat], text: &'a str, owner: Position, sink: &mut dyn Sink
     attributes
 }
 
-/// Takes attributes of one level, with all below them. The depth of the recursion is that of the elements, which is limited.
+/// Takes attributes of one level, with all below them. The depth of the recursion is that of the
+/// elements, which is limited.
 fn subtree<'a>(rest: &mut &[Flat], level: usize, text: &'a str, into: &mut Vec<Attribute<'a>>, duplicate: &mut dyn FnMut(&str)) {
     let slice = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
     while let Some((one, after)) = rest.split_first()
@@ -525,7 +532,8 @@ fn split_keys(keys: &str) -> Vec<String> {
     split
 }
 
-/// Puts pieces together again where several of them are the name of one attribute: some logs have names with spaces and no quotes.
+/// Puts pieces together again where several of them are the name of one attribute: some logs have
+/// names with spaces and no quotes.
 fn join_keys(keys: &mut Vec<String>, names: &BTreeSet<&str>) {
     const MOST_WORDS: usize = 16;
     let mut joined = Vec::with_capacity(keys.len());

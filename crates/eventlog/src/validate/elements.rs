@@ -1,4 +1,5 @@
-//! What the checks of OCEL XML and XES have in common: elements where they belong, attributes that the schema names.
+//! What the checks of OCEL XML and XES have in common: elements where they belong, attributes that
+//! the schema names.
 
 use super::fault::Fault;
 use super::markup::{Tag, Xml, XmlAttribute};
@@ -39,7 +40,8 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
         Ok(())
     }
 
-    /// Reads the outermost element's beginning. `known` is a namespace that is against the schema and that readers forgive.
+    /// Reads the outermost element's beginning. `known` is a namespace that is against the schema
+    /// and that readers forgive.
     pub(super) fn root(&mut self, known: &str, allowed: &[&str]) -> Result<bool, Fault> {
         self.xml.next()?;
         if self.xml.name != "log" {
@@ -130,7 +132,8 @@ impl<'r, 'a, 'f> Elements<'r, 'a, 'f> {
         Ok(())
     }
 
-    /// Whether another element follows within the one that is open; the text before it is only white space if it is not `mixed`.
+    /// Whether another element follows within the one that is open; the text before it is only
+    /// white space if it is not `mixed`.
     pub(super) fn child(&mut self, mixed: bool) -> Result<bool, Fault> {
         let tag = self.xml.next()?;
         if let Some(at) = self.xml.text_at

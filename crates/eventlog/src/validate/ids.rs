@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use crate::id_hash::IdHash;
 use crate::read::input::Position;
 
-/// A place in 64 bits: one for whether the id is declared there, 31 for the line, 32 for the column.
+/// A place in 64 bits: one for whether the id is declared there, 31 for the line, 32 for the
+/// column.
 #[derive(Debug, Clone, Copy)]
 struct Mark(u64);
 
@@ -52,7 +53,8 @@ impl Ids {
         self.marks.entry(IdHash::of(id)).or_insert_with(|| Mark::new(false, at));
     }
 
-    /// The places of the first references to ids that were never declared, in the order of the file.
+    /// The places of the first references to ids that were never declared, in the order of the
+    /// file.
     pub(super) fn dangling(&self) -> Vec<Position> {
         let mut places: Vec<_> = self.marks.values().filter(|mark| !mark.declared()).map(|mark| mark.place()).collect();
         places.sort_unstable_by_key(|at| (at.line, at.column));

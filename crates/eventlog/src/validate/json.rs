@@ -1,7 +1,8 @@
 //! JSON token by token, with places. Strict RFC 8259; the first thing that is no JSON ends it.
 //!
-//! Strings, numbers and nesting keep to the limits here, records because [`Input`] watches over them. The readers have a tokenizer of
-//! their own (`read::json`): it holds a record as a whole and borrows from it, and forgives what Python writes.
+//! Strings, numbers and nesting keep to the limits here, records because [`Input`] watches over
+//! them. The readers have a tokenizer of their own (`read::json`): it holds a record as a whole and
+//! borrows from it, and forgives what Python writes.
 
 use std::io::BufRead;
 
@@ -280,7 +281,8 @@ impl<'r> Json<'r> {
         Ok(code)
     }
 
-    /// Goes to the next item of an array or member of an object, past the comma. Gives false behind the closing bracket.
+    /// Goes to the next item of an array or member of an object, past the comma. Gives false behind
+    /// the closing bracket.
     fn step(&mut self, first: &mut bool, close: u8) -> Result<bool, Fault> {
         let is_first = std::mem::replace(first, false);
         match self.next_sign()? {
@@ -301,12 +303,14 @@ impl<'r> Json<'r> {
         }
     }
 
-    /// Goes to the next item of an array whose beginning was read; `first` is true before the first.
+    /// Goes to the next item of an array whose beginning was read; `first` is true before the
+    /// first.
     pub(super) fn item(&mut self, first: &mut bool) -> Result<bool, Fault> {
         self.step(first, b']')
     }
 
-    /// Goes to the next member of an object whose beginning was read and reads its name into [`Json::key`], its place into [`Json::at`].
+    /// Goes to the next member of an object whose beginning was read and reads its name into
+    /// [`Json::key`], its place into [`Json::at`].
     pub(super) fn member(&mut self, first: &mut bool) -> Result<bool, Fault> {
         if !self.step(first, b'}')? {
             return Ok(false);

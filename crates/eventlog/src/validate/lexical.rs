@@ -1,4 +1,5 @@
-//! Whether a text has the form that a type prescribes: W3C XML Schema part 2, RFC 3339, RFC 4122, XML 1.0 names.
+//! Whether a text has the form that a type prescribes: W3C XML Schema part 2, RFC 3339, RFC 4122,
+//! XML 1.0 names.
 
 /// How well a text is in the form of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,8 +171,8 @@ pub(super) fn ncname(text: &str) -> bool {
     characters.next().is_some_and(starts_name) && characters.all(in_name)
 }
 
-/// xs:anyURI, as far as it refuses anything: RFC 3986 with what XML Schema escapes. A scheme begins with a letter, `%` is followed by two
-/// hexadecimal digits, at most one `#`.
+/// xs:anyURI, as far as it refuses anything: RFC 3986 with what XML Schema escapes. A scheme begins
+/// with a letter, `%` is followed by two hexadecimal digits, at most one `#`.
 pub(super) fn any_uri(text: &str) -> bool {
     let text = trim(text);
     let bytes = text.as_bytes();

@@ -1,6 +1,8 @@
-//! XML tag by tag, with places. Strict XML 1.0 with namespaces; the first thing that is not well-formed ends it.
+//! XML tag by tag, with places. Strict XML 1.0 with namespaces; the first thing that is not
+//! well-formed ends it.
 //!
-//! Refused: document type declarations, and with them all entities but the five of XML. Tags, texts and nesting keep to the limits.
+//! Refused: document type declarations, and with them all entities but the five of XML. Tags, texts
+//! and nesting keep to the limits.
 
 use std::io::BufRead;
 
@@ -543,7 +545,8 @@ fn xml_declaration(text: &str) -> bool {
     }
 }
 
-/// Appends text with its references resolved and its line ends normalised; in the value of an attribute all white space becomes spaces.
+/// Appends text with its references resolved and its line ends normalised; in the value of an
+/// attribute all white space becomes spaces.
 fn decode(raw: &[u8], at: Position, references: bool, value: bool, out: &mut String) -> Result<(), Fault> {
     let wrong = |offset: usize, message: String| Err(Fault::Found(&NOT_XML, at.behind(raw.get(..offset).unwrap_or_default()), message));
     let mut done = 0;

@@ -1,11 +1,13 @@
 //! Whether a log file keeps to its standard, and if not, what is wrong and where.
 //!
-//! In goes a file in any of the formats of [`Format`]; out come [`Finding`]s, each with its rule's word and its place: line and column in
-//! JSON and XML, table and row in SQLite. The rules of the schemas (OCEL 2.0 JSON schema and XSD, IEEE 1849-2016 XSD) are expressed here,
-//! rule by rule in [`RULES`]; no schema file is needed. What the schemas forbid and all tools write is a note.
+//! In goes a file in any of the formats of [`Format`]; out come [`Finding`]s, each with its rule's
+//! word and its place: line and column in JSON and XML, table and row in SQLite. The rules of the
+//! schemas (OCEL 2.0 JSON schema and XSD, IEEE 1849-2016 XSD) are expressed here, rule by rule in
+//! [`RULES`]; no schema file is needed. What the schemas forbid and all tools write is a note.
 //!
-//! A file is taken for hostile: memory holds the definitions, one record and 24 bytes an id; what is too large or too deep ends the check
-//! with one finding. Refused is only a file that is no log at all.
+//! A file is taken for hostile: memory holds the definitions, one record and 24 bytes an id; what
+//! is too large or too deep ends the check with one finding. Refused is only a file that is no log
+//! at all.
 
 use std::fs::File;
 use std::path::Path;
@@ -34,7 +36,8 @@ pub use rules::{RULES, Rule, SHOWN};
 /// What a file was found to have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Findings that are errors, as they were given, so that at most [`SHOWN`] and one are of the same rule.
+    /// Findings that are errors, as they were given, so that at most [`SHOWN`] and one are of the
+    /// same rule.
     pub errors: u64,
     /// Findings that are warnings.
     pub warnings: u64,

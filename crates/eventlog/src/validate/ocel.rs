@@ -1,4 +1,5 @@
-//! The rules of OCEL 2.0 that hold in JSON and in XML: types, ids, attributes, values, times, relations.
+//! The rules of OCEL 2.0 that hold in JSON and in XML: types, ids, attributes, values, times,
+//! relations.
 
 use std::collections::{HashMap, HashSet};
 
@@ -134,7 +135,8 @@ pub(super) enum Purpose {
     Texts(Vec<(Position, Option<String>)>),
 }
 
-/// More attributes or relations of one record are refused: the smallest take more memory than their text.
+/// More attributes or relations of one record are refused: the smallest take more memory than their
+/// text.
 pub(super) const PARTS: usize = 1_000_000;
 
 /// So many attributes there can be in all types for each definition that there can be.
@@ -192,7 +194,8 @@ impl Ocel {
         self.types_known[usize::from(side == Side::Object)] = true;
     }
 
-    /// Whether types have to be looked up further behind before the records of this side can be checked.
+    /// Whether types have to be looked up further behind before the records of this side can be
+    /// checked.
     pub(super) fn needs_types(&self, side: Side) -> bool {
         matches!(self.purpose, Purpose::Check) && !self.types_known[usize::from(side == Side::Object)]
     }
@@ -463,7 +466,8 @@ impl Ocel {
     }
 }
 
-/// Reports the relations to objects that never came. The ids of the first are looked up in a second walk through the file.
+/// Reports the relations to objects that never came. The ids of the first are looked up in a second
+/// walk through the file.
 pub(super) fn report_dangling(ocel: &Ocel, report: &mut Report<'_>, walk: &mut dyn FnMut(&mut Ocel, &mut Report<'_>) -> Result<(), Fault>) {
     let places = ocel.sides[1].ids.dangling();
     if places.is_empty() {

@@ -1,4 +1,5 @@
-//! OCEL 2.0 JSON: the structure of its schema, member by member; the rest of the rules are in [`super::ocel`].
+//! OCEL 2.0 JSON: the structure of its schema, member by member; the rest of the rules are in
+//! [`super::ocel`].
 
 use std::fs::File;
 use std::path::Path;
@@ -12,7 +13,8 @@ use crate::error::LogError;
 use crate::read::input::{Input, Position};
 use crate::read::{Limits, shown};
 
-/// Opens the file again: for the types that stand behind the records, and for the texts of dangling relations.
+/// Opens the file again: for the types that stand behind the records, and for the texts of dangling
+/// relations.
 pub(super) type Open<'o> = &'o dyn Fn() -> Result<Box<dyn std::io::Read>, LogError>;
 
 /// Checks a file. Gives how many events and objects it has.
@@ -102,7 +104,8 @@ impl Walk<'_, '_, '_> {
         Ok(false)
     }
 
-    /// Goes through the members of an object whose beginning was read. The first `required` of `names` have to be there.
+    /// Goes through the members of an object whose beginning was read. The first `required` of
+    /// `names` have to be there.
     fn members(
         &mut self,
         names: &[&'static str],

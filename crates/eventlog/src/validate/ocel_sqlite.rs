@@ -1,8 +1,11 @@
-//! An OCEL 2.0 file in the form of an SQLite database in, what is wrong with it out: each finding with its table and row, and what to do.
+//! An OCEL 2.0 file in the form of an SQLite database in, what is wrong with it out: each finding
+//! with its table and row, and what to do.
 //!
-//! Checked are the pages of the file, the relational rules of the standard (which tables, columns, primary and foreign keys there are), and what the
-//! rows say: ids are unique and no NULLs, types are known, each event and object has its row in the table of its type and no row is there without
-//! them, relations lead to what exists, times can be read. Of each rule the first findings are given, the rest is counted.
+//! Checked are the pages of the file, the relational rules of the standard (which tables, columns,
+//! primary and foreign keys there are), and what the rows say: ids are unique and no NULLs, types
+//! are known, each event and object has its row in the table of its type and no row is there
+//! without them, relations lead to what exists, times can be read. Of each rule the first findings
+//! are given, the rest is counted.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! OCEL 2.0 XML: the structure of its schema, element by element; the rest of the rules are in [`super::ocel`].
+//! OCEL 2.0 XML: the structure of its schema, element by element; the rest of the rules are in
+//! [`super::ocel`].
 
 use std::fs::File;
 use std::path::Path;

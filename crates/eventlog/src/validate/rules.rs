@@ -1,4 +1,5 @@
-//! The rules that files are checked against: a word, how bad it is to break it, and what the schema or the standard says.
+//! The rules that files are checked against: a word, how bad it is to break it, and what the schema
+//! or the standard says.
 
 use crate::read::Severity;
 

@@ -1,4 +1,5 @@
-//! XES: the structure of its schema, element by element, and what the standard says of extensions, globals and classifiers.
+//! XES: the structure of its schema, element by element, and what the standard says of extensions,
+//! globals and classifiers.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -641,8 +642,8 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// The keys that a classifier names: divided by white space, or between single quotes. A key can have spaces itself, so the longest
-/// sequence of words that is `known` is taken for one.
+/// The keys that a classifier names: divided by white space, or between single quotes. A key can
+/// have spaces itself, so the longest sequence of words that is `known` is taken for one.
 fn split_keys(text: &str, known: impl Fn(&str) -> bool) -> Vec<String> {
     let mut keys = Vec::new();
     let mut rest = text.trim();

@@ -1,5 +1,5 @@
-//! The keys of the standard extensions of XES (IEEE 1849-2016, section 5; the extension definitions of xes-standard.org): which type they
-//! have and where they stand.
+//! The keys of the standard extensions of XES (IEEE 1849-2016, section 5; the extension definitions
+//! of xes-standard.org): which type they have and where they stand.
 
 /// The element that carries an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,10 @@
-//! The XES extensions that flowmine uses: what they are called, where they are defined, which attributes they have.
+//! The XES extensions that flowmine uses: what they are called, where they are defined, which
+//! attributes they have.
 //!
-//! Six are those of IEEE 1849-2016. Three are ours: [`IO`], bytes, operations and files, for which there is no published one, [`SLURM`] and [`TASK`]. Their
-//! definitions are `io.xesext`, `slurm.xesext` and `task.xesext` in `extensions/` of this crate ([`IO_XESEXT`], [`SLURM_XESEXT`], [`TASK_XESEXT`]).
+//! Six are those of IEEE 1849-2016. Three are ours: [`IO`], bytes, operations and files, for which
+//! there is no published one, [`SLURM`] and [`TASK`]. Their definitions are `io.xesext`,
+//! `slurm.xesext` and `task.xesext` in `extensions/` of this crate ([`IO_XESEXT`],
+//! [`SLURM_XESEXT`], [`TASK_XESEXT`]).
 
 use crate::attribute::ValueType;
 use crate::log::Extension;
@@ -98,8 +101,9 @@ pub const COST: Definition = Definition {
 
 /// Bytes, operations and files.
 ///
-/// The URI is a name and no address, because there is no host of ours to put an address on: a UUID, which needs no registration. The part
-/// after the hash has a slash, without which OpenXES stops with an exception where it does not know an extension.
+/// The URI is a name and no address, because there is no host of ours to put an address on: a UUID,
+/// which needs no registration. The part after the hash has a slash, without which OpenXES stops
+/// with an exception where it does not know an extension.
 pub const IO: Definition = Definition {
     name: "IO",
     prefix: "io",

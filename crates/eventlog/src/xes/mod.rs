@@ -1,20 +1,26 @@
 //! XES (IEEE 1849-2016): a log of cases in, one XML document out, an element on each line.
 //!
-//! The order is that of the standard's schema: extensions, globals, classifiers, attributes of the log, traces.
+//! The order is that of the standard's schema: extensions, globals, classifiers, attributes of the
+//! log, traces.
 //!
-//! - The root carries `xmlns="http://www.xes-standard.org/"`. OpenXES, PM4Py and process_mining write it and some readers look for it;
-//!   the standard's schema has no namespace, so whoever validates takes it off first.
-//! - `xes.features` is `nested-attributes`, because any event can have them and the root is written before the first.
-//! - Dates are `2026-11-20T13:04:05.000+00:00`, in UTC with 3, 6 or 9 digits as they need; all that is there is written, as `xs:dateTime`
-//!   allows. PM4Py cuts it to microseconds. **OpenXES, and so ProM, on Java 7 and 8 takes any number of digits for milliseconds**:
-//!   `.123456789` is one and a half days later to it. For such readers there is [`Options::milliseconds`].
+//! - The root carries `xmlns="http://www.xes-standard.org/"`. OpenXES, PM4Py and process_mining
+//!   write it and some readers look for it; the standard's schema has no namespace, so whoever
+//!   validates takes it off first.
+//! - `xes.features` is `nested-attributes`, because any event can have them and the root is written
+//!   before the first.
+//! - Dates are `2026-11-20T13:04:05.000+00:00`, in UTC with 3, 6 or 9 digits as they need; all that
+//!   is there is written, as `xs:dateTime` allows. PM4Py cuts it to microseconds. **OpenXES, and so
+//!   ProM, on Java 7 and 8 takes any number of digits for milliseconds**: `.123456789` is one and a
+//!   half days later to it. For such readers there is [`Options::milliseconds`].
 //! - Numbers that are not finite are `NaN`, `INF` and `-INF`, as `xs:double` has them.
-//! - A list is `<list key="…"><values>…</values></list>`, with children of the list before its values, as the schema has it (which also
-//!   wants a key in `values`, a slip that no reader follows). A container, which the standard dropped and OpenXES and process_mining
-//!   know, is `<container key="…">…</container>`.
-//! - A trace or event without anything is written with two tags: process_mining stops at `<event/>`.
-//! - Keys of a classifier are put in quotes where one of them has white space, begins with a quote or is empty. A double quote beside
-//!   an apostrophe becomes `\x22`.
+//! - A list is `<list key="…"><values>…</values></list>`, with children of the list before its
+//!   values, as the schema has it (which also wants a key in `values`, a slip that no reader
+//!   follows). A container, which the standard dropped and OpenXES and process_mining know, is
+//!   `<container key="…">…</container>`.
+//! - A trace or event without anything is written with two tags: process_mining stops at
+//!   `<event/>`.
+//! - Keys of a classifier are put in quotes where one of them has white space, begins with a quote
+//!   or is empty. A double quote beside an apostrophe becomes `\x22`.
 //! - For characters that XML does not have see [`crate::xml`].
 //!
 //! Refused is a log that gives objects.

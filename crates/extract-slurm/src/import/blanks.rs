@@ -1,10 +1,12 @@
-//! squeue's text with blanks between its columns: fixed widths (`squeue`, `-l`, `-O`), or one blank and no widths (`-o "%a %i %E %o %T %g"`,
-//! as the case study has it).
+//! squeue's text with blanks between its columns: fixed widths (`squeue`, `-l`, `-O`), or one blank
+//! and no widths (`-o "%a %i %E %o %T %g"`, as the case study has it).
 //!
-//! Names, commands and reasons hold blanks too. With fixed widths a column is where the header and all rows have a blank between it and
-//! the next. Without, a row is taken only when exactly one way to give its words to the columns makes the job id a job id, the state one of the
-//! 24, the dependency a dependency, times times and numbers numbers, and keeps user, account, group and the like to one word each; a row with
-//! none or several such ways is rejected with its line, never guessed.
+//! Names, commands and reasons hold blanks too. With fixed widths a column is where the header and
+//! all rows have a blank between it and the next. Without, a row is taken only when exactly one way
+//! to give its words to the columns makes the job id a job id, the state one of the 24, the
+//! dependency a dependency, times times and numbers numbers, and keeps user, account, group and the
+//! like to one word each; a row with none or several such ways is rejected with its line, never
+//! guessed.
 
 use std::borrow::Cow;
 
@@ -182,7 +184,8 @@ fn whole_terms<'a>(expression: Cow<'a, str>, line: u64, diagnostics: &mut Diagno
 struct Layout {
     /// For each column but the last: the byte between it and the next.
     gaps: Vec<usize>,
-    /// Whether the file is of `-O`: flush left, no blank between columns, the last one padded too. A value that fills its column touches the next.
+    /// Whether the file is of `-O`: flush left, no blank between columns, the last one padded too.
+    /// A value that fills its column touches the next.
     touching: bool,
 }
 

@@ -8,7 +8,8 @@ use crate::sacct::Attempt;
 pub enum Imported<'a> {
     /// The whole queue, at one time.
     Queue {
-        /// When, if the content says: squeue's own date line (`-l`, `-i`), or `last_update` of the JSON.
+        /// When, if the content says: squeue's own date line (`-l`, `-i`), or `last_update` of the
+        /// JSON.
         observed_at_ns: Option<i64>,
         /// As in [`flowmine_schema::tables::source`].
         source: &'static str,
@@ -16,8 +17,8 @@ pub enum Imported<'a> {
         records: Vec<JobRecord<'a>>,
         /// If the content says.
         cluster: Option<String>,
-        /// Whether every job of the file is in `records`. When rows were rejected, or the file is cut short, a job that is missing here
-        /// may still be in the queue.
+        /// Whether every job of the file is in `records`. When rows were rejected, or the file is
+        /// cut short, a job that is missing here may still be in the queue.
         whole: bool,
     },
     /// Changes, each with the time at which somebody saw it.

@@ -1,11 +1,13 @@
 //! Slurm's JSON, read so that nothing odd in one job harms the others.
 //!
-//! Slurm 21.08 and 22.05 write plain numbers and strings; the data_parser plugins (from 23.02, named `v0.0.39` and on) write `{"set": …, "infinite": …,
-//! "number": …}` for numbers that can be missing, lists for states, objects for exit codes; and both change between versions. So a job is kept
-//! as a tree of the few keys that are of use, whatever their type, and each reader asks for what it wants. Only syntax can fail, and what was
-//! read before stays.
+//! Slurm 21.08 and 22.05 write plain numbers and strings; the data_parser plugins (from 23.02,
+//! named `v0.0.39` and on) write `{"set": …, "infinite": …, "number": …}` for numbers that can be
+//! missing, lists for states, objects for exit codes; and both change between versions. So a job is
+//! kept as a tree of the few keys that are of use, whatever their type, and each reader asks for
+//! what it wants. Only syntax can fail, and what was read before stays.
 //!
-//! json-c writes bytes that are no UTF-8 as they are, which JSON does not allow; they are made `\xNN` first, as in [`flowmine_schema::text`].
+//! json-c writes bytes that are no UTF-8 as they are, which JSON does not allow; they are made
+//! `\xNN` first, as in [`flowmine_schema::text`].
 
 use std::borrow::Cow;
 
@@ -44,7 +46,8 @@ impl Number {
 /// One job's keys.
 pub struct Job {
     keys: Map<String, Value>,
-    /// Strings are as the file has them: their backslashes must still be doubled ([`text::decode`]). Otherwise they were already.
+    /// Strings are as the file has them: their backslashes must still be doubled
+    /// ([`text::decode`]). Otherwise they were already.
     plain: bool,
     /// Which job of the file, from 1.
     pub number: u64,
@@ -386,9 +389,11 @@ impl<'de> Visitor<'de> for OneJob<'_> {
     }
 }
 
-/// Makes bytes valid UTF-8. The flag says whether they were, so that strings still have to go through [`text::decode`]; otherwise that has been
-/// done here: invalid bytes are `\\xNN`, and a backslash before an `x` is `\\x5c`, both with the backslash doubled as JSON has it. `None` when so many
-/// bytes are invalid that this is another encoding and not a few odd names: five bytes come of each.
+/// Makes bytes valid UTF-8. The flag says whether they were, so that strings still have to go
+/// through [`text::decode`]; otherwise that has been done here: invalid bytes are `\\xNN`, and a
+/// backslash before an `x` is `\\x5c`, both with the backslash doubled as JSON has it. `None` when
+/// so many bytes are invalid that this is another encoding and not a few odd names: five bytes come
+/// of each.
 fn make_utf8(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, bool)> {
     if std::str::from_utf8(bytes).is_ok() {
         return Some((Cow::Borrowed(bytes), true));
@@ -407,7 +412,8 @@ fn make_utf8(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, bool)> {
     Some((Cow::Owned(out), false))
 }
 
-/// Copies, with the backslash of a literal `\x` as `\x5c`. An escape never spans invalid bytes: what follows its backslash is ASCII.
+/// Copies, with the backslash of a literal `\x` as `\x5c`. An escape never spans invalid bytes:
+/// what follows its backslash is ASCII.
 fn double(valid: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
     while let Some(backslash) = memchr::memchr(b'\\', &valid[at..]) {

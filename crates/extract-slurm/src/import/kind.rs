@@ -35,7 +35,8 @@ impl FileKind {
 /// What is known beside the file.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// How far east of UTC times without zone are, in seconds. `None` takes them as UTC and says so.
+    /// How far east of UTC times without zone are, in seconds. `None` takes them as UTC and says
+    /// so.
     pub zone_offset_s: Option<i64>,
     /// What separates fields, instead of finding it out from the header.
     pub separator: Option<String>,

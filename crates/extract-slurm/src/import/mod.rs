@@ -8,12 +8,15 @@
 //! | [`FileKind::SacctJson`] | `sacct --json` | [`mod@sacct_json`] |
 //! | [`FileKind::SlurmMiner`] | the log of SLURMminer, the case study's tool | [`mod@slurmminer`] |
 //!
-//! A bad line or record becomes a diagnostic with its place and the rest is read; an [`ImportError`] means that nothing was usable, or that
-//! what is in the file cannot be said truthfully (several polls in one file). Packed files are refused: unpack them first.
+//! A bad line or record becomes a diagnostic with its place and the rest is read; an
+//! [`ImportError`] means that nothing was usable, or that what is in the file cannot be said
+//! truthfully (several polls in one file). Packed files are refused: unpack them first.
 //!
-//! **Forgery.** In text with a fixed separator a job's name can hold the separator and newlines and so look like another job's row. Rows
-//! whose number of fields, job id, state or times are wrong are rejected with their line; one that a user made with care cannot be told
-//! from a true one. JSON, and recordings of `flowmine observe`, whose separator nobody can know beforehand, do not have this fault.
+//! **Forgery.** In text with a fixed separator a job's name can hold the separator and newlines and
+//! so look like another job's row. Rows whose number of fields, job id, state or times are wrong
+//! are rejected with their line; one that a user made with care cannot be told from a true one.
+//! JSON, and recordings of `flowmine observe`, whose separator nobody can know beforehand, do not
+//! have this fault.
 
 mod blanks;
 mod error;
@@ -38,7 +41,8 @@ pub use error::{ImportError, MOST_RECORDS};
 pub use imported::Imported;
 pub use kind::{FileKind, Options};
 
-/// What a file's bytes have to go through before they are held: a line, a text, a job of any size fills the memory otherwise.
+/// What a file's bytes have to go through before they are held: a line, a text, a job of any size
+/// fills the memory otherwise.
 pub fn gate() -> Gate {
     Gate::either(Bounds { records: MOST_RECORDS as u64, ..Bounds::USUAL }, Records::Listed)
 }

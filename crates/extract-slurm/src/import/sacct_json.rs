@@ -1,8 +1,10 @@
 //! `sacct --json`: 22.05's shape and those of the data_parser plugins.
 //!
-//! Times are in an object (`time.submission`, 0 or null when there is none), limits in minutes, memory in MiB; the steps stand inside their job,
-//! with `tres.requested.total` what sacct(1) calls TRESUsageInTot and `tres.consumed.total` what it calls TRESUsageOutTot. The indices of a pending array
-//! are a hexadecimal bit mask (`0x3FF`) in 22.05. 22.05 also says `return_code` 0 of every job that failed with a code; such a 0 is unknown here.
+//! Times are in an object (`time.submission`, 0 or null when there is none), limits in minutes,
+//! memory in MiB; the steps stand inside their job, with `tres.requested.total` what sacct(1) calls
+//! TRESUsageInTot and `tres.consumed.total` what it calls TRESUsageOutTot. The indices of a pending
+//! array are a hexadecimal bit mask (`0x3FF`) in 22.05. 22.05 also says `return_code` 0 of every
+//! job that failed with a code; such a 0 is unknown here.
 
 use std::borrow::Cow;
 
@@ -147,7 +149,8 @@ fn count_in(list: Option<&Value>, kind: &str, name: &str) -> Option<i64> {
     json::number(item.get("count")).value().filter(|&count| count >= 0)
 }
 
-/// A list of resources as sacct's text writes it: `cpu=4,gres/gpu=2`. Memory is in MiB here; the unit is said, as there.
+/// A list of resources as sacct's text writes it: `cpu=4,gres/gpu=2`. Memory is in MiB here; the
+/// unit is said, as there.
 fn tres_list(list: Option<&Value>) -> Option<Cow<'static, str>> {
     let mut parts = Vec::new();
     for item in list?.as_array()? {
@@ -160,7 +163,8 @@ fn tres_list(list: Option<&Value>) -> Option<Cow<'static, str>> {
     (!parts.is_empty()).then(|| parts.join(",").into())
 }
 
-/// CPU seconds and microseconds of all steps, in nanoseconds: `time.total`. Where 22.05 says 0 there, those of the steps count.
+/// CPU seconds and microseconds of all steps, in nanoseconds: `time.total`. Where 22.05 says 0
+/// there, those of the steps count.
 fn cpu_time(job: &Job) -> Option<i64> {
     let of = |time: Option<&Value>| {
         let total = time?.get("total")?;

@@ -1,8 +1,9 @@
 //! sacct's text with a header, fields separated by any delimiter (`--parsable2`, `--parsable`).
 //!
-//! A file with a delimiter drawn at random ([`crate::sacct`]) is read by counting fields. Otherwise a row is a line; one with another number of fields,
-//! or whose JobID, State, times or exit code are not such, is rejected with its line (a newline or the delimiter in a name or submit
-//! line makes such lines). Steps are added to their jobs.
+//! A file with a delimiter drawn at random ([`crate::sacct`]) is read by counting fields. Otherwise
+//! a row is a line; one with another number of fields, or whose JobID, State, times or exit code
+//! are not such, is rejected with its line (a newline or the delimiter in a name or submit line
+//! makes such lines). Steps are added to their jobs.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::tables::source;

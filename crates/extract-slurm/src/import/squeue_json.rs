@@ -1,7 +1,10 @@
-//! `squeue --json` (and `scontrol show jobs --json`): 22.05's shape and those of the data_parser plugins.
+//! `squeue --json` (and `scontrol show jobs --json`): 22.05's shape and those of the data_parser
+//! plugins.
 //!
-//! Numbers may be bare, `{"set", "infinite", "number"}`, or missing; states a word or a list of a base state and flags. `array_job_id` 0 is no array,
-//! `het_job_id` 0 no heterogeneous job, a time of 0 not set; limits are in minutes, memory in MiB, exit codes either wait(2)'s status or an object.
+//! Numbers may be bare, `{"set", "infinite", "number"}`, or missing; states a word or a list of a
+//! base state and flags. `array_job_id` 0 is no array, `het_job_id` 0 no heterogeneous job, a time
+//! of 0 not set; limits are in minutes, memory in MiB, exit codes either wait(2)'s status or an
+//! object.
 
 use std::borrow::Cow;
 
@@ -188,7 +191,8 @@ pub(super) fn mebibytes(number: Option<i64>) -> Option<i64> {
     number?.checked_mul(1 << 20)
 }
 
-/// An exit code and signal: wait(2)'s status, bare or as a data_parser number, or an object that has both.
+/// An exit code and signal: wait(2)'s status, bare or as a data_parser number, or an object that
+/// has both.
 pub(super) fn exit(job: &Job, path: &[&str]) -> (Option<i64>, Option<i64>) {
     let Some(value) = job.get(path) else { return (None, None) };
     if value.get("return_code").is_none() && value.get("signal").is_none() {

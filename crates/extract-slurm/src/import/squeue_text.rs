@@ -2,14 +2,18 @@
 //!
 //! In goes a file whose header names at least JOBID and STATE or ST, in this order of preference:
 //!
-//! - a recording of ours, with a separator of nine characters of which the first is 0x1f: records are distinguished by counting fields, so
-//!   newlines in names do no harm;
-//! - columns with a separator between them, which is found out from the header (or said by the user);
-//! - columns of fixed width or separated by single blanks: then a row is taken only when there is one way to read it.
+//! - a recording of ours, with a separator of nine characters of which the first is 0x1f: records
+//!   are distinguished by counting fields, so newlines in names do no harm;
+//! - columns with a separator between them, which is found out from the header (or said by the
+//!   user);
+//! - columns of fixed width or separated by single blanks: then a row is taken only when there is
+//!   one way to read it.
 //!
-//! Before the header there may be squeue's date line (`-l`, `-i`), its `CLUSTER: name` line (`-M`) or a clock reading in nanoseconds.
+//! Before the header there may be squeue's date line (`-l`, `-i`), its `CLUSTER: name` line (`-M`)
+//! or a clock reading in nanoseconds.
 //!
-//! Two columns JOBID are the raw and the displayed id; a single one is the displayed id, or the raw one where ARRAY_TASK_ID stands beside it.
+//! Two columns JOBID are the raw and the displayed id; a single one is the displayed id, or the raw
+//! one where ARRAY_TASK_ID stands beside it.
 
 use std::borrow::Cow;
 
@@ -158,7 +162,8 @@ pub(super) fn column(header: &[u8]) -> Option<Column> {
     })
 }
 
-/// The column of a header that its width has cut short (`PARTITIO`), when only one name begins like that.
+/// The column of a header that its width has cut short (`PARTITIO`), when only one name begins like
+/// that.
 pub(super) fn cut_column(header: &[u8]) -> Option<Column> {
     let name = std::str::from_utf8(header).ok().filter(|name| name.len() >= 4)?;
     let fixed = ["JOBID", "ST", "NODELIST(REASON)", "HET_JOB_ID", "HET_JOB_OFFSET", "CLUSTER"];
@@ -178,7 +183,8 @@ pub(super) fn cut_column(header: &[u8]) -> Option<Column> {
     column(found?.as_bytes())
 }
 
-/// Whether a field can be what its column says. Only what must never be wrong is looked at; the rest becomes null and a warning.
+/// Whether a field can be what its column says. Only what must never be wrong is looked at; the
+/// rest becomes null and a warning.
 pub(super) fn is_plausible(column: Column, field: &[u8]) -> bool {
     match column {
         Column::JobId | Column::Field(Field::RawId | Field::DisplayedId) => {
@@ -233,7 +239,8 @@ impl Columns {
         Err(ImportError::Header { kind, line, column: 1, why: format!("the header has no column {missing}; it has {}", names.join(", ")) })
     }
 
-    /// Turns JOBID columns into raw or displayed ones, now that it is known whether a displayed form stands in the first of two.
+    /// Turns JOBID columns into raw or displayed ones, now that it is known whether a displayed
+    /// form stands in the first of two.
     pub fn resolve_ids(&mut self, displayed_first: bool) {
         let ids: Vec<usize> = (0..self.columns.len()).filter(|&at| self.columns[at] == Column::JobId).collect();
         let has_task = self.columns.contains(&Column::Field(Field::ArrayTask));

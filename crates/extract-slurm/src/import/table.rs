@@ -1,4 +1,5 @@
-//! Text tables: lines with their numbers, the header's separator found out from the header, and rows split by it.
+//! Text tables: lines with their numbers, the header's separator found out from the header, and
+//! rows split by it.
 
 use memchr::{memchr, memchr_iter, memmem};
 
@@ -51,7 +52,8 @@ pub enum Separator {
     Blanks,
 }
 
-/// Finds out the separator of a header whose names `known` knows. `None` when no separator makes known names of it.
+/// Finds out the separator of a header whose names `known` knows. `None` when no separator makes
+/// known names of it.
 pub fn separator(header: &[u8], known: impl Fn(&[u8]) -> bool) -> Option<Separator> {
     if header.len() > LONGEST_HEADER {
         return None;
@@ -121,8 +123,9 @@ pub fn split<'a>(line: &'a [u8], separator: &[u8]) -> impl Iterator<Item = &'a [
     })
 }
 
-/// Splits a record as RFC 4180 has it, where quotes protect separators and newlines: the cells, and how many bytes of `bytes` they take with the
-/// line's end. `None` when the quotes do not fit, or the record is longer than anything that a job has.
+/// Splits a record as RFC 4180 has it, where quotes protect separators and newlines: the cells, and
+/// how many bytes of `bytes` they take with the line's end. `None` when the quotes do not fit, or
+/// the record is longer than anything that a job has.
 pub fn split_quoted(bytes: &[u8], separator: u8) -> Option<(Vec<Vec<u8>>, usize)> {
     const LONGEST: usize = 1 << 20;
     const MOST_LINES: usize = 100;

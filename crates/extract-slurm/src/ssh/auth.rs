@@ -1,8 +1,8 @@
 //! Logging in with public keys: the agent's first, then key files.
 //!
-//! In go a connection whose host key was accepted, and what the config says; out comes a logged-in connection or an
-//! error that lists each key and what became of it. Passwords, keyboard-interactive logins and certificates are not
-//! supported.
+//! In go a connection whose host key was accepted, and what the config says; out comes a logged-in
+//! connection or an error that lists each key and what became of it. Passwords,
+//! keyboard-interactive logins and certificates are not supported.
 
 use std::sync::mpsc;
 use std::thread;
@@ -18,8 +18,8 @@ use super::key_file::{KeyFile, KeyFormat};
 use super::known_hosts::PublicKey;
 use super::passphrase::Passphrases;
 
-/// libssh2's codes for a connection that is gone: BANNER_RECV, INVALID_MAC, SOCKET_SEND, DECRYPT, SOCKET_DISCONNECT,
-/// PROTO, SOCKET_TIMEOUT, SOCKET_RECV, ENCRYPT, BAD_SOCKET.
+/// libssh2's codes for a connection that is gone: BANNER_RECV, INVALID_MAC, SOCKET_SEND, DECRYPT,
+/// SOCKET_DISCONNECT, PROTO, SOCKET_TIMEOUT, SOCKET_RECV, ENCRYPT, BAD_SOCKET.
 const GONE: [i32; 10] = [-2, -4, -7, -12, -13, -14, -30, -43, -44, -45];
 /// libssh2's LIBSSH2_ERROR_TIMEOUT.
 const TIMEOUT: i32 = -9;
@@ -47,8 +47,9 @@ enum Answer {
     Here,
 }
 
-/// libssh2 reports a refusal, a connection that closed and a signature that could not be made with the same two codes,
-/// LIBSSH2_ERROR_AUTHENTICATION_FAILED and LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED; its message tells them apart.
+/// libssh2 reports a refusal, a connection that closed and a signature that could not be made with
+/// the same two codes, LIBSSH2_ERROR_AUTHENTICATION_FAILED and LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED;
+/// its message tells them apart.
 fn judge(error: &ssh2::Error) -> Answer {
     match error.code() {
         _ if is_timeout(error) => Answer::TimedOut,
@@ -68,7 +69,8 @@ pub(crate) fn said(error: &ssh2::Error) -> String {
     visible(error.message()).into_owned()
 }
 
-/// Does something that has no time-out of its own in a thread, which is left behind when time is up.
+/// Does something that has no time-out of its own in a thread, which is left behind when time is
+/// up.
 pub(crate) fn in_time<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(work()));

@@ -1,11 +1,12 @@
 //! ssh_config(5) files, as far as they say how to reach one host.
 //!
-//! In go config files and the host as it was typed; out comes a [`HostConfig`]. Understood are `Host` (patterns,
-//! negation), `Match all`, `Include`, HostName, User, Port, IdentityFile, IdentitiesOnly, IdentityAgent,
-//! UserKnownHostsFile, GlobalKnownHostsFile, HostKeyAlias, ConnectTimeout, ProxyJump; the first value wins, several IdentityFile
-//! lines add up. Other `Match` blocks are left out and told as warnings. ProxyJump makes a [`route`] of several hosts;
-//! ProxyCommand is refused with advice. Every other keyword is passed over: it is for ssh. Errors and warnings name file
-//! and line.
+//! In go config files and the host as it was typed; out comes a [`HostConfig`]. Understood are
+//! `Host` (patterns, negation), `Match all`, `Include`, HostName, User, Port, IdentityFile,
+//! IdentitiesOnly, IdentityAgent, UserKnownHostsFile, GlobalKnownHostsFile, HostKeyAlias,
+//! ConnectTimeout, ProxyJump; the first value wins, several IdentityFile lines add up. Other
+//! `Match` blocks are left out and told as warnings. ProxyJump makes a [`route`] of several hosts;
+//! ProxyCommand is refused with advice. Every other keyword is passed over: it is for ssh. Errors
+//! and warnings name file and line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +23,8 @@ use super::{SshError, Target, pattern};
 
 /// How deep `Include` may go; OpenSSH has the same limit.
 const MAX_DEPTH: usize = 16;
-/// How many hosts may stand in front of another; nobody has as many, and a circle of aliases ends here.
+/// How many hosts may stand in front of another; nobody has as many, and a circle of aliases ends
+/// here.
 const MAX_JUMPS: usize = 8;
 
 /// Where config files and home lie, and who runs this program.
@@ -76,7 +78,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// The files that OpenSSH reads: the user's, then the system's; or only `given`, as with `ssh -F`.
+    /// The files that OpenSSH reads: the user's, then the system's; or only `given`, as with
+    /// `ssh -F`.
     pub fn usual(given: Option<&Path>, surroundings: &Surroundings) -> Vec<Self> {
         let dot_ssh = surroundings.dot_ssh("");
         if let Some(file) = given {
@@ -163,7 +166,8 @@ struct Written<T> {
     place: Place,
 }
 
-/// What stands between here and the host. ProxyJump and ProxyCommand compete: the first of both in the files counts.
+/// What stands between here and the host. ProxyJump and ProxyCommand compete: the first of both in
+/// the files counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Proxy {
     None,
@@ -188,13 +192,16 @@ struct Found {
     warnings: Vec<String>,
 }
 
-/// How to reach the target: the hosts on the way in the order in which they are passed, and at last the target itself.
+/// How to reach the target: the hosts on the way in the order in which they are passed, and at last
+/// the target itself.
 ///
-/// `jumps` are those that were typed, which replace what the target's config says. As with `ssh -J`, each host has its own
-/// section of the config; of several jump hosts in one list only the first may be behind others by its own ProxyJump.
+/// `jumps` are those that were typed, which replace what the target's config says. As with
+/// `ssh -J`, each host has its own section of the config; of several jump hosts in one list only
+/// the first may be behind others by its own ProxyJump.
 ///
 /// # Errors
-/// Those of [`resolve`], and [`SshError::JumpCircle`] when a host stands twice on the way or the way is too long.
+/// Those of [`resolve`], and [`SshError::JumpCircle`] when a host stands twice on the way or the
+/// way is too long.
 pub fn route(
     target: &Target,
     jumps: Option<&[Target]>,
@@ -227,12 +234,12 @@ pub fn route(
     Ok(way)
 }
 
-/// Reads the files and says how to reach the target. What the target itself says (user, port) comes before them, and
-/// `jumps`, if there are any, instead of its ProxyJump or ProxyCommand.
+/// Reads the files and says how to reach the target. What the target itself says (user, port) comes
+/// before them, and `jumps`, if there are any, instead of its ProxyJump or ProxyCommand.
 ///
 /// # Errors
-/// [`SshError::Config`] for a line that matters and cannot be understood, [`SshError::Read`] for a file that cannot
-/// be read, [`SshError::Proxy`] when the host is to be reached through a command.
+/// [`SshError::Config`] for a line that matters and cannot be understood, [`SshError::Read`] for a
+/// file that cannot be read, [`SshError::Proxy`] when the host is to be reached through a command.
 pub fn resolve(target: &Target, jumps: Option<&[Target]>, sources: &[Source], surroundings: &Surroundings) -> Result<HostConfig, SshError> {
     let mut found = Found::default();
     for source in sources {
@@ -289,8 +296,9 @@ fn split_line(line: &str) -> Result<Option<(String, Vec<String>)>, &'static str>
     Ok(Some((keyword.to_ascii_lowercase(), split_arguments(rest)?)))
 }
 
-/// Blank-separated words; single or double quotes keep blanks, a backslash keeps a quote, a backslash or (outside
-/// quotes) a blank; an unquoted `#` at the beginning of a word begins a comment.
+/// Blank-separated words; single or double quotes keep blanks, a backslash keeps a quote, a
+/// backslash or (outside quotes) a blank; an unquoted `#` at the beginning of a word begins a
+/// comment.
 fn split_arguments(text: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -485,7 +493,8 @@ fn apply(keyword: &str, arguments: Vec<String>, place: Place, found: &mut Found)
     Ok(())
 }
 
-/// Seconds, or numbers with units as in sshd_config(5), TIME FORMATS; the inner none means no limit.
+/// Seconds, or numbers with units as in sshd_config(5), TIME FORMATS; the inner none means no
+/// limit.
 fn parse_time(text: &str) -> Option<Option<Duration>> {
     if text.eq_ignore_ascii_case("none") {
         return Some(None);
@@ -576,7 +585,8 @@ impl Tokens<'_> {
     }
 }
 
-/// The hosts of a ProxyJump line: `[user@]host[:port]` or `ssh://…`, several with commas between them, tokens replaced.
+/// The hosts of a ProxyJump line: `[user@]host[:port]` or `ssh://…`, several with commas between
+/// them, tokens replaced.
 fn parse_jumps(text: &str, tokens: &Tokens<'_>) -> Result<Vec<Target>, String> {
     // Divided first: what a token stands for cannot add a host.
     let jump = |part: &str| -> Result<Target, String> {

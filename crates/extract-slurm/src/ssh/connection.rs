@@ -1,8 +1,9 @@
-//! One SSH connection: TCP (or the way through a jump host), handshake, host key, login, and commands on it.
+//! One SSH connection: TCP (or the way through a jump host), handshake, host key, login, and
+//! commands on it.
 //!
-//! In go a resolved [`HostConfig`] and scripts; out come their [`Output`]s. Every step has a time-out. The host key is
-//! checked before anything secret is sent, at each connection anew. A connection on which anything went wrong is not
-//! used again.
+//! In go a resolved [`HostConfig`] and scripts; out come their [`Output`]s. Every step has a
+//! time-out. The host key is checked before anything secret is sent, at each connection anew. A
+//! connection on which anything went wrong is not used again.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
@@ -54,7 +55,8 @@ impl Default for Limits {
 pub(crate) struct Failure {
     /// What to tell.
     pub error: RunError,
-    /// Whether the connection broke before the command had produced anything, so that trying again is harmless.
+    /// Whether the connection broke before the command had produced anything, so that trying again
+    /// is harmless.
     pub again: bool,
 }
 
@@ -87,13 +89,14 @@ pub(crate) struct Hop {
     pub host: HostConfig,
     /// User, host and port, for messages; with the host before it on the way.
     pub place: String,
-    /// The `ssh` command that logs in to the host before it, for advice; none for a host that is reached directly.
+    /// The `ssh` command that logs in to the host before it, for advice; none for a host that is
+    /// reached directly.
     pub before: Option<String>,
 }
 
 impl Connection {
-    /// Connects, checks the host key and logs in, from host to host along the route. Warnings of known_hosts files are
-    /// added to `warnings`.
+    /// Connects, checks the host key and logs in, from host to host along the route. Warnings of
+    /// known_hosts files are added to `warnings`.
     pub fn open_route(
         route: &[Hop],
         policy: HostKeyPolicy,
@@ -204,7 +207,8 @@ impl Connection {
         self.carrier.shut();
     }
 
-    /// What broke the connection: the jump host's trouble, where it has any, or else what libssh2 saw of it.
+    /// What broke the connection: the jump host's trouble, where it has any, or else what libssh2
+    /// saw of it.
     pub(super) fn why(&self, seen: String) -> String {
         match &self.carrier {
             Carrier::Jump(way) => way.trouble().unwrap_or(seen),
@@ -295,10 +299,11 @@ impl Connection {
         })
     }
 
-    /// Shows the server, and whatever stands between, that we are there. False when the connection is gone.
+    /// Shows the server, and whatever stands between, that we are there. False when the connection
+    /// is gone.
     ///
-    /// A server that asks the same of us (ClientAliveInterval) takes any packet for an answer; its questions are read
-    /// with the next command.
+    /// A server that asks the same of us (ClientAliveInterval) takes any packet for an answer; its
+    /// questions are read with the next command.
     pub fn keep_alive(&mut self) -> bool {
         self.session.set_blocking(false);
         self.session.keepalive_send().is_ok()
@@ -342,9 +347,9 @@ const WINDOW_FULL: i32 = -47;
 impl Exchange<'_> {
     /// Writes standard input and reads both streams until the command has closed them.
     ///
-    /// Both streams share one window: whoever reads only one of them waits for ever once the other has filled it. So
-    /// reading alternates, without blocking. A packet that was sent in part must be finished before another begins,
-    /// which decides whose turn it is after an "again".
+    /// Both streams share one window: whoever reads only one of them waits for ever once the other
+    /// has filled it. So reading alternates, without blocking. A packet that was sent in part must
+    /// be finished before another begins, which decides whose turn it is after an "again".
     fn transfer(&mut self, stdin: &[u8]) -> Result<(), Failure> {
         let mut rest = stdin;
         let mut told_end = false;
@@ -404,7 +409,8 @@ impl Exchange<'_> {
         matches!(self.connection.session.block_directions(), BlockDirections::Outbound | BlockDirections::Both)
     }
 
-    /// Takes in both streams until nothing is left for now. True when a packet that widens the window is half sent.
+    /// Takes in both streams until nothing is left for now. True when a packet that widens the
+    /// window is half sent.
     fn read_what_is_there(&mut self) -> Result<bool, Failure> {
         let mut buffer = vec![0; 128 << 10];
         for id in [0, ssh2::EXTENDED_DATA_STDERR] {

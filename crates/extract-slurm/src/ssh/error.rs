@@ -1,7 +1,8 @@
-//! What can go wrong between here and the remote command, each as one sentence that says what to do next.
+//! What can go wrong between here and the remote command, each as one sentence that says what to do
+//! next.
 //!
-//! Text from the server, from files and from the command line stands in these messages escaped: no message can move a
-//! cursor or forge a line.
+//! Text from the server, from files and from the command line stands in these messages escaped: no
+//! message can move a cursor or forge a line.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -284,7 +285,8 @@ pub enum SshError {
 }
 
 impl SshError {
-    /// Whether trying again later may help without anybody changing anything: the network or the server is away.
+    /// Whether trying again later may help without anybody changing anything: the network or the
+    /// server is away.
     pub fn is_temporary(&self) -> bool {
         matches!(
             self,

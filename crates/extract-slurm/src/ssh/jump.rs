@@ -1,10 +1,12 @@
-//! The way through a jump host: a `direct-tcpip` channel of its session (RFC 4254, section 7.2), which a thread joins to
-//! one end of a pair of sockets; libssh2 speaks with the next host through the other end.
+//! The way through a jump host: a `direct-tcpip` channel of its session (RFC 4254, section 7.2),
+//! which a thread joins to one end of a pair of sockets; libssh2 speaks with the next host through
+//! the other end.
 //!
-//! In go a logged-in connection to the jump host and the address of the next host, which the jump host looks up; out
-//! comes a socket. At most 64 KiB wait in each direction. The thread keeps the jump host's connection alive and ends with
-//! the socket, with the channel, or with the jump host's connection; why it ended stands in [`Way::trouble`] before the
-//! socket is closed, so that whoever reads its end can say it.
+//! In go a logged-in connection to the jump host and the address of the next host, which the jump
+//! host looks up; out comes a socket. At most 64 KiB wait in each direction. The thread keeps the
+//! jump host's connection alive and ends with the socket, with the channel, or with the jump host's
+//! connection; why it ended stands in [`Way::trouble`] before the socket is closed, so that whoever
+//! reads its end can say it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::Shutdown;
@@ -25,7 +27,8 @@ use super::connection::{Connection, milliseconds};
 
 /// The most bytes that wait in each direction.
 const ROOM: usize = 64 << 10;
-/// The longest sleep: a sign of life that is due, and whatever libssh2 took in without our seeing it, wait no longer.
+/// The longest sleep: a sign of life that is due, and whatever libssh2 took in without our seeing
+/// it, wait no longer.
 const LONGEST_SLEEP: Duration = Duration::from_millis(1000);
 
 /// A way through a jump host, as the connection behind it sees it.
@@ -60,7 +63,8 @@ impl Way {
     }
 }
 
-/// Why there is no channel. The reason is the jump host's (RFC 4254, section 5.1), which libssh2 puts in brackets.
+/// Why there is no channel. The reason is the jump host's (RFC 4254, section 5.1), which libssh2
+/// puts in brackets.
 fn refusal(jump: &Connection, place: &str, limit: Duration, error: &ssh2::Error) -> SshError {
     if is_timeout(error) {
         return SshError::TimedOut { place: place.to_owned(), step: "being connected to by the jump host", after: limit };
@@ -141,8 +145,8 @@ impl Pump {
 
     /// Carries bytes until one side ends.
     ///
-    /// A packet that was sent in part must be finished before another begins, which decides whose turn it is after an
-    /// "again": the writing side, or the reading side, which widens the window.
+    /// A packet that was sent in part must be finished before another begins, which decides whose
+    /// turn it is after an "again": the writing side, or the reading side, which widens the window.
     fn carry(&mut self) -> Result<End, End> {
         let (mut read_pending, mut write_pending) = (false, false);
         let mut sign_of_life = Instant::now() + self.jump.keepalive();

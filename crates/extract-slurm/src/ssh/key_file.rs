@@ -1,9 +1,11 @@
-//! What a private key file is, read without opening it: whether it is encrypted and which public key it belongs to.
+//! What a private key file is, read without opening it: whether it is encrypted and which public
+//! key it belongs to.
 //!
-//! In go a file's bytes; out comes a [`KeyFile`]. libssh2 reports a missing passphrase as "Unsupported private key
-//! format", so the question is answered here first. OpenSSH's own format names its cipher and carries the public key in
-//! clear (PROTOCOL.key in OpenSSH's source); PEM files say `ENCRYPTED` in a header (RFC 1421, RFC 5958). Refused, with
-//! advice, are PuTTY's format and files that are no key at all.
+//! In go a file's bytes; out comes a [`KeyFile`]. libssh2 reports a missing passphrase as
+//! "Unsupported private key format", so the question is answered here first. OpenSSH's own format
+//! names its cipher and carries the public key in clear (PROTOCOL.key in OpenSSH's source); PEM
+//! files say `ENCRYPTED` in a header (RFC 1421, RFC 5958). Refused, with advice, are PuTTY's format
+//! and files that are no key at all.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -20,7 +22,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// What the bytes of a key file are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeyFormat {
-    /// A private key. `cipher` is what it is encrypted with, `public` its public half where it stands in clear.
+    /// A private key. `cipher` is what it is encrypted with, `public` its public half where it
+    /// stands in clear.
     Private {
         /// The cipher's name, or none for a key in clear.
         cipher: Option<String>,
@@ -77,8 +80,8 @@ impl KeyFile {
         }
     }
 
-    /// Refuses a private key that others than its owner can read. As in OpenSSH, a file of somebody else's is not
-    /// judged: its mode is how it was given to us.
+    /// Refuses a private key that others than its owner can read. As in OpenSSH, a file of somebody
+    /// else's is not judged: its mode is how it was given to us.
     pub fn check_permissions(&self) -> Result<(), SshError> {
         let ours = config::own_uid().is_none_or(|uid| uid == self.owner);
         if ours && self.mode & 0o077 != 0 {

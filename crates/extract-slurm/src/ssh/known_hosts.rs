@@ -1,9 +1,11 @@
-//! known_hosts files (sshd(8), section SSH_KNOWN_HOSTS FILE FORMAT) and what they say about an offered host key.
+//! known_hosts files (sshd(8), section SSH_KNOWN_HOSTS FILE FORMAT) and what they say about an
+//! offered host key.
 //!
-//! In go files and the key that a server offers; out comes a [`Verdict`]. Plain names, `[host]:port`, patterns,
-//! negations, hashed names, `@revoked` and `@cert-authority` are read here and not by libssh2, which ignores
-//! `@revoked`. A revoked key is refused whatever else matches. Certificates are not supported: `@cert-authority`
-//! lines never make a host known. A line that cannot be read becomes a warning with its file and line.
+//! In go files and the key that a server offers; out comes a [`Verdict`]. Plain names,
+//! `[host]:port`, patterns, negations, hashed names, `@revoked` and `@cert-authority` are read here
+//! and not by libssh2, which ignores `@revoked`. A revoked key is refused whatever else matches.
+//! Certificates are not supported: `@cert-authority` lines never make a host known. A line that
+//! cannot be read becomes a warning with its file and line.
 
 use std::fmt;
 use std::fs::{DirBuilder, OpenOptions};
@@ -140,8 +142,8 @@ pub struct Entry {
 pub struct HostName {
     /// `host` for port 22, else `[host]:port`; lower case.
     pub main: String,
-    /// For another port than 22 the name without it: OpenSSH accepts a key that stands there too, but its absence or
-    /// difference says nothing.
+    /// For another port than 22 the name without it: OpenSSH accepts a key that stands there too,
+    /// but its absence or difference says nothing.
     pub without_port: Option<String>,
 }
 
@@ -266,8 +268,9 @@ impl KnownHosts {
     }
 }
 
-/// The algorithms to ask for in the handshake, the recorded types first, so that a server with several keys offers one
-/// that can be compared. RSA keys sign with SHA-2 only: `ssh-rsa` signatures use SHA-1, which OpenSSH refuses too.
+/// The algorithms to ask for in the handshake, the recorded types first, so that a server with
+/// several keys offers one that can be compared. RSA keys sign with SHA-2 only: `ssh-rsa`
+/// signatures use SHA-1, which OpenSSH refuses too.
 pub fn host_key_preference(recorded: &[&str]) -> String {
     const PLAIN: [&str; 5] = ["ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"];
     let known = recorded.iter().copied().filter(|t| PLAIN.contains(t));
@@ -322,8 +325,8 @@ fn parse_hosts(field: &str) -> Result<Hosts, String> {
     Ok(Hosts::Hashed { salt, hash })
 }
 
-/// Appends a key to a known_hosts file, which is made with mode 0600 (and its folder with 0700) where it is missing.
-/// The name is hashed where names in `known` are.
+/// Appends a key to a known_hosts file, which is made with mode 0600 (and its folder with 0700)
+/// where it is missing. The name is hashed where names in `known` are.
 ///
 /// # Errors
 /// [`SshError::RecordHostKey`].

@@ -1,9 +1,10 @@
-//! An SSH client that runs fixed scripts: one connection, kept between calls and opened again when it dies.
+//! An SSH client that runs fixed scripts: one connection, kept between calls and opened again when
+//! it dies.
 //!
-//! In go a [`Target`] (`[user@]host[:port]`), the user's ssh config and known_hosts files, keys from the agent or from
-//! files, and scripts; out come their outputs. Host keys are strict by default. Refused, each with a message that says
-//! what to do: unknown, changed and revoked host keys, private keys that others can read, jump hosts and proxies,
-//! passwords, certificates.
+//! In go a [`Target`] (`[user@]host[:port]`), the user's ssh config and known_hosts files, keys
+//! from the agent or from files, and scripts; out come their outputs. Host keys are strict by
+//! default. Refused, each with a message that says what to do: unknown, changed and revoked host
+//! keys, private keys that others can read, jump hosts and proxies, passwords, certificates.
 //!
 //! | file | its idea |
 //! |---|---|

@@ -1,6 +1,8 @@
-//! The passphrase of an encrypted key: from the terminal or from a file descriptor, never from an argument.
+//! The passphrase of an encrypted key: from the terminal or from a file descriptor, never from an
+//! argument.
 //!
-//! What was read is kept for reconnects, in memory only. Nothing here prints a passphrase, in `Debug` neither.
+//! What was read is kept for reconnects, in memory only. Nothing here prints a passphrase, in
+//! `Debug` neither.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -115,7 +117,8 @@ fn read_fd(fd: i32) -> Result<String, String> {
     }
 }
 
-/// The bytes up to the first newline. One byte a call, so that what follows stays in the pipe for whoever wants it.
+/// The bytes up to the first newline. One byte a call, so that what follows stays in the pipe for
+/// whoever wants it.
 fn read_line(mut from: impl Read) -> std::io::Result<Vec<u8>> {
     let mut line = Vec::new();
     let mut byte = [0];

@@ -1,10 +1,12 @@
-//! Wildcard patterns of ssh_config(5), section PATTERNS, as `Host` lines and known_hosts files have them.
+//! Wildcard patterns of ssh_config(5), section PATTERNS, as `Host` lines and known_hosts files have
+//! them.
 //!
-//! In go a pattern and a name; out comes whether they match. `*` stands for any number of characters, `?` for one,
-//! and a list may hold negated patterns, of which one match refuses the whole list.
+//! In go a pattern and a name; out comes whether they match. `*` stands for any number of
+//! characters, `?` for one, and a list may hold negated patterns, of which one match refuses the
+//! whole list.
 
-/// Whether `text` as a whole matches `pattern`. Works in place and never recurses, so a hostile pattern of many `*`
-/// costs at most the product of both lengths.
+/// Whether `text` as a whole matches `pattern`. Works in place and never recurses, so a hostile
+/// pattern of many `*` costs at most the product of both lengths.
 pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     // Where the last `*` stood, and the text position from which it was last tried.

@@ -1,7 +1,9 @@
-//! The runner over SSH: it opens a connection at the first script, keeps it, and opens it again when it died.
+//! The runner over SSH: it opens a connection at the first script, keeps it, and opens it again
+//! when it died.
 //!
-//! In go options and scripts; out come outputs. A script is sent again at most once, and only when the connection broke
-//! before the script had produced anything. Between scripts a thread shows the server that we are still there.
+//! In go options and scripts; out come outputs. A script is sent again at most once, and only when
+//! the connection broke before the script had produced anything. Between scripts a thread shows the
+//! server that we are still there.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -18,7 +20,8 @@ use super::target::host_and_port;
 use super::{PassphraseSource, SshError, Target};
 use crate::runner::{Output, RunError, Runner, check_script};
 
-/// What to do with a host that no known_hosts file knows. A changed or revoked key is refused either way.
+/// What to do with a host that no known_hosts file knows. A changed or revoked key is refused
+/// either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HostKeyPolicy {
     /// Refuse it.
@@ -33,7 +36,8 @@ pub enum HostKeyPolicy {
 pub struct SshOptions {
     /// Read this config file instead of the user's and the system's, like `ssh -F`.
     pub config_file: Option<PathBuf>,
-    /// The hosts to pass on the way instead of those of the config, the first one first; an empty list is the direct way.
+    /// The hosts to pass on the way instead of those of the config, the first one first; an empty
+    /// list is the direct way.
     pub jumps: Option<Vec<Target>>,
     /// Private keys to try before those of the config; for the target, not for hosts on the way.
     pub identity_files: Vec<PathBuf>,
@@ -105,7 +109,8 @@ impl SshRunner {
         })
     }
 
-    /// Connects and logs in, if there is no connection, so that a mistake shows before the first poll.
+    /// Connects and logs in, if there is no connection, so that a mistake shows before the first
+    /// poll.
     ///
     /// # Errors
     /// [`SshError`] with the step that failed.
@@ -115,8 +120,8 @@ impl SshRunner {
         self.open_in(&mut slot)
     }
 
-    /// What was left out of config and known_hosts files or not understood, with file and line. Grows when a
-    /// connection is opened.
+    /// What was left out of config and known_hosts files or not understood, with file and line.
+    /// Grows when a connection is opened.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -146,8 +151,8 @@ impl SshRunner {
 }
 
 impl Runner for SshRunner {
-    /// Runs a script over SSH. When the connection turns out to be dead before the script produced anything, it is
-    /// opened again and the script sent once more, with the whole `timeout` again.
+    /// Runs a script over SSH. When the connection turns out to be dead before the script produced
+    /// anything, it is opened again and the script sent once more, with the whole `timeout` again.
     fn run(&mut self, script: &'static str, stdin: &[u8], timeout: Duration) -> Result<Output, RunError> {
         let command = remote_command(script)?;
         let shared = Arc::clone(&self.connection);
@@ -180,8 +185,8 @@ impl Drop for SshRunner {
     }
 }
 
-/// Runs a command on the connection in the slot, and throws the connection away when that failed: what state it is in,
-/// nobody knows.
+/// Runs a command on the connection in the slot, and throws the connection away when that failed:
+/// what state it is in, nobody knows.
 fn run_in(slot: &mut Option<Connection>, command: &str, stdin: &[u8], timeout: Duration) -> Result<Output, super::connection::Failure> {
     let Some(connection) = slot.as_mut() else {
         let error = SshError::Library { step: "keep a connection", why: "there is none".to_owned() };
@@ -234,11 +239,12 @@ fn keep_alive(shared: Weak<Mutex<Option<Connection>>>, interval: Duration) -> mp
     sender
 }
 
-/// The command line for a script: `exec sh -c 'SCRIPT'`, so that the login shell, which may be csh or fish, has nothing
-/// to understand but single quotes.
+/// The command line for a script: `exec sh -c 'SCRIPT'`, so that the login shell, which may be csh
+/// or fish, has nothing to understand but single quotes.
 ///
-/// Inside of them csh replaces `!` and breaks at a newline, and fish reads `\\`; scripts with one of these are sent with
-/// every special byte in octal, and `printf` writes them again on the other side.
+/// Inside of them csh replaces `!` and breaks at a newline, and fish reads `\\`; scripts with one
+/// of these are sent with every special byte in octal, and `printf` writes them again on the other
+/// side.
 fn remote_command(script: &str) -> Result<String, RunError> {
     check_script(script)?;
     if !script.contains(['!', '\n', '\\']) {

@@ -1,8 +1,9 @@
 //! `[user@]host[:port]` as it is typed after `--ssh`.
 //!
-//! In goes one word; out come user, host and port as far as they were given. Refused are empty parts, control
-//! characters, blanks, a host or user that begins with `-` (another program could take it for an option), and ports
-//! outside 1 to 65535. IPv6 addresses may stand in brackets, and must when a port follows.
+//! In goes one word; out come user, host and port as far as they were given. Refused are empty
+//! parts, control characters, blanks, a host or user that begins with `-` (another program could
+//! take it for an option), and ports outside 1 to 65535. IPv6 addresses may stand in brackets, and
+//! must when a port follows.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -16,7 +17,8 @@ use super::SshError;
 pub struct Target {
     /// The login name, when given.
     pub user: Option<String>,
-    /// The host as typed, without brackets: a name, an alias of the ssh config, an IPv4 or IPv6 address.
+    /// The host as typed, without brackets: a name, an alias of the ssh config, an IPv4 or IPv6
+    /// address.
     pub host: String,
     /// The port, when given.
     pub port: Option<u16>,

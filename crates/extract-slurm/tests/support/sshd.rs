@@ -1,4 +1,5 @@
-//! A real sshd (and ssh-agent) of our own: temporary folder, free port on loopback, current user, gone on drop.
+//! A real sshd (and ssh-agent) of our own: temporary folder, free port on loopback, current user,
+//! gone on drop.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -29,7 +30,8 @@ pub struct Sshd {
 }
 
 impl Sshd {
-    /// Starts a server with host keys of these types (`ed25519`, `rsa`, `ecdsa`) and these extra config lines.
+    /// Starts a server with host keys of these types (`ed25519`, `rsa`, `ecdsa`) and these extra
+    /// config lines.
     pub fn start(host_keys: &[&str], extra: &str) -> Self {
         let sshd = find().expect("checked before");
         let folder = tempfile::tempdir().expect("a temporary folder");

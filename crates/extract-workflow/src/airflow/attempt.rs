@@ -58,7 +58,8 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Adds what a source tells. What an earlier source told is kept; it is said of the later one where they contradict each other.
+    /// Adds what a source tells. What an earlier source told is kept; it is said of the later one
+    /// where they contradict each other.
     pub fn add(&mut self, key: Key, mut told: Row, source: &mut Source) {
         let Some(row) = self.rows.get_mut(&key) else {
             source.rows += 1;

@@ -12,8 +12,9 @@ pub fn without_zone(so: bool, source: &mut Source) {
     }
 }
 
-/// Whether the task's own process told when it ended. Of other ends Airflow writes when it noticed them, up to seconds later: its supervisor reports
-/// a final failure only when the process is gone and all that it opened towards it is closed.
+/// Whether the task's own process told when it ended. Of other ends Airflow writes when it noticed
+/// them, up to seconds later: its supervisor reports a final failure only when the process is gone
+/// and all that it opened towards it is closed.
 pub fn ended_itself(state: Option<&str>) -> bool {
     matches!(state, Some("success" | "up_for_retry"))
 }

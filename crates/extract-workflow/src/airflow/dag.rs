@@ -1,4 +1,5 @@
-//! A DAG as Airflow keeps it in `serialized_dag`: which task waits for which. Versions 1 (Airflow 2) to 3 of the format.
+//! A DAG as Airflow keeps it in `serialized_dag`: which task waits for which. Versions 1 (Airflow 2)
+//! to 3 of the format.
 
 use std::collections::HashMap;
 use std::io::Read;

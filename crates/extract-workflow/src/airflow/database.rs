@@ -1,4 +1,5 @@
-//! The metadata database: rows of its tables in, attempts out. [`super::sqlite`] and [`super::postgres`] get the rows.
+//! The metadata database: rows of its tables in, attempts out. [`super::sqlite`] and
+//! [`super::postgres`] get the rows.
 //!
 //! | table | what is taken |
 //! |---|---|
@@ -51,7 +52,8 @@ const COLUMNS: &[&str] = &[
     "dag_version_id",
 ];
 
-/// Of a task with more instances only the name is listed, once, as a parent: that the lists do not grow with the square of the instances.
+/// Of a task with more instances only the name is listed, once, as a parent: that the lists do not
+/// grow with the square of the instances.
 const MOST_INSTANCES: usize = 1000;
 
 /// Of a field that is longer than the site allows, Airflow keeps this and a piece.

@@ -1,7 +1,8 @@
-//! Airflow 2 and 3: logs of tasks, the scheduler's log, and the metadata database (SQLite, PostgreSQL).
+//! Airflow 2 and 3: logs of tasks, the scheduler's log, and the metadata database (SQLite,
+//! PostgreSQL).
 //!
-//! They are joined by DAG, run, task, map index and attempt. The database knows most; a task's log knows its exit code; the
-//! scheduler's log tells where neither is at hand.
+//! They are joined by DAG, run, task, map index and attempt. The database knows most; a task's log
+//! knows its exit code; the scheduler's log tells where neither is at hand.
 
 mod attempt;
 mod between;

@@ -1,7 +1,9 @@
-//! A metadata database in PostgreSQL, which the program `psql` reads: so the user's `~/.pgpass`, service files and certificates work.
+//! A metadata database in PostgreSQL, which the program `psql` reads: so the user's `~/.pgpass`,
+//! service files and certificates work.
 //!
-//! In goes a URL as Airflow has it in `sql_alchemy_conn`; out comes a file with one JSON object a line, which is then read as any other source. `psql`
-//! gets fixed SQL through its standard input and the URL's parts through its environment, where other users do not see them. It reads in one
+//! In goes a URL as Airflow has it in `sql_alchemy_conn`; out comes a file with one JSON object a
+//! line, which is then read as any other source. `psql` gets fixed SQL through its standard input
+//! and the URL's parts through its environment, where other users do not see them. It reads in one
 //! transaction that cannot write.
 
 use std::fs::File;
@@ -22,7 +24,8 @@ pub const MAGIC: &[u8] = b"{\"airflow_database\"";
 /// DAGs with thousands of tasks are this long.
 const LONGEST_LINE: usize = 256 << 20;
 
-/// The quote and the delimiter are characters that JSON does not contain, so that a line is an object as it is.
+/// The quote and the delimiter are characters that JSON does not contain, so that a line is an
+/// object as it is.
 const SQL: &str = r"\set ON_ERROR_STOP on
 SET client_encoding TO 'UTF8';
 SET timezone TO 'UTC';

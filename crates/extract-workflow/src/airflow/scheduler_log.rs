@@ -1,4 +1,5 @@
-//! The scheduler's log, with or without colours: when it gave an attempt to its executor, what the executor reported, and how it found the task then.
+//! The scheduler's log, with or without colours: when it gave an attempt to its executor, what the
+//! executor reported, and how it found the task then.
 //!
 //! ```text
 //! Setting the following tasks to queued state (scheduler job_id=1):
@@ -9,7 +10,8 @@
 //! TaskInstance Finished: dag_id=dag, task_id=task, run_id=run, map_index=-1, …, state=success, executor=LocalExecutor(…), …, pid=10178
 //! ```
 //!
-//! Only lines of the scheduler and its executors count: with the LocalExecutor the tasks' own lines are in the same file.
+//! Only lines of the scheduler and its executors count: with the LocalExecutor the tasks' own lines
+//! are in the same file.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -104,7 +106,8 @@ fn see(line: &Line, rows: &mut BTreeMap<Key, Row>, source: &Source, number: u64)
     Some(())
 }
 
-/// One of the tasks that are being queued; before Airflow 3 the attempt does not stand there, and `Sending` says it.
+/// One of the tasks that are being queued; before Airflow 3 the attempt does not stand there, and
+/// `Sending` says it.
 fn see_queued(text: &str, (ns, precision): (i64, i64), rows: &mut BTreeMap<Key, Row>, source: &Source, number: u64) -> Option<()> {
     let Some(task) = text.trim_start().strip_prefix("<TaskInstance: ") else { return Some(()) };
     let mut key = instance(task)?;
@@ -119,7 +122,8 @@ fn begin(key: &Key, source: &Source, number: u64) -> Row {
     Row { line: Some(number as i64), ..key.row(&source.name) }
 }
 
-/// `dag.task run map_index=2 [scheduled] …`: a DAG's name may have dots, and so may a task's in a group, so that the first dot is taken.
+/// `dag.task run map_index=2 [scheduled] …`: a DAG's name may have dots, and so may a task's in a
+/// group, so that the first dot is taken.
 pub fn instance(text: &str) -> Option<Key> {
     let mut words = text.split(' ');
     let (dag, task) = words.next()?.split_once('.')?;
@@ -128,7 +132,8 @@ pub fn instance(text: &str) -> Option<Key> {
     Some(Key { dag: dag.to_owned(), run: run.to_owned(), task: task.to_owned(), map_index, attempt: None })
 }
 
-/// What stands in `TaskInstanceKey(dag_id='…', task_id='…', run_id='…', try_number=1, map_index=-1)`.
+/// What stands in
+/// `TaskInstanceKey(dag_id='…', task_id='…', run_id='…', try_number=1, map_index=-1)`.
 fn key_in(text: &str) -> Option<Key> {
     let inside = between(text, "TaskInstanceKey(", ")")?;
     let word = |name: &str| between(inside, &format!("{name}='"), "'").map(str::to_owned);
@@ -142,7 +147,8 @@ fn key_in(text: &str) -> Option<Key> {
     })
 }
 
-/// `dag_id=…, task_id=…, …`: the names come in a fixed order, and each value goes up to the next name.
+/// `dag_id=…, task_id=…, …`: the names come in a fixed order, and each value goes up to the next
+/// name.
 fn finished(text: &str) -> Option<(Key, Row)> {
     let mut values: BTreeMap<&str, &str> = BTreeMap::new();
     for part in text.split(", ").flat_map(|part| part.split(",queued_by")) {

@@ -1,8 +1,10 @@
-//! `airflow.db`, as it is used by Airflow at the same time or lies somewhere: opened to be read only, and nothing is written beside it.
+//! `airflow.db`, as it is used by Airflow at the same time or lies somewhere: opened to be read
+//! only, and nothing is written beside it.
 //!
-//! A database in SQLite's write-ahead mode (Airflow 3) needs the files `-wal` and `-shm` as long as a program has it open; where there is no
-//! `-wal` nobody has, and it is read as a file that does not change. Nothing that the file says is executed: no views, no triggers. A file that
-//! gives more than it can hold (pages that refer to each other) is refused.
+//! A database in SQLite's write-ahead mode (Airflow 3) needs the files `-wal` and `-shm` as long as
+//! a program has it open; where there is no `-wal` nobody has, and it is read as a file that does
+//! not change. Nothing that the file says is executed: no views, no triggers. A file that gives
+//! more than it can hold (pages that refer to each other) is refused.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,7 +24,8 @@ pub const MAGIC: &[u8] = b"SQLite format 3\0";
 /// No value that Airflow writes is larger.
 const LARGEST_VALUE: i32 = 256 << 20;
 
-/// Between two looks at how many instructions SQLite has used: more than its size calls for only a damaged file needs.
+/// Between two looks at how many instructions SQLite has used: more than its size calls for only a
+/// damaged file needs.
 const INSTRUCTIONS_A_LOOK: u64 = 10_000;
 
 /// The file in which changes stand that are not in the database yet; `None` when there is none.

@@ -1,6 +1,7 @@
 //! Airflow's states of a task instance, as the column `status` has them.
 
-/// What a state says of an attempt; `None` when there was no attempt. `began` is whether a process was started for it.
+/// What a state says of an attempt; `None` when there was no attempt. `began` is whether a process
+/// was started for it.
 pub fn status(state: Option<&str>, began: bool) -> Option<&'static str> {
     match state {
         Some("success") => Some("completed"),

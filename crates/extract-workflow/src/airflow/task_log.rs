@@ -1,8 +1,11 @@
-//! The log of one attempt, which lies in `dag_id=DAG/run_id=RUN/task_id=TASK/[map_index=N/]attempt=N.log` unless the site chose other names.
+//! The log of one attempt, which lies in
+//! `dag_id=DAG/run_id=RUN/task_id=TASK/[map_index=N/]attempt=N.log` unless the site chose other
+//! names.
 //!
-//! Airflow 2 says how the attempt ended (`Marking task as SUCCESS.`). Airflow 3 says it only of failures and, since 3.2, by what it does after the
-//! task (`::group::Post Execute`); an attempt of which neither is told is `unknown`. What the task prints is in the log too: only lines
-//! of Airflow's own loggers count, and of a shell command's exit codes the last.
+//! Airflow 2 says how the attempt ended (`Marking task as SUCCESS.`). Airflow 3 says it only of
+//! failures and, since 3.2, by what it does after the task (`::group::Post Execute`); an attempt of
+//! which neither is told is `unknown`. What the task prints is in the log too: only lines of
+//! Airflow's own loggers count, and of a shell command's exit codes the last.
 
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -76,7 +79,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// Airflow 2 names the task when it starts it: `Starting attempt 1 of 2`, then `Executing <Task(…)…`, and `Running <TaskInstance: …> on host …`.
+    /// Airflow 2 names the task when it starts it: `Starting attempt 1 of 2`, then
+    /// `Executing <Task(…)…`, and `Running <TaskInstance: …> on host …`.
     fn key_of_text(&self, text: &str) -> Option<Key> {
         let mut key = super::scheduler_log::instance(text.split_once("<TaskInstance: ")?.1)?;
         key.attempt = Some(self.attempt?);

@@ -1,11 +1,13 @@
-//! Who waits for whom. An edge of Argo (`children`) goes to what follows or to what is inside; tasks that are joined by a path through nodes that are none wait for each other.
+//! Who waits for whom. An edge of Argo (`children`) goes to what follows or to what is inside;
+//! tasks that are joined by a path through nodes that are none wait for each other.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::names;
 use super::node::Node;
 
-/// Edges that are gone along for all tasks together: a step of thousands after a step of thousands has millions.
+/// Edges that are gone along for all tasks together: a step of thousands after a step of thousands
+/// has millions.
 const MOST_STEPS: usize = 5_000_000;
 
 /// The nodes of a workflow, joined.
@@ -27,7 +29,8 @@ pub struct Graph<'n> {
 pub enum Parents {
     /// Their ids.
     Known(Vec<String>),
-    /// It runs at the exit: all other tasks of the workflow end before it. Those of its own template come before it, too.
+    /// It runs at the exit: all other tasks of the workflow end before it. Those of its own
+    /// template come before it, too.
     AtExit(Vec<String>),
     /// Nothing leads to it from where the workflow begins: a hook.
     Unknown,

@@ -1,8 +1,10 @@
-//! Argo Workflows: `Workflow` objects as JSON, as `kubectl get workflow -o json`, `argo get -o json` and `argo list -o json`, their watches and Argo's server give them.
+//! Argo Workflows: `Workflow` objects as JSON, as `kubectl get workflow -o json`,
+//! `argo get -o json` and `argo list -o json`, their watches and Argo's server give them.
 //!
-//! A workflow keeps its nodes in `status.nodes` (API reference, `NodeStatus`). Nodes that do something (pods, containers of a container set, suspends, requests, plugins) are tasks; those
-//! that hold others together (`DAG`, `Steps`, `StepGroup`, `TaskGroup`, `Retry`) tell who waits for whom. What several sources tell of one workflow is put together in the order of its
-//! changes.
+//! A workflow keeps its nodes in `status.nodes` (API reference, `NodeStatus`). Nodes that do
+//! something (pods, containers of a container set, suspends, requests, plugins) are tasks; those
+//! that hold others together (`DAG`, `Steps`, `StepGroup`, `TaskGroup`, `Retry`) tell who waits for
+//! whom. What several sources tell of one workflow is put together in the order of its changes.
 
 mod graph;
 pub(crate) mod names;

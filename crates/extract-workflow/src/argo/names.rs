@@ -1,7 +1,9 @@
 //! Names of nodes and of their pods (Argo's `Workflow.NodeID`, `workflow/util/pod_name.go`).
 //!
-//! A node's id is the workflow's name and a hash of the node's name. A pod is called, v1: as the node's id. v2: workflow, template and the number in the node's id, with dashes between. Which of them it is stands in an annotation since version 3.3; without it the place of
-//! the pod's log tells it, where logs are kept.
+//! A node's id is the workflow's name and a hash of the node's name. A pod is called, v1: as the
+//! node's id. v2: workflow, template and the number in the node's id, with dashes between. Which of
+//! them it is stands in an annotation since version 3.3; without it the place of the pod's log
+//! tells it, where logs are kept.
 
 use serde_json::Value;
 
@@ -20,7 +22,8 @@ pub fn node_id(workflow: &str, node: &str) -> String {
     format!("{workflow}-{hash}")
 }
 
-/// The node that is tried again, and which attempt at it this is, from 1: attempts are called `NAME(0)`, `NAME(1)`, …; those of a loop have a colon in it: `NAME(0:item)`.
+/// The node that is tried again, and which attempt at it this is, from 1: attempts are called
+/// `NAME(0)`, `NAME(1)`, …; those of a loop have a colon in it: `NAME(0:item)`.
 pub fn attempt(node: &str) -> Option<(&str, i64)> {
     let (name, number) = node.strip_suffix(')')?.rsplit_once('(')?;
     let is_number = !number.is_empty() && number.len() < 10 && number.bytes().all(|b| b.is_ascii_digit());

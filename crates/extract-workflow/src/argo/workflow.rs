@@ -24,7 +24,8 @@ pub struct Workflow {
     pub version: u64,
     makespan_s: Option<f64>,
     nodes: BTreeMap<String, Node>,
-    /// Executions that are told no more, because nodes were run again, by id and beginning; each with the version that told it last.
+    /// Executions that are told no more, because nodes were run again, by id and beginning; each
+    /// with the version that told it last.
     earlier: BTreeMap<(String, Option<i64>), (u64, Node)>,
 }
 

@@ -1,7 +1,8 @@
 //! What was imported before, and whether what is given now is the same, the same and grown, or new.
 //!
-//! A file is known by its bytes, since logs are renamed when the next run begins. One whose first bytes are all the bytes that were imported has grown since. A directory
-//! that is read as one thing is known by its bytes and its name: attempts at a task can be alike to the byte.
+//! A file is known by its bytes, since logs are renamed when the next run begins. One whose first
+//! bytes are all the bytes that were imported has grown since. A directory that is read as one
+//! thing is known by its bytes and its name: attempts at a task can be alike to the byte.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
@@ -13,7 +14,8 @@ use sha2::{Digest, Sha256};
 
 use crate::Engine;
 
-/// Files are looked for by so many of their first bytes, which hold a time to the millisecond in most logs; a shorter one is never known to have grown.
+/// Files are looked for by so many of their first bytes, which hold a time to the millisecond in
+/// most logs; a shorter one is never known to have grown.
 const HEAD: usize = 32;
 
 /// A source that is given.
@@ -143,7 +145,8 @@ impl Known {
         was.max_by_key(|at| (self.imports[*at].bytes, *at)).map_or(Is::New, Is::Grown)
     }
 
-    /// The imports that were read together with one of those that have grown, by their batches; of what was read more than once the last.
+    /// The imports that were read together with one of those that have grown, by their batches; of
+    /// what was read more than once the last.
     pub fn batches(&self, grown: impl Iterator<Item = usize>) -> BTreeMap<&str, Vec<usize>> {
         let touched: HashSet<&str> = grown.filter_map(|at| self.imports[at].batch.as_deref()).collect();
         let mut batches: BTreeMap<&str, Vec<usize>> = BTreeMap::new();

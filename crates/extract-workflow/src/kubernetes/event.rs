@@ -1,4 +1,5 @@
-//! Events of pods (API reference, Event v1): `kubectl get events -o json`. They tell where and when a pod was started after the pod itself is gone, and why it was ended.
+//! Events of pods (API reference, Event v1): `kubectl get events -o json`. They tell where and when
+//! a pod was started after the pod itself is gone, and why it was ended.
 
 use flowmine_schema::time::SECOND_NS;
 use serde_json::Value;

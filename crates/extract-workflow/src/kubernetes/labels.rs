@@ -1,6 +1,8 @@
-//! Whose a pod is: what Nextflow, Airflow, Argo and Kubernetes' own Jobs say of it in labels and annotations.
+//! Whose a pod is: what Nextflow, Airflow, Argo and Kubernetes' own Jobs say of it in labels and
+//! annotations.
 //!
-//! Labels hold few characters, and what writes them puts others in the place of the rest; Airflow and Argo have annotations with the whole text as well.
+//! Labels hold few characters, and what writes them puts others in the place of the rest; Airflow
+//! and Argo have annotations with the whole text as well.
 
 use serde_json::Value;
 
@@ -13,7 +15,8 @@ pub struct Identity {
     pub run_id: Option<String>,
     /// Nextflow's name of the run, Airflow's DAG, the workflow's or Job's name.
     pub run_name: Option<String>,
-    /// Airflow's task with its map index, Argo's node (of a retry that which is tried again), the Job's completion index.
+    /// Airflow's task with its map index, Argo's node (of a retry that which is tried again), the
+    /// Job's completion index.
     pub task_id: Option<String>,
     /// Process, task, template, Job.
     pub logical_task: Option<String>,
@@ -88,7 +91,8 @@ pub fn identity(pod: &Value) -> Identity {
     Identity { logical_task: generated.filter(|name| !name.is_empty()), ..Identity::default() }
 }
 
-/// The template that Argo gives to its containers in an environment variable, or gave in an annotation.
+/// The template that Argo gives to its containers in an environment variable, or gave in an
+/// annotation.
 fn template(pod: &Value) -> Option<String> {
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
     let variables = containers.flat_map(|container| container["env"].as_array().into_iter().flatten());
@@ -98,7 +102,8 @@ fn template(pod: &Value) -> Option<String> {
     crate::json::from_str(told).ok()?["name"].as_str().map(str::to_owned)
 }
 
-/// The task of a node that Argo tries again, as the workflow itself tells it: the id of the node under which its attempts are. It follows from the name as long as ids do.
+/// The task of a node that Argo tries again, as the workflow itself tells it: the id of the node
+/// under which its attempts are. It follows from the name as long as ids do.
 fn retried(workflow: &str, node: &str, id: &str) -> Option<(String, i64)> {
     let (task, attempt) = names::attempt(node)?;
     (names::node_id(workflow, node) == id).then(|| (names::node_id(workflow, task), attempt))

@@ -1,7 +1,9 @@
-//! Kubernetes: pods and their events, as `kubectl get … -o json`, its `--watch` and the API's own watch give them.
+//! Kubernetes: pods and their events, as `kubectl get … -o json`, its `--watch` and the API's own
+//! watch give them.
 //!
-//! A pod is known by its uid. Whatever is told of it is put together in the order of its changes: what was told last is taken, and what is no longer told,
-//! because the pod is on its way out, is kept.
+//! A pod is known by its uid. Whatever is told of it is put together in the order of its changes:
+//! what was told last is taken, and what is no longer told, because the pod is on its way out, is
+//! kept.
 
 mod event;
 mod labels;

@@ -1,6 +1,8 @@
-//! A pod as the API describes it (API reference, Pod v1): a row for each time that its main container was started.
+//! A pod as the API describes it (API reference, Pod v1): a row for each time that its main
+//! container was started.
 //!
-//! A container that Kubernetes starts again has the number of restarts in `restartCount`, its state now, and how it ended the last time in `lastState`.
+//! A container that Kubernetes starts again has the number of restarts in `restartCount`, its state
+//! now, and how it ended the last time in `lastState`.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 use flowmine_schema::time::SECOND_NS;

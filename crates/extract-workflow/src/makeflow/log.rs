@@ -8,11 +8,14 @@
 //! # COMPLETED 1795318115548090                        also when rules failed
 //! ```
 //!
-//! A node is a rule, numbered from 0 in the order of the workflow file. Its states: 0 waiting, 1 running, 2 complete, 3 failed, 4 aborted.
+//! A node is a rule, numbered from 0 in the order of the workflow file. Its states: 0 waiting, 1
+//! running, 2 complete, 3 failed, 4 aborted.
 //!
-//! Versions of cctools write other marks. Until 2015 a tab stands after `STARTED` and its like, and rules are described without being asked for: until 2014
-//! the category is called `SYMBOL` or is not there. In 2015 a file was `# 2 NAME TIME`, its state and no bytes. `GC`, `ALLOC`, `MOUNT`, `CACHE` and `EVENT` tell nothing of
-//! tasks; Makeflow itself passes over marks that it does not know.
+//! Versions of cctools write other marks. Until 2015 a tab stands after `STARTED` and its like, and
+//! rules are described without being asked for: until 2014 the category is called `SYMBOL` or is
+//! not there. In 2015 a file was `# 2 NAME TIME`, its state and no bytes. `GC`, `ALLOC`, `MOUNT`,
+//! `CACHE` and `EVENT` tell nothing of tasks; Makeflow itself passes over marks that it does not
+//! know.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufRead};

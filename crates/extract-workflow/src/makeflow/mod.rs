@@ -1,7 +1,8 @@
 //! Makeflow: its log, workflow files in JSON, and the summaries and series of its resource monitor.
 //!
-//! The log of a run without `--log-verbose` knows numbers only; commands, files and dependencies are then told by the workflow file. The log of
-//! a run is called after its workflow file, which joins them; the number in a summary's name joins it with the rule's last attempt.
+//! The log of a run without `--log-verbose` knows numbers only; commands, files and dependencies
+//! are then told by the workflow file. The log of a run is called after its workflow file, which
+//! joins them; the number in a summary's name joins it with the rule's last attempt.
 
 mod log;
 mod series;
@@ -128,7 +129,8 @@ impl Contents {
     }
 }
 
-/// The rules of a workflow file go to the runs whose log is called after it; when there is one log and one file, that is enough.
+/// The rules of a workflow file go to the runs whose log is called after it; when there is one log
+/// and one file, that is enough.
 fn join_workflows(sources: &mut [Source], runs: &mut [(usize, Run)], workflows: Vec<(usize, Vec<Rule>)>) {
     let logs: std::collections::BTreeSet<usize> = runs.iter().map(|(at, _)| *at).collect();
     let one_each = logs.len() == 1 && workflows.len() == 1;
@@ -209,7 +211,8 @@ fn join_summary(sources: &mut [Source], at: usize, mut told: Row, runs: &mut [(u
     None
 }
 
-/// Fills what the last attempt of the rule lacks when no summary told of it. A series names no command, so that there must be one run only that has the rule.
+/// Fills what the last attempt of the rule lacks when no summary told of it. A series names no
+/// command, so that there must be one run only that has the rule.
 fn join_series(source: &mut Source, series: Series, runs: &mut [(usize, Run)]) {
     let node = summary::node(&source.name);
     let mut candidates = runs.iter_mut().filter_map(|(_, run)| run.rows.iter_mut().rev().find(|row| row.task_id.as_deref() == node));

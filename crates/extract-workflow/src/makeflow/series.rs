@@ -1,4 +1,5 @@
-//! What Makeflow's resource monitor measured of one rule while it ran: with `--monitor-with-time-series` it writes `DIR/resource-rule-N.series`.
+//! What Makeflow's resource monitor measured of one rule while it ran: with
+//! `--monitor-with-time-series` it writes `DIR/resource-rule-N.series`.
 //!
 //! ```text
 //! # Units:                                            more lines of comment
@@ -6,7 +7,8 @@
 //! 1795333584.487283 0.100000 … 80 77 …                a sample: seconds since 1970, …, whole megabytes (of 1024² bytes)
 //! ```
 //!
-//! In a run that was killed there is no summary, and this is all that is known. Its sums of bytes end before the rule does, so that they are not taken.
+//! In a run that was killed there is no summary, and this is all that is known. Its sums of bytes
+//! end before the rule does, so that they are not taken.
 
 use std::io::{self, BufRead};
 

@@ -1,7 +1,8 @@
-//! What Makeflow's resource monitor says of one rule: `--monitor=DIR` writes `DIR/resource-rule-N.summary`.
+//! What Makeflow's resource monitor says of one rule: `--monitor=DIR` writes
+//! `DIR/resource-rule-N.summary`.
 //!
-//! JSON; a number is `[0.031185,"s"]`. Sizes are whole megabytes (of 1024² bytes), rounded, so that little I/O is 0. A rule that was tried again has the
-//! summary of its last attempt.
+//! JSON; a number is `[0.031185,"s"]`. Sizes are whole megabytes (of 1024² bytes), rounded, so that
+//! little I/O is 0. A rule that was tried again has the summary of its last attempt.
 
 use serde_json::Value;
 

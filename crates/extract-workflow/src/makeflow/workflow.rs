@@ -1,4 +1,5 @@
-//! A workflow file in Makeflow's JSON: what its rules are. JX, which computes its rules, is turned into it by Makeflow's own `jx2json`.
+//! A workflow file in Makeflow's JSON: what its rules are. JX, which computes its rules, is turned
+//! into it by Makeflow's own `jx2json`.
 
 use std::collections::HashMap;
 

@@ -1,11 +1,15 @@
-//! When a log line was written: its prefix has neither year nor zone, and both must be found elsewhere.
+//! When a log line was written: its prefix has neither year nor zone, and both must be found
+//! elsewhere.
 //!
-//! The **zone** is told by lines of grid executors: `started` and `exited` are UTC, the prefix of the line that reports them is local and hardly
-//! later, and zones differ by quarters of an hour. Else `--zone` says it. Else Nextflow's own `Created:` line has the zone of the machine on the day on which
-//! Nextflow was built, which is right up to daylight saving time. Else times are taken as UTC and can be wrong by as much as zones differ.
+//! The **zone** is told by lines of grid executors: `started` and `exited` are UTC, the prefix of
+//! the line that reports them is local and hardly later, and zones differ by quarters of an hour.
+//! Else `--zone` says it. Else Nextflow's own `Created:` line has the zone of the machine on the
+//! day on which Nextflow was built, which is right up to daylight saving time. Else times are taken
+//! as UTC and can be wrong by as much as zones differ.
 //!
-//! The **year** is told by the same UTC times; else by the date in the name of a report or trace file; else by `--year`; else it is the last
-//! one in which the log would not be younger than its file.
+//! The **year** is told by the same UTC times; else by the date in the name of a report or trace
+//! file; else by `--year`; else it is the last one in which the log would not be younger than its
+//! file.
 
 use chrono::{DateTime, Datelike, Duration, NaiveDate, NaiveDateTime, NaiveTime};
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
@@ -41,7 +45,8 @@ impl Stamp {
     }
 }
 
-/// A line's prefix: its time and where what follows begins. `None` when the line is the continuation of another.
+/// A line's prefix: its time and where what follows begins. `None` when the line is the
+/// continuation of another.
 pub fn prefix(line: &str) -> Option<(&str, u32, i64, usize)> {
     // A month has a dot, an article or letters of more than one byte, never more than this.
     let dash = line.char_indices().take(16).find(|&(_, c)| c == '-').map(|(at, _)| at).filter(|at| *at > 0)?;
@@ -66,7 +71,8 @@ fn is_date(bytes: Option<&[u8]>) -> bool {
 #[derive(Debug, Default)]
 pub struct Clock {
     last: Option<Stamp>,
-    /// The smallest difference of a line's prefix to the newest UTC time in it, in seconds, and the year of the first line by it.
+    /// The smallest difference of a line's prefix to the newest UTC time in it, in seconds, and the
+    /// year of the first line by it.
     utc: Option<(i64, i32)>,
     /// Year of the first line, from the name of a report.
     of_report: Option<i32>,
@@ -147,8 +153,8 @@ impl Clock {
         self.of_report = self.of_report.or_else(|| dates.into_iter().find(fits).map(|date| date.year() - stamp.year));
     }
 
-    /// `Created: 29-05-2024 06:19 UTC (07:19 BST)`: when Nextflow was built, by Greenwich's and by the machine's clock. Nothing in
-    /// parentheses means that they agree.
+    /// `Created: 29-05-2024 06:19 UTC (07:19 BST)`: when Nextflow was built, by Greenwich's and by
+    /// the machine's clock. Nothing in parentheses means that they agree.
     pub fn see_built(&mut self, text: &str) {
         let Some((utc, local)) = text.split_once(" UTC") else { return };
         let Ok(built) = NaiveDateTime::parse_from_str(utc.trim(), "%d-%m-%Y %H:%M") else { return };

@@ -1,8 +1,9 @@
 //! What Nextflow counted at the end of a run, beside what its log tells of each task.
 //!
-//! `WorkflowStats[succeededCount=15; failedCount=2; ignoredCount=2; …]` stands near the end of the log. Among the failed are those that were retried or ignored; the
-//! oldest versions count the ignored apart and those that they ended themselves as failed. Not counted are results of a `storeDir` and failures of what
-//! makes tasks, before there is one.
+//! `WorkflowStats[succeededCount=15; failedCount=2; ignoredCount=2; …]` stands near the end of the
+//! log. Among the failed are those that were retried or ignored; the oldest versions count the
+//! ignored apart and those that they ended themselves as failed. Not counted are results of a
+//! `storeDir` and failures of what makes tasks, before there is one.
 
 use flowmine_schema::diagnostic::{Diagnostic, Diagnostics};
 

@@ -10,7 +10,8 @@
 //! { data: { id: 'p1', label: 'ALIGN'}, classes: 'PROCESS' },        a page with Cytoscape, until 2023
 //! ```
 //!
-//! Which task of a process another task waited for it does not tell. [`Graph::put`] says what follows from it all the same.
+//! Which task of a process another task waited for it does not tell. [`Graph::put`] says what
+//! follows from it all the same.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -65,7 +66,8 @@ pub struct Graph {
     nodes: Vec<Node>,
     by_id: HashMap<String, usize>,
     edges: usize,
-    /// Whether what a task is given without a name can only be a value. Since 2024 it can also be a topic, to which processes send what seems to go nowhere.
+    /// Whether what a task is given without a name can only be a value. Since 2024 it can also be a
+    /// topic, to which processes send what seems to go nowhere.
     values: bool,
 }
 
@@ -91,7 +93,8 @@ fn id(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// Reads one. A graph with a line that cannot be read is none, since a way could be missing; a diagnostic says where.
+/// Reads one. A graph with a line that cannot be read is none, since a way could be missing; a
+/// diagnostic says where.
 ///
 /// # Errors
 /// When it is larger than graphs may be.
@@ -314,7 +317,8 @@ fn shape(text: &str) -> Option<(Shape, &str)> {
     Some((shape, label.trim()))
 }
 
-/// The sub-workflow that a subgraph is: the last part of `"A:B [B]"`, `A::B [B]` or `B`; none for `" "`.
+/// The sub-workflow that a subgraph is: the last part of `"A:B [B]"`, `A::B [B]` or `B`; none for
+/// `" "`.
 fn subgraph(name: &str) -> Option<&str> {
     let name = name.trim_matches('"').trim();
     let name = name.strip_suffix(']').and_then(|name| name.rsplit_once('[')).map_or(name, |(_, name)| name);
@@ -565,8 +569,9 @@ impl Graph {
         found.into_iter().filter_map(|(name, at)| Some((name, at?))).collect()
     }
 
-    /// Puts into the column `parents` what is certain, and compares with what work directories tell. `run_of` tells the run of each row, `is_whole` whether all tasks
-    /// of the run are known. Gives the number of rows that were filled.
+    /// Puts into the column `parents` what is certain, and compares with what work directories
+    /// tell. `run_of` tells the run of each row, `is_whole` whether all tasks of the run are known.
+    /// Gives the number of rows that were filled.
     pub fn put(&self, rows: &mut [Row], run_of: &[Option<usize>], is_whole: bool, diagnostics: &mut Diagnostics) -> u64 {
         let processes = self.processes();
         let mut fits: BTreeMap<usize, bool> = BTreeMap::new();
@@ -596,7 +601,8 @@ impl Graph {
         if is_whole && agrees { self.fill(rows, &of_run, &processes) } else { 0 }
     }
 
-    /// Says where the inputs of tasks lie in the directories of tasks that are not above them; whether there are none.
+    /// Says where the inputs of tasks lie in the directories of tasks that are not above them;
+    /// whether there are none.
     fn compare(&self, rows: &[Row], of_run: &[usize], processes: &HashMap<&str, usize>, diagnostics: &mut Diagnostics) -> bool {
         let by_id: HashMap<&str, usize> = of_run
             .iter()
@@ -626,7 +632,8 @@ impl Graph {
         agrees
     }
 
-    /// All that is above a node; `None` where something comes in that can be from any process, or where it would take too long.
+    /// All that is above a node; `None` where something comes in that can be from any process, or
+    /// where it would take too long.
     fn above(&self, at: usize, steps: &mut usize) -> Option<HashSet<usize>> {
         let mut above = HashSet::new();
         let mut open = vec![at];
@@ -680,7 +687,8 @@ impl Graph {
     }
 }
 
-/// Adds ids of parents to those that work directories told, which know of files only; whether there are more then.
+/// Adds ids of parents to those that work directories told, which know of files only; whether there
+/// are more then.
 fn add(row: &mut Row, ids: &[&String]) -> bool {
     let told: Option<Vec<String>> = row.parents.as_deref().and_then(|told| serde_json::from_str(told).ok());
     let known = told.as_ref().map_or(0, Vec::len);

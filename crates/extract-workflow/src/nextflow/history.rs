@@ -5,8 +5,10 @@
 //! 2022-09-09 15:37:24⇥1m 25s⇥sick_hoover⇥OK⇥7e08f8e2…⇥75af9ddc-c4a3-4e15-acfe-720cb792f766⇥nextflow run main.nf
 //! ```
 //!
-//! When it was launched by the local clock, how long it took, its name, `OK` or `ERR`, the script's revision, the session's UUID, the command. Duration and
-//! status are `-` until Nextflow has ended the run, and for good when it was killed. There are no tasks in it; it tells to which run a trace file belongs that comes without its log.
+//! When it was launched by the local clock, how long it took, its name, `OK` or `ERR`, the script's
+//! revision, the session's UUID, the command. Duration and status are `-` until Nextflow has ended
+//! the run, and for good when it was killed. There are no tasks in it; it tells to which run a
+//! trace file belongs that comes without its log.
 
 use std::io::{self, BufRead};
 
@@ -71,7 +73,8 @@ fn parse(line: &str) -> Option<Launch> {
     })
 }
 
-/// The one run in which all of this can have happened, by the same clock. A run of which no end is told can have gone on for ever, so it is taken only when no other fits.
+/// The one run in which all of this can have happened, by the same clock. A run of which no end is
+/// told can have gone on for ever, so it is taken only when no other fits.
 pub fn run_of(launches: &[Launch], first: NaiveDateTime, last: NaiveDateTime) -> Option<&Launch> {
     let begun = || launches.iter().filter(|launch| launch.launched - SLACK <= first);
     let mut ended = begun().filter(|launch| launch.ended.is_some_and(|ended| last <= ended + SLACK));

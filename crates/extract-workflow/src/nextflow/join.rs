@@ -1,7 +1,9 @@
 //! What log, trace files and work directories tell of the same attempt becomes one row.
 //!
-//! They are joined by the hash, and by number and name where only the beginning of the hash is told. A run that was resumed has the hashes of the run before among its
-//! cached tasks; a trace file therefore belongs to the run that executed what it says was executed, and a work directory to the run that executed the task.
+//! They are joined by the hash, and by number and name where only the beginning of the hash is
+//! told. A run that was resumed has the hashes of the run before among its cached tasks; a trace
+//! file therefore belongs to the run that executed what it says was executed, and a work directory
+//! to the run that executed the task.
 
 use std::collections::{HashMap, HashSet};
 
@@ -80,8 +82,9 @@ impl Joined {
         self.run_of.push(run);
     }
 
-    /// The rows that can be of the same task by hash, number and name, those that surely are first. `number` and `name` are of a run, so that they decide only
-    /// within it, and not where the whole hash is known.
+    /// The rows that can be of the same task by hash, number and name, those that surely are first.
+    /// `number` and `name` are of a run, so that they decide only within it, and not where the
+    /// whole hash is known.
     fn same_task(&self, hash: Option<&str>, row: &Row) -> Vec<usize> {
         let Some((hash, same_key)) = hash.and_then(|hash| Some((hash, self.by_key.get(shown(hash))?))) else { return Vec::new() };
         let surely = |at: usize| self.hashes[at].as_deref().is_some_and(|known| surely_same(known, hash));
@@ -100,8 +103,9 @@ impl Joined {
         found
     }
 
-    /// The run with which a trace file agrees on most tasks that were executed, since only one run executes a task; on cached ones where it has no others. The log
-    /// names its file, which decides between equals; where nothing does it belongs to none of them.
+    /// The run with which a trace file agrees on most tasks that were executed, since only one run
+    /// executes a task; on cached ones where it has no others. The log names its file, which
+    /// decides between equals; where nothing does it belongs to none of them.
     fn run_of_trace(&self, name: &str, records: &[Record]) -> Option<usize> {
         let mut agree = vec![(0, 0); self.runs.len()];
         for record in records {
@@ -132,7 +136,8 @@ impl Joined {
         equal.all(|other| same_run(first, other)).then_some(first)
     }
 
-    /// The run that was launched when the tasks of a trace file can have run, where no log or report has them.
+    /// The run that was launched when the tasks of a trace file can have run, where no log or
+    /// report has them.
     fn launched(&mut self, records: &[Record]) -> Option<usize> {
         let executed = records.iter().filter(|record| !record.row.cached);
         let local: Vec<NaiveDateTime> = executed.filter_map(|record| record.local()).collect();
@@ -150,7 +155,8 @@ impl Joined {
         }
     }
 
-    /// The zone of a trace file by a task of which another source told the time of its submission in UTC.
+    /// The zone of a trace file by a task of which another source told the time of its submission
+    /// in UTC.
     fn clock_by_pairs(&self, records: &[Record], run: usize) -> Option<Resolved> {
         records.iter().filter(|record| !record.row.cached).find_map(|record| {
             let Some(Written::Local(local)) = record.submit else { return None };
@@ -201,7 +207,8 @@ impl Joined {
         self.add_records(records, Some(run), &clock.unwrap_or_else(|| Resolved::without_log(options)), diagnostics)
     }
 
-    /// Adds a report, which names its run and tells times in UTC; gives the number of rows of which it told first.
+    /// Adds a report, which names its run and tells times in UTC; gives the number of rows of which
+    /// it told first.
     pub fn add_report(&mut self, report: Report, diagnostics: &mut Diagnostics) -> u64 {
         let is_its = |run: &KnownRun| run.id == report.run_id && run.name == report.run_name;
         let run = self.runs.iter().position(is_its).unwrap_or(self.runs.len());
@@ -288,7 +295,8 @@ impl Joined {
         cached
     }
 
-    /// The rows: those of logs in their order, then those of trace files, then those of work directories; and the run of each, where one is known.
+    /// The rows: those of logs in their order, then those of trace files, then those of work
+    /// directories; and the run of each, where one is known.
     pub fn finish(self) -> (Vec<Row>, Vec<Option<usize>>) {
         let mut rows = self.rows;
         for row in &mut rows {
@@ -302,7 +310,8 @@ impl Joined {
     }
 }
 
-/// Of a cached task the sources tell when, where and with what the earlier run executed it, which this run did not.
+/// Of a cached task the sources tell when, where and with what the earlier run executed it, which
+/// this run did not.
 fn forget_earlier_run(row: &mut Row) {
     macro_rules! forget {
         ($($column:ident),+ $(,)?) => { $( row.$column = None; )+ };

@@ -1,10 +1,12 @@
 //! `.nextflow.log`: lines in, runs with their tasks out.
 //!
-//! A line begins with a time of day ([`super::clock`]), a thread, a level and a logger; what does not is the continuation of the line before. What a user's
-//! script prints is in the log too, under loggers of its own, and is not looked at. Only one line, the runs' tasks and at most 256 KiB of a
-//! continued message are in memory.
+//! A line begins with a time of day ([`super::clock`]), a thread, a level and a logger; what does
+//! not is the continuation of the line before. What a user's script prints is in the log too, under
+//! loggers of its own, and is not looked at. Only one line, the runs' tasks and at most 256 KiB of
+//! a continued message are in memory.
 //!
-//! A log whose disk was full, or whose file was cut, has a line that ends within it: nothing follows, or another line begins there.
+//! A log whose disk was full, or whose file was cut, has a line that ends within it: nothing
+//! follows, or another line begins there.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead};
@@ -96,7 +98,8 @@ pub fn read(reader: impl BufRead, mtime_ns: Option<i64>, options: &Options, diag
     Ok(runs)
 }
 
-/// A line of a dump of tasks that have not ended, and what follows: the name of a task and its work directory can go over several lines.
+/// A line of a dump of tasks that have not ended, and what follows: the name of a task and its work
+/// directory can go over several lines.
 struct Dumped {
     line: u64,
     stamp: Option<Stamp>,

@@ -1,7 +1,9 @@
-//! Nextflow: its log, its report, its trace file, its history, the work directories of its tasks and the graph of its processes.
+//! Nextflow: its log, its report, its trace file, its history, the work directories of its tasks
+//! and the graph of its processes.
 //!
-//! What is told of one attempt is joined by its hash, which all but the history hold; the log is believed first, then the report, then the trace file, then the work
-//! directory, and where they contradict each other a diagnostic says so.
+//! What is told of one attempt is joined by its hash, which all but the history hold; the log is
+//! believed first, then the report, then the trace file, then the work directory, and where they
+//! contradict each other a diagnostic says so.
 
 mod clock;
 mod counts;
@@ -54,8 +56,9 @@ impl Engine for Nextflow {
         NAME
     }
 
-    /// The files of a directory and of its `.nextflow`, those of `pipeline_info` in it or in a folder of it, and the work directories in it, in `work/`, and in
-    /// folders whose names are the beginning of a hash.
+    /// The files of a directory and of its `.nextflow`, those of `pipeline_info` in it or in a
+    /// folder of it, and the work directories in it, in `work/`, and in folders whose names are the
+    /// beginning of a hash.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         let mut open = vec![dir.to_owned()];

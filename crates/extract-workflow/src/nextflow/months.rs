@@ -1,7 +1,9 @@
-//! Months as Java writes them in the languages of people who run Nextflow: `Dec`, `oct.`, `de nov.`, `10月`.
+//! Months as Java writes them in the languages of people who run Nextflow: `Dec`, `oct.`,
+//! `de nov.`, `10月`.
 
-/// Beginnings of the abbreviated names that Java's locales have (CLDR and the older JRE data), lower case and without the dot. A name
-/// that means another month in another language (`lis`) is left out.
+/// Beginnings of the abbreviated names that Java's locales have (CLDR and the older JRE data),
+/// lower case and without the dot. A name that means another month in another language (`lis`) is
+/// left out.
 const NAMES: [&[&str]; 12] = [
     &["jan", "janv", "januar", "ene", "gen", "sty", "led", "tammi", "янв", "oca", "січ", "ιαν"],
     &["feb", "fév", "fev", "febr", "lut", "úno", "helmi", "фев", "şub", "лют", "φεβ"],

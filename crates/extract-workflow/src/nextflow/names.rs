@@ -1,6 +1,7 @@
 //! What stands in the names that Nextflow gives: process and tag, work directory and hash.
 
-/// Process (with sub-workflow path) and tag of a task's name: `S:SOFIA (a (b))` is `S:SOFIA` and `a (b)`. A name without parentheses has no tag.
+/// Process (with sub-workflow path) and tag of a task's name: `S:SOFIA (a (b))` is `S:SOFIA` and
+/// `a (b)`. A name without parentheses has no tag.
 pub fn process_and_tag(name: &str) -> (&str, Option<&str>) {
     match name.split_once(" (").and_then(|(process, rest)| Some((process, rest.strip_suffix(')')?))) {
         Some((process, tag)) => (process, Some(tag)),
@@ -11,7 +12,8 @@ pub fn process_and_tag(name: &str) -> (&str, Option<&str>) {
 /// The length of a hash as Nextflow shows it.
 const SHOWN: usize = "19/2c6526".len();
 
-/// The hash in which the path of a work directory ends: of `…/19/2c6526a42e35b104d009c7369098f1` all but what is before `19`.
+/// The hash in which the path of a work directory ends: of `…/19/2c6526a42e35b104d009c7369098f1`
+/// all but what is before `19`.
 pub fn hash_of_dir(work_dir: &str) -> Option<&str> {
     let path = work_dir.trim_end_matches('/');
     let (above, rest) = path.rsplit_once('/')?;
@@ -31,12 +33,14 @@ pub fn can_be_same(a: &str, b: &str) -> bool {
     a.starts_with(b) || b.starts_with(a)
 }
 
-/// Whether two hashes are known beyond what Nextflow shows, and are the same: then it is the same task, whatever else is told.
+/// Whether two hashes are known beyond what Nextflow shows, and are the same: then it is the same
+/// task, whatever else is told.
 pub fn surely_same(a: &str, b: &str) -> bool {
     a.len().min(b.len()) > SHOWN && can_be_same(a, b)
 }
 
-/// Whether two names can be of the same task. An error in which Nextflow had no name yet tells the process alone.
+/// Whether two names can be of the same task. An error in which Nextflow had no name yet tells the
+/// process alone.
 pub fn names_agree(a: &str, b: &str) -> bool {
     let is_process = |short: &str, long: &str| process_and_tag(long).0 == short;
     a == b || is_process(a, b) || is_process(b, a)

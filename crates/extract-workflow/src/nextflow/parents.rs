@@ -1,4 +1,5 @@
-//! Whose outputs a task's inputs are: an input that lies in the work directory of another task was made by that task.
+//! Whose outputs a task's inputs are: an input that lies in the work directory of another task was
+//! made by that task.
 //!
 //! In go rows of which the column `parents` says that all inputs are known (`work_dir.rs`); in it
 //! come out the tasks in whose work directories they lie. Null where one lies in a work directory

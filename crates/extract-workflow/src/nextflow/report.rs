@@ -1,4 +1,5 @@
-//! `execution_report.html`, `-with-report`: a page that holds its tasks as JSON, raw, with every column that a trace file can have.
+//! `execution_report.html`, `-with-report`: a page that holds its tasks as JSON, raw, with every
+//! column that a trace file can have.
 //!
 //! ```text
 //! <title>[goofy_yalow] Nextflow Workflow Report</title>
@@ -6,7 +7,8 @@
 //! window.data = { "trace":[ {"task_id":"1","hash":"19\/2c6526",…},…], "summary":[…] };
 //! ```
 //!
-//! The JSON is what Java's escaping for JavaScript makes of it: `\'` is no escape of JSON. A report of a run with very many tasks has `"trace":null`.
+//! The JSON is what Java's escaping for JavaScript makes of it: `\'` is no escape of JSON. A report
+//! of a run with very many tasks has `"trace":null`.
 
 use std::io;
 

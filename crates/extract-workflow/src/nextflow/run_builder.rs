@@ -41,7 +41,8 @@ pub struct RunBuilder {
     is_ending: bool,
     /// Whether the log's last words were read.
     pub has_end: bool,
-    /// A task of which an exception told first, before it had a hash, until the report on it tells its whole name.
+    /// A task of which an exception told first, before it had a hash, until the report on it tells
+    /// its whole name.
     nameless: Option<usize>,
     pub stats: Option<(u64, String)>,
 }
@@ -184,7 +185,8 @@ impl RunBuilder {
         at
     }
 
-    /// ``[19/2c6526] NOTE: Process `NAME` terminated with an error exit status (1) -- Execution is retried (1)``
+    /// ``[19/2c6526] NOTE: Process `NAME` terminated with an error exit status (1) -- Execution is
+    /// retried (1)``
     fn see_note(&mut self, key: &str, note: &str) {
         let Some(at) = self.tasks.of_note(key, note) else { return };
         let task = &mut self.tasks.all[at];
@@ -199,7 +201,8 @@ impl RunBuilder {
         }
     }
 
-    /// `[SLURM] submitted process NAME > jobId: ID; workDir: DIR`, ``[AWS BATCH] Process `NAME` submitted > job=ID; work-dir=DIR``.
+    /// `[SLURM] submitted process NAME > jobId: ID; workDir: DIR`, ``[AWS BATCH] Process `NAME`
+    /// submitted > job=ID; work-dir=DIR``.
     fn see_acknowledged(&mut self, event: &Event, diagnostics: &mut Diagnostics) {
         let Some((executor, what)) = event.message[1..].split_once("] ") else { return };
         let Some((head, dir)) = what.rsplit_once("; workDir: ").or_else(|| what.rsplit_once("; work-dir=")) else { return };
@@ -234,7 +237,8 @@ impl RunBuilder {
         task.row.executor = Some(executor_of_label(executor).into());
     }
 
-    /// The task with which its handler is done; what is told of it begins `before` bytes after the message.
+    /// The task with which its handler is done; what is told of it begins `before` bytes after the
+    /// message.
     fn see_done(&mut self, text: &str, before: usize, event: &Event, diagnostics: &mut Diagnostics) -> Option<usize> {
         let text =
             whole_message(text, event, |text| handler::parse(text).is_ok_and(|handler| handler.work_dir.and_then(hash_of_dir).is_some()));
@@ -301,8 +305,9 @@ impl RunBuilder {
         at
     }
 
-    /// An exception, with the task's work directory in its second line and what it is in the third. Without a directory an operator met it, which makes tasks and
-    /// names its process; when it was interrupted, no task failed.
+    /// An exception, with the task's work directory in its second line and what it is in the third.
+    /// Without a directory an operator met it, which makes tasks and names its process; when it was
+    /// interrupted, no task failed.
     fn see_exception(&mut self, event: &Event, diagnostics: &mut Diagnostics) {
         let first = event.more.lines().next().unwrap_or_default();
         // A work directory can have a newline in it.
@@ -357,7 +362,8 @@ impl RunBuilder {
         }
     }
 
-    /// The task of this process whose exception was told just before, with its whole name from now on.
+    /// The task of this process whose exception was told just before, with its whole name from now
+    /// on.
     fn nameless_task(&mut self, name: &str) -> Option<usize> {
         let at = self.nameless.take()?;
         let task = &mut self.tasks.all[at];
@@ -406,7 +412,8 @@ fn exited(text: &str) -> Option<(i64, i64)> {
     Some((ns, 10_i64.pow(9 - digits.min(9) as u32)))
 }
 
-/// A section of the report on a failed task, without its two blanks of indent: from a heading to the next line that is not indented.
+/// A section of the report on a failed task, without its two blanks of indent: from a heading to
+/// the next line that is not indented.
 fn section(report: &str, heading: &str) -> Option<String> {
     let mut lines = report.lines().skip_while(|line| *line != heading).skip(1).peekable();
     while lines.next_if(|line| line.is_empty()).is_some() {}

@@ -1,7 +1,8 @@
 //! What became of each task, when all lines of its run are read.
 //!
-//! It is not what the log calls `COMPLETED`, which means that the handler is done with the task. A task has failed when its exit code is not 0, or a NOTE,
-//! an ERROR or an exception is about it; an exit `-` without any of these is success where there is no native id (a task that ran inside
+//! It is not what the log calls `COMPLETED`, which means that the handler is done with the task. A
+//! task has failed when its exit code is not 0, or a NOTE, an ERROR or an exception is about it; an
+//! exit `-` without any of these is success where there is no native id (a task that ran inside
 //! Nextflow), and unknown where there is one (a job that vanished).
 
 use std::collections::{BTreeSet, HashSet};
@@ -89,7 +90,8 @@ impl RunBuilder {
         Some(Run { rows, hashes, clock, trace_file: self.trace_file, id: self.run_id, name: self.run_name })
     }
 
-    /// Tasks of which nothing is told but that they waited to be submitted, in a dump of the first of them.
+    /// Tasks of which nothing is told but that they waited to be submitted, in a dump of the first
+    /// of them.
     fn leave_out_waiting(&self, tasks: &mut Vec<Task>, diagnostics: &mut Diagnostics) {
         let (all, line) = (tasks.len(), tasks.iter().find(|task| task.waits).and_then(|task| task.row.line));
         tasks.retain(|task| !task.waits);
@@ -103,7 +105,8 @@ impl RunBuilder {
         }
     }
 
-    /// Whether a task of an aborted run was ended with it. AWS Batch's jobs are each told to end, and there can be too many.
+    /// Whether a task of an aborted run was ended with it. AWS Batch's jobs are each told to end,
+    /// and there can be too many.
     fn ended(&self, is_late: bool, executor: Option<&str>) -> bool {
         let is_left_alone = self.left_running || is_late || self.kills_are_told && executor == Some("awsbatch");
         self.aborted && !is_left_alone

@@ -1,7 +1,8 @@
 //! The tasks of a run while its log is read, and how a line finds the one that it is about.
 //!
-//! Most lines tell the beginning of a hash, handlers and errors tell all of it. Two tasks of a large run can share the beginning, so what else is told
-//! (the whole hash, the number, the name) decides which of them is meant; a line that fits none of them is about another task.
+//! Most lines tell the beginning of a hash, handlers and errors tell all of it. Two tasks of a
+//! large run can share the beginning, so what else is told (the whole hash, the number, the name)
+//! decides which of them is meant; a line that fits none of them is about another task.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,9 @@
-//! `trace.txt`: a table of tasks, humanised (`52.5 GB`, `1h 9m`) or raw (bytes, milliseconds), with the columns that the user chose.
+//! `trace.txt`: a table of tasks, humanised (`52.5 GB`, `1h 9m`) or raw (bytes, milliseconds), with
+//! the columns that the user chose.
 //!
-//! A value is taken as it is written: a bare number is milliseconds where a duration is meant, bytes where a size is, and milliseconds since
-//! 1970 where a date is. Humanised numbers have two or three digits, and so have ours. The columns `script` and `env` may hold newlines.
+//! A value is taken as it is written: a bare number is milliseconds where a duration is meant,
+//! bytes where a size is, and milliseconds since 1970 where a date is. Humanised numbers have two
+//! or three digits, and so have ours. The columns `script` and `env` may hold newlines.
 
 use std::io::{self, BufRead};
 
@@ -14,7 +16,8 @@ use super::names::{hash_of_dir, is_hash, process_and_tag};
 use super::trace_times::{Times, WithPrecision, span};
 use crate::{Row, input, units};
 
-/// Columns that only Nextflow's trace file has; one of them and one of `status`, `exit`, `name`, `process` make it one.
+/// Columns that only Nextflow's trace file has; one of them and one of `status`, `exit`, `name`,
+/// `process` make it one.
 const KEYS: [&str; 3] = ["task_id", "hash", "native_id"];
 /// A script of more lines is taken as a mistake.
 const LONGEST_RECORD: usize = 1 << 18;

@@ -1,9 +1,11 @@
 //! When a task of a trace file was submitted, began and ended, from what its columns tell.
 //!
-//! `submit`, `start` and `complete` are when Nextflow submitted the task and noticed its start and its end; `duration` is `complete` less `submit`. `realtime` is
-//! measured around the task's script where its resources were measured too, else it is `complete` less `start`. By default a trace file has `submit`, `duration` and
-//! `realtime` alone: the task ended by submission and duration at the latest, and began its `realtime` before that at the latest. A time is the latest
-//! possible moment, and its precision is how far before it the true one can be.
+//! `submit`, `start` and `complete` are when Nextflow submitted the task and noticed its start and
+//! its end; `duration` is `complete` less `submit`. `realtime` is measured around the task's script
+//! where its resources were measured too, else it is `complete` less `start`. By default a trace
+//! file has `submit`, `duration` and `realtime` alone: the task ended by submission and duration at
+//! the latest, and began its `realtime` before that at the latest. A time is the latest possible
+//! moment, and its precision is how far before it the true one can be.
 
 use flowmine_schema::time::SECOND_NS;
 
@@ -24,7 +26,8 @@ pub struct Times {
     pub measured: bool,
 }
 
-/// A span in seconds as Nextflow writes it, and how exact that is: milliseconds below a second, tenths below a minute, then whole seconds.
+/// A span in seconds as Nextflow writes it, and how exact that is: milliseconds below a second,
+/// tenths below a minute, then whole seconds.
 pub fn span(seconds: f64, is_raw: bool) -> Option<WithPrecision> {
     let ns = seconds * SECOND_NS as f64;
     let precision = match seconds {

@@ -1,4 +1,5 @@
-//! A task's work directory, `work/19/2c6526…/`: the hidden files that Nextflow and its wrapper script leave there.
+//! A task's work directory, `work/19/2c6526…/`: the hidden files that Nextflow and its wrapper
+//! script leave there.
 //!
 //! | file | what it tells |
 //! |---|---|
@@ -162,7 +163,8 @@ fn time_limit(text: &str) -> Option<f64> {
     Some(f64::from(days.parse::<u32>().ok()?) * 86_400.0 + f64::from(hours) * 3600.0 + f64::from(minutes) * 60.0 + f64::from(seconds))
 }
 
-/// The first word of a shell command as Nextflow escapes it (backslashes, or single quotes around all of it), and the rest.
+/// The first word of a shell command as Nextflow escapes it (backslashes, or single quotes around
+/// all of it), and the rest.
 fn first_word(text: &str) -> (String, &str) {
     let mut word = String::new();
     let mut chars = text.char_indices();
@@ -178,7 +180,8 @@ fn first_word(text: &str) -> (String, &str) {
     (word, "")
 }
 
-/// `.command.trace`: `key=value` lines since Nextflow 19, a table of three lines before. CPU is in tenths of a percent, memory in KiB.
+/// `.command.trace`: `key=value` lines since Nextflow 19, a table of three lines before. CPU is in
+/// tenths of a percent, memory in KiB.
 fn used(text: &str, row: &mut Row) -> bool {
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();

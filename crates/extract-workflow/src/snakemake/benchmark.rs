@@ -1,12 +1,13 @@
-//! A benchmark file, columns with tabs between: what Snakemake measured of a job whose rule has a `benchmark`.
+//! A benchmark file, columns with tabs between: what Snakemake measured of a job whose rule has a
+//! `benchmark`.
 //!
 //! ```text
 //! s  h:m:s  max_rss  max_vms  max_uss  max_pss  io_in  io_out  mean_load  cpu_time
 //! 1.01  0:00:01  4.85  7.11  0.41  0.88  0.04  0.00  0.00  0.00
 //! ```
 //!
-//! Sizes are in units of 1024² bytes with two digits, `mean_load` is percent of one CPU. `NA` and `-` are what it could not measure. Each repetition of a rule that is
-//! repeated has a line.
+//! Sizes are in units of 1024² bytes with two digits, `mean_load` is percent of one CPU. `NA` and
+//! `-` are what it could not measure. Each repetition of a rule that is repeated has a line.
 
 use std::io::{self, BufRead};
 

@@ -1,7 +1,7 @@
 //! Puts together what logs, metadata, jobs' own logs and benchmarks tell of the same attempt.
 //!
-//! An output's record is of the attempt whose end the log tells at the record's end: Snakemake writes both at the same moment, which also tells the zone
-//! of the log's times.
+//! An output's record is of the attempt whose end the log tells at the record's end: Snakemake
+//! writes both at the same moment, which also tells the zone of the log's times.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,8 @@ const QUARTER_HOUR_NS: i64 = 900 * SECOND_NS;
 const HOUR_NS: i64 = 3600 * SECOND_NS;
 /// Zones lie between 12 hours west and 14 hours east of Greenwich.
 const ANY_ZONE_NS: i64 = 14 * 3600 * SECOND_NS;
-/// The log's line is so much later than the record where it may tell the zone, and where it need not: inputs may have to be read between.
+/// The log's line is so much later than the record where it may tell the zone, and where it need
+/// not: inputs may have to be read between.
 const AT_ONCE_NS: i64 = 5 * SECOND_NS;
 const SOON_NS: i64 = 60 * SECOND_NS;
 /// It may also be written a moment before the record, and the second be over between.
@@ -127,7 +128,8 @@ impl Joined {
         rows
     }
 
-    /// Snakemake writes a log of its own, and its output may have been redirected into another one: the own one is read.
+    /// Snakemake writes a log of its own, and its output may have been redirected into another one:
+    /// the own one is read.
     fn each_run_once(&mut self, sources: &mut [Source]) {
         let own: HashMap<&str, usize> = self
             .runs
@@ -145,8 +147,9 @@ impl Joined {
         }
     }
 
-    /// What became of jobs that ran when a log ends without the end of its run. Snakemake locks its directory while it runs, so that a run of which the directory is not locked, or has
-    /// been locked by a later one, was killed.
+    /// What became of jobs that ran when a log ends without the end of its run. Snakemake locks its
+    /// directory while it runs, so that a run of which the directory is not locked, or has been
+    /// locked by a later one, was killed.
     fn ends(&mut self, sources: &mut [Source]) {
         let mut last_of: HashMap<PathBuf, String> = HashMap::new();
         for source in self.runs.iter().map(|(at, _)| &sources[*at]) {
@@ -242,7 +245,8 @@ impl Joined {
         records.filter(fits).collect()
     }
 
-    /// Gives records to the attempts that ended when they did, the last of them. Tells which were given.
+    /// Gives records to the attempts that ended when they did, the last of them. Tells which were
+    /// given.
     fn join_records(&self, known: &mut [Known], by_output: &HashMap<&str, Vec<usize>>, zones: &[Zone], sources: &[Source]) -> Vec<bool> {
         let mut nearest: Vec<Option<(i64, usize)>> = vec![None; self.records.len()];
         for (at, known) in known.iter().enumerate() {
@@ -525,7 +529,8 @@ impl Joined {
     }
 }
 
-/// Within a job Snakemake runs Snakemake, and the innermost may try the task more than once: from the first to the last of these, with the status of the last.
+/// Within a job Snakemake runs Snakemake, and the innermost may try the task more than once: from
+/// the first to the last of these, with the status of the last.
 fn innermost(attempts: &[Attempt]) -> Vec<Attempt> {
     let mut tasks: Vec<Attempt> = Vec::new();
     for attempt in attempts {
@@ -566,7 +571,8 @@ fn add_job(row: &mut Row, inner: &Attempt, log: &Log, zone: Zone) {
 /// First and last day of a run.
 type Days = (chrono::NaiveDate, chrono::NaiveDate);
 
-/// The zone that other runs in the same directory have, when all have the same: to the second on a day on which one of them ran, or between two of them, else but for summer time.
+/// The zone that other runs in the same directory have, when all have the same: to the second on a
+/// day on which one of them ran, or between two of them, else but for summer time.
 fn zone_of_neighbours(days: Option<Days>, told: impl Iterator<Item = (Days, i64)>) -> Option<Zone> {
     let (first, last) = days?;
     let told: Vec<(Days, i64)> = told.collect();
@@ -584,7 +590,8 @@ fn is_same_folder(a: &Path, b: &Path) -> bool {
     a.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && b.parent() == Some(folder))
 }
 
-/// Whether Snakemake has a directory locked, as it has while it runs there, and after it was killed until `--unlock`.
+/// Whether Snakemake has a directory locked, as it has while it runs there, and after it was killed
+/// until `--unlock`.
 fn is_locked(base: &Path) -> bool {
     std::fs::read_dir(base.join(FOLDER).join("locks")).is_ok_and(|mut locks| locks.next().is_some())
 }

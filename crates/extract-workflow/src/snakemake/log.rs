@@ -1,4 +1,5 @@
-//! A log that Snakemake writes: `.snakemake/log/*.snakemake.log`, and what a job on a cluster writes, in which Snakemake runs once more.
+//! A log that Snakemake writes: `.snakemake/log/*.snakemake.log`, and what a job on a cluster
+//! writes, in which Snakemake runs once more.
 //!
 //! ```text
 //! SLURM run ID: e002c48a-bd17-4090-a9d2-1d7ec2a01b9c
@@ -13,8 +14,9 @@
 //! Finished jobid: 2 (Rule: count)
 //! ```
 //!
-//! Versions 7 to 9 differ in blank lines and in the wording of the last line. What programs and Snakemake itself print between is passed over: a log has no
-//! form that all of its lines have. Blocks of a group's jobs are indented by four more.
+//! Versions 7 to 9 differ in blank lines and in the wording of the last line. What programs and
+//! Snakemake itself print between is passed over: a log has no form that all of its lines have.
+//! Blocks of a group's jobs are indented by four more.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead};
@@ -55,7 +57,8 @@ pub struct Log {
     pub is_dry: bool,
     /// How many jobs are logged without a time, and the line of the first one.
     pub undated: Option<(u64, u64)>,
-    /// What it calls its own log, without folders: a run whose output was redirected into another file tells it at its end.
+    /// What it calls its own log, without folders: a run whose output was redirected into another
+    /// file tells it at its end.
     pub own_log: Option<String>,
     /// Of the last error: a command and its exit code, before it is said whose it is.
     exits: Vec<(String, i64)>,
@@ -78,7 +81,8 @@ pub struct Attempt {
     pub began: Option<NaiveDateTime>,
     /// Likewise; when Snakemake noticed.
     pub ended: Option<NaiveDateTime>,
-    /// The end is told without a time: by so many seconds at most it was before `ended`, which is the next time in the log.
+    /// The end is told without a time: by so many seconds at most it was before `ended`, which is
+    /// the next time in the log.
     pub ended_within_s: i64,
     /// Line that told its end.
     pub end_line: Option<u64>,
@@ -123,7 +127,8 @@ enum Block {
     Exception(String, usize),
     /// The command of the attempt at this place, which ends where something known begins.
     Shell(usize, String),
-    /// What Python raised, from its first line on: `MissingOutputException in rule r in file f, line 3:`, or `RuleException:` and what follows.
+    /// What Python raised, from its first line on:
+    /// `MissingOutputException in rule r in file f, line 3:`, or `RuleException:` and what follows.
     Raised(Raised),
 }
 
@@ -131,7 +136,8 @@ enum Block {
 struct Raised {
     /// Its first lines.
     text: Vec<String>,
-    /// Whether it tells of a job that has failed by itself; otherwise a block `Error in rule` before or after it tells that.
+    /// Whether it tells of a job that has failed by itself; otherwise a block `Error in rule`
+    /// before or after it tells that.
     is_failure: bool,
     rule: Option<String>,
     job: Option<String>,
@@ -155,7 +161,8 @@ const REASON: usize = 4;
 /// So many lines may a command in an exception have.
 const LONGEST_COMMAND: usize = 1000;
 
-/// Reads the runs of a log, of which several may have been written to the same file one after the other.
+/// Reads the runs of a log, of which several may have been written to the same file one after the
+/// other.
 ///
 /// # Errors
 /// When reading fails.
@@ -192,7 +199,8 @@ pub fn read_job(reader: impl BufRead) -> io::Result<Log> {
     Ok(reading.finish())
 }
 
-/// A line without the terminal's colours (`ESC [ 31 m`), which a log has that was redirected from one.
+/// A line without the terminal's colours (`ESC [ 31 m`), which a log has that was redirected from
+/// one.
 fn without_colours(line: &str) -> std::borrow::Cow<'_, str> {
     if !line.contains("\u{1b}[") {
         return line.into();
@@ -227,7 +235,8 @@ struct Reading {
     is_headed: bool,
     /// How far the block is indented.
     indent: usize,
-    /// A run may begin anew within a job, or because the one before was killed: its number of jobs will tell, before there are more attempts than these.
+    /// A run may begin anew within a job, or because the one before was killed: its number of jobs
+    /// will tell, before there are more attempts than these.
     maybe_another: bool,
     /// See `maybe_another`.
     begun: usize,
@@ -239,12 +248,14 @@ struct Reading {
     blamed: Vec<(usize, String)>,
     /// Attempts that failed, and nothing else has been told since.
     just_failed: Vec<usize>,
-    /// Attempts that have not ended, by job; jobs within jobs have the same numbers, and the inner one ends first.
+    /// Attempts that have not ended, by job; jobs within jobs have the same numbers, and the inner
+    /// one ends first.
     open: HashMap<String, Vec<usize>>,
 }
 
 impl Reading {
-    /// Whether another run begins with this line. Snakemake builds its graph of jobs once a run; one within a job of this one has that job alone.
+    /// Whether another run begins with this line. Snakemake builds its graph of jobs once a run;
+    /// one within a job of this one has that job alone.
     fn is_another_run(&mut self, line: &str) -> bool {
         let has_begun = !self.log.attempts.is_empty() || self.log.undated.is_some() || self.log.ended || self.log.is_dry;
         if line.starts_with("Building DAG of jobs") {
@@ -475,7 +486,8 @@ impl Reading {
         self.see_submission(line);
     }
 
-    /// The user ended the run. Who presses Ctrl-C ends the jobs as well, so that these may have been told as failed before: when all that ran had, and nothing else came between.
+    /// The user ended the run. Who presses Ctrl-C ends the jobs as well, so that these may have
+    /// been told as failed before: when all that ran had, and nothing else came between.
     fn interrupt(&mut self) {
         self.close_block();
         self.log.interrupted = true;
@@ -539,7 +551,8 @@ impl Reading {
         Some(at)
     }
 
-    /// The only attempt that has not ended and is of a rule, with these outputs where they are told.
+    /// The only attempt that has not ended and is of a rule, with these outputs where they are
+    /// told.
     fn end_of_rule(&mut self, rule: Option<&str>, outputs: &[String]) -> Option<usize> {
         let (job, at) = self.running(rule, outputs)?;
         self.open.get_mut(&job)?.retain(|other| *other != at);
@@ -598,7 +611,8 @@ impl Reading {
         }
     }
 
-    /// Versions before 9 raise after the block that says which job failed, version 9 before it; some say nothing else.
+    /// Versions before 9 raise after the block that says which job failed, version 9 before it;
+    /// some say nothing else.
     fn close_raised(&mut self, raised: Raised) {
         let reason = raised.text.join("\n");
         if raised.is_failure {
@@ -696,7 +710,8 @@ impl Reading {
         false
     }
 
-    /// `Command 'set -euo pipefail;  …' returned non-zero exit status 3.`, over as many lines as the command has.
+    /// `Command 'set -euo pipefail;  …' returned non-zero exit status 3.`, over as many lines as
+    /// the command has.
     fn see_of_exception(&mut self, line: &str) -> bool {
         let Block::Exception(text, lines) = &mut self.block else { return false };
         *lines += 1;
@@ -744,7 +759,8 @@ fn raised(line: &str) -> Option<Raised> {
     Some(Raised { text: vec![line.to_owned()], is_failure: true, rule, job: None })
 }
 
-/// Names with commas between; a name that holds a comma and a blank is cut there, which the log does not tell apart.
+/// Names with commas between; a name that holds a comma and a blank is cut there, which the log
+/// does not tell apart.
 fn names(list: &str) -> Vec<String> {
     // `(check log file(s) for error details)` and its like follow some lists only.
     list.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()

@@ -1,8 +1,11 @@
-//! What Snakemake keeps of each output in `.snakemake/metadata`: a file called after base64 of the output's path, in JSON.
+//! What Snakemake keeps of each output in `.snakemake/metadata`: a file called after base64 of the
+//! output's path, in JSON.
 //!
-//! A long name is cut into folders that begin with `@`. A record is of the last attempt that was made at the output, and since version 9 of failed ones too,
-//! without saying so. `endtime` is when Snakemake had noticed the end and touched the output. `starttime` is when the job began, or, where it ran on a
-//! cluster, when it was submitted, when it began there, or as late as `endtime`: that depends on the version.
+//! A long name is cut into folders that begin with `@`. A record is of the last attempt that was
+//! made at the output, and since version 9 of failed ones too, without saying so. `endtime` is when
+//! Snakemake had noticed the end and touched the output. `starttime` is when the job began, or,
+//! where it ran on a cluster, when it was submitted, when it began there, or as late as `endtime`:
+//! that depends on the version.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -108,7 +111,8 @@ fn output(path: &Path) -> Option<String> {
     Some(flowmine_schema::text::decode(&bytes).into_owned()).filter(|path| !path.is_empty())
 }
 
-/// base64 of RFC 4648, with the alphabet for names of files (and the other, in old versions), without padding.
+/// base64 of RFC 4648, with the alphabet for names of files (and the other, in old versions),
+/// without padding.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut count) = (0_u32, 0);

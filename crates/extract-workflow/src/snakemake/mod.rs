@@ -1,7 +1,9 @@
-//! Snakemake, versions 5 to 9: its logs, its metadata, benchmark files, and logs of its jobs on Slurm.
+//! Snakemake, versions 5 to 9: its logs, its metadata, benchmark files, and logs of its jobs on
+//! Slurm.
 //!
-//! A log tells attempts; metadata tell of each output by what it was made last, with times in UTC, which tells the zone of the log's times; a job's own log
-//! on Slurm tells when it began and ended there. Metadata that fit no attempt are of runs whose logs are gone, and are rows too.
+//! A log tells attempts; metadata tell of each output by what it was made last, with times in UTC,
+//! which tells the zone of the log's times; a job's own log on Slurm tells when it began and ended
+//! there. Metadata that fit no attempt are of runs whose logs are gone, and are rows too.
 
 mod benchmark;
 mod folder;
@@ -36,7 +38,8 @@ impl Engine for Snakemake {
         NAME
     }
 
-    /// Of a directory in which Snakemake ran: logs, metadata, and what lies in folders whose names begin with `benchmark`. Else every file.
+    /// Of a directory in which Snakemake ran: logs, metadata, and what lies in folders whose names
+    /// begin with `benchmark`. Else every file.
     fn find(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let folder = if dir.ends_with(FOLDER) { dir.to_owned() } else { dir.join(FOLDER) };
         if !folder.is_dir() {
@@ -111,7 +114,8 @@ fn is_of_job(path: &Path, text: &str) -> bool {
     path.components().any(|part| part.as_os_str() == "slurm_logs") || job_id(path).is_some() || text.contains(" --mode remote")
 }
 
-/// The Slurm job of `slurm_logs/rule_count/a/14.log`, or of `slurm-14.out`; a task of an array is `14_2`.
+/// The Slurm job of `slurm_logs/rule_count/a/14.log`, or of `slurm-14.out`; a task of an array is
+/// `14_2`.
 fn job_id(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?.trim_end_matches(".gz");
     let id = name.strip_suffix(".log").or_else(|| name.strip_prefix("slurm-")?.strip_suffix(".out"))?;

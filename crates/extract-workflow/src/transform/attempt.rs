@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::Row;
 use crate::engine_names::TRANSFORM;
 
-/// The shell's clock counts hundredths of a second, and the time at which it was set is as old as a process takes to start.
+/// The shell's clock counts hundredths of a second, and the time at which it was set is as old as a
+/// process takes to start.
 const PRECISION_NS: i64 = 50_000_000;
 
 /// A layer, and how it ended last.
@@ -35,7 +36,8 @@ pub(super) struct Attempt {
     pub line: u64,
     /// The file of its workflow.
     pub workflow: String,
-    /// Which of the runs of one script it is, where one script runs for many: of an array of jobs, of a loop, of a rule with wildcards. Its job, else its process.
+    /// Which of the runs of one script it is, where one script runs for many: of an array of jobs,
+    /// of a loop, of a rule with wildcards. Its job, else its process.
     pub instance: Option<String>,
     /// When it began.
     pub begin_ns: i64,
@@ -45,7 +47,8 @@ pub(super) struct Attempt {
     told: FirstLine,
 }
 
-/// More layers than these are no attempt: whoever made the file would have each line looked for among them.
+/// More layers than these are no attempt: whoever made the file would have each line looked for
+/// among them.
 pub(super) const MOST_LAYERS: usize = 1000;
 
 /// What the first line says beside.

@@ -1,7 +1,10 @@
-//! Tasks that `flowmine transform` wrapped: the records `t_ID.record` that their layers write beside the tasks' outputs (`docs/transform.md`).
+//! Tasks that `flowmine transform` wrapped: the records `t_ID.record` that their layers write
+//! beside the tasks' outputs (`docs/transform.md`).
 //!
-//! In go lines of JSON. An attempt begins with a line of the outermost layer that describes the task; a line of each layer that ended follows, innermost first, the outermost layer's last. Out
-//! comes a row an attempt. A line that belongs to no attempt, and an attempt whose last line is missing, are told.
+//! In go lines of JSON. An attempt begins with a line of the outermost layer that describes the
+//! task; a line of each layer that ended follows, innermost first, the outermost layer's last. Out
+//! comes a row an attempt. A line that belongs to no attempt, and an attempt whose last line is
+//! missing, are told.
 
 mod attempt;
 

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::values::{list_ref, whole};
 
-/// A property of a machine: its name in the column, and those that versions of the format give it, of which the first is written.
+/// A property of a machine: its name in the column, and those that versions of the format give it,
+/// of which the first is written.
 const PROPERTIES: [(&str, &[&[&str]]); 7] = [
     ("cpus", &[&["cpu", "coreCount"], &["cpu", "count"]]),
     ("cpu_mhz", &[&["cpu", "speedInMHz"], &["cpu", "speed"]]),
@@ -34,7 +35,8 @@ impl Machines {
         Self { described: named.collect(), used: BTreeSet::new() }
     }
 
-    /// What the column says of a task that ran on these; nothing where it is no more than a name, for which there is the column `host`.
+    /// What the column says of a task that ran on these; nothing where it is no more than a name,
+    /// for which there is the column `host`.
     pub fn column(&mut self, names: &[&str]) -> Option<String> {
         let described = |name: &&str| self.described.get(*name).cloned().unwrap_or_else(|| json!({ "name": name }));
         let list: Vec<Value> = names.iter().map(described).collect();

@@ -1,7 +1,10 @@
-//! WfFormat, versions 1.4 to 1.6: the JSON in which WfCommons keeps runs of many engines (the schema's README says what its properties mean).
+//! WfFormat, versions 1.4 to 1.6: the JSON in which WfCommons keeps runs of many engines (the
+//! schema's README says what its properties mean).
 //!
-//! It tells runtimes and bytes, seldom times, and never whether a task succeeded. Up to 1.4 everything of a task stands in one object and tasks refer to
-//! each other by name; since 1.5 there is a specification and an execution, and they refer to each other by id (`parents.rs`). [`mod@write`] makes instances.
+//! It tells runtimes and bytes, seldom times, and never whether a task succeeded. Up to 1.4
+//! everything of a task stands in one object and tasks refer to each other by name; since 1.5 there
+//! is a specification and an execution, and they refer to each other by id (`parents.rs`).
+//! [`mod@write`] makes instances.
 
 mod machines;
 mod parents;
@@ -304,7 +307,8 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().filter(|number| (0.0..9e9).contains(number))
 }
 
-/// A time and its precision: a second where it has no fraction, else a millisecond; more where its zone is not known.
+/// A time and its precision: a second where it has no fraction, else a millisecond; more where its
+/// zone is not known.
 fn time(text: &str, options: &Options, without_zone: &mut bool) -> Option<(i64, i64)> {
     let precision = if text.contains('.') { SECOND_NS / 1000 } else { SECOND_NS };
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
@@ -325,7 +329,8 @@ fn without_number(name: &str) -> &str {
     }
 }
 
-/// Program and arguments with blanks between; makers whose arguments begin with the program are not doubled.
+/// Program and arguments with blanks between; makers whose arguments begin with the program are not
+/// doubled.
 fn command(command: &Value) -> Option<String> {
     let program = command["program"].as_str();
     let arguments: Vec<&str> = list_ref(&command["arguments"]).filter_map(Value::as_str).collect();

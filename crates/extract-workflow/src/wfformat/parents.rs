@@ -1,10 +1,14 @@
-//! Which tasks must end before one. In go the tasks of an instance with their references to each other; out come ids, or nothing where an instance does not tell.
+//! Which tasks must end before one. In go the tasks of an instance with their references to each
+//! other; out come ids, or nothing where an instance does not tell.
 //!
-//! Since 1.5 tasks refer to each other by id; up to 1.4 by name, which several can share, and some makers write ids there too. A reference that fits several tasks is decided
-//! by files (a file that the child reads and exactly one task writes) or, where files say nothing, by the candidates' own lists of children. What neither decides is not known:
-//! then all parents of that task are null, since the others alone would be a wrong list.
+//! Since 1.5 tasks refer to each other by id; up to 1.4 by name, which several can share, and some
+//! makers write ids there too. A reference that fits several tasks is decided by files (a file that
+//! the child reads and exactly one task writes) or, where files say nothing, by the candidates' own
+//! lists of children. What neither decides is not known: then all parents of that task are null,
+//! since the others alone would be a wrong list.
 //!
-//! A dependency that only one end tells counts: so does WfCommons' own migration (`wfcommons-migrate-instance.py`).
+//! A dependency that only one end tells counts: so does WfCommons' own migration
+//! (`wfcommons-migrate-instance.py`).
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -112,7 +116,8 @@ impl<'t> Graph<'t> {
         index
     }
 
-    /// Whom a reference of `at` means: the only one that fits, else those of `near` that do. Nobody when nothing tells; the task itself only when nobody else can be meant.
+    /// Whom a reference of `at` means: the only one that fits, else those of `near` that do. Nobody
+    /// when nothing tells; the task itself only when nobody else can be meant.
     fn meant<'n>(&self, at: usize, reference: &str, near: impl FnOnce() -> &'n HashMap<&'t str, Vec<usize>>) -> Vec<usize>
     where
         't: 'n,
@@ -203,7 +208,8 @@ impl<'t> Graph<'t> {
         references.filter(|reference| self.candidates(reference).is_empty() && seen.insert(*reference)).collect()
     }
 
-    /// Says where lists of parents and of children do not agree; a task without a list disagrees with nobody.
+    /// Says where lists of parents and of children do not agree; a task without a list disagrees
+    /// with nobody.
     fn compare(&self, parents: &[Option<Vec<usize>>], diagnostics: &mut Diagnostics) {
         let set = |list: &Option<Vec<&'t str>>| list.as_ref().map(|list| list.iter().copied().collect::<HashSet<&str>>());
         let told: Vec<_> = self.tasks.iter().map(|task| set(&task.children)).collect();

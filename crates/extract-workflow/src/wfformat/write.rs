@@ -1,8 +1,10 @@
 //! Rows of `task_runs` in, an instance of WfFormat 1.6 for each run out.
 //!
-//! An instance has one entry a task, so that of several attempts the one that completed, else the last, is written. What the format cannot hold is counted in
-//! [`Instance::left`]. What it requires and nobody tells is never made up: a run whose dependencies are not known is refused, and without times or
-//! runtimes there is no `execution`, or tasks are missing in it. What an instance said of its run (when it began, its makespan, its machines) is written again.
+//! An instance has one entry a task, so that of several attempts the one that completed, else the
+//! last, is written. What the format cannot hold is counted in [`Instance::left`]. What it requires
+//! and nobody tells is never made up: a run whose dependencies are not known is refused, and
+//! without times or runtimes there is no `execution`, or tasks are missing in it. What an instance
+//! said of its run (when it began, its makespan, its machines) is written again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -28,11 +30,14 @@ pub struct Run {
     pub name: Option<String>,
     /// Its attempts, in the table's order.
     pub rows: Vec<Row>,
-    /// Of each task that was traced those whose data it read, by task id. They stand in for parents that the engine does not tell.
+    /// Of each task that was traced those whose data it read, by task id. They stand in for parents
+    /// that the engine does not tell.
     pub read_from: BTreeMap<String, BTreeSet<String>>,
-    /// Of each task the files that it wrote and another task of the run read, as they were traced, by task id.
+    /// Of each task the files that it wrote and another task of the run read, as they were traced,
+    /// by task id.
     pub gave: BTreeMap<String, BTreeSet<String>>,
-    /// Where the tasks' traced writes to a file ended, by its path: its size, where no engine tells one.
+    /// Where the tasks' traced writes to a file ended, by its path: its size, where no engine tells
+    /// one.
     pub written_to: BTreeMap<String, i64>,
 }
 
@@ -155,7 +160,8 @@ impl Run {
         self.written_to.get(path).or_else(there).copied()
     }
 
-    /// The files that a task made. Nextflow tells them as names or patterns in the task's own directory; its files are known by where they are, as its inputs are.
+    /// The files that a task made. Nextflow tells them as names or patterns in the task's own
+    /// directory; its files are known by where they are, as its inputs are.
     fn made(
         &self,
         task_id: &str,
@@ -348,7 +354,8 @@ fn machines_of(tasks: &[(&str, &Row)], leave: &mut impl FnMut(&'static str, usiz
     machines.into_values().collect()
 }
 
-/// A program and its arguments where no shell is needed to tell them; else the whole as one argument.
+/// A program and its arguments where no shell is needed to tell them; else the whole as one
+/// argument.
 fn command(command: &str) -> Value {
     let is_plain = command.chars().all(|c| c.is_ascii_alphanumeric() || " ./_-+=:,@%".contains(c));
     let words: Vec<&str> = command.split(' ').collect();
@@ -382,7 +389,8 @@ fn seconds(ns: i64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// An id of the format, which has letters, digits and `-_./:#` only (since 1.6; paths are ids of files); every other byte is `_xNN`.
+/// An id of the format, which has letters, digits and `-_./:#` only (since 1.6; paths are ids of
+/// files); every other byte is `_xNN`.
 pub fn id(text: &str) -> String {
     with_only(text, b"-_./:#")
 }

@@ -462,7 +462,8 @@ mod hostile {
         prop::sample::select(texts.to_vec()).prop_flat_map(|(name, bytes)| edited(bytes).prop_map(move |bytes| (name, bytes)))
     }
 
-    /// A page of SQLite in which bytes change without moving the others: what a database is refused for otherwise comes later here.
+    /// A page of SQLite in which bytes change without moving the others: what a database is refused
+    /// for otherwise comes later here.
     fn flipped() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
         let dir = tempfile::tempdir().unwrap();
         let bytes = fs::read(database("2.11.2", dir.path())).unwrap();

@@ -1,4 +1,5 @@
-//! Files of every engine that are imported while they grow, and again: the dataset is as if they had been imported once, when they were whole.
+//! Files of every engine that are imported while they grow, and again: the dataset is as if they
+//! had been imported once, when they were whole.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -175,7 +175,8 @@ fn a_series_that_is_cut_keeps_its_whole_lines() {
     assert_eq!((rows[1].peak_rss_bytes, said), (Some(1 << 20), vec!["line_bad:10".to_owned()]));
 }
 
-/// As cctools wrote it from 2011 to 2014 (`makeflow.c`, `dag_log_recover`): tabs after the marks, rules always described, SYMBOL for the category.
+/// As cctools wrote it from 2011 to 2014 (`makeflow.c`, `dag_log_recover`): tabs after the marks,
+/// rules always described, SYMBOL for the category.
 #[test]
 fn the_log_of_2013() {
     let (rows, said) = read(&[fixture("tabs_2013.makeflowlog")]);

@@ -1,4 +1,5 @@
-//! Runs of Nextflow: what became of their tasks, which file belongs to which run, and files that grow.
+//! Runs of Nextflow: what became of their tasks, which file belongs to which run, and files that
+//! grow.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -269,7 +269,8 @@ fn log_of(name: &str) -> String {
     fs::read_to_string(Snakemake.find(&fixture(name).join(".snakemake/log")).unwrap().remove(0)).unwrap()
 }
 
-/// Jobs that end well and leave no output, Python code and scripts that raise, a command that ends with 3: as each version tells them.
+/// Jobs that end well and leave no output, Python code and scripts that raise, a command that ends
+/// with 3: as each version tells them.
 #[test]
 fn failures_of_all_kinds() {
     let expected = |reasons: [&str; 4], exit: [&str; 2]| {
@@ -317,7 +318,8 @@ fn ended_by_the_user_and_killed() {
     assert_eq!(find(&rows, "slow").status, "aborted");
 }
 
-/// What `snakemake … 2>> FILE` leaves: a run that was killed, one that failed, one that the user ended.
+/// What `snakemake … 2>> FILE` leaves: a run that was killed, one that failed, one that the user
+/// ended.
 #[test]
 fn runs_in_one_file() {
     let (rows, said) = read_with(&[fixture("appended/seven.txt")], &Options::default());

@@ -135,7 +135,8 @@ proptest! {
     }
 }
 
-/// A file that says it has very many layers is no record, and what does not look like one is not read as one.
+/// A file that says it has very many layers is no record, and what does not look like one is not
+/// read as one.
 #[test]
 fn hostile_records() {
     let begin = |layers: usize| {

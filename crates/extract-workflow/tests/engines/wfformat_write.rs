@@ -238,7 +238,8 @@ fn traced_data_flow_stands_in_for_parents_that_are_not_told() {
     assert!(run.instance().unwrap_err().contains("goes in a circle through"));
 }
 
-/// Outputs of Nextflow are where its inputs are, also those that it tells as patterns; sizes are those of traced files.
+/// Outputs of Nextflow are where its inputs are, also those that it tells as patterns; sizes are
+/// those of traced files.
 #[test]
 fn traced_files_are_named_with_sizes() {
     let mut rows = vec![row("1", 1, "completed", Some("[]")), row("2", 1, "completed", Some(r#"["1"]"#))];

@@ -1,6 +1,8 @@
-//! Shares of tasks' times between first and last access to their files as one self-contained SVG picture (Figure 4 of the monitoring paper).
+//! Shares of tasks' times between first and last access to their files as one self-contained SVG
+//! picture (Figure 4 of the monitoring paper).
 //!
-//! A row is a logical task, a point a file of a task attempt. A row with many points shows how many have which share instead, in cells of one percent.
+//! A row is a logical task, a point a file of a task attempt. A row with many points shows how many
+//! have which share instead, in cells of one percent.
 
 use crate::share::{Group, Point, Shares, Use};
 use flowmine_draw::axis::{self, Axis, SMALL, Ticks, percent};
@@ -237,7 +239,8 @@ fn place(share: f64, axis: &Axis) -> f64 {
     if share > 1.0 { axis.to + 4.0 + ABOVE / 2.0 } else { axis.at(share.max(0.0)) }
 }
 
-/// Places points so that none covers another: each as near to the middle as there is room. `None` where they are too many.
+/// Places points so that none covers another: each as near to the middle as there is room. `None`
+/// where they are too many.
 fn swarm(points: &[Point], axis: &Axis) -> Option<(Vec<Dot>, f64)> {
     if points.len() > MOST_POINTS {
         return None;

@@ -1,7 +1,9 @@
-//! The reads and writes of one file as one self-contained SVG picture (Figure 5 of the monitoring paper).
+//! The reads and writes of one file as one self-contained SVG picture (Figure 5 of the monitoring
+//! paper).
 //!
-//! A vertical bar is a read or write: its lower end is the offset, its height the bytes that were moved. Below, each task has its time as a lane. Nothing is left out in silence:
-//! what cannot be drawn, and bars that stand for several operations, are told in words.
+//! A vertical bar is a read or write: its lower end is the offset, its height the bytes that were
+//! moved. Below, each task has its time as a lane. Nothing is left out in silence: what cannot be
+//! drawn, and bars that stand for several operations, are told in words.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,7 +17,8 @@ use flowmine_draw::text::{count, counted, duration, visible, width, wrap_name, w
 
 const MARGIN: f64 = 24.0;
 const PLOT: (f64, f64) = (COLUMNS as f64, ROWS as f64);
-/// Colours for writes and reads of one task, or logical task; the last one is for all that have none of their own.
+/// Colours for writes and reads of one task, or logical task; the last one is for all that have
+/// none of their own.
 const COLOURS: [(&str, &str); 7] = [
     ("#134f80", "#6db0e2"),
     ("#9a4a00", "#f4a95c"),
@@ -94,7 +97,8 @@ pub fn svg(accesses: &Accesses) -> String {
     sheet.document(right + MARGIN, (y + MARGIN).ceil(), &title, &[facts, missing].concat().join(" "))
 }
 
-/// Which colours users have: each its own, or when there are many the logical tasks with the most bytes.
+/// Which colours users have: each its own, or when there are many the logical tasks with the most
+/// bytes.
 struct Kinds {
     of_user: Vec<usize>,
     /// By colour: what it stands for, and how many users.

@@ -1,5 +1,6 @@
-//! What a layout costs its reader: crossings, length of lines, area, what lies on what. Measured is what is drawn: lines and curves in short
-//! pieces, crossings between these pieces, their length, and the area of the picture without margins.
+//! What a layout costs its reader: crossings, length of lines, area, what lies on what. Measured is
+//! what is drawn: lines and curves in short pieces, crossings between these pieces, their length,
+//! and the area of the picture without margins.
 
 use flowmine_layout::{Graph, Piece, Point, Spacing, layout};
 

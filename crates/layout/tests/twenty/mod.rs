@@ -1,7 +1,9 @@
-//! Twenty graphs of 5 to 500 nodes like those that process mining draws, with the sizes that boxes and labels have in our pictures.
+//! Twenty graphs of 5 to 500 nodes like those that process mining draws, with the sizes that boxes
+//! and labels have in our pictures.
 //!
-//! They are made up by a fixed rule: the same on every machine and in every run. `examples/against_dot.rs` measures them beside Graphviz,
-//! `tests/layout.rs` looks for overlaps and compares with what was measured of Graphviz.
+//! They are made up by a fixed rule: the same on every machine and in every run.
+//! `examples/against_dot.rs` measures them beside Graphviz, `tests/layout.rs` looks for overlaps
+//! and compares with what was measured of Graphviz.
 
 pub mod measure;
 
@@ -66,7 +68,8 @@ fn ends(graph: &mut Graph, firsts: &[usize], lasts: &[usize]) {
     graph.edges.extend(lasts.iter().map(|&v| plain(v, start + 1)));
 }
 
-/// A main path, rare skips, rare ways back and repetitions: a directly-follows graph of `n` activities and `m` lines.
+/// A main path, rare skips, rare ways back and repetitions: a directly-follows graph of `n`
+/// activities and `m` lines.
 pub fn follows(n: usize, m: usize, reach: usize, seed: u64) -> Graph {
     let mut dice = Dice(seed);
     let mut graph = boxes(n, &mut dice);
@@ -91,7 +94,8 @@ pub fn follows(n: usize, m: usize, reach: usize, seed: u64) -> Graph {
     graph
 }
 
-/// A log with 24 activities and 125 lines that counts from 1 to 38,004 stand on, many of them back and forth.
+/// A log with 24 activities and 125 lines that counts from 1 to 38,004 stand on, many of them back
+/// and forth.
 pub fn dense() -> Graph {
     let mut dice = Dice(12);
     let mut graph = boxes(24, &mut dice);
@@ -177,7 +181,8 @@ fn scatter_gather(stages: usize, wide: usize, seed: u64) -> Graph {
     graph
 }
 
-/// `samples` chains of `steps` each between a common begin and a common end, with a report on every second step.
+/// `samples` chains of `steps` each between a common begin and a common end, with a report on every
+/// second step.
 fn pipelines(samples: usize, steps: usize, seed: u64) -> Graph {
     let mut dice = Dice(seed);
     let mut graph = boxes(samples * steps + 3, &mut dice);

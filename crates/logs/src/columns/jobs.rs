@@ -1,6 +1,8 @@
-//! The jobs of a dataset as columns: an instance is an attempt at a job, from its submission over its start to its end.
+//! The jobs of a dataset as columns: an instance is an attempt at a job, from its submission over
+//! its start to its end.
 //!
-//! The events are those of the log of cases ([`crate::job_log`]), in the same order, so that an exported XES file says the same.
+//! The events are those of the log of cases ([`crate::job_log`]), in the same order, so that an
+//! exported XES file says the same.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Flow, Flows, Interner, LogBuilder, Measure, NONE, TooLarge, Transition};
 use flowmine_correlate::cases::CaseNotion;
@@ -57,7 +59,8 @@ fn find(key: &str) -> Option<Pick> {
     KEPT.iter().find(|(known, _)| *known == name).map(|(_, pick)| *pick)
 }
 
-/// Whether the labels and attributes that are asked for are among those that [`JobColumns`] knows; all others stand in the log of cases.
+/// Whether the labels and attributes that are asked for are among those that [`JobColumns`] knows;
+/// all others stand in the log of cases.
 pub fn suffices(options: &ReadOptions) -> bool {
     let labels = options.activity.iter().all(|key| matches!(key.as_str(), "concept:name" | "activity" | "state" | "slurm:state"));
     labels && knows(&options.keep)
@@ -79,13 +82,14 @@ struct TakenEvent {
 /// An attempt that has an event in the log.
 #[derive(Debug, Clone, Copy)]
 struct TakenAttempt {
-    /// What puts attempts in the order of submission, with the part and the place in it, since attempts that the
-    /// others do not tell apart are of one part.
+    /// What puts attempts in the order of submission, with the part and the place in it, since
+    /// attempts that the others do not tell apart are of one part.
     order: (i64, u32, i64, u32, u32),
     /// Index into [`JobColumns::resources`], or [`NONE`].
     resource: u32,
     number: u32,
-    /// Its measures: where they begin, where those begin that are told when it ends, where they end.
+    /// Its measures: where they begin, where those begin that are told when it ends, where they
+    /// end.
     measures: (u32, u32, u32),
     bytes_from: BytesFrom,
 }
@@ -116,8 +120,9 @@ impl Numbered {
     }
 }
 
-/// Takes a dataset's jobs, part after part ([`flowmine_correlate::parts`]), and makes the log of a notion's
-/// cases of the events that pass the filter. Until it is made, an event takes 24 bytes, an attempt about a hundred.
+/// Takes a dataset's jobs, part after part ([`flowmine_correlate::parts`]), and makes the log of a
+/// notion's cases of the events that pass the filter. Until it is made, an event takes 24 bytes, an
+/// attempt about a hundred.
 pub struct JobColumns<'a> {
     notion: &'a dyn CaseNotion,
     filter: &'a Filter,
@@ -137,8 +142,8 @@ pub struct JobColumns<'a> {
     measures: Vec<(Measure, i64)>,
     /// Of each attempt the value of each attribute that is kept, or [`NONE`].
     kept: Vec<u32>,
-    /// Attempts by cluster and job, where bytes flow between jobs; [`NONE`] for one that is not in the log or cannot be
-    /// told from another.
+    /// Attempts by cluster and job, where bytes flow between jobs; [`NONE`] for one that is not in
+    /// the log or cannot be told from another.
     by_name: Option<FxHashMap<(u32, Box<str>), u32>>,
 }
 
@@ -267,7 +272,8 @@ impl<'a> JobColumns<'a> {
         });
     }
 
-    /// The cases in the order of their first event, then by id: which chunks each has. Ids of cases that do not go on in another part are all different.
+    /// The cases in the order of their first event, then by id: which chunks each has. Ids of cases
+    /// that do not go on in another part are all different.
     fn cases(&self) -> Vec<Vec<u32>> {
         let mut cases: Vec<Vec<u32>> = Vec::new();
         let mut of_id: FxHashMap<&str, usize> = FxHashMap::default();
@@ -303,8 +309,8 @@ impl<'a> JobColumns<'a> {
         ranks
     }
 
-    /// The log, once all jobs have been added, with the bytes that jobs gave to each other where the events are put together to
-    /// instances.
+    /// The log, once all jobs have been added, with the bytes that jobs gave to each other where
+    /// the events are put together to instances.
     ///
     /// # Errors
     /// When there are too many events, or the dataset cannot be read.
@@ -389,8 +395,8 @@ pub enum ColumnsError {
     Dataset(#[from] DatasetError),
 }
 
-/// The bytes that jobs gave to each other, as they were traced. An attempt that cannot be told from another of the same job gives and
-/// takes nothing: its bytes count as those of others.
+/// The bytes that jobs gave to each other, as they were traced. An attempt that cannot be told from
+/// another of the same job gives and takes nothing: its bytes count as those of others.
 fn flows(
     dataset: &Dataset,
     by_name: &FxHashMap<(u32, Box<str>), u32>,
@@ -447,7 +453,8 @@ flowmine_schema::columns! {
     struct Wrote of DataFlow { writer_type, written_bytes }
 }
 
-/// Calls `each` with the rows of `data_flow`, but for those whose writer made or emptied the file and wrote nothing, where another wrote what was read: a shell opens what its commands write to.
+/// Calls `each` with the rows of `data_flow`, but for those whose writer made or emptied the file
+/// and wrote nothing, where another wrote what was read: a shell opens what its commands write to.
 /// Where there is such a row, 16 bytes are held for each row.
 ///
 /// # Errors

@@ -68,7 +68,8 @@ impl Objects {
         Ok(())
     }
 
-    /// Puts events in the order of their times and makes a grouping of each type, or of the one that is asked for.
+    /// Puts events in the order of their times and makes a grouping of each type, or of the one
+    /// that is asked for.
     pub fn finish(self, log: &mut ActivityLog, wanted: Option<&str>, findings: &mut Findings) -> Result<(), LogError> {
         let again = self.ends.len() as u64 - self.event_ids.len() as u64;
         for (count, rule, what) in [

@@ -44,10 +44,11 @@ impl Unit {
 pub struct ReadOptions {
     /// Which events count.
     pub unit: Unit,
-    /// The attributes whose values, joined by plus signs, are the activity; empty for the usual one of the source. Between keys of which the first
-    /// that an event has counts stands [`OR`].
+    /// The attributes whose values, joined by plus signs, are the activity; empty for the usual one
+    /// of the source. Between keys of which the first that an event has counts stands [`OR`].
     pub activity: Vec<String>,
-    /// The type of objects that are the cases of an object-centric log. Without it each type is a grouping.
+    /// The type of objects that are the cases of an object-centric log. Without it each type is a
+    /// grouping.
     pub case_type: Option<String>,
     /// Attributes to keep, for filters: of events, or of cases with `case:` before the key.
     pub keep: Vec<String>,

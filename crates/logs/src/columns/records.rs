@@ -1,7 +1,8 @@
 //! Records of logs as columns: XES, OCEL, imported logs, logs that can be walked through.
 //!
-//! In go records in the order of their log; out comes an [`ActivityLog`]. Memory holds the columns: for an event without attributes that are kept
-//! 20 bytes, for each relation to an object 4, for each object its name.
+//! In go records in the order of their log; out comes an [`ActivityLog`]. Memory holds the columns:
+//! for an event without attributes that are kept 20 bytes, for each relation to an object 4, for
+//! each object its name.
 
 use std::path::Path;
 
@@ -286,7 +287,8 @@ pub fn read_file(path: &Path, options: ReadOptions) -> Result<(ActivityLog, Case
     Ok((log, header, findings, format))
 }
 
-/// The keys of a classifier that a log file declares; `None` when it declares none of that name, or is no XES.
+/// The keys of a classifier that a log file declares; `None` when it declares none of that name, or
+/// is no XES.
 ///
 /// # Errors
 /// As [`read_file`].

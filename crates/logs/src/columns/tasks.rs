@@ -1,6 +1,8 @@
-//! The tasks of a dataset as columns: an instance is an attempt at a task, a case what the notion says.
+//! The tasks of a dataset as columns: an instance is an attempt at a task, a case what the notion
+//! says.
 //!
-//! The events are those of the log of cases ([`crate::task_log::cases`]), in the same order, so that an exported XES file says the same.
+//! The events are those of the log of cases ([`crate::task_log::cases`]), in the same order, so
+//! that an exported XES file says the same.
 
 use flowmine_activity_log::{ActivityLog, BytesFrom, EventRow, Interner, LogBuilder, Measure, NONE, Transition};
 use flowmine_attribution::task_attempts;

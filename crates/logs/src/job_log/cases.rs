@@ -13,14 +13,16 @@
 //! | `slurm:read_bytes`, `slurm:written_bytes` | where something was traced, what accounting counted |
 //! | `slurm:…` | what Slurm says, under the names of the table `job_states`, without the `_ns` of times |
 //!
-//! A column that changed while the job waited or ran (`slurm:changed` at the event that tells it) has at each event the value that it had then.
+//! A column that changed while the job waited or ran (`slurm:changed` at the event that tells it)
+//! has at each event the value that it had then.
 //!
-//! The interval of an observed change is `slurm:not_before` and `slurm:observed_at`; `slurm:reported` is the time that Slurm tells. A value that is
-//! not known has no attribute. A trace has those of cluster, account, user and group on which all its events agree. `cost` does not apply: Slurm
-//! knows no money.
+//! The interval of an observed change is `slurm:not_before` and `slurm:observed_at`;
+//! `slurm:reported` is the time that Slurm tells. A value that is not known has no attribute. A
+//! trace has those of cluster, account, user and group on which all its events agree. `cost` does
+//! not apply: Slurm knows no money.
 //!
-//! Traces come in the order of their first event, then by case id. Where a case can hold jobs that no dependency joins (`account-group`,
-//! `data-flow`), they come by case id.
+//! Traces come in the order of their first event, then by case id. Where a case can hold jobs that
+//! no dependency joins (`account-group`, `data-flow`), they come by case id.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -274,7 +276,8 @@ fn attributes<'j>(jobs: &'j Jobs, a: &Attempt, event: &Event, number: usize, tra
     out
 }
 
-/// The namespace of the identities of job events: the UUID of `urn:flowmine:job-event` in the URL namespace of RFC 9562.
+/// The namespace of the identities of job events: the UUID of `urn:flowmine:job-event` in the URL
+/// namespace of RFC 9562.
 const NAMESPACE: [u8; 16] = [0x75, 0xb4, 0x8a, 0x54, 0xb4, 0x79, 0x5f, 0xcd, 0x95, 0x8b, 0x9e, 0xb3, 0xe1, 0xd5, 0x1b, 0x51];
 
 /// The identity of an attempt's event in a namespace: a UUID of version 5.

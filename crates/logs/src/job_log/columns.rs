@@ -5,7 +5,8 @@ use flowmine_correlate::{Attempt, Maybe, Sym};
 /// A name and where its value comes from.
 pub(super) type Pick<From, To> = (&'static str, fn(&From) -> To);
 
-/// The texts of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have been others before ([`flowmine_correlate::Jobs::value_at`]).
+/// The texts of a job. Those of [`flowmine_correlate::attempts::CHANGING`] may have been others
+/// before ([`flowmine_correlate::Jobs::value_at`]).
 pub(super) const TEXTS: [Pick<Attempt, Option<Sym>>; 15] = [
     ("cluster", |a| Some(a.cluster)),
     ("job", |a| Some(a.job)),

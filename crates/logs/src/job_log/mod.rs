@@ -1,7 +1,9 @@
-//! Jobs as event logs: what `flowmine-correlate` knows of jobs in, logs that the writers of `flowmine-eventlog` take out.
+//! Jobs as event logs: what `flowmine-correlate` knows of jobs in, logs that the writers of
+//! `flowmine-eventlog` take out.
 //!
-//! Jobs are added part by part ([`flowmine_correlate::parts`]); their records are sorted outside of memory, so memory does not grow with the
-//! log. [`objects`] says which objects, events and relations an object-centric log has, [`cases`] which attributes a log of cases.
+//! Jobs are added part by part ([`flowmine_correlate::parts`]); their records are sorted outside of
+//! memory, so memory does not grow with the log. [`objects`] says which objects, events and
+//! relations an object-centric log has, [`cases`] which attributes a log of cases.
 
 pub mod cases;
 mod columns;

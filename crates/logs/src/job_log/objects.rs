@@ -10,18 +10,24 @@
 //! | `user`, `group` | `user:<name>`, `group:<name>` | as the system's user database has them, for all clusters |
 //! | `account`, `partition`, `node` | `account:<cluster>:<name>` | of one cluster |
 //!
-//! A job that depends on nothing, and on which nothing depends, is in no workflow run. A job that another one depends on and that is not in the
-//! log is an object without attributes: left out by a filter, or never seen and so of type `job` with an id without a submit time, `job:<cluster>:<id>`
-//! with the id as squeue writes it.
+//! A job that depends on nothing, and on which nothing depends, is in no workflow run. A job that
+//! another one depends on and that is not in the log is an object without attributes: left out by a
+//! filter, or never seen and so of type `job` with an id without a submit time,
+//! `job:<cluster>:<id>` with the id as squeue writes it.
 //!
-//! An event's type says what happened: see [`event_type`]. Events lead to objects as `job`, `member of array`, `part of`,
-//! `submitted by`, `of group`, `charged to`, `in partition` and `ran on`; jobs to objects as `attempt of` (the first attempt at the job), `member of array`,
-//! `part of` (the workflow run), `component of` (the first component of a heterogeneous job), `submitted by` and `depends on (afterok)`, … as declared.
+//! An event's type says what happened: see [`event_type`]. Events lead to objects as `job`,
+//! `member of array`, `part of`, `submitted by`, `of group`, `charged to`, `in partition` and
+//! `ran on`; jobs to objects as `attempt of` (the first attempt at the job), `member of array`,
+//! `part of` (the workflow run), `component of` (the first component of a heterogeneous job),
+//! `submitted by` and `depends on (afterok)`, … as declared.
 //!
-//! State, reason and node list of a job change, and what `scontrol update` can change (name, partition, time limit, …) where it did: they carry the time of each change; of several values at one moment the last counts, the events tell all. The interval of an observed change is `not_before` and
-//! `observed_at` of its event; `reported` is the time that Slurm tells.
+//! State, reason and node list of a job change, and what `scontrol update` can change (name,
+//! partition, time limit, …) where it did: they carry the time of each change; of several values at
+//! one moment the last counts, the events tell all. The interval of an observed change is
+//! `not_before` and `observed_at` of its event; `reported` is the time that Slurm tells.
 //!
-//! A host list with more than [`MAX_NODES`] nodes, or one that is none, stays one object of type `node`, which a diagnostic says.
+//! A host list with more than [`MAX_NODES`] nodes, or one that is none, stays one object of type
+//! `node`, which a diagnostic says.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,8 +109,9 @@ const HAPPENED: [(&str, &str); 29] = [
 const SUBMITTED: &str = "job submitted";
 const RESUMED: &str = "job resumed";
 
-/// What happened, as the type of an event: `job submitted` for the first time in the queue when its moment is known, otherwise by the state that
-/// the job came into. A state that squeue(1) does not list is named as it is.
+/// What happened, as the type of an event: `job submitted` for the first time in the queue when its
+/// moment is known, otherwise by the state that the job came into. A state that squeue(1) does not
+/// list is named as it is.
 pub fn event_type(state: &str, lifecycle: Lifecycle, submission: bool) -> Cow<'static, str> {
     match state {
         PENDING if submission => return SUBMITTED.into(),
@@ -502,7 +509,8 @@ impl<'j> Part<'j> {
     }
 }
 
-/// The values of a column, each since the event that tells the change; the first since ever. `last` is the attempt's own value.
+/// The values of a column, each since the event that tells the change; the first since ever. `last`
+/// is the attempt's own value.
 fn history(jobs: &Jobs, attempt: &Attempt, filter: &ResolvedFilter<'_>, column: &str, last: Earlier) -> Vec<(Option<i64>, Earlier)> {
     if jobs.before.is_empty() {
         return vec![(None, last)];
@@ -530,7 +538,8 @@ fn since_or_ever<'a>(attribute: Attribute<'a>, since: Option<i64>) -> Attribute<
     }
 }
 
-/// The values that last, of values in the order of their times: at one time an attribute has one, the last of them.
+/// The values that last, of values in the order of their times: at one time an attribute has one,
+/// the last of them.
 fn changes(values: impl Iterator<Item = (i64, Sym)>) -> Vec<(i64, Sym)> {
     let mut lasting: Vec<(i64, Sym)> = Vec::new();
     for (time, value) in values {

@@ -1,9 +1,11 @@
 //! A log as cases.
 //!
-//! An XES file is one. Of an object-centric log a type of objects is chosen: each object of it is a trace, with the attributes of the object, and has the
-//! events that are related to it in the order of their times. An event has its type as `concept:name`, its time as `time:timestamp`, its id as
-//! `ocel_id` and its attributes under their own names. Of an attribute that changes a trace has the last value. An event that is related to several
-//! objects of the type is in several traces, one that is related to none in none; both are counted, which a finding says.
+//! An XES file is one. Of an object-centric log a type of objects is chosen: each object of it is a
+//! trace, with the attributes of the object, and has the events that are related to it in the order
+//! of their times. An event has its type as `concept:name`, its time as `time:timestamp`, its id as
+//! `ocel_id` and its attributes under their own names. Of an attribute that changes a trace has the
+//! last value. An event that is related to several objects of the type is in several traces, one
+//! that is related to none in none; both are counted, which a finding says.
 
 use flowmine_eventlog::read::{Finding, Severity};
 use flowmine_eventlog::sorted::{SortRecords, SortedRecords};

@@ -1,12 +1,15 @@
 //! A log file as an object-centric log.
 //!
-//! An OCEL file is one. Of an XES file each trace is an object of type `case` with the attributes of the trace and its `concept:name` as id
-//! ([`flowmine_eventlog::case_names`] where it has none of its own; what it is called then stands in `name`), and each event is one of type `concept:name`, related to its trace as `case`.
-//! Events get ids by their order in time.
+//! An OCEL file is one. Of an XES file each trace is an object of type `case` with the attributes
+//! of the trace and its `concept:name` as id ([`flowmine_eventlog::case_names`] where it has none
+//! of its own; what it is called then stands in `name`), and each event is one of type
+//! `concept:name`, related to its trace as `case`. Events get ids by their order in time.
 //!
-//! OCEL has no event without a time. One without `time:timestamp` is left out, which a finding says, or gets a time as [`Untimed`] says. OCEL has no order but that of times: how
-//! many events stand elsewhere in their trace than their time says is a finding too. Keys by which PM4Py's flattened logs name case and activity are not used for other things, since a
-//! table has each column once.
+//! OCEL has no event without a time. One without `time:timestamp` is left out, which a finding
+//! says, or gets a time as [`Untimed`] says. OCEL has no order but that of times: how many events
+//! stand elsewhere in their trace than their time says is a finding too. Keys by which PM4Py's
+//! flattened logs name case and activity are not used for other things, since a table has each
+//! column once.
 
 use std::borrow::Cow;
 
@@ -36,8 +39,9 @@ pub enum Untimed {
     /// They are left out.
     #[default]
     LeaveOut,
-    /// They have the time of the event before them in their trace, or of the first that has one, and [`TIME_UNKNOWN`] is true: their order and number stay. Those of a trace
-    /// without any time are left out.
+    /// They have the time of the event before them in their trace, or of the first that has one,
+    /// and [`TIME_UNKNOWN`] is true: their order and number stay. Those of a trace without any time
+    /// are left out.
     Neighbour,
 }
 
@@ -143,8 +147,9 @@ impl FileObjectLog {
     }
 }
 
-/// Takes out the attribute that becomes something else in OCEL. One that holds more than that, because others hang below it or it is a time that is none, stays too, under another key: the key that it
-/// has is one by which PM4Py names case, activity and time of a flattened log.
+/// Takes out the attribute that becomes something else in OCEL. One that holds more than that,
+/// because others hang below it or it is a time that is none, stays too, under another key: the key
+/// that it has is one by which PM4Py names case, activity and time of a flattened log.
 fn take_out<'a>(attributes: &mut Vec<Attribute<'a>>, key: &str, other: &'static str) -> Option<Value<'a>> {
     let at = attributes.iter().position(|attribute| attribute.key == key)?;
     let is_time = key != "time:timestamp" || matches!(attributes[at].value, Value::Time(_));

@@ -1,4 +1,5 @@
-//! Attributes and relations as JSON, in the words of OCEL 2.0 JSON: the form in which the tables of a dataset hold them.
+//! Attributes and relations as JSON, in the words of OCEL 2.0 JSON: the form in which the tables of
+//! a dataset hold them.
 
 use std::borrow::Cow;
 

@@ -1,13 +1,16 @@
-//! Log files of others as logs: what a reader of `flowmine-eventlog` finds in, an [`ObjectLog`](flowmine_eventlog::ObjectLog) or a
-//! [`CaseLog`](flowmine_eventlog::CaseLog) out, whichever the file was.
+//! Log files of others as logs: what a reader of `flowmine-eventlog` finds in, an
+//! [`ObjectLog`](flowmine_eventlog::ObjectLog) or a [`CaseLog`](flowmine_eventlog::CaseLog) out,
+//! whichever the file was.
 //!
-//! [`Collector`] takes records in the order of the file and sorts them outside of memory; memory holds the types, and sixteen bytes for each
-//! object. [`as_objects`] and [`as_cases`] say what an XES file is as objects and an OCEL file as cases; [`stored`] puts a log into a dataset and gets
+//! [`Collector`] takes records in the order of the file and sorts them outside of memory; memory
+//! holds the types, and sixteen bytes for each object. [`as_objects`] and [`as_cases`] say what an
+//! XES file is as objects and an OCEL file as cases; [`stored`] puts a log into a dataset and gets
 //! it back.
 //!
-//! What is mended, each with a finding: an id that comes twice (the later object is left out, the later event gets another id), a relation to an object
-//! that there is none of (left out), a type or attribute that was not declared (declared), a value that does not fit its declared type (the type
-//! becomes `string`).
+//! What is mended, each with a finding: an id that comes twice (the later object is left out, the
+//! later event gets another id), a relation to an object that there is none of (left out), a type
+//! or attribute that was not declared (declared), a value that does not fit its declared type (the
+//! type becomes `string`).
 
 pub mod as_cases;
 pub mod as_objects;

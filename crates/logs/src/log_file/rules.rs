@@ -1,10 +1,14 @@
-//! What is done to the records of somebody else's log before anything else sees them: names are replaced, attributes are left out.
+//! What is done to the records of somebody else's log before anything else sees them: names are
+//! replaced, attributes are left out.
 //!
-//! Nobody says which attribute of such a log holds a name. So with a pseudonymiser every text is replaced, whatever its attribute: ids of objects and
-//! events, names of traces and events, and all values that are text or identifiers, part by part where they are paths, with known extensions kept. What
-//! stays are the log's own words (types of objects, qualifiers, keys of attributes, extensions, classifiers), numbers, times and truth values, and
-//! of values only transitions of the standard lifecycle and states of Slurm. The type of an event is its activity, which can be the name of somebody's task: what happened to it stays
-//! (`name-1f00c0de submitted`), and so do flowmine's own types of events.
+//! Nobody says which attribute of such a log holds a name. So with a pseudonymiser every text is
+//! replaced, whatever its attribute: ids of objects and events, names of traces and events, and all
+//! values that are text or identifiers, part by part where they are paths, with known extensions
+//! kept. What stays are the log's own words (types of objects, qualifiers, keys of attributes,
+//! extensions, classifiers), numbers, times and truth values, and of values only transitions of the
+//! standard lifecycle and states of Slurm. The type of an event is its activity, which can be the
+//! name of somebody's task: what happened to it stays (`name-1f00c0de submitted`), and so do
+//! flowmine's own types of events.
 
 use std::borrow::Cow;
 
@@ -48,7 +52,8 @@ const LIFECYCLE: [&str; 18] = [
 /// What happens to tasks ([`crate::task_log::objects`]).
 const HAPPENED: [&str; 8] = ["queued", "submitted", "started", "finished", "failed", "aborted", "cached", "ended"];
 
-/// Whether the type of an event is one that flowmine gives whatever the names of jobs, tasks and files are.
+/// Whether the type of an event is one that flowmine gives whatever the names of jobs, tasks and
+/// files are.
 fn is_own_event_type(kind: &str) -> bool {
     matches!(kind, "read file" | "wrote file" | "process started" | "process ended") || job_log::objects::is_event_type(kind)
 }

@@ -1,6 +1,8 @@
-//! Imported logs in a dataset: the tables `imported_logs`, `log_objects` and `log_events`, written and read again.
+//! Imported logs in a dataset: the tables `imported_logs`, `log_objects` and `log_events`, written
+//! and read again.
 //!
-//! A log gets into the dataset in one transaction. Its name is that of its file; a second log of that name is refused.
+//! A log gets into the dataset in one transaction. Its name is that of its file; a second log of
+//! that name is refused.
 
 use std::borrow::Cow;
 
@@ -86,7 +88,8 @@ impl<R: Row> Filling<R> {
 /// Puts a log into a dataset.
 ///
 /// # Errors
-/// When there is one of that name, another process is writing, or a file cannot be written; then the dataset is as it was.
+/// When there is one of that name, another process is writing, or a file cannot be written; then
+/// the dataset is as it was.
 pub fn store(dataset: &Dataset, name: &str, file: &LogFile) -> Result<StoredCounts, StoredError> {
     let mut writer = dataset.writer(Role::Raw, &format!("import log, process {}", std::process::id()))?;
     if names(dataset)?.iter().any(|known| known == name) {

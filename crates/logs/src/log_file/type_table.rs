@@ -140,7 +140,8 @@ impl TypeTable {
         side.see("", "", kind, attributes, false, &mut Findings::default());
     }
 
-    /// Whether objects, or events, must be brought into their types by [`TypeTable::conform_object`] and the like.
+    /// Whether objects, or events, must be brought into their types by
+    /// [`TypeTable::conform_object`] and the like.
     pub fn is_mixed(&self, events: bool) -> bool {
         if events { self.events.mixed } else { self.objects.mixed }
     }

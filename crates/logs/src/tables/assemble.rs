@@ -1,7 +1,9 @@
-//! Columns in the order of a table's rows, in; an [`ActivityLog`], out. Which rows are what and in which order says [`super`].
+//! Columns in the order of a table's rows, in; an [`ActivityLog`], out. Which rows are what and in
+//! which order says [`super`].
 //!
-//! Rows are put together by counting those of each case, and put in order only where they are not. Then each column is moved once. Only rows with
-//! a lifecycle that says more than that something was completed go through [`LogBuilder`].
+//! Rows are put together by counting those of each case, and put in order only where they are not.
+//! Then each column is moved once. Only rows with a lifecycle that says more than that something
+//! was completed go through [`LogBuilder`].
 
 use std::thread;
 
@@ -399,7 +401,8 @@ struct Share {
     without_moment: u64,
 }
 
-/// Each row is an instance with a start, an end, or both. The order is that of [`LogBuilder::instance`].
+/// Each row is an instance with a start, an end, or both. The order is that of
+/// [`LogBuilder::instance`].
 fn intervals(mut columns: Columns, start: Vec<i64>, ends: Option<Ends>, by_case: ByCase) -> Result<ActivityLog, TooLarge> {
     check(columns.time.len(), 2)?;
     let end = std::mem::take(&mut columns.time);

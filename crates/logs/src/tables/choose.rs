@@ -105,7 +105,8 @@ impl<'a> Chooser<'a> {
         found.ok_or_else(|| TableError::NoSuchColumn { what, column: name.to_owned(), columns: shown(self.names) })
     }
 
-    /// The first of the usual names that is there; one that is written exactly so goes before one that is not.
+    /// The first of the usual names that is there; one that is written exactly so goes before one
+    /// that is not.
     pub fn usual(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|name| {
             let exact = self.names.iter().position(|other| other == name);

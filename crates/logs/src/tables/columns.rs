@@ -1,4 +1,5 @@
-//! The columns of a table as they are read, whatever the format: texts by number, times and numbers, a value for each row.
+//! The columns of a table as they are read, whatever the format: texts by number, times and
+//! numbers, a value for each row.
 
 use std::thread;
 
@@ -218,7 +219,8 @@ pub fn joined(mut columns: Vec<Coded>) -> Coded {
     Coded { codes, names: names.into_names() }
 }
 
-/// Numbers the texts of a column in the order in which its rows have them; those that no row has are gone.
+/// Numbers the texts of a column in the order in which its rows have them; those that no row has
+/// are gone.
 pub fn in_order_of_rows(column: &mut Coded) {
     let mut next = 0u32;
     let mut number = vec![NONE; column.names.len()];

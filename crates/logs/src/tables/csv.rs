@@ -1,14 +1,19 @@
 //! CSV as a table: bytes in, plain or packed as gz; columns out.
 //!
-//! - The first line names the columns. The delimiter is that of comma, semicolon, tab and bar which stands most often in it outside quotes.
-//! - Fields as in RFC 4180: in quotes where they hold a delimiter, a quote (written twice) or a line break. Lines end with LF or CR LF. Text behind a closing quote
-//!   belongs to the field. A byte order mark is skipped; UTF-16 is refused.
-//! - An empty field without quotes is missing; so are `NA`, `NaN`, `NaT`, `null`, `None` where a time or number is read.
-//! - Text that our own export made harmless for spreadsheets (an apostrophe before `=`, `+`, `-`, `@`) is as it was.
+//! - The first line names the columns. The delimiter is that of comma, semicolon, tab and bar which
+//!   stands most often in it outside quotes.
+//! - Fields as in RFC 4180: in quotes where they hold a delimiter, a quote (written twice) or a
+//!   line break. Lines end with LF or CR LF. Text behind a closing quote belongs to the field. A
+//!   byte order mark is skipped; UTF-16 is refused.
+//! - An empty field without quotes is missing; so are `NA`, `NaN`, `NaT`, `null`, `None` where a
+//!   time or number is read.
+//! - Text that our own export made harmless for spreadsheets (an apostrophe before `=`, `+`, `-`,
+//!   `@`) is as it was.
 //! - Text that is not UTF-8 has U+FFFD in place of what is not.
 //!
-//! A row with fewer fields than there are columns misses the last ones. Rows with more (other than empty ones), of more than [`LONGEST_ROW`], or
-//! with a quote that is not closed to the end of the file or for so long are counted and told, and reading goes on in the next line.
+//! A row with fewer fields than there are columns misses the last ones. Rows with more (other than
+//! empty ones), of more than [`LONGEST_ROW`], or with a quote that is not closed to the end of the
+//! file or for so long are counted and told, and reading goes on in the next line.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -194,7 +199,8 @@ impl<'r> CsvTable<'r> {
         (&of[field.start..field.end], field.quoted)
     }
 
-    /// The next row, its fields into `fields`. `false` at the end. Lines that are no rows are noted.
+    /// The next row, its fields into `fields`. `false` at the end. Lines that are no rows are
+    /// noted.
     fn next(&mut self, bad: &mut Faults) -> io::Result<bool> {
         loop {
             match self.row() {

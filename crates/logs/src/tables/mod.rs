@@ -1,8 +1,10 @@
-//! Flat tables as logs: CSV and Parquet files with an event or an activity instance in each row, in; an [`ActivityLog`](flowmine_activity_log::ActivityLog), out.
+//! Flat tables as logs: CSV and Parquet files with an event or an activity instance in each row,
+//! in; an [`ActivityLog`](flowmine_activity_log::ActivityLog), out.
 //!
 //! # Which column is what
-//! A column is named by an option of [`TableOptions`], or it is the first of these that the file has. Letter case does not count, and any
-//! character that is neither letter nor digit counts as `_`: `Case ID`, `case_id` and `CASE.ID` are one name.
+//! A column is named by an option of [`TableOptions`], or it is the first of these that the file
+//! has. Letter case does not count, and any character that is neither letter nor digit counts as
+//! `_`: `Case ID`, `case_id` and `CASE.ID` are one name.
 //!
 //! | what | names, the first that is there counts | from |
 //! |---|---|---|
@@ -17,29 +19,36 @@
 //! | bytes read | `io:read_bytes`, `read_bytes`, `bytes_read` | ours |
 //! | bytes written | `io:written_bytes`, `written_bytes`, `bytes_written`, `write_bytes` | ours |
 //!
-//! Where one of case, activity and time is missing the file is refused with its columns and the option that names one. The other numbers
-//! that our own tables have (`io:unique_read_bytes`, `task:cpus`, …) are read where they stand under these names.
+//! Where one of case, activity and time is missing the file is refused with its columns and the
+//! option that names one. The other numbers that our own tables have (`io:unique_read_bytes`,
+//! `task:cpus`, …) are read where they stand under these names.
 //!
 //! # What a row is
-//! - **With a start and a time** it is an instance with both; of one that has only one of them a moment is known. One with none is left out and
-//!   counted. At equal times ends come before starts ([`flowmine_activity_log::LogBuilder::instance`]).
-//! - **With a lifecycle** it is an event; events are paired to instances as XES says ([`flowmine_activity_log::LogBuilder::event`]). A lifecycle
-//!   that tells starts goes before a start column that was not asked for.
+//! - **With a start and a time** it is an instance with both; of one that has only one of them a
+//!   moment is known. One with none is left out and counted. At equal times ends come before starts
+//!   ([`flowmine_activity_log::LogBuilder::instance`]).
+//! - **With a lifecycle** it is an event; events are paired to instances as XES says
+//!   ([`flowmine_activity_log::LogBuilder::event`]). A lifecycle that tells starts goes before a
+//!   start column that was not asked for.
 //! - **Else** it is an event and an instance of its own.
 //!
 //! # Order
-//! The rows of a case need not stand together. Cases come in the order of their first rows. Within a case events are put in the order of
-//! their times, and at equal times of their rows, as PM4Py does. A row without a time keeps its place among the rows of its case: those with
-//! a time are put in order on the other places.
+//! The rows of a case need not stand together. Cases come in the order of their first rows. Within
+//! a case events are put in the order of their times, and at equal times of their rows, as PM4Py
+//! does. A row without a time keeps its place among the rows of its case: those with a time are put
+//! in order on the other places.
 //!
 //! # What is missing or wrong
-//! Nothing vanishes: rows without a case are left out and counted, those without an activity get [`UNNAMED`](crate::log_file::as_objects::UNNAMED) and are counted, times that
-//! cannot be read are unknown and counted, and so are numbers below zero, above 2⁶³ − 1 or with a fraction. What is wrong is reported with its place, the first few
-//! each. Not refused is a file for its rows; refused is one without a time that can be read.
+//! Nothing vanishes: rows without a case are left out and counted, those without an activity get
+//! [`UNNAMED`](crate::log_file::as_objects::UNNAMED) and are counted, times that cannot be read are
+//! unknown and counted, and so are numbers below zero, above 2⁶³ − 1 or with a fraction. What is
+//! wrong is reported with its place, the first few each. Not refused is a file for its rows;
+//! refused is one without a time that can be read.
 //!
 //! # Memory
-//! For each row 4 bytes for each text column, 8 for each time or number, 8 for the instance's events, and another 4 where the rows have to
-//! be put in order; while columns are put in order, one is there twice. Names are kept once each. At most 2³² − 16 rows.
+//! For each row 4 bytes for each text column, 8 for each time or number, 8 for the instance's
+//! events, and another 4 where the rows have to be put in order; while columns are put in order,
+//! one is there twice. Names are kept once each. At most 2³² − 16 rows.
 
 mod assemble;
 mod choose;
@@ -64,8 +73,9 @@ pub use options::{FAULTS_TOLD, ReadTable, TableOptions};
 /// The first bytes of a Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
 
-/// Whether a file is a table that [`read`] reads: Parquet by its first bytes, CSV by its name (`.csv`, `.tsv`, packed as `.gz` too) or by
-/// names of columns in its first line. `head` is how the file begins, the more the better, up to a few kilobytes.
+/// Whether a file is a table that [`read`] reads: Parquet by its first bytes, CSV by its name
+/// (`.csv`, `.tsv`, packed as `.gz` too) or by names of columns in its first line. `head` is how
+/// the file begins, the more the better, up to a few kilobytes.
 pub fn is_table(path: Option<&Path>, head: &[u8]) -> bool {
     head.starts_with(PARQUET_MAGIC) || path.is_some_and(csv::is_named_so) || csv::looks_so(head)
 }
@@ -91,7 +101,8 @@ pub fn read(path: &Path, options: &TableOptions) -> Result<ReadTable, TableError
     read.map_err(in_file)
 }
 
-/// Reads a table from standard input or whatever else can be read but not sought in: CSV, as it is or packed as gz.
+/// Reads a table from standard input or whatever else can be read but not sought in: CSV, as it is
+/// or packed as gz.
 ///
 /// # Errors
 /// Those of [`read`]; Parquet is refused, because it is read from its end.

@@ -1,11 +1,13 @@
-//! Object-centric tables: PM4Py's relations (`ocel:eid`, `ocel:activity`, `ocel:timestamp`, `ocel:oid`, `ocel:type`), a relation of an event and an object in each row; and
-//! the flat form of OCEL 1.0, an event in each row, with the objects of a type in the column `ocel:type:TYPE`, as lists
-//! (`['o1', 'o2']`, as Python or JSON writes them).
+//! Object-centric tables: PM4Py's relations (`ocel:eid`, `ocel:activity`, `ocel:timestamp`,
+//! `ocel:oid`, `ocel:type`), a relation of an event and an object in each row; and the flat form of
+//! OCEL 1.0, an event in each row, with the objects of a type in the column `ocel:type:TYPE`, as
+//! lists (`['o1', 'o2']`, as Python or JSON writes them).
 //!
-//! Out comes a log with a grouping for each type of objects, by name. Events are in the order of their times, at equal times of their first
-//! rows; those without a time keep their places. An event's activity, time, numbers and attributes are those of its first row, an object's type
-//! too. An event that is related to an object twice is one event of it. Rows without an event are left out and counted as without a case, and so
-//! are events of no object, which stay in the log.
+//! Out comes a log with a grouping for each type of objects, by name. Events are in the order of
+//! their times, at equal times of their first rows; those without a time keep their places. An
+//! event's activity, time, numbers and attributes are those of its first row, an object's type too.
+//! An event that is related to an object twice is one event of it. Rows without an event are left
+//! out and counted as without a case, and so are events of no object, which stay in the log.
 
 use flowmine_activity_log::{
     ActivityLog, Attribute, BytesFrom, Cases, Events, Instances, Interner, Measure, NONE, Names, TooLarge, UNKNOWN,

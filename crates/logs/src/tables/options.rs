@@ -5,7 +5,8 @@ use flowmine_activity_log::ActivityLog;
 /// How many faults of one sort are told with their places.
 pub const FAULTS_TOLD: usize = 3;
 
-/// Which columns of a table are what. What is `None` is looked for under the usual names; an empty name says that there is no such column.
+/// Which columns of a table are what. What is `None` is looked for under the usual names; an empty
+/// name says that there is no such column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableOptions {
     /// The case of a row.
@@ -37,7 +38,7 @@ pub struct ReadTable {
     pub log: ActivityLog,
     /// What was odd about the table, in sentences, with places.
     pub notes: Vec<String>,
-    /// Rows that could not be read and are left out, because they have more fields than the table has columns, are too long, or end in the midst
-    /// of a text. They are in the notes too.
+    /// Rows that could not be read and are left out, because they have more fields than the table
+    /// has columns, are too long, or end in the midst of a text. They are in the notes too.
     pub bad_rows: u64,
 }

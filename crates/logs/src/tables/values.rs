@@ -2,9 +2,10 @@
 
 use flowmine_eventlog::time::parse as parse_time;
 
-/// A time: RFC 3339 with `T` or a space, with a zone (`Z`, `UTC`, `+01:00`, `+0100`, `+01`) or without (then it is UTC), without seconds, a date alone; or
-/// a number since 1970: seconds with a fraction or not, and with 12 to 14 digits milliseconds, with 15 to 17 microseconds, with 18 or 19
-/// nanoseconds.
+/// A time: RFC 3339 with `T` or a space, with a zone (`Z`, `UTC`, `+01:00`, `+0100`, `+01`) or
+/// without (then it is UTC), without seconds, a date alone; or a number since 1970: seconds with a
+/// fraction or not, and with 12 to 14 digits milliseconds, with 15 to 17 microseconds, with 18 or
+/// 19 nanoseconds.
 pub fn time(text: &str) -> Option<i64> {
     let text = text.trim_ascii();
     usual(text.as_bytes()).or_else(|| parse_time(text).ok()).or_else(|| since_1970(text))
@@ -28,7 +29,8 @@ fn digits(bytes: &[u8]) -> Option<i64> {
     bytes.iter().try_fold(0i64, |sum, byte| byte.is_ascii_digit().then(|| 10 * sum + i64::from(byte - b'0')))
 }
 
-/// The forms that nearly all tables have: `2026-11-20T13:04:05`, a fraction of up to nine digits, `Z` or `+01:00`.
+/// The forms that nearly all tables have: `2026-11-20T13:04:05`, a fraction of up to nine digits,
+/// `Z` or `+01:00`.
 fn usual(text: &[u8]) -> Option<i64> {
     let (head, mut rest) = text.split_at_checked(19)?;
     if head[4] != b'-' || head[7] != b'-' || !matches!(head[10], b'T' | b' ') || head[13] != b':' || head[16] != b':' {

@@ -1,7 +1,9 @@
 //! Objects put together from what different tables tell of them.
 //!
-//! In go objects, relations and mentions in any order; out come the objects, each once, with all of its relations. An object that something leads to and that nobody told of is there without
-//! attributes, so that the relation is kept. All of it is sorted by id outside of memory, which holds one object.
+//! In go objects, relations and mentions in any order; out come the objects, each once, with all of
+//! its relations. An object that something leads to and that nobody told of is there without
+//! attributes, so that the relation is kept. All of it is sorted by id outside of memory, which
+//! holds one object.
 
 use flowmine_eventlog::sorted::SortRecords;
 use flowmine_eventlog::{Attribute, LogError, Object, Record, Relation};
@@ -28,8 +30,9 @@ pub fn place(rank: u8, id: &str) -> Vec<u8> {
 }
 
 impl Assembler {
-    /// An object as far as one row tells of it. Of several with the same id the first one has the say on attributes; relations are added up. It comes out at `place`, which begins with
-    /// the rank of its type.
+    /// An object as far as one row tells of it. Of several with the same id the first one has the
+    /// say on attributes; relations are added up. It comes out at `place`, which begins with the
+    /// rank of its type.
     pub fn object(&mut self, place: &[u8], object: Object<'_>) -> Result<(), LogError> {
         self.told(TOLD, place, object)
     }

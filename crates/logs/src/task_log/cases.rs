@@ -11,7 +11,8 @@
 //! | `task:…` | what the engine tells, under the names of the table `task_runs`, without the `_ns` of times: what was asked for from the first event on, what is known from the start at the start, what only the end shows at the end. The last event of an attempt has all that is known of it |
 //! | `io:…` | at the last event of an attempt: what was traced of the whole of it |
 //!
-//! An attempt of which no time is known has no event, which is counted. Traces come in the order of their first event, then by case id.
+//! An attempt of which no time is known has no event, which is counted. Traces come in the order of
+//! their first event, then by case id.
 
 use flowmine_attribution::task_attempts;
 use flowmine_correlate::attempts::UNKNOWN_ACTIVITY;
@@ -29,10 +30,12 @@ const TRACE: u8 = 0;
 const EVENT: u8 = 1;
 const END: u8 = 2;
 
-/// The namespace of the identities of task events: the UUID of `urn:flowmine:task-event` in the URL namespace of RFC 9562.
+/// The namespace of the identities of task events: the UUID of `urn:flowmine:task-event` in the URL
+/// namespace of RFC 9562.
 const NAMESPACE: [u8; 16] = [0x3e, 0x33, 0x3d, 0xa3, 0x74, 0x7f, 0x58, 0x14, 0xae, 0x30, 0x55, 0xa9, 0x14, 0xa5, 0xe4, 0xdb];
 
-/// What the names of the table become as keys, and by which moment of an attempt ([`Moment::number`](super::moments::Moment)) they are known.
+/// What the names of the table become as keys, and by which moment of an attempt
+/// ([`Moment::number`](super::moments::Moment)) they are known.
 macro_rules! keys {
     ($($from:literal: $($name:literal),+;)+) => { &[$($(($name, concat!("task:", $name), $from)),+),+] };
 }

@@ -1,6 +1,8 @@
-//! When what happened to the layers of a task that `flowmine transform` wrapped: the times in `task_runs.layers`, as events.
+//! When what happened to the layers of a task that `flowmine transform` wrapped: the times in
+//! `task_runs.layers`, as events.
 //!
-//! A layer that runs what is below it again has the times of its last run there, so each layer has one start and one end.
+//! A layer that runs what is below it again has the times of its last run there, so each layer has
+//! one start and one end.
 
 use flowmine_schema::tables::TaskRun;
 use serde_json::Value;
@@ -8,7 +10,8 @@ use serde_json::Value;
 /// An event of a layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LayerMoment {
-    /// Its place among the events of a task that have the same time: layers begin outermost first, and end innermost first.
+    /// Its place among the events of a task that have the same time: layers begin outermost first,
+    /// and end innermost first.
     pub number: u8,
     /// `layer podman started`.
     pub kind: String,

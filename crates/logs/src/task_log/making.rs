@@ -1,4 +1,5 @@
-//! Objects and events of tasks, processes and files while they are gathered, and how they are called.
+//! Objects and events of tasks, processes and files while they are gathered, and how they are
+//! called.
 
 use std::collections::BTreeMap;
 

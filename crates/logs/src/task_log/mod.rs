@@ -1,10 +1,14 @@
-//! Tasks, processes and files as event logs: what engines tell and traces show in, logs that the writers of `flowmine-eventlog` take out.
+//! Tasks, processes and files as event logs: what engines tell and traces show in, logs that the
+//! writers of `flowmine-eventlog` take out.
 //!
-//! In go the tables `task_runs`, `task_io`, `task_totals`, `data_flow`, `links` and `processes`. [`objects`] says which objects, events and relations an object-centric log has beside those of
-//! jobs ([`crate::job_log::objects`]), [`cases`] which attributes a log of cases. [`of_jobs`] sums up what was traced of jobs, for logs of their cases.
+//! In go the tables `task_runs`, `task_io`, `task_totals`, `data_flow`, `links` and `processes`.
+//! [`objects`] says which objects, events and relations an object-centric log has beside those of
+//! jobs ([`crate::job_log::objects`]), [`cases`] which attributes a log of cases. [`of_jobs`] sums
+//! up what was traced of jobs, for logs of their cases.
 //!
-//! A time that is not known is no event; how much has no event, or belongs to nobody in the log, is counted ([`LeftOut`]). Everything is sorted outside of memory. What grows: sixteen bytes for each
-//! task in a log that `--from` or `--to` cut, and about two hundred for each traced job.
+//! A time that is not known is no event; how much has no event, or belongs to nobody in the log, is
+//! counted ([`LeftOut`]). Everything is sorted outside of memory. What grows: sixteen bytes for
+//! each task in a log that `--from` or `--to` cut, and about two hundred for each traced job.
 
 mod assemble;
 pub(crate) mod attributes;
@@ -68,7 +72,8 @@ pub struct Tasks<'a> {
 }
 
 impl<'a> Tasks<'a> {
-    /// The tasks of a dataset by these rules, and of their events those that pass the filter. No task is of an account or a user, so that a filter by these lets none pass.
+    /// The tasks of a dataset by these rules, and of their events those that pass the filter. No
+    /// task is of an account or a user, so that a filter by these lets none pass.
     pub fn new(dataset: &'a Dataset, rules: &'a RowRules, filter: &'a Filter) -> Self {
         Self { dataset, rules, filter }
     }
@@ -86,7 +91,8 @@ impl<'a> Tasks<'a> {
     }
 }
 
-/// Calls `each` with each attempt at a task that has a time in the interval that was asked for, and with all when none was.
+/// Calls `each` with each attempt at a task that has a time in the interval that was asked for, and
+/// with all when none was.
 ///
 /// # Errors
 /// When the dataset or a temporary file cannot be read or written.

@@ -75,7 +75,8 @@ impl TaskNotion {
     }
 }
 
-/// Whether a run that goes on where another ended has its id: Nextflow's session, of which each run has a name of its own.
+/// Whether a run that goes on where another ended has its id: Nextflow's session, of which each run
+/// has a name of its own.
 fn is_resumed_by_id(row: &TaskRun<'_>) -> bool {
     row.engine == "nextflow" && row.run_id.is_some()
 }

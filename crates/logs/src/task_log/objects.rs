@@ -19,11 +19,14 @@
 //! | `child of` | process | process |
 //! | `task`, `job`, `file`, `process` | event | what it happened to |
 //!
-//! The type of a task's event is what happened to which logical task: `BWA submitted`, `BWA started`, `BWA finished`. Of a task that `flowmine transform` wrapped each layer has events of its own,
-//! `layer podman started` and `layer podman finished` or `layer podman failed`, with the layer's status and in what of it that began; they are related to the task.
+//! The type of a task's event is what happened to which logical task: `BWA submitted`,
+//! `BWA started`, `BWA finished`. Of a task that `flowmine transform` wrapped each layer has events
+//! of its own, `layer podman started` and `layer podman finished` or `layer podman failed`, with
+//! the layer's status and in what of it that began; they are related to the task.
 //!
-//! Relations carry no numbers: bytes stand on the events `read file` and `wrote file`, one for each row of `task_io` and direction, at the time of the first access. An object that something leads to and
-//! that is not in the log has no attributes.
+//! Relations carry no numbers: bytes stand on the events `read file` and `wrote file`, one for each
+//! row of `task_io` and direction, at the time of the first access. An object that something leads
+//! to and that is not in the log has no attributes.
 
 use flowmine_eventlog::{TypeDef, Types, ValueType};
 use flowmine_spill::Sorter;

@@ -1,7 +1,8 @@
 //! Processes that belong to tasks or jobs.
 //!
-//! Links and rows of `processes` meet sorted by host, process number and start; of the rows of one process the latest holds. Where a whole container or control group belongs to a task, so do its processes
-//! that belong to no task by themselves; memory holds the names of these groups.
+//! Links and rows of `processes` meet sorted by host, process number and start; of the rows of one
+//! process the latest holds. Where a whole container or control group belongs to a task, so do its
+//! processes that belong to no task by themselves; memory holds the names of these groups.
 
 use flowmine_correlate::jobs::put_seconds;
 use flowmine_eventlog::{Attribute, LogError, Object, ValueType};

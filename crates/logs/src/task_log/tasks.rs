@@ -43,7 +43,8 @@ flowmine_schema::columns! {
     struct Gave of DataFlow { writer_type, writer, reader_type, reader }
 }
 
-/// What happened to which logical task, as the type of an event: `BWA submitted`. What would be called as an event of a job, a process or a layer has `task` before it.
+/// What happened to which logical task, as the type of an event: `BWA submitted`. What would be
+/// called as an event of a job, a process or a layer has `task` before it.
 fn event_type(logical_task: &str, moment: &Moment) -> String {
     let happened = moment.kind.strip_prefix("task ").unwrap_or(moment.kind);
     match logical_task {

@@ -44,9 +44,10 @@ impl Engine<'_> {
         }
     }
 
-    /// Where all have all that they ask for and there is enough for those who ask for something else now, only these are dealt with: the work
-    /// does not grow with the number of users. Nothing where that is not so. What is left is added up anew after as many changes as there are
-    /// users, so that rounding does not grow.
+    /// Where all have all that they ask for and there is enough for those who ask for something
+    /// else now, only these are dealt with: the work does not grow with the number of users.
+    /// Nothing where that is not so. What is left is added up anew after as many changes as there
+    /// are users, so that rounding does not grow.
     fn carry_on(&mut self, shared: usize, asked: &BTreeSet<usize>, now: f64) -> Option<f64> {
         let pool = &self.flow.shared[shared];
         let dealt = &self.pools[shared];

@@ -112,8 +112,8 @@ impl Engine<'_> {
         if next - p <= near { next } else { p }
     }
 
-    /// Takes up the amounts that are needed at this progress, once; and those of a piece that `snap` has passed over because it is too narrow, where they
-    /// are more than rounding.
+    /// Takes up the amounts that are needed at this progress, once; and those of a piece that
+    /// `snap` has passed over because it is too narrow, where they are more than rounding.
     fn take_bursts(&mut self, at: usize, from: f64, p: f64) {
         let process = &self.flow.processes[at];
         let state = &mut self.states[at];

@@ -1,4 +1,5 @@
-//! What is learnt of a logical task from all its instances: how long it works, when of that it reads and writes what, what its time goes to.
+//! What is learnt of a logical task from all its instances: how long it works, when of that it
+//! reads and writes what, what its time goes to.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,8 @@ impl<'r> Seen<'r> {
 /// Who is at the other end of an input or output: a logical task, or nobody of the run.
 pub(super) type Role = Option<String>;
 
-/// What a task's time goes to. One goes to another step by step; each piece of the work is put down to what takes most of it.
+/// What a task's time goes to. One goes to another step by step; each piece of the work is put down
+/// to what takes most of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pace {
     /// Its processes are on a processor.
@@ -52,7 +54,8 @@ impl Pace {
 #[derive(Debug, Clone)]
 pub(super) struct End {
     pub shape: Shape,
-    /// Bytes by the other end, as a share: of an input of what the other wrote for it, of an output of all that is written.
+    /// Bytes by the other end, as a share: of an input of what the other wrote for it, of an output
+    /// of all that is written.
     pub share: f64,
     /// Whether each other end has bytes of its own, rather than all the same.
     pub apart: bool,
@@ -113,7 +116,8 @@ impl Activity {
     }
 }
 
-/// The bytes by which a task grows: those that it reads or, where it reads nothing that was traced, those that it brings in and writes.
+/// The bytes by which a task grows: those that it reads or, where it reads nothing that was traced,
+/// those that it brings in and writes.
 pub(super) fn size(task: &TracedTask) -> f64 {
     let read = task.read_bytes();
     if read > 0.0 { read } else { written_bytes(task) }

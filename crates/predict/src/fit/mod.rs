@@ -1,12 +1,13 @@
 //! Models of logical tasks fitted to runs that were traced, and the model of a run made of them.
 //!
-//! In go runs ([`TracedRun`]) and, of one of them, its tasks and the bytes that it read from outside; out comes a [`Model`] that can be
-//! written, edited and predicted, and what was learnt of each logical task with its error. Progress is seconds of work, as long as the
-//! task ran when nothing held it up.
+//! In go runs ([`TracedRun`]) and, of one of them, its tasks and the bytes that it read from
+//! outside; out comes a [`Model`] that can be written, edited and predicted, and what was learnt of
+//! each logical task with its error. Progress is seconds of work, as long as the task ran when
+//! nothing held it up.
 //!
-//! Of each input: which share of its bytes was needed by which share of the work; of each output: which share was there by then. Shares
-//! are averaged over all instances; seconds of work and bytes written grow with the bytes read as [`Scale`] says. `docs/prediction.md`
-//! has the rules.
+//! Of each input: which share of its bytes was needed by which share of the work; of each output:
+//! which share was there by then. Shares are averaged over all instances; seconds of work and bytes
+//! written grow with the bytes read as [`Scale`] says. `docs/prediction.md` has the rules.
 
 mod activity;
 mod options;
@@ -30,14 +31,16 @@ use crate::model::Model;
 /// What was learnt of an input or output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LearntEnd {
-    /// The logical task at the other end; nothing for what was there before or nobody of the run read.
+    /// The logical task at the other end; nothing for what was there before or nobody of the run
+    /// read.
     pub other: Option<String>,
     /// Shares of bytes by shares of work.
     pub shape: Shape,
 }
 
 impl LearntEnd {
-    /// Whether all of it is needed while more than half of the work is still to come: the paper's burst; else it is a stream.
+    /// Whether all of it is needed while more than half of the work is still to come: the paper's
+    /// burst; else it is a stream.
     pub fn is_burst(&self) -> bool {
         self.shape.work_after() > 0.5
     }
@@ -54,7 +57,8 @@ pub struct Learnt {
     pub traced: usize,
     /// How many read what was still being written, so that their waiting counts as work.
     pub streamed: usize,
-    /// Seconds of work by bytes read or, of a task that reads nothing that was traced, by bytes written.
+    /// Seconds of work by bytes read or, of a task that reads nothing that was traced, by bytes
+    /// written.
     pub work: Scale,
     /// Bytes written, likewise.
     pub written: Option<Scale>,
@@ -81,8 +85,8 @@ pub struct Fitted {
     pub notes: Vec<String>,
 }
 
-/// Learns from runs and makes the model of one of them, which may be none of those learnt from. Tasks that none of the runs has are
-/// learnt from it itself, which is said.
+/// Learns from runs and makes the model of one of them, which may be none of those learnt from.
+/// Tasks that none of the runs has are learnt from it itself, which is said.
 ///
 /// # Errors
 /// [`PredictError::Field`] when the run has no task, or a name of the options is none of a task.

@@ -3,7 +3,8 @@
 /// When tasks of the model start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Start {
-    /// With the delays that were observed: those that wait for nothing at their time, the others so long after what they waited for.
+    /// With the delays that were observed: those that wait for nothing at their time, the others so
+    /// long after what they waited for.
     #[default]
     Observed,
     /// As soon as what they read is there.
@@ -15,7 +16,8 @@ pub enum Start {
 pub struct Options {
     /// When tasks start.
     pub start: Start,
-    /// Names of tasks that read as their input is written, though they did not when they were traced.
+    /// Names of tasks that read as their input is written, though they did not when they were
+    /// traced.
     pub stream: Vec<String>,
     /// How many times as much is read of what was there before.
     pub inputs_times: f64,
@@ -29,7 +31,8 @@ impl Default for Options {
     }
 }
 
-/// What tasks wait for elsewhere is one thing that they share, of which each had all when it was traced.
+/// What tasks wait for elsewhere is one thing that they share, of which each had all when it was
+/// traced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// Its name.

@@ -1,4 +1,5 @@
-//! How a number grows with the bytes that a task reads: a part that is always the same and a part for each byte, neither below zero.
+//! How a number grows with the bytes that a task reads: a part that is always the same and a part
+//! for each byte, neither below zero.
 
 /// `fixed + per_byte · bytes`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +44,8 @@ impl Scale {
     }
 }
 
-/// The line with the least squares of differences as shares of what was seen; nothing when that is not determined.
+/// The line with the least squares of differences as shares of what was seen; nothing when that is
+/// not determined.
 fn line(seen: &[(f64, f64)]) -> Option<(f64, f64)> {
     let (mut s, mut sx, mut sxx, mut sy, mut sxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for (x, y) in seen {

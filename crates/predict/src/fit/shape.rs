@@ -1,5 +1,5 @@
-//! The shape of a function that was seen several times: shares of an amount over shares of the work, averaged and put into few
-//! straight pieces.
+//! The shape of a function that was seen several times: shares of an amount over shares of the
+//! work, averaged and put into few straight pieces.
 
 use flowmine_activity_log::Curve;
 
@@ -15,7 +15,8 @@ pub const TOLERANCE: f64 = 0.01;
 pub struct Shape {
     /// Pairs of work and amount; the first amount is 0, the last is 1.
     pub knots: Vec<(f64, f64)>,
-    /// The largest distance to what was seen, as a share of the work or of the amount, whichever is less.
+    /// The largest distance to what was seen, as a share of the work or of the amount, whichever is
+    /// less.
     pub error: f64,
 }
 
@@ -118,7 +119,8 @@ fn simplified(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     }
 }
 
-/// How far a point is from straight lines between knots that never fall: across or up, whichever is less.
+/// How far a point is from straight lines between knots that never fall: across or up, whichever is
+/// less.
 fn distance(knots: &[(f64, f64)], x: f64, y: f64) -> f64 {
     let low = |of: fn(&(f64, f64)) -> f64, at: f64| knots.partition_point(|knot| of(knot) < at).clamp(1, knots.len() - 1) - 1;
     let ((from, bottom), (to, top)) = pair(knots, low(|knot| knot.1, y));

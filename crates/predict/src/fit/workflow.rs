@@ -1,4 +1,5 @@
-//! From what was learnt of logical tasks to the model of a run: its tasks, who reads whose output, what they share.
+//! From what was learnt of logical tasks to the model of a run: its tasks, who reads whose output,
+//! what they share.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +39,8 @@ pub(super) fn model(run: &TracedRun, learnt: &BTreeMap<&str, Activity>, options:
     Model { name: run.name.clone(), shared, processes: processes.into_iter().flatten().collect() }
 }
 
-/// Tasks, each after those whose output it reads and those it comes after; without those that wait for each other in a circle, or for such.
+/// Tasks, each after those whose output it reads and those it comes after; without those that wait
+/// for each other in a circle, or for such.
 pub(super) fn order(run: &TracedRun) -> Vec<usize> {
     let mut readers = vec![Vec::new(); run.tasks.len()];
     let mut missing = vec![0usize; run.tasks.len()];
@@ -260,7 +262,8 @@ fn resource(name: &str, requirement: Function, unit: &str) -> Resource {
     }
 }
 
-/// From bytes to the work that they allow. The last byte is asked for a little before it is there, so that rounding asks for none too many.
+/// From bytes to the work that they allow. The last byte is asked for a little before it is there,
+/// so that rounding asks for none too many.
 fn requirement(shape: &Shape, bytes: f64, work: f64) -> Function {
     let last = bytes * (1.0 - 1e-9);
     let mut points: Vec<(f64, f64)> = shape.knots.iter().map(|(x, y)| ((y * bytes).min(last), x * work)).collect();
@@ -278,7 +281,8 @@ fn written(shape: &Shape, bytes: f64, work: f64) -> Function {
     Function::Points(Points { points: without_middles(points) })
 }
 
-/// Without points that are there twice, and those of several at one place that are neither first nor last.
+/// Without points that are there twice, and those of several at one place that are neither first
+/// nor last.
 fn without_middles(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let mut out: Vec<(f64, f64)> = Vec::with_capacity(points.len());
     for point in points {

@@ -25,7 +25,8 @@ impl Piecewise {
         self.parts(from, to, |x, inside| self.seen_from(x).scaled(if inside { factor } else { 1.0 }))
     }
 
-    /// The same values, but those between two places come `factor` times as fast, and all later ones as much earlier.
+    /// The same values, but those between two places come `factor` times as fast, and all later
+    /// ones as much earlier.
     pub fn faster_between(&self, from: f64, to: f64, factor: f64) -> Option<Self> {
         let lead = if to.is_finite() { (to - from) * (factor - 1.0) } else { 0.0 };
         let mut pieces: Vec<(f64, Poly)> = Vec::new();
@@ -128,9 +129,9 @@ impl Piecewise {
         Some(Minimum { function: Self::new(pieces)?, least })
     }
 
-    /// The inverse of straight pieces that never fall. Level pieces become jumps (continuous from the
-    /// right: at the jump itself the greatest `x`; [`Piecewise::inverse_at`] gives the least) and
-    /// jumps become level. Nothing for curves: see [`Piecewise::inverse_at`].
+    /// The inverse of straight pieces that never fall. Level pieces become jumps (continuous from
+    /// the right: at the jump itself the greatest `x`; [`Piecewise::inverse_at`] gives the least)
+    /// and jumps become level. Nothing for curves: see [`Piecewise::inverse_at`].
     pub fn inverse(&self) -> Option<Self> {
         if !self.is_linear() || self.first_fall().is_some() {
             return None;

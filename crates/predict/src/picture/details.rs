@@ -1,5 +1,5 @@
-//! Below a process, a strip for each resource (how much of what it is given it uses, equation 7) and for each data input (what is there and not
-//! yet used, equation 8, of the most that ever is).
+//! Below a process, a strip for each resource (how much of what it is given it uses, equation 7)
+//! and for each data input (what is there and not yet used, equation 8, of the most that ever is).
 
 use std::fmt::Write;
 
@@ -57,7 +57,8 @@ fn left_out(sheet: &mut Sheet, all: usize, what: &str, top: f64) -> f64 {
     top + 20.0
 }
 
-/// Where values are taken: inside each segment, next to its ends; of very many segments as often as can be seen.
+/// Where values are taken: inside each segment, next to its ends; of very many segments as often as
+/// can be seen.
 fn places(prediction: &Prediction<'_>, at: usize, time: &Axis) -> Vec<f64> {
     let segments = prediction.segments(at);
     let end = time.high / 1e9;

@@ -1,4 +1,5 @@
-//! Many predictions of one model: a number of it swept over a range, changed a little, or drawn at random.
+//! Many predictions of one model: a number of it swept over a range, changed a little, or drawn at
+//! random.
 
 mod monte_carlo;
 mod parameter;

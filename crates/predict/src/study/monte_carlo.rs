@@ -8,7 +8,8 @@ use crate::model::Model;
 /// More samples are refused.
 pub const MAX_SAMPLES: usize = 1_000_000;
 
-/// A number that is not certain: `PATH=LOW..HIGH` (as likely everywhere), `PATH=MEAN+-DEVIATION` (normal), or with `*` to multiply.
+/// A number that is not certain: `PATH=LOW..HIGH` (as likely everywhere), `PATH=MEAN+-DEVIATION`
+/// (normal), or with `*` to multiply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vary {
     /// The path.
@@ -69,7 +70,8 @@ const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 /// Draws each number independently of the others, `samples` times; the same seed gives the same.
 ///
 /// # Errors
-/// As [`Parameter::find`], [`Model::check`] and [`crate::Workflow::predict`]; [`PredictError::Field`] for no or too many samples.
+/// As [`Parameter::find`], [`Model::check`] and [`crate::Workflow::predict`];
+/// [`PredictError::Field`] for no or too many samples.
 pub fn monte_carlo(model: &Model, vary: &[Vary], samples: usize, seed: u64) -> Result<Interval, PredictError> {
     if !(1..=MAX_SAMPLES).contains(&samples) {
         return Err(PredictError::field("samples", format!("1 to {MAX_SAMPLES} samples, not {samples}")));
@@ -98,7 +100,8 @@ pub fn monte_carlo(model: &Model, vary: &[Vary], samples: usize, seed: u64) -> R
     Ok(Interval { samples, never: samples - finishes.len(), mean_s, deviation_s: variance.sqrt(), quantiles })
 }
 
-/// Numbers that look random and are the same for the same seed: SplitMix64 (Steele, Lea, Flood 2014).
+/// Numbers that look random and are the same for the same seed: SplitMix64 (Steele, Lea, Flood
+/// 2014).
 struct Random(u64);
 
 impl Random {

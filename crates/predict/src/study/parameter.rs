@@ -1,8 +1,9 @@
 //! A number or a function of a model, by its path, and how it is changed.
 //!
-//! A path is that of the file, `processes[2].resources[0].allocation`, with names in place of numbers where one likes:
-//! `processes[task 1].resources[cpu].allocation`. `shared[link].part[download 1]` is the share of a resource that one of its users gets;
-//! the others have the rest in the proportion of their weights.
+//! A path is that of the file, `processes[2].resources[0].allocation`, with names in place of
+//! numbers where one likes: `processes[task 1].resources[cpu].allocation`.
+//! `shared[link].part[download 1]` is the share of a resource that one of its users gets; the
+//! others have the rest in the proportion of their weights.
 
 use crate::error::PredictError;
 use crate::model::{DataInput, Function, Model, Output, Policy, Process, Resource};
@@ -101,7 +102,8 @@ impl Parameter {
         &self.path
     }
 
-    /// What of a model may be more or less: capacities, allocations, requirements, what is available, what is written.
+    /// What of a model may be more or less: capacities, allocations, requirements, what is
+    /// available, what is written.
     pub fn all(model: &Model) -> Vec<Self> {
         let mut all = Vec::new();
         let mut add = |path: String, place| all.push(Self { path, place, change: Change::Times });

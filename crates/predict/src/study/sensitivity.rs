@@ -14,12 +14,14 @@ const MAX_PARAMETERS: usize = 20_000;
 pub struct Sensitivity {
     /// Its path.
     pub path: String,
-    /// By how many per cent the finish is later when it is one per cent more: the mean of a little more and a little less. Below zero where more is earlier.
+    /// By how many per cent the finish is later when it is one per cent more: the mean of a little
+    /// more and a little less. Below zero where more is earlier.
     pub per_cent: f64,
 }
 
-/// The sensitivity of the finish to each capacity, allocation, requirement of a resource and available data, the greatest first; nothing when the workflow
-/// does not finish. Those to which it is not sensitive are left out.
+/// The sensitivity of the finish to each capacity, allocation, requirement of a resource and
+/// available data, the greatest first; nothing when the workflow does not finish. Those to which it
+/// is not sensitive are left out.
 ///
 /// # Errors
 /// As [`Model::check`] and [`crate::Workflow::predict`].

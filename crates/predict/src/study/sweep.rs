@@ -31,7 +31,8 @@ pub struct Point {
     pub finish_s: Option<f64>,
 }
 
-/// Cuts `PATH=REST` or `PATH*REST`; names in a path may hold these signs, what follows the last bracket may not.
+/// Cuts `PATH=REST` or `PATH*REST`; names in a path may hold these signs, what follows the last
+/// bracket may not.
 pub(super) fn cut(text: &str) -> Option<(&str, Change, &str)> {
     let after = text.rfind(']').map_or(0, |at| at + 1);
     let at = after + text[after..].find(['=', '*'])?;
@@ -56,11 +57,12 @@ impl std::str::FromStr for Sweep {
     }
 }
 
-/// Predicts at each point; the number of the best one, nothing when none ever finishes. Of points that are equal but for rounding the
-/// first is the best.
+/// Predicts at each point; the number of the best one, nothing when none ever finishes. Of points
+/// that are equal but for rounding the first is the best.
 ///
 /// # Errors
-/// As [`Parameter::find`], [`Model::check`] and [`crate::Workflow::predict`], with the value in the path.
+/// As [`Parameter::find`], [`Model::check`] and [`crate::Workflow::predict`], with the value in the
+/// path.
 pub fn sweep(model: &Model, of: &Sweep) -> Result<(Vec<Point>, Option<usize>), PredictError> {
     let parameter = Parameter::find(model, &of.path, of.change)?;
     let mut points = Vec::with_capacity(of.points);

@@ -73,7 +73,8 @@ fn model(case: &Case) -> Model {
     Model::from_json(&all.to_string()).unwrap()
 }
 
-/// The same workflow where all lasts `time` times as long, and amounts of data are told in a unit of which there are `data` times as many.
+/// The same workflow where all lasts `time` times as long, and amounts of data are told in a unit
+/// of which there are `data` times as many.
 fn scaled(model: &Model, time: f64, data: f64) -> Model {
     use flowmine_predict::model::Function;
     fn change(function: &mut Function, x: f64, y: f64) {
@@ -205,7 +206,8 @@ proptest! {
     }
 }
 
-/// A user of a pool: when it starts, how much work it has, at most how much of the pool it can use a second.
+/// A user of a pool: when it starts, how much work it has, at most how much of the pool it can use
+/// a second.
 #[derive(Debug, Clone, Copy)]
 struct Worker {
     start: f64,
@@ -213,7 +215,8 @@ struct Worker {
     most: f64,
 }
 
-/// When each ends if at every moment the least demanding have what they ask for and the others the same part of the rest.
+/// When each ends if at every moment the least demanding have what they ask for and the others the
+/// same part of the rest.
 fn ends(capacity: f64, workers: &[Worker]) -> Vec<f64> {
     let mut left: Vec<f64> = workers.iter().map(|w| w.work).collect();
     let mut ends = vec![f64::INFINITY; workers.len()];

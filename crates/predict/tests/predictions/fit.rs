@@ -9,7 +9,8 @@ fn evenly(bytes: f64, run_s: f64, from: f64, to: f64) -> Curve {
     (1..=500).map(|n| (run_s * (from + (to - from) * f64::from(n) / 500.0), bytes * f64::from(n) / 500.0)).collect()
 }
 
-/// A transfer, a task that reads all in the first fifth of its work, one that reads as it goes, and one that reads both results.
+/// A transfer, a task that reads all in the first fifth of its work, one that reads as it goes, and
+/// one that reads both results.
 fn run(name: &str, bytes: f64, scale: f64) -> TracedRun {
     let mut at = 0.0;
     let mut task = |name: &str, run_s: f64, cpu: f64, inputs: Vec<TracedInput>, outputs: Vec<TracedOutput>| {

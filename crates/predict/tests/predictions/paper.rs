@@ -87,8 +87,8 @@ fn a_hundred_times_the_data_cost_the_same() {
     assert!(near(one.finish_s().unwrap(), hundred.finish_s().unwrap()));
 }
 
-/// What the authors measured, in seconds, in the first of their runs: the first download has (6400 + 100 n) of 12800 kB/s
-/// (BottleMod's repository, `paper_figures_eval.py`).
+/// What the authors measured, in seconds, in the first of their runs: the first download has (6400 +
+/// 100 n) of 12800 kB/s (BottleMod's repository, `paper_figures_eval.py`).
 const MEASURED: [f64; 64] = [
     259.637, 256.858, 254.629, 251.711, 248.929, 246.604, 244.545, 242.189, 238.881, 237.183, 235.233, 233.010, 230.487, 229.137, 226.128,
     225.560, 223.373, 221.500, 220.369, 218.552, 217.523, 216.071, 212.961, 213.396, 211.442, 210.689, 210.326, 207.289, 206.073, 204.248,
@@ -109,7 +109,8 @@ fn the_measured_points_of_the_paper() {
     assert!(sum / 64.0 < 0.003, "{}", sum / 64.0);
 }
 
-/// The example that BottleMod's repository tests itself with: requirements in one piece each, rates that change with time.
+/// The example that BottleMod's repository tests itself with: requirements in one piece each, rates
+/// that change with time.
 #[test]
 fn the_published_example_with_changing_rates() {
     let text = r#"{"processes": [{"name": "example", "progress": 100, "data": [

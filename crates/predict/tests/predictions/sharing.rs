@@ -12,7 +12,8 @@ fn finish(model: &Value) -> f64 {
     model.check().unwrap().predict().unwrap().finish_s().unwrap()
 }
 
-/// A transfer over a shared link, read as a stream by a task that needs little of the shared processors; beside it a task that could use both.
+/// A transfer over a shared link, read as a stream by a task that needs little of the shared
+/// processors; beside it a task that could use both.
 fn model(processors_of_transfer: bool) -> Value {
     let mut transfer = json!({"name": "transfer", "progress": 1, "resources": [{"name": "net", "requirement": line(10.0), "shared": "link"}],
         "outputs": [{"name": "o", "written": line(1.0)}]});
@@ -52,7 +53,8 @@ fn within_a_minute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
     result.recv_timeout(std::time::Duration::from_secs(60)).unwrap()
 }
 
-/// The text of a model: processes that use one pool, each as long as `work` says, with at most `own` of it a second.
+/// The text of a model: processes that use one pool, each as long as `work` says, with at most
+/// `own` of it a second.
 fn pool(capacity: f64, count: usize, work: impl Fn(usize) -> f64, own: Option<f64>, after: impl Fn(usize) -> Option<usize>) -> String {
     let processes: Vec<String> = (0..count)
         .map(|n| {

@@ -1,12 +1,15 @@
-//! Texts that were replaced lately, so that the names of a million rows are not hashed a million times.
+//! Texts that were replaced lately, so that the names of a million rows are not hashed a million
+//! times.
 //!
-//! The cache changes no result. It is emptied when it holds more than [`MOST_BYTES`], so that memory does not grow with the dataset. Its
-//! hashing is seeded at random, since the texts are chosen by users.
+//! The cache changes no result. It is emptied when it holds more than [`MOST_BYTES`], so that
+//! memory does not grow with the dataset. Its hashing is seeded at random, since the texts are
+//! chosen by users.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The most bytes of text in a cache: the names of a large site, yet not much more than a processor's own cache.
+/// The most bytes of text in a cache: the names of a large site, yet not much more than a
+/// processor's own cache.
 const MOST_BYTES: usize = 4 << 20;
 
 /// How a text is replaced. Each has results of its own.

@@ -1,11 +1,13 @@
 //! Keyed codes: a text of some kind in, `user-7QK3M9ZP2XW4HB6T` out.
 //!
-//! The code is the first 80 bits of HMAC-SHA-256 (RFC 2104, FIPS 180-4) over the kind's tag, a zero byte and the text: no tag holds a zero
-//! byte, so no two kinds ever hash the same message, and the same text gives unrelated codes as a user and as a host. With 80 bits the
-//! chance that any two of a thousand million names get the same code is one in two million.
+//! The code is the first 80 bits of HMAC-SHA-256 (RFC 2104, FIPS 180-4) over the kind's tag, a zero
+//! byte and the text: no tag holds a zero byte, so no two kinds ever hash the same message, and the
+//! same text gives unrelated codes as a user and as a host. With 80 bits the chance that any two of
+//! a thousand million names get the same code is one in two million.
 //!
-//! Codes are written in capitals and digits (Crockford's base 32, which has no I, L, O, U), because names on a cluster are mostly in small
-//! letters: no login occurs in a code by chance, and a search for one that survived finds none that did not.
+//! Codes are written in capitals and digits (Crockford's base 32, which has no I, L, O, U), because
+//! names on a cluster are mostly in small letters: no login occurs in a code by chance, and a
+//! search for one that survived finds none that did not.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -20,7 +22,8 @@ pub(super) enum Kind {
     Partition,
     Qos,
     Cluster,
-    /// Job names, activities, parts of paths and words of command lines: one kind, since one is often the other.
+    /// Job names, activities, parts of paths and words of command lines: one kind, since one is
+    /// often the other.
     Name,
     Comment,
     /// What follows a word of Slurm's in a reason, or a whole reason without one.

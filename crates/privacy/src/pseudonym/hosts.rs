@@ -1,8 +1,9 @@
 //! Host lists.
 //!
-//! In goes a Slurm host list; out come the codes of its hosts, joined by commas, which is a host list again. They are sorted by code: in the
-//! order of the list, which is that of the names, the first code of a full list would be `n1`. A text that is no host list, or one of more than [`MOST_HOSTS`],
-//! is one code.
+//! In goes a Slurm host list; out come the codes of its hosts, joined by commas, which is a host
+//! list again. They are sorted by code: in the order of the list, which is that of the names, the
+//! first code of a full list would be `n1`. A text that is no host list, or one of more than
+//! [`MOST_HOSTS`], is one code.
 
 use super::Pseudonymiser;
 use super::code::Kind;

@@ -1,8 +1,9 @@
 //! Key files.
 //!
-//! In goes a path; out come its bytes, as they are. Refused is what protects nothing: fewer than [`SHORTEST`] bytes, or the same byte
-//! over and over; and what is no key but a mistake: more than [`LONGEST`] bytes. A file that others can read is told of, not refused, since
-//! on some file systems the mode bits say nothing.
+//! In goes a path; out come its bytes, as they are. Refused is what protects nothing: fewer than
+//! [`SHORTEST`] bytes, or the same byte over and over; and what is no key but a mistake: more than
+//! [`LONGEST`] bytes. A file that others can read is told of, not refused, since on some file
+//! systems the mode bits say nothing.
 
 use std::fs::File;
 use std::io::{self, Read};

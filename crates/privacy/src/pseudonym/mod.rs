@@ -1,7 +1,8 @@
 //! Pseudonyms for every name in a dataset.
 //!
-//! In go raw rows and a key; out come the same rows with a keyed code in place of each name. Rows are changed before anything is
-//! derived from them, so that ids, cases, activities, objects and every format are made of codes, and no name survives on a forgotten path.
+//! In go raw rows and a key; out come the same rows with a keyed code in place of each name. Rows
+//! are changed before anything is derived from them, so that ids, cases, activities, objects and
+//! every format are made of codes, and no name survives on a forgotten path.
 //!
 //! What a column holds is declared where the column is ([`Private`], in
 //! `crates/schema/src/tables/`), and `docs/tables.md` shows what becomes of it. Here is how:
@@ -21,8 +22,8 @@
 //! | numbers of users and groups | null: a user's name in another form, and too short to be hidden in a number |
 //! | what no log has: environments, histograms, evidence, layers, … | null or empty |
 //!
-//! Ids, indices, times, counts, sizes, limits and exit codes stay. Who may see the cluster's own records can find a job by them:
-//! `docs/pseudonyms.md` says what that means.
+//! Ids, indices, times, counts, sizes, limits and exit codes stay. Who may see the cluster's own
+//! records can find a job by them: `docs/pseudonyms.md` says what that means.
 
 mod cache;
 mod code;
@@ -46,7 +47,8 @@ use entity::Entity;
 pub use key::{KeyFileWarning, PseudonymError};
 use words::{REASONS, RESOURCES, SENTENCES, Words};
 
-/// Ways to replace that are not one code of a kind; their numbers in the cache follow those of the kinds.
+/// Ways to replace that are not one code of a kind; their numbers in the cache follow those of the
+/// kinds.
 #[derive(Clone, Copy)]
 enum Way {
     Path = Kind::Word as isize + 1,
@@ -201,7 +203,8 @@ impl Pseudonymiser {
         codes.join(",")
     }
 
-    /// `cpu=4,gres/gpu:a100=2,mem=8G`: Slurm's own resources and numbers stay, what a site has called one is a code.
+    /// `cpu=4,gres/gpu:a100=2,mem=8G`: Slurm's own resources and numbers stay, what a site has
+    /// called one is a code.
     fn resources(&self, list: &str) -> String {
         let pieces = list.split_inclusive(|c: char| ",:/=()".contains(c)).map(|piece| {
             let end = piece.len() - piece.chars().next_back().filter(|c| ",:/=()".contains(*c)).map_or(0, char::len_utf8);
@@ -232,7 +235,8 @@ impl Pseudonymiser {
         if plain { text } else { self.named(Kind::Word, text) }
     }
 
-    /// Slurm's word or sentence stays. `ReqNodeNotAvail, UnavailableNodes:n[1-2]` keeps its first word; what follows is one code.
+    /// Slurm's word or sentence stays. `ReqNodeNotAvail, UnavailableNodes:n[1-2]` keeps its first
+    /// word; what follows is one code.
     fn reason<'r>(&self, text: Cow<'r, str>) -> Cow<'r, str> {
         let blanks = text.replace('_', " ");
         if REASONS.contains(&*text) || SENTENCES.contains(&blanks.as_str()) {

@@ -59,7 +59,8 @@ mod tests {
 
     use super::*;
 
-    /// A row in the form of temporary files, in which every text begins with `secret` and every number is 7.
+    /// A row in the form of temporary files, in which every text begins with `secret` and every
+    /// number is 7.
     fn row_of_secrets<R: Row>() -> Vec<u8> {
         let mut bytes = Vec::new();
         for column in R::COLUMNS {

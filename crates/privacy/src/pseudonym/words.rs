@@ -1,7 +1,9 @@
-//! Words that are nobody's name and stay: Slurm's states and reasons, our own words, well-known file extensions.
+//! Words that are nobody's name and stay: Slurm's states and reasons, our own words, well-known
+//! file extensions.
 //!
-//! In goes a word; out comes whether it is on its list. A list holds exact words and no patterns: what is not on it is replaced, so that a
-//! word which a later Slurm adds costs a readable log something, and nobody their privacy.
+//! In goes a word; out comes whether it is on its list. A list holds exact words and no patterns:
+//! what is not on it is replaced, so that a word which a later Slurm adds costs a readable log
+//! something, and nobody their privacy.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -25,7 +27,8 @@ fn of(words: &'static str) -> HashSet<&'static str> {
     words.split_ascii_whitespace().collect()
 }
 
-/// Job states: squeue(1), JOB STATE CODES, and the flags that Slurm's page "Job State Codes" adds since 24.05.
+/// Job states: squeue(1), JOB STATE CODES, and the flags that Slurm's page "Job State Codes" adds
+/// since 24.05.
 pub(super) static STATES: Words = LazyLock::new(|| {
     of("BOOT_FAIL CANCELLED COMPLETED CONFIGURING COMPLETING DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PENDING PREEMPTED RUNNING \
         RESV_DEL_HOLD REQUEUE_FED REQUEUE_HOLD REQUEUED RESIZING REVOKED SIGNALING SPECIAL_EXIT STAGE_OUT STOPPED SUSPENDED TIMEOUT \
@@ -42,12 +45,14 @@ pub(super) static DEPENDENCIES: Words = LazyLock::new(|| {
 pub(super) static OURS: Words =
     LazyLock::new(|| of("new state requeued held released changed left accounting squeue squeue-json slurmminer sacct sacct-json"));
 
-/// Trackable resources: sacctmgr(1), `AccountingStorageTRES` in slurm.conf(5), and the generic ones that gres.conf(5) names.
+/// Trackable resources: sacctmgr(1), `AccountingStorageTRES` in slurm.conf(5), and the generic ones
+/// that gres.conf(5) names.
 pub(super) static RESOURCES: Words =
     LazyLock::new(|| of("billing bb cpu energy fs disk gres gpu gpumem gpuutil ic lic license mem mps node pages shard vmem IDX"));
 
-/// Words of tasks, processes and files: workflow engines, executors and what their ids are, how a task stands, types of entities and of links, rules, Slurm's steps,
-/// types of file systems (those of Linux that clusters have).
+/// Words of tasks, processes and files: workflow engines, executors and what their ids are, how a
+/// task stands, types of entities and of links, rules, Slurm's steps, types of file systems (those
+/// of Linux that clusters have).
 pub(super) static TASKS: Words = LazyLock::new(|| {
     of("nextflow airflow makeflow snakemake kubernetes argo wfformat transform \
         apptainer docker environment failure monitor podman retry sandbox timelimit pre cmd post \
@@ -64,7 +69,8 @@ pub(super) static TASKS: Words = LazyLock::new(|| {
         beegfs ceph glusterfs cifs smb3 9p virtiofs bdev proc sysfs cgroup2 devpts mqueue hugetlbfs")
 });
 
-/// Sentences that Slurm writes as a reason, with blanks for the underscores that some of its tools put.
+/// Sentences that Slurm writes as a reason, with blanks for the underscores that some of its tools
+/// put.
 pub(super) const SENTENCES: &[&str] = &[
     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions",
     "ReqNodeNotAvail, May be reserved for other job",
@@ -75,7 +81,8 @@ pub(super) const SENTENCES: &[&str] = &[
     "user env retrieval failed requeued held",
 ];
 
-/// Slurm's reasons: squeue(1), JOB REASON CODES, and Slurm's page "Job Reason Codes" (22.05 to 25.05).
+/// Slurm's reasons: squeue(1), JOB REASON CODES, and Slurm's page "Job Reason Codes" (22.05 to
+/// 25.05).
 pub(super) static REASONS: Words = LazyLock::new(|| {
     of("\
     AccountNotAllowed AccountingPolicy AssocGrpBB AssocGrpBBMinutes AssocGrpBBRunMinutes AssocGrpBilling \
@@ -116,8 +123,8 @@ pub(super) static REASONS: Words = LazyLock::new(|| {
     WaitingForScheduling")
 });
 
-/// Extensions that say what kind of file it is. A piece after a dot that is not here may be anybody's name (`ann.smith`), and so a word that is
-/// also a short first name is left out (`sam`).
+/// Extensions that say what kind of file it is. A piece after a dot that is not here may be
+/// anybody's name (`ann.smith`), and so a word that is also a short first name is left out (`sam`).
 static EXTENSIONS: Words = LazyLock::new(|| {
     of("\
     7z a arrow avi avro awk bai bak bam bash bat bcf bed bib bin bmp bw bz2 c cc cfg cif ckpt cmd conf cpp cpt crai cram \
@@ -130,7 +137,8 @@ static EXTENSIONS: Words = LazyLock::new(|| {
     vcf vtk vtp vtu wav wdl webm whl wig xls xlsx xml xtc xyz xz yaml yml z zarr zip zsh zst")
 });
 
-/// Where the extensions of a file name begin: at most three known ones, in any case of letters, after a name that is not empty.
+/// Where the extensions of a file name begin: at most three known ones, in any case of letters,
+/// after a name that is not empty.
 pub(super) fn extensions(name: &str) -> usize {
     let mut begins = name.len();
     for _ in 0..3 {

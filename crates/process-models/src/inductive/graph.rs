@@ -1,7 +1,7 @@
 //! The directly-follows graph of a part of a log, and the cuts in it.
 //!
-//! Each search takes time in proportion to activities and edges, so that a thousand activities are no trouble and a hundred
-//! thousand are taken.
+//! Each search takes time in proportion to activities and edges, so that a thousand activities are
+//! no trouble and a hundred thousand are taken.
 
 use rustc_hash::FxHashMap;
 
@@ -10,7 +10,8 @@ use super::log::SubLog;
 /// How many steps counting anew may take where groups of a sequence are joined: a few seconds.
 const MAX_STEPS: usize = 200_000_000;
 
-/// How many cases start with, end with, and go from one activity to another. Activities are numbered from 0 within the graph.
+/// How many cases start with, end with, and go from one activity to another. Activities are
+/// numbered from 0 within the graph.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Graph {
     /// The activity of each number, ascending.
@@ -40,7 +41,8 @@ pub(crate) enum Operator {
 }
 
 impl Graph {
-    /// The graph of a log. `local` is scratch space with a place for each activity of the whole log.
+    /// The graph of a log. `local` is scratch space with a place for each activity of the whole
+    /// log.
     pub(crate) fn of(log: &SubLog, local: &mut [u32]) -> Self {
         let mut activities: Vec<u32> = Vec::new();
         for (trace, _) in log.traces() {
@@ -80,8 +82,8 @@ impl Graph {
         self.activities.len()
     }
 
-    /// Without what is rare: edges below `noise` times the strongest way out of their activity, of which ending is one, and
-    /// starts below `noise` times the most frequent start.
+    /// Without what is rare: edges below `noise` times the strongest way out of their activity, of
+    /// which ending is one, and starts below `noise` times the most frequent start.
     pub(crate) fn without_noise(&self, noise: f64) -> Graph {
         let mut strongest = self.ends.clone();
         for &(a, _, n) in &self.edges {
@@ -109,9 +111,9 @@ impl Graph {
         (groups > 1).then_some(Cut { operator: Operator::Xor, group, groups })
     }
 
-    /// The finest division in which each activity of a part reaches all of the later parts and none of the earlier, then
-    /// parts joined where together they can be skipped (the strict sequence cut: Leemans, Robust Process Mining with
-    /// Guarantees, 2017, section 6).
+    /// The finest division in which each activity of a part reaches all of the later parts and none
+    /// of the earlier, then parts joined where together they can be skipped (the strict sequence
+    /// cut: Leemans, Robust Process Mining with Guarantees, 2017, section 6).
     fn sequence(&self) -> Option<Cut> {
         let (component, components) = self.strongly_connected();
         // Tarjan's numbers go against the order of the edges.
@@ -342,7 +344,8 @@ impl Graph {
         Some(Cut { operator: Operator::Parallel, group: group.iter().map(|&g| final_group[g as usize]).collect(), groups: merged.len() })
     }
 
-    /// A body that holds all starts and ends, and redo parts entered from every end and left to every start.
+    /// A body that holds all starts and ends, and redo parts entered from every end and left to
+    /// every start.
     fn repeat(&self) -> Option<Cut> {
         let n = self.len();
         if self.edges.is_empty() {
@@ -385,7 +388,8 @@ impl Graph {
         group.contains(&1).then_some(Cut { operator: Operator::Loop, group, groups: 2 })
     }
 
-    /// Tarjan's strongly connected components, without recursion. Numbers go from the last component to the first.
+    /// Tarjan's strongly connected components, without recursion. Numbers go from the last
+    /// component to the first.
     fn strongly_connected(&self) -> (Vec<u32>, usize) {
         let n = self.len();
         let mut offsets = vec![0usize; n + 1];
@@ -445,8 +449,8 @@ fn add(to: &mut u64, n: u64) {
     *to = to.saturating_add(n);
 }
 
-/// For each place in a sequence, whether a case can pass it by: `pairs` of groups that follow each other, the groups that
-/// cases start and end with, and the place where each group is `now`.
+/// For each place in a sequence, whether a case can pass it by: `pairs` of groups that follow each
+/// other, the groups that cases start and end with, and the place where each group is `now`.
 fn skipped_places(pairs: &[(u32, u32)], starts: &[u32], ends: &[u32], now: &[usize]) -> Vec<bool> {
     let groups = now.len();
     let mut change = vec![0i64; groups + 1];

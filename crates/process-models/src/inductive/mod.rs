@@ -1,16 +1,19 @@
 //! The Inductive Miner: a process tree from the variants of a log.
 //!
-//! In: [`Variants`] and [`Options`]. Out: a [`Discovered`] tree in canonical form, in which each activity of the log is once.
-//! Refused: a noise threshold outside 0 to 1, and more events than memory indices hold.
+//! In: [`Variants`] and [`Options`]. Out: a [`Discovered`] tree in canonical form, in which each
+//! activity of the log is once. Refused: a noise threshold outside 0 to 1, and more events than
+//! memory indices hold.
 //!
-//! The log is divided where its directly-follows graph shows an exclusive choice, a sequence, a concurrency or a loop, and
-//! each part again, until single activities are left; where the graph shows nothing, one of six fall-throughs is taken. With
-//! noise 0 (IM) every trace of the log is in the language of the tree. With a threshold above 0 (IMf) rare edges, starts and
-//! empty traces are not looked at where the whole graph shows nothing.
+//! The log is divided where its directly-follows graph shows an exclusive choice, a sequence, a
+//! concurrency or a loop, and each part again, until single activities are left; where the graph
+//! shows nothing, one of six fall-throughs is taken. With noise 0 (IM) every trace of the log is in
+//! the language of the tree. With a threshold above 0 (IMf) rare edges, starts and empty traces are
+//! not looked at where the whole graph shows nothing.
 //!
-//! Leemans, Fahland, van der Aalst: Discovering block-structured process models from event logs, a constructive approach,
-//! Petri Nets 2013; … containing infrequent behaviour, BPM Workshops 2013. The fall-throughs and the strict sequence cut as in
-//! Leemans: Robust Process Mining with Guarantees, 2017. What differs from PM4Py stands in `docs/process-models.md`.
+//! Leemans, Fahland, van der Aalst: Discovering block-structured process models from event logs, a
+//! constructive approach, Petri Nets 2013; … containing infrequent behaviour, BPM Workshops 2013.
+//! The fall-throughs and the strict sequence cut as in Leemans: Robust Process Mining with
+//! Guarantees, 2017. What differs from PM4Py stands in `docs/process-models.md`.
 
 mod graph;
 mod log;
@@ -25,10 +28,12 @@ use crate::{Error, Variants};
 /// How to discover.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// The share, 0 to 1, of the most frequent edge out of an activity below which an edge is noise. 0 is IM, above it IMf.
+    /// The share, 0 to 1, of the most frequent edge out of an activity below which an edge is
+    /// noise. 0 is IM, above it IMf.
     pub noise: f64,
-    /// How many steps (events or edges looked at) the fall-throughs that try each activity may take in all. Beyond it they are
-    /// passed over, and the tree is more general than it could be; [`Discovered::passed_over`] says how often.
+    /// How many steps (events or edges looked at) the fall-throughs that try each activity may take
+    /// in all. Beyond it they are passed over, and the tree is more general than it could be;
+    /// [`Discovered::passed_over`] says how often.
     pub max_steps: u64,
 }
 
@@ -44,17 +49,19 @@ impl Default for Options {
 pub struct Discovered {
     /// The tree, in canonical form.
     pub tree: ProcessTree,
-    /// How often the fall-throughs "activity once per trace" and "activity concurrent" were not tried because
-    /// [`Options::max_steps`] were spent.
+    /// How often the fall-throughs "activity once per trace" and "activity concurrent" were not
+    /// tried because [`Options::max_steps`] were spent.
     pub passed_over: u64,
-    /// How many parts of the log ended in a flower: any number of any of their activities, in any order.
+    /// How many parts of the log ended in a flower: any number of any of their activities, in any
+    /// order.
     pub flowers: u64,
 }
 
 /// Discovers a process tree.
 ///
 /// # Errors
-/// [`Error::Option`] for a noise threshold that is not from 0 to 1, [`Error::TooLarge`] beyond 2³² − 2 activities.
+/// [`Error::Option`] for a noise threshold that is not from 0 to 1, [`Error::TooLarge`] beyond 2³²
+/// − 2 activities.
 pub fn discover(variants: &Variants, options: Options) -> Result<Discovered, Error> {
     if !(0.0..=1.0).contains(&options.noise) {
         return Err(Error::Option { option: "the noise threshold", value: options.noise, must: "from 0 to 1" });
@@ -213,7 +220,8 @@ impl Miner {
 
     /// The first activity without which the log has a cut.
     ///
-    /// The graph without an activity is the graph's other edges, and those that join what stood before and after it.
+    /// The graph without an activity is the graph's other edges, and those that join what stood
+    /// before and after it.
     fn concurrent(&mut self, log: &SubLog, graph: &Graph) -> Option<u32> {
         let n = graph.len();
         // Sorting what stands around each event, and dividing the log, take longer than looking at it.
@@ -259,7 +267,8 @@ impl Miner {
         None
     }
 
-    /// The pieces of the traces cut before each start activity (where `strict`, only after an end activity), if that cuts any.
+    /// The pieces of the traces cut before each start activity (where `strict`, only after an end
+    /// activity), if that cuts any.
     fn tau_loop(&mut self, log: &SubLog, graph: &Graph, strict: bool) -> Option<SubLog> {
         for (i, &a) in graph.activities.iter().enumerate() {
             self.scratch[a as usize] = u32::from(graph.starts[i] > 0) + 2 * u32::from(graph.ends[i] > 0);
@@ -283,7 +292,8 @@ impl Miner {
     }
 }
 
-/// The graph of the log without one activity, whose bridges are given. Counts are 1: cuts do not look at them.
+/// The graph of the log without one activity, whose bridges are given. Counts are 1: cuts do not
+/// look at them.
 fn graph_without(graph: &Graph, without: u32, bridges: &[(u32, u32, u32)]) -> Graph {
     let n = graph.len();
     let border = n as u32;

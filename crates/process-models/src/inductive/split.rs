@@ -6,7 +6,8 @@ use super::log::SubLog;
 /// No group: the activity is not in the graph.
 const NONE: u32 = u32::MAX;
 
-/// The parts of a log along a cut. `scratch` has a place for each activity of the whole log and is left as it was found.
+/// The parts of a log along a cut. `scratch` has a place for each activity of the whole log and is
+/// left as it was found.
 pub(crate) fn split(log: &SubLog, graph: &Graph, cut: &Cut, scratch: &mut [u32]) -> Vec<SubLog> {
     for (&a, &g) in graph.activities.iter().zip(&cut.group) {
         scratch[a as usize] = g;
@@ -24,7 +25,8 @@ pub(crate) fn split(log: &SubLog, graph: &Graph, cut: &Cut, scratch: &mut [u32])
     parts.into_iter().map(SubLog::joined).collect()
 }
 
-/// Each trace goes to the group that most of its events are of (the last such group), without its other events.
+/// Each trace goes to the group that most of its events are of (the last such group), without its
+/// other events.
 fn xor(log: &SubLog, group: &[u32], parts: &mut [SubLog]) {
     let mut votes = vec![0usize; parts.len()];
     let mut kept: Vec<u32> = Vec::new();
@@ -49,8 +51,9 @@ fn xor(log: &SubLog, group: &[u32], parts: &mut [SubLog]) {
     }
 }
 
-/// Each trace is divided into one piece for each group, where that leaves the fewest events in a piece of another group; those
-/// few are dropped. Groups of which a trace has no event get an empty trace.
+/// Each trace is divided into one piece for each group, where that leaves the fewest events in a
+/// piece of another group; those few are dropped. Groups of which a trace has no event get an empty
+/// trace.
 fn sequence(log: &SubLog, group: &[u32], parts: &mut [SubLog]) {
     // Counted for all and taken back for those that a trace visits: there may be very many groups.
     let cases = log.cases() - log.empty;
@@ -125,8 +128,8 @@ fn parallel(log: &SubLog, group: &[u32], parts: &mut [SubLog]) {
     }
 }
 
-/// Runs of the body's events go to the body, runs of the others to the redo part. A trace that ends in the redo part passes
-/// the body once more without an event.
+/// Runs of the body's events go to the body, runs of the others to the redo part. A trace that ends
+/// in the redo part passes the body once more without an event.
 fn repeat(log: &SubLog, group: &[u32], parts: &mut [SubLog]) {
     for (trace, count) in log.traces() {
         let mut last = 0;

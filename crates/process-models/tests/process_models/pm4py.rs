@@ -1,4 +1,5 @@
-//! Compared with what PM4Py 2.7.23.11 said of the same logs; `fixtures/make.py` made the expectations.
+//! Compared with what PM4Py 2.7.23.11 said of the same logs; `fixtures/make.py` made the
+//! expectations.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,8 @@ use flowmine_process_models::inductive::{Options, discover};
 use flowmine_process_models::replay::{precision, replay};
 use flowmine_process_models::{Node, PetriNet, ProcessTree, Variants, bpmn, declare, pnml};
 
-/// Where an edge is exactly as frequent as the threshold: noise is what is below it (the paper), or not above it (PM4Py).
+/// Where an edge is exactly as frequent as the threshold: noise is what is below it (the paper), or
+/// not above it (PM4Py).
 const AT_THE_THRESHOLD: [(&str, f64); 2] = [("noisy tree 5", 0.2), ("tree 10", 0.4)];
 
 struct Log {
@@ -36,7 +38,8 @@ fn logs() -> Vec<Log> {
     entries.iter().map(log).collect()
 }
 
-/// The traces of a tree of at most `longest` events, by composing sets. At most `most` of them, or none at all.
+/// The traces of a tree of at most `longest` events, by composing sets. At most `most` of them, or
+/// none at all.
 fn language(tree: &ProcessTree, longest: usize, most: usize) -> Option<BTreeSet<Vec<String>>> {
     type Words = BTreeSet<Vec<String>>;
     fn shuffle(a: &[String], b: &[String], head: &mut Vec<String>, out: &mut Words) {
@@ -106,7 +109,8 @@ fn language(tree: &ProcessTree, longest: usize, most: usize) -> Option<BTreeSet<
     sets.pop()
 }
 
-/// A tree as PM4Py prints it: a lone activity stands there without quotes, a lone silent step as `None` or `tau`.
+/// A tree as PM4Py prints it: a lone activity stands there without quotes, a lone silent step as
+/// `None` or `tau`.
 fn read(text: &str) -> ProcessTree {
     match text {
         "None" => ProcessTree::parse("tau").unwrap(),
@@ -115,7 +119,8 @@ fn read(text: &str) -> ProcessTree {
     }
 }
 
-/// Whether two trees have the same language: by their canonical forms, and where these differ by their short traces.
+/// Whether two trees have the same language: by their canonical forms, and where these differ by
+/// their short traces.
 fn same_language(a: &ProcessTree, b: &ProcessTree) -> bool {
     if a.canonical().to_text() == b.canonical().to_text() {
         return true;

@@ -1,5 +1,5 @@
-//! Token-based replay beside process_mining 0.6.2's, which fires no silent transition: on nets that have none. `fixtures/tokens.py` made the
-//! expectations.
+//! Token-based replay beside process_mining 0.6.2's, which fires no silent transition: on nets that
+//! have none. `fixtures/tokens.py` made the expectations.
 
 use flowmine_process_models::replay::replay;
 use flowmine_process_models::{PetriNet, ProcessTree, Variants, pnml};

@@ -1,4 +1,5 @@
-//! The codes of all diagnostics: what each means, and what to do. `docs/diagnostics.md` is made of them.
+//! The codes of all diagnostics: what each means, and what to do. `docs/diagnostics.md` is made of
+//! them.
 
 use std::fmt::Write;
 

@@ -82,8 +82,8 @@ impl Diagnostic {
     }
 }
 
-/// Diagnostics of one input; of those alike (same code) only the first [`Diagnostics::KEPT`] are kept and the rest counted in
-/// one more, so that a hostile input cannot fill a disk.
+/// Diagnostics of one input; of those alike (same code) only the first [`Diagnostics::KEPT`] are
+/// kept and the rest counted in one more, so that a hostile input cannot fill a disk.
 #[derive(Debug, Default, Clone)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,

@@ -3,7 +3,8 @@
 crate::table! {
     /// One job attempt in one case of one case notion.
     pub struct Case in "cases" {
-        /// The case notion: `dependency`, `account-group` or `data-flow`; the last only where a job is known to have read what another wrote, or when it was asked for.
+        /// The case notion: `dependency`, `account-group` or `data-flow`; the last only where a job
+        /// is known to have read what another wrote, or when it was asked for.
         notion: text(Harmless),
         /// The case. Begins with the notion's name, so that it is never a job id.
         case_id: text(Withheld),

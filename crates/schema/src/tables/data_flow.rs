@@ -1,12 +1,16 @@
 //! `data_flow`: who read what somebody wrote.
 
 crate::table! {
-    /// One version of a file, from who wrote it to one who read it. A version that nobody read has a row without reader, a version that was there before anything was traced one
-    /// without writer for each reader.
+    /// One version of a file, from who wrote it to one who read it. A version that nobody read has
+    /// a row without reader, a version that was there before anything was traced one without writer
+    /// for each reader.
     ///
-    /// A new version begins with the first write (or truncation) after somebody else has read the one before; what a task wrote and reads back itself, it can go on to write. A task's phase ends when it reads, after it has written, a version
-    /// that it has not read before. All writes to a version come before the first read by another, and all first reads of a phase before its writes: so the graph of
-    /// phases and versions has no cycle. Tasks that give data to each other in both directions are joined in both directions, by different phases.
+    /// A new version begins with the first write (or truncation) after somebody else has read the
+    /// one before; what a task wrote and reads back itself, it can go on to write. A task's phase
+    /// ends when it reads, after it has written, a version that it has not read before. All writes
+    /// to a version come before the first read by another, and all first reads of a phase before
+    /// its writes: so the graph of phases and versions has no cycle. Tasks that give data to each
+    /// other in both directions are joined in both directions, by different phases.
     pub struct DataFlow in "data_flow" {
         /// The host; null for a file of a network file system that several hosts used.
         host: opt_text(Host),
@@ -22,9 +26,12 @@ crate::table! {
         path: opt_text(Path),
         /// The version: 0 is what was there before, then 1, 2, … .
         version: i64,
-        /// How the version began: `before` the trace; `created` by an open that would have failed otherwise; `truncated`, or made (`O_CREAT` with `O_TRUNC` does not tell which); or `changed`: then parts of the version before may still be in it.
+        /// How the version began: `before` the trace; `created` by an open that would have failed
+        /// otherwise; `truncated`, or made (`O_CREAT` with `O_TRUNC` does not tell which); or
+        /// `changed`: then parts of the version before may still be in it.
         origin: text(Word(OfTasks)),
-        /// What kind of entity wrote it, as in `links`: `task`, `job`, `pod`, `container`, or `unassigned`. Null: nobody who was traced.
+        /// What kind of entity wrote it, as in `links`: `task`, `job`, `pod`, `container`, or
+        /// `unassigned`. Null: nobody who was traced.
         writer_type: opt_text(Word(OfTasks)),
         /// Where its id holds.
         writer_scope: opt_text(ScopeOf("writer_type")),
@@ -52,7 +59,8 @@ crate::table! {
         first_read_ns: opt_i64,
         /// When its last read of it ended.
         last_read_ns: opt_i64,
-        /// Writer and reader were on hosts whose clocks can differ by more than the time between them: the order may be the other way round.
+        /// Writer and reader were on hosts whose clocks can differ by more than the time between
+        /// them: the order may be the other way round.
         order_doubtful: bool,
     }
 }

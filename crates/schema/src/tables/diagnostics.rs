@@ -5,7 +5,8 @@ crate::table! {
     pub struct DiagnosticRow in "diagnostics" {
         /// `warning`: read, but not as it should be. `error`: rejected.
         severity: text(Harmless),
-        /// A short fixed name of what is wrong, such as `squeue_value`; `docs/diagnostics.md` says what each means.
+        /// A short fixed name of what is wrong, such as `squeue_value`; `docs/diagnostics.md` says
+        /// what each means.
         code: text(Harmless),
         /// One sentence.
         message: text(Message),
@@ -21,7 +22,8 @@ crate::table! {
         count: i64,
         /// When it was noticed, for live sources: the poll's time.
         observed_at_ns: opt_i64,
-        /// Of a file that workflow engines write: its SHA-256 as `flowmine.json` lists it among the imports, in hexadecimal.
+        /// Of a file that workflow engines write: its SHA-256 as `flowmine.json` lists it among the
+        /// imports, in hexadecimal.
         input_sha256: opt_text(Withheld),
     }
 }

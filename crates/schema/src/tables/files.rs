@@ -1,7 +1,8 @@
 //! `files`: what was read and written.
 
 crate::table! {
-    /// A file generation: one row when it is first seen in a trace, one more for each further path under which it is opened.
+    /// A file generation: one row when it is first seen in a trace, one more for each further path
+    /// under which it is opened.
     pub struct TracedFile in "files" by host {
         /// The host.
         host: text(Host),
@@ -11,7 +12,8 @@ crate::table! {
         device: opt_i64,
         /// Inode number, all 64 bits; of `io-csv` the number that its tracer gave the file.
         inode: i64,
-        /// Generation of the inode: another one when the number is used again. Null where the file system or the backend does not tell.
+        /// Generation of the inode: another one when the number is used again. Null where the file
+        /// system or the backend does not tell.
         generation: opt_i64,
         /// When it was first seen.
         first_seen_ns: i64,
@@ -21,7 +23,8 @@ crate::table! {
         file_system: opt_text(Word(OfTasks)),
         /// Its path as the host sees it; null when it has none (a temporary file without a name).
         path: opt_text(Path),
-        /// Its path as the process that opened it sees it (in a container); null when it is the same.
+        /// Its path as the process that opened it sees it (in a container); null when it is the
+        /// same.
         container_path: opt_text(Path),
         /// Its size when it was first seen.
         size_bytes: opt_i64,

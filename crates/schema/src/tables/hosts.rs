@@ -1,11 +1,13 @@
 //! `hosts` and `clocks`: where a trace was taken, and how its clock relates to others.
 
 crate::table! {
-    /// A trace of a host: one row when it begins and one when it ends, so that a trace that was killed shows as one without an end.
+    /// A trace of a host: one row when it begins and one when it ends, so that a trace that was
+    /// killed shows as one without an end.
     pub struct Host in "hosts" by host {
         /// The host's name, as `uname -n` tells it.
         host: text(Host),
-        /// Which trace of this host: when it began, in nanoseconds since 1970. With the host it is the key of a trace.
+        /// Which trace of this host: when it began, in nanoseconds since 1970. With the host it is
+        /// the key of a trace.
         trace_ns: i64,
         /// `began` or `ended`.
         state: text(Harmless),
@@ -29,19 +31,25 @@ crate::table! {
         hooks: opt_text(Harmless),
         /// `events` or `totals`.
         detail: text(Harmless),
-        /// What was asked to be left out or in, as a JSON object (`joined`: only commands that joined the trace); null when nothing.
+        /// What was asked to be left out or in, as a JSON object (`joined`: only commands that
+        /// joined the trace); null when nothing.
         filters: opt_text(Withheld),
-        /// The command that was started, as a JSON array, of its words only the first unless `command_lines` is `all`; null when a running host was traced.
+        /// The command that was started, as a JSON array, of its words only the first unless
+        /// `command_lines` is `all`; null when a running host was traced.
         command: opt_text(Line),
         /// Size of the kernel's ring of records.
         ring_bytes: opt_i64,
-        /// When it ended: operations that the tracer's kernel side counted after the filters: those received and those lost.
+        /// When it ended: operations that the tracer's kernel side counted after the filters: those
+        /// received and those lost.
         operations: opt_i64,
-        /// When it ended: operations that were received, added up ones included, without those of which the rows could not be written.
+        /// When it ended: operations that were received, added up ones included, without those of
+        /// which the rows could not be written.
         received: opt_i64,
-        /// When it ended: operations that were lost. The table `losses` tells which, and what else was lost, such as records of processes.
+        /// When it ended: operations that were lost. The table `losses` tells which, and what else
+        /// was lost, such as records of processes.
         lost: opt_i64,
-        /// What is kept of command lines in `processes`: `none`, `program` (the first word), `all`; null where nobody was asked (`io-csv`).
+        /// What is kept of command lines in `processes`: `none`, `program` (the first word), `all`;
+        /// null where nobody was asked (`io-csv`).
         command_lines: opt_text(Harmless),
     }
 }
@@ -55,7 +63,8 @@ crate::table! {
         trace_ns: i64,
         /// `/proc/sys/kernel/random/boot_id`.
         boot_id: opt_text(Withheld),
-        /// Nanoseconds after boot (`CLOCK_BOOTTIME`), the middle between a reading before and one after that of real time.
+        /// Nanoseconds after boot (`CLOCK_BOOTTIME`), the middle between a reading before and one
+        /// after that of real time.
         boot_ns: i64,
         /// Nanoseconds since 1970 (`CLOCK_REALTIME`).
         real_ns: i64,

@@ -1,4 +1,5 @@
-//! `imported_logs`, `log_objects`, `log_events`: event logs of others, as `flowmine import log` reads them.
+//! `imported_logs`, `log_objects`, `log_events`: event logs of others, as `flowmine import log`
+//! reads them.
 
 crate::table! {
     /// One XES or OCEL file that was imported.
@@ -7,8 +8,8 @@ crate::table! {
         log: text(Path),
         /// What the file was: `xes` or `ocel`.
         format: text(Harmless),
-        /// What the file says before its records, as JSON: for `ocel` the types with their attributes, for `xes` extensions, globals, classifiers and
-        /// attributes of the log.
+        /// What the file says before its records, as JSON: for `ocel` the types with their
+        /// attributes, for `xes` extensions, globals, classifiers and attributes of the log.
         header: text(Withheld),
     }
 }
@@ -24,7 +25,8 @@ crate::table! {
         object_id: text(Withheld),
         /// Its type; `case` for a trace.
         object_type: text(Withheld),
-        /// Its attributes as JSON: `[{"name", "type", "value"}]`, with `time` for a value that holds since then, and `attributes` for attributes of an attribute.
+        /// Its attributes as JSON: `[{"name", "type", "value"}]`, with `time` for a value that
+        /// holds since then, and `attributes` for attributes of an attribute.
         attributes: text(Withheld),
         /// What it is related to, as JSON: `[{"objectId", "qualifier"}]`. Null for a trace.
         relationships: opt_text(Withheld),

@@ -1,4 +1,5 @@
-//! `io_events`, `io_totals`, `losses`: who moved which bytes, one by one or added up, and what was missed.
+//! `io_events`, `io_totals`, `losses`: who moved which bytes, one by one or added up, and what was
+//! missed.
 
 crate::table! {
     /// One operation of one thread on one file.
@@ -13,15 +14,18 @@ crate::table! {
         process_start_ns: opt_i64,
         /// The thread; null where the source does not tell (`io-csv`).
         tid: opt_i32,
-        /// `open`, `read`, `write`, `close`, `delete`, `rename`, `link`, `truncate`, `allocate`, `sync`, `mmap` (bytes unknown), `fault` (a page that a mapping brought in).
+        /// `open`, `read`, `write`, `close`, `delete`, `rename`, `link`, `truncate`, `allocate`,
+        /// `sync`, `mmap` (bytes unknown), `fault` (a page that a mapping brought in).
         op: text(Harmless),
-        /// By what: `call`; for reads and writes also `copy_file_range`, `sendfile`, `splice`, `io_uring`.
+        /// By what: `call`; for reads and writes also `copy_file_range`, `sendfile`, `splice`,
+        /// `io_uring`.
         via: text(Harmless),
         /// When the call began.
         start_ns: i64,
         /// When it ended; null where the source does not tell.
         end_ns: opt_i64,
-        /// The open file description (open(2)) within the trace: what duplicated descriptors and forked processes share. Null without one.
+        /// The open file description (open(2)) within the trace: what duplicated descriptors and
+        /// forked processes share. Null without one.
         handle: opt_i64,
         /// Device number of the file, as `stat(2)` tells it; null when unknown.
         device: opt_i64,
@@ -33,9 +37,11 @@ crate::table! {
         offset: opt_i64,
         /// Bytes that were asked for; the new length of `truncate`.
         size: opt_i64,
-        /// What the call returned: bytes of `read` and `write`, otherwise 0, or the negative error number. Null when unknown.
+        /// What the call returned: bytes of `read` and `write`, otherwise 0, or the negative error
+        /// number. Null when unknown.
         result: opt_i64,
-        /// Of `open` the flags of open(2), of `rename` those of renameat2(2), of `allocate` its mode, of `mmap` the protection and, from bit 8, the flags of mmap(2).
+        /// Of `open` the flags of open(2), of `rename` those of renameat2(2), of `allocate` its
+        /// mode, of `mmap` the protection and, from bit 8, the flags of mmap(2).
         flags: opt_i32,
         /// Path as the host sees it; of `open`, `delete`, `rename`, `link` and `truncate` by path.
         path: opt_text(Path),
@@ -55,7 +61,8 @@ crate::table! {
 }
 
 crate::table! {
-    /// The reads and writes of one process on one open file, added up. A file that is open for long has several rows, which add up.
+    /// The reads and writes of one process on one open file, added up. A file that is open for long
+    /// has several rows, which add up.
     pub struct IoTotal in "io_totals" by host {
         /// The host.
         host: text(Host),
@@ -115,9 +122,11 @@ crate::table! {
         trace_ns: i64,
         /// The processor on which they were lost; null when not known.
         processor: opt_i32,
-        /// What was lost: an `op` of `io_events`, `fork`, `exec`, `exit`, `totals`, `process`, `open-file`, … .
+        /// What was lost: an `op` of `io_events`, `fork`, `exec`, `exit`, `totals`, `process`,
+        /// `open-file`, … .
         kind: text(Harmless),
-        /// Why: `ring-full`, `table-full`, `not-written` (it arrived, but the dataset could not be written), … .
+        /// Why: `ring-full`, `table-full`, `not-written` (it arrived, but the dataset could not be
+        /// written), … .
         reason: text(Harmless),
         /// How many.
         count: i64,

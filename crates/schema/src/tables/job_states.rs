@@ -3,38 +3,48 @@
 crate::table! {
     /// One observed change of one job attempt, with the interval in which it happened.
     ///
-    /// An attempt is a (`cluster`, `job`, `submit_ns`): Slurm keeps a job's id when it is requeued and gives it a new submit
-    /// time, and it uses ids again when they wrap. Rows come from polling `squeue` (`source` = `squeue`, `squeue-json`,
-    /// `slurmminer`) and from accounting (`source` = `sacct`, `sacct-json`). Text that was not UTF-8 holds `\xNN` for each such byte.
+    /// An attempt is a (`cluster`, `job`, `submit_ns`): Slurm keeps a job's id when it is requeued
+    /// and gives it a new submit time, and it uses ids again when they wrap. Rows come from polling
+    /// `squeue` (`source` = `squeue`, `squeue-json`, `slurmminer`) and from accounting (`source` =
+    /// `sacct`, `sacct-json`). Text that was not UTF-8 holds `\xNN` for each such byte.
     pub struct JobState in "job_states" {
         /// Cluster name (`ClusterName` in slurm.conf, or what `--cluster` said).
         cluster: text(Cluster),
-        /// The job as Slurm prints it: `7`, array task `8_3`, component of a heterogeneous job `18+1`. `8_*` is what has not yet become
-        /// a task of a pending array; `array_tasks` says which.
+        /// The job as Slurm prints it: `7`, array task `8_3`, component of a heterogeneous job
+        /// `18+1`. `8_*` is what has not yet become a task of a pending array; `array_tasks` says
+        /// which.
         job: text(Number),
-        /// Slurm's raw job id (`%A`); where a file has only the displayed one, the array's id for a task, and the first id plus the number for a
-        /// component. The record of a pending array, and its last task, carry the array's id.
+        /// Slurm's raw job id (`%A`); where a file has only the displayed one, the array's id for a
+        /// task, and the first id plus the number for a component. The record of a pending array,
+        /// and its last task, carry the array's id.
         job_id: i64,
-        /// When this attempt was submitted, as Slurm says (whole seconds). Null when the source does not tell.
+        /// When this attempt was submitted, as Slurm says (whole seconds). Null when the source
+        /// does not tell.
         submit_ns: opt_i64,
-        /// `new`: first seen. `state`: another state than before. `requeued`: first seen of a later attempt. `held`, `released`, `changed`: the
-        /// same state, but what `changed` names is another than before. `left`: no longer in the queue. `accounting`: not a change but a
+        /// `new`: first seen. `state`: another state than before. `requeued`: first seen of a later
+        /// attempt. `held`, `released`, `changed`: the same state, but what `changed` names is
+        /// another than before. `left`: no longer in the queue. `accounting`: not a change but a
         /// fact that accounting tells.
         change: text(Word(Ours)),
-        /// What is another than at the poll before: names of columns of this table, or `dependency`, with commas between. In a row of another state,
-        /// only what that state does not bring with it (no reason, priority, nodes, CPUs, memory or dependency). A job is held while its priority is 0 or its reason JobHeldUser or JobHeldAdmin. Slurm raises the priority of
-        /// a waiting job all the time: alone it makes a row only when it comes to or from 0, or is another by a tenth than in
-        /// the row before.
+        /// What is another than at the poll before: names of columns of this table, or
+        /// `dependency`, with commas between. In a row of another state, only what that state does
+        /// not bring with it (no reason, priority, nodes, CPUs, memory or dependency). A job is
+        /// held while its priority is 0 or its reason JobHeldUser or JobHeldAdmin. Slurm raises the
+        /// priority of a waiting job all the time: alone it makes a row only when it comes to or
+        /// from 0, or is another by a tenth than in the row before.
         changed: opt_text(ColumnNames) droppable,
         /// The state's full name as in squeue(1), JOB STATE CODES; null where `change` is `left`.
         state: opt_text(Word(States)),
-        /// The change happened after this time (the poll before, or the submit time when that is later). Null when nothing earlier is known.
+        /// The change happened after this time (the poll before, or the submit time when that is
+        /// later). Null when nothing earlier is known.
         not_before_ns: opt_i64 droppable,
-        /// The change had happened at this time, on the cluster's clock: when `squeue` had answered. For imported files what their content or name
-        /// tells, else `--observed-at` or the file's modification time; for imported accounting the latest time in the file.
+        /// The change had happened at this time, on the cluster's clock: when `squeue` had
+        /// answered. For imported files what their content or name tells, else `--observed-at` or
+        /// the file's modification time; for imported accounting the latest time in the file.
         observed_at_ns: i64,
-        /// When Slurm itself says that the change happened (whole seconds): submit time for PENDING, start for RUNNING, end for a
-        /// state after running. Null when Slurm names no time for it or one outside the interval.
+        /// When Slurm itself says that the change happened (whole seconds): submit time for
+        /// PENDING, start for RUNNING, end for a state after running. Null when Slurm names no time
+        /// for it or one outside the interval.
         reported_ns: opt_i64 droppable,
         /// The source: `squeue`, `squeue-json`, `slurmminer`, `sacct`, `sacct-json`.
         source: text(Word(Ours)),
@@ -42,7 +52,8 @@ crate::table! {
         array_job_id: opt_i64 droppable,
         /// The array index.
         array_task_id: opt_i64 droppable,
-        /// The indices that are still pending and the limit, as Slurm writes them: `3-9%3`. Only on the record of a pending array.
+        /// The indices that are still pending and the limit, as Slurm writes them: `3-9%3`. Only on
+        /// the record of a pending array.
         array_tasks: opt_text(Number) droppable,
         /// Raw id of the first component of a heterogeneous job.
         het_job_id: opt_i64 droppable,
@@ -64,12 +75,13 @@ crate::table! {
         reason: opt_text(Reason) droppable,
         /// The user's comment.
         comment: opt_text(Comment) droppable,
-        /// The file name of the command, without folders and arguments; the job's name where there is no command (`--wrap`, salloc). What
-        /// is mined as activity.
+        /// The file name of the command, without folders and arguments; the job's name where there
+        /// is no command (`--wrap`, salloc). What is mined as activity.
         activity: opt_text(Path) droppable,
-        /// The command's path as submitted, without arguments. `squeue` prints both in one string without quotes: a path with spaces is
-        /// distinguished from its arguments by the work directory and by the job's name, which is the file name unless the user chose
-        /// another; where neither helps the path ends at the first space.
+        /// The command's path as submitted, without arguments. `squeue` prints both in one string
+        /// without quotes: a path with spaces is distinguished from its arguments by the work
+        /// directory and by the job's name, which is the file name unless the user chose another;
+        /// where neither helps the path ends at the first space.
         command: opt_text(Path) droppable,
         /// The command's arguments as one string.
         arguments: opt_text(Line) droppable,
@@ -81,10 +93,11 @@ crate::table! {
         node_list: opt_text(HostList) droppable,
         /// Number of CPUs, asked for or given.
         cpus: opt_i64 droppable,
-        /// Memory asked for, in bytes: per node or, when the user asked so, per CPU (`squeue` does not say which).
+        /// Memory asked for, in bytes: per node or, when the user asked so, per CPU (`squeue` does
+        /// not say which).
         memory_bytes: opt_i64 droppable,
-        /// Memory asked for by the whole job, in bytes: sacct's `ReqMem` since Slurm 21.08. Before, `ReqMem` said per node (`4Gn`) or per
-        /// CPU (`4Gc`), which stands in `memory_bytes`.
+        /// Memory asked for by the whole job, in bytes: sacct's `ReqMem` since Slurm 21.08. Before,
+        /// `ReqMem` said per node (`4Gn`) or per CPU (`4Gc`), which stands in `memory_bytes`.
         total_memory_bytes: opt_i64 droppable,
         /// Time limit in seconds; null when unlimited, not set or unknown.
         time_limit_s: opt_i64 droppable,
@@ -92,19 +105,21 @@ crate::table! {
         priority: opt_i64 droppable,
         /// Nice value (`%y`); accounting does not keep it.
         nice: opt_i64 droppable,
-        /// Features of nodes asked for, as Slurm writes them (`%f`, sacct's `Constraints`): `a100&nvlink`.
+        /// Features of nodes asked for, as Slurm writes them (`%f`, sacct's `Constraints`):
+        /// `a100&nvlink`.
         features: opt_text(Label) droppable,
         /// Trackable resources asked for on each node (`%b`): `gres:gpu:2`.
         tres_per_node: opt_text(Resources) droppable,
-        /// Trackable resources asked for, as accounting keeps them (`ReqTRES`): `billing=4,cpu=4,gres/gpu=2,mem=8G,node=1`.
+        /// Trackable resources asked for, as accounting keeps them (`ReqTRES`):
+        /// `billing=4,cpu=4,gres/gpu=2,mem=8G,node=1`.
         requested_tres: opt_text(Resources) droppable,
         /// Trackable resources given (`AllocTRES`).
         allocated_tres: opt_text(Resources) droppable,
-        /// Number of GPUs: `gres/gpu` of what was given, else of what was asked for; before accounting tells, those asked for on each node
-        /// times the number of nodes.
+        /// Number of GPUs: `gres/gpu` of what was given, else of what was asked for; before
+        /// accounting tells, those asked for on each node times the number of nodes.
         gpus: opt_i64 droppable,
-        /// When it could have begun as far as its own wishes go, as accounting tells: begin time reached, dependencies met, not held
-        /// (`Eligible`).
+        /// When it could have begun as far as its own wishes go, as accounting tells: begin time
+        /// reached, dependencies met, not held (`Eligible`).
         eligible_ns: opt_i64 droppable,
         /// Start time as Slurm says; expected while pending.
         start_ns: opt_i64,
@@ -116,11 +131,13 @@ crate::table! {
         exit_signal: opt_i64 droppable,
         /// Who cancelled it, by user id, as accounting says (`CANCELLED by 1001`).
         cancelled_by_uid: opt_i64(UserId) droppable,
-        /// Bytes read as counted by Slurm's accounting plugin (`fs/disk` of `TRESUsageInTot`, all steps added).
+        /// Bytes read as counted by Slurm's accounting plugin (`fs/disk` of `TRESUsageInTot`, all
+        /// steps added).
         read_bytes: opt_i64 droppable,
         /// Bytes written, likewise (`TRESUsageOutTot`).
         written_bytes: opt_i64 droppable,
-        /// The largest main memory (resident set) that a task of a step had, in bytes, as Slurm's accounting plugin sampled it (`MaxRSS`).
+        /// The largest main memory (resident set) that a task of a step had, in bytes, as Slurm's
+        /// accounting plugin sampled it (`MaxRSS`).
         max_rss_bytes: opt_i64 droppable,
         /// CPU time used by all steps, system and user, in nanoseconds (`TotalCPU`).
         cpu_time_ns: opt_i64 droppable,

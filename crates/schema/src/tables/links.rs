@@ -3,7 +3,8 @@
 crate::table! {
     /// Two entities, the rule that joined them, and the evidence.
     ///
-    /// An entity is a type, a scope in which its id holds, the id, and where ids are used again a moment:
+    /// An entity is a type, a scope in which its id holds, the id, and where ids are used again a
+    /// moment:
     ///
     /// | type | scope | id | moment |
     /// |---|---|---|---|
@@ -31,11 +32,13 @@ crate::table! {
         target: text(IdOf("target_type")),
         /// Its moment.
         target_ns: opt_i64,
-        /// What the link means: `afterok`, … and `singleton` between jobs, as declared; `belongs-to`; `ran-as` of a task and the job, pod or container that it was.
+        /// What the link means: `afterok`, … and `singleton` between jobs, as declared;
+        /// `belongs-to`; `ran-as` of a task and the job, pod or container that it was.
         relation: text(Word(OfTasks)),
         /// The rule that made the link; `docs/attribution.md` lists them.
         rule: text(Word(OfTasks)),
-        /// How far it can be trusted: `declared` by a scheduler, engine or kernel with an id; `derived` from what was observed; `guessed`, as a last resort.
+        /// How far it can be trusted: `declared` by a scheduler, engine or kernel with an id;
+        /// `derived` from what was observed; `guessed`, as a last resort.
         strength: text(Word(OfTasks)),
         /// On what evidence: which source, row, path or id.
         evidence: text(Withheld),

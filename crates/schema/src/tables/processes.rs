@@ -1,7 +1,8 @@
 //! `processes`: what ran.
 
 crate::table! {
-    /// A process generation. A process that outlives a flush has a row for each; the one with the latest `as_of_ns` holds.
+    /// A process generation. A process that outlives a flush has a row for each; the one with the
+    /// latest `as_of_ns` holds.
     pub struct Process in "processes" by host {
         /// The host.
         host: text(Host),
@@ -9,7 +10,9 @@ crate::table! {
         trace_ns: i64,
         /// Process number (the thread group's) in the host's pid namespace.
         pid: i32,
-        /// When it started, in nanoseconds after boot. With host and pid it is the key of a process; null where the source does not tell (`io-csv`), and then `started_ns` tells generations apart.
+        /// When it started, in nanoseconds after boot. With host and pid it is the key of a
+        /// process; null where the source does not tell (`io-csv`), and then `started_ns` tells
+        /// generations apart.
         process_start_ns: opt_i64,
         /// How exact that is: 1 from the kernel's tracing, 10,000,000 from `/proc/PID/stat`.
         start_precision_ns: opt_i64,
@@ -17,7 +20,8 @@ crate::table! {
         as_of_ns: i64,
         /// When it started.
         started_ns: opt_i64,
-        /// How it was first seen: `running` when the trace began, or `fork`, `operation` (nothing was seen of it before).
+        /// How it was first seen: `running` when the trace began, or `fork`, `operation` (nothing
+        /// was seen of it before).
         first_seen: text(Word(OfTasks)),
         /// Process number in its innermost pid namespace; null when it is the same.
         container_pid: opt_i32,
@@ -39,14 +43,19 @@ crate::table! {
         cgroup_v1: opt_text(Withheld),
         /// Path of the program that it runs, as the host sees it.
         executable: opt_text(Path) droppable,
-        /// Its command line, as a JSON array: all of it, its first word, or null, as `command_lines` of `hosts` says.
+        /// Its command line, as a JSON array: all of it, its first word, or null, as
+        /// `command_lines` of `hosts` says.
         command_line: opt_text(JsonLine) droppable,
         /// Whether the command line was longer than what is kept.
         command_line_cut: bool,
-        /// Its working directory when it became this program, or when it was first seen, as the host sees it; null when it runs its parent's program, or where that is not known.
+        /// Its working directory when it became this program, or when it was first seen, as the
+        /// host sees it; null when it runs its parent's program, or where that is not known.
         work_dir: opt_text(Path),
-        /// The programs that it was before this one while it was traced (a shell that executes its last command in its own place), the first one first: a JSON array of objects with
-        /// `exec_ns`, `executable`, `command_line`, `command_line_cut` and `work_dir`, as the columns of these names, without what is null. Of more than 16 the first 16. Null when there was none.
+        /// The programs that it was before this one while it was traced (a shell that executes its
+        /// last command in its own place), the first one first: a JSON array of objects with
+        /// `exec_ns`, `executable`, `command_line`, `command_line_cut` and `work_dir`, as the
+        /// columns of these names, without what is null. Of more than 16 the first 16. Null when
+        /// there was none.
         earlier_programs: opt_text(Withheld),
         /// The environment variables that were asked for, as a JSON object.
         environment: opt_text(Withheld),
@@ -76,16 +85,19 @@ crate::table! {
         read_bytes: opt_i64,
         /// Bytes that it caused to be sent to storage (`write_bytes`).
         write_bytes: opt_i64,
-        /// Bytes of these that never were, because the file was cut or deleted (`cancelled_write_bytes`).
+        /// Bytes of these that never were, because the file was cut or deleted
+        /// (`cancelled_write_bytes`).
         cancelled_write_bytes: opt_i64,
-        /// Calls of mkdir(2) and mkdirat(2) while it was traced, failed ones included, on whatever file system. Null, here and in the four below, where they were not counted
+        /// Calls of mkdir(2) and mkdirat(2) while it was traced, failed ones included, on whatever
+        /// file system. Null, here and in the four below, where they were not counted
         /// (`docs/tracing.md`).
         mkdir_calls: opt_i64,
         /// Calls of rmdir(2), and of unlinkat(2) with `AT_REMOVEDIR`.
         rmdir_calls: opt_i64,
         /// Calls of symlink(2) and symlinkat(2).
         symlink_calls: opt_i64,
-        /// Calls of getdents(2) and getdents64(2), which readdir(3) makes: some entries each, not one.
+        /// Calls of getdents(2) and getdents64(2), which readdir(3) makes: some entries each, not
+        /// one.
         readdir_calls: opt_i64,
         /// Calls of stat(2), lstat(2), fstat(2), fstatat(2) and statx(2).
         stat_calls: opt_i64,

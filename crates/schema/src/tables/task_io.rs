@@ -3,13 +3,16 @@
 crate::table! {
     /// What one task attempt did to one file, on one host.
     ///
-    /// The processes of a task are found by rules (`docs/attribution.md`). A row is of a task of an engine and of the job, pod and container that it ran in, as far as
-    /// they are known; a job without an engine has rows without `task`. What belongs to nobody has `unassigned`. So the bytes of all rows are the bytes of all
-    /// operations that were traced, and none is in two rows.
+    /// The processes of a task are found by rules (`docs/attribution.md`). A row is of a task of an
+    /// engine and of the job, pod and container that it ran in, as far as they are known; a job
+    /// without an engine has rows without `task`. What belongs to nobody has `unassigned`. So the
+    /// bytes of all rows are the bytes of all operations that were traced, and none is in two rows.
     ///
-    /// Bytes are what calls returned, not what they asked for. Page faults of mappings are counted and have no bytes.
+    /// Bytes are what calls returned, not what they asked for. Page faults of mappings are counted
+    /// and have no bytes.
     pub struct TaskIo in "task_io" {
-        /// The task attempt: engine, run, task and attempt as one id; null when no engine's task is known.
+        /// The task attempt: engine, run, task and attempt as one id; null when no engine's task is
+        /// known.
         task: opt_text(Task),
         /// Its engine.
         engine: opt_text(Word(OfTasks)),
@@ -33,7 +36,10 @@ crate::table! {
         container: opt_text(Container),
         /// The systemd scope or service in whose control group it ran.
         unit: opt_text(Container),
-        /// Why there is neither task nor job, pod, container: `contradiction`, `starts-tasks` (an engine, or a part of a scheduler), `other-user` (none of whose processes belongs to anything), `before-trace` (the process ran before the trace began), `no-process` (nothing is known of it but operations), `no-rule`. Otherwise null.
+        /// Why there is neither task nor job, pod, container: `contradiction`, `starts-tasks` (an
+        /// engine, or a part of a scheduler), `other-user` (none of whose processes belongs to
+        /// anything), `before-trace` (the process ran before the trace began), `no-process`
+        /// (nothing is known of it but operations), `no-rule`. Otherwise null.
         unassigned: opt_text(Word(OfTasks)),
         /// User id of the processes, when all have the same.
         uid: opt_i64(UserId),
@@ -45,7 +51,8 @@ crate::table! {
         inode: opt_i64,
         /// Its inode's generation.
         generation: opt_i64,
-        /// Which file with these numbers (the generation included), from 1: a deleted file's number is used again.
+        /// Which file with these numbers (the generation included), from 1: a deleted file's number
+        /// is used again.
         incarnation: i64,
         /// Type of its file system.
         file_system: opt_text(Word(OfTasks)) droppable,
@@ -67,7 +74,8 @@ crate::table! {
         read_bytes: i64,
         /// Bytes written.
         written_bytes: i64,
-        /// Bytes of the file that were read at least once; null when only sums were traced or an offset is not known. The rest of `read_bytes` was read again.
+        /// Bytes of the file that were read at least once; null when only sums were traced or an
+        /// offset is not known. The rest of `read_bytes` was read again.
         unique_read_bytes: opt_i64,
         /// Bytes of the file that were written at least once.
         unique_written_bytes: opt_i64,
@@ -91,7 +99,9 @@ crate::table! {
         first_write_ns: opt_i64,
         /// When the last write ended.
         last_write_ns: opt_i64,
-        /// Time from the first to the last read or write as a share of the task's time (`task_totals.time_ns`): small is bulky, near 1 is streaming (Figure 4 of the monitoring paper).
+        /// Time from the first to the last read or write as a share of the task's time
+        /// (`task_totals.time_ns`): small is bulky, near 1 is streaming (Figure 4 of the monitoring
+        /// paper).
         access_share: opt_f64,
         /// Reads that began where the one before on the same open file ended.
         sequential_reads: i64,
@@ -105,7 +115,8 @@ crate::table! {
         strided_writes: i64,
         /// Writes likewise.
         random_writes: i64,
-        /// `sequential`, `strided` or `random`, when at least nine of ten reads that can be judged are that, else `mixed`; null with less than two reads.
+        /// `sequential`, `strided` or `random`, when at least nine of ten reads that can be judged
+        /// are that, else `mixed`; null with less than two reads.
         read_pattern: opt_text(Word(OfTasks)),
         /// Likewise of writes.
         write_pattern: opt_text(Word(OfTasks)),
@@ -117,7 +128,8 @@ crate::table! {
         write_size_min: opt_i64,
         /// Largest.
         write_size_max: opt_i64,
-        /// How many reads asked for how much: JSON object from a power of two to the number of reads of at most that many bytes and more than half of it.
+        /// How many reads asked for how much: JSON object from a power of two to the number of
+        /// reads of at most that many bytes and more than half of it.
         read_sizes: opt_text(Withheld),
         /// Likewise of writes.
         write_sizes: opt_text(Withheld),
@@ -139,19 +151,23 @@ crate::table! {
         write_bytes_per_s: opt_f64,
         /// Page faults on mappings of it.
         faults: i64,
-        /// Times it was mapped into memory; what is read through the mapping is not counted in bytes.
+        /// Times it was mapped into memory; what is read through the mapping is not counted in
+        /// bytes.
         mappings: i64,
-        /// An estimate from above of the bytes that went through mappings: their lengths added up. Null when a length is not known, or nothing was mapped.
+        /// An estimate from above of the bytes that went through mappings: their lengths added up.
+        /// Null when a length is not known, or nothing was mapped.
         mapped_bytes: opt_i64,
-        /// An estimate from below: the pages of which a fault was reported, added up. The kernel brings in neighbouring pages with one fault, and tells none of a page that is mapped already. Null
-        /// without faults, and when only sums were traced.
+        /// An estimate from below: the pages of which a fault was reported, added up. The kernel
+        /// brings in neighbouring pages with one fault, and tells none of a page that is mapped
+        /// already. Null without faults, and when only sums were traced.
         faulted_bytes: opt_i64,
     }
 }
 
 crate::table! {
-    /// The sums of `task_io` over files, for each task attempt, job, pod, container or reason. Lost records have rows here too (`unassigned` is `lost`): the bytes of all rows are all
-    /// bytes that the kernel side counted.
+    /// The sums of `task_io` over files, for each task attempt, job, pod, container or reason. Lost
+    /// records have rows here too (`unassigned` is `lost`): the bytes of all rows are all bytes
+    /// that the kernel side counted.
     pub struct TaskTotal in "task_totals" {
         /// As in `task_io`.
         task: opt_text(Task),
@@ -191,7 +207,8 @@ crate::table! {
         ended_ns: opt_i64,
         /// How long it ran: from start to end.
         time_ns: opt_i64,
-        /// Who says so: `engine`, or `processes` when the engine does not, or less exactly than the task lasted.
+        /// Who says so: `engine`, or `processes` when the engine does not, or less exactly than the
+        /// task lasted.
         time_source: opt_text(Word(OfTasks)),
         /// CPU time of its processes in user mode.
         utime_ns: opt_i64,
@@ -229,7 +246,8 @@ crate::table! {
 }
 
 crate::table! {
-    /// All instances of a logical task of one run, with their spread. An attempt that ran on several hosts is one instance; attempts of which nothing was traced are not counted.
+    /// All instances of a logical task of one run, with their spread. An attempt that ran on
+    /// several hosts is one instance; attempts of which nothing was traced are not counted.
     pub struct LogicalTaskTotal in "logical_task_totals" {
         /// Its engine.
         engine: text(Word(OfTasks)),
@@ -245,7 +263,8 @@ crate::table! {
         read_bytes: i64,
         /// The least of an instance.
         read_bytes_min: i64,
-        /// The lower quartile: the smallest value that at least a quarter of the instances do not exceed.
+        /// The lower quartile: the smallest value that at least a quarter of the instances do not
+        /// exceed.
         read_bytes_q1: i64,
         /// The median, likewise.
         read_bytes_median: i64,
@@ -269,7 +288,8 @@ crate::table! {
         written_bytes_max: i64,
         /// Standard deviation.
         written_bytes_sd: f64,
-        /// How long they ran, added up; instances of which that is not known left out, here and below.
+        /// How long they ran, added up; instances of which that is not known left out, here and
+        /// below.
         time_ns: opt_i64,
         /// The shortest.
         time_min_ns: opt_i64,

@@ -3,17 +3,21 @@
 crate::table! {
     /// One attempt at one task of a workflow run, as its engine tells it.
     ///
-    /// A run is an (`engine`, `run_id`, `run_name`): Nextflow keeps the id when a run is resumed and gives it another name.
+    /// A run is an (`engine`, `run_id`, `run_name`): Nextflow keeps the id when a run is resumed
+    /// and gives it another name.
     ///
-    /// Each time has a precision: the true moment is at most so far from it, before or after. Null means that the bound is not known.
-    /// What an engine noticed by polling has the interval between two polls, a time in whole seconds has one second, and a local time whose
-    /// zone is not known has what the zone can differ by; then all times of a run are shifted by the same amount.
+    /// Each time has a precision: the true moment is at most so far from it, before or after. Null
+    /// means that the bound is not known. What an engine noticed by polling has the interval
+    /// between two polls, a time in whole seconds has one second, and a local time whose zone is
+    /// not known has what the zone can differ by; then all times of a run are shifted by the same
+    /// amount.
     ///
     /// What the columns mean for each engine, and where they come from, is in `docs/engines.md`.
     pub struct TaskRun in "task_runs" {
         /// `nextflow`, `makeflow`, `airflow`, `wfformat`, `transform`, …
         engine: text(Word(OfTasks)),
-        /// The run, as the engine identifies it: Nextflow's session UUID, Airflow's DAG run. Null when the source does not tell its run.
+        /// The run, as the engine identifies it: Nextflow's session UUID, Airflow's DAG run. Null
+        /// when the source does not tell its run.
         run_id: opt_text(Path),
         /// The run's name for people: Nextflow's `goofy_yalow`, Airflow's DAG.
         run_name: opt_text(Path),
@@ -23,11 +27,14 @@ crate::table! {
         attempt: opt_i64,
         /// This instance, as the engine shows it: `ALIGN:BWA (sample 1)`.
         name: text(Line),
-        /// What it is an instance of, with the sub-workflow path: process, rule, operator. What is mined as activity.
+        /// What it is an instance of, with the sub-workflow path: process, rule, operator. What is
+        /// mined as activity.
         logical_task: text(Path),
-        /// What tells the instances of a logical task apart for people: what stands in Nextflow's parentheses.
+        /// What tells the instances of a logical task apart for people: what stands in Nextflow's
+        /// parentheses.
         tag: opt_text(Line) droppable,
-        /// By what the engine finds the result again: Nextflow's hash, as it shows it (`ab/123456`).
+        /// By what the engine finds the result again: Nextflow's hash, as it shows it
+        /// (`ab/123456`).
         cache_key: opt_text(Path) droppable,
         /// The directory in which the task ran, as the engine writes it; may be an URL.
         work_dir: opt_text(Path),
@@ -41,8 +48,9 @@ crate::table! {
         native_kind: opt_text(Word(OfTasks)),
         /// The machine on which it ran.
         host: opt_text(Host),
-        /// The machines on which it ran, where the source describes them: JSON array of objects with `name` and, where known, `cpus`, `cpu_mhz`,
-        /// `cpu_vendor`, `memory_bytes`, `system`, `architecture`, `release`.
+        /// The machines on which it ran, where the source describes them: JSON array of objects
+        /// with `name` and, where known, `cpus`, `cpu_mhz`, `cpu_vendor`, `memory_bytes`, `system`,
+        /// `architecture`, `release`.
         machines: opt_text(Withheld),
         /// The name of the user as whom the engine ran.
         user: opt_text(User),
@@ -70,10 +78,13 @@ crate::table! {
         cached_ns: opt_i64,
         /// Precision of `cached_ns`.
         cached_precision_ns: opt_i64,
-        /// `completed`, `failed`, `aborted` (ended by the engine or the user), `cached` (not run: an earlier result was taken), `running` (when
-        /// the source ended), `submitted` (likewise), or `unknown`. Judged by exit code and error messages, not by what the engine calls completed.
+        /// `completed`, `failed`, `aborted` (ended by the engine or the user), `cached` (not run:
+        /// an earlier result was taken), `running` (when the source ended), `submitted` (likewise),
+        /// or `unknown`. Judged by exit code and error messages, not by what the engine calls
+        /// completed.
         status: text(Word(OfTasks)),
-        /// Exit code; null when none was reported. Of a cached task that of the earlier run, where known.
+        /// Exit code; null when none was reported. Of a cached task that of the earlier run, where
+        /// known.
         exit_code: opt_i64,
         /// Whether an earlier result was taken.
         cached: bool,
@@ -81,8 +92,10 @@ crate::table! {
         command: opt_text(Line),
         /// Why it failed, as the engine says.
         error: opt_text(Message) droppable,
-        /// The layers that `flowmine transform` put around the task, the plain task first: JSON array of objects with `name`, `id`, `runs` (how often it ended) and, where it ended, of its last run `failed_in`,
-        /// `command_status`, `status`, `signal`, `started_ns`, `finished_ns`.
+        /// The layers that `flowmine transform` put around the task, the plain task first: JSON
+        /// array of objects with `name`, `id`, `runs` (how often it ended) and, where it ended, of
+        /// its last run `failed_in`, `command_status`, `status`, `signal`, `started_ns`,
+        /// `finished_ns`.
         layers: opt_text(Withheld),
         /// The layer that failed by itself, `task` for the task.
         failed_layer: opt_text(Word(OfTasks)),
@@ -100,7 +113,8 @@ crate::table! {
         duration_s: opt_f64,
         /// From start to end, in seconds, as the engine says.
         realtime_s: opt_f64,
-        /// From start to end of the whole run, in seconds, where the source says it of the run; the same in all its rows.
+        /// From start to end of the whole run, in seconds, where the source says it of the run; the
+        /// same in all its rows.
         run_makespan_s: opt_f64,
         /// CPU time per real time in percent of one CPU.
         cpu_percent: opt_f64,
@@ -112,11 +126,13 @@ crate::table! {
         rchar_bytes: opt_i64,
         /// Bytes that write calls took (`wchar`).
         wchar_bytes: opt_i64,
-        /// Bytes fetched from storage (`read_bytes` of `/proc/PID/io`) or, for engines that count otherwise, read.
+        /// Bytes fetched from storage (`read_bytes` of `/proc/PID/io`) or, for engines that count
+        /// otherwise, read.
         read_bytes: opt_i64,
         /// Bytes sent to storage (`write_bytes`) or, for engines that count otherwise, written.
         write_bytes: opt_i64,
-        /// The tasks that must end before this one: JSON array of `task_id`s. Null when the engine does not tell.
+        /// The tasks that must end before this one: JSON array of `task_id`s. Null when the engine
+        /// does not tell.
         parents: opt_text(Withheld),
         /// Declared inputs: JSON array of objects with `path` and, where known, `bytes`.
         inputs: opt_text(Withheld),
@@ -126,7 +142,8 @@ crate::table! {
         source: text(Path),
         /// The line in it, from 1.
         line: opt_i64,
-        /// SHA-256 of that source as `flowmine.json` lists it among the imports, in hexadecimal. Null in rows that an earlier flowmine wrote.
+        /// SHA-256 of that source as `flowmine.json` lists it among the imports, in hexadecimal.
+        /// Null in rows that an earlier flowmine wrote.
         source_sha256: opt_text(Withheld),
     }
 }

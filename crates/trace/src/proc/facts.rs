@@ -34,7 +34,8 @@ impl FactReader {
         }
     }
 
-    /// User, group, numbers and cgroups: what a forked process has for itself. `parent` is not among them.
+    /// User, group, numbers and cgroups: what a forked process has for itself. `parent` is not
+    /// among them.
     pub fn of_fork(&self, pid: u32) -> ProcessFacts {
         let mut facts = ProcessFacts::default();
         if let Some(status) = self.proc.status(pid) {
@@ -97,7 +98,8 @@ impl FactReader {
 
 type V1 = Vec<(String, Vec<u8>)>;
 
-/// The path in the v2 hierarchy, and controller and path in each v1 hierarchy (cgroups(7), `/proc/PID/cgroup`).
+/// The path in the v2 hierarchy, and controller and path in each v1 hierarchy (cgroups(7),
+/// `/proc/PID/cgroup`).
 fn cgroups(text: &[u8]) -> (Option<Vec<u8>>, V1) {
     let (mut v2, mut v1) = (None, V1::new());
     for line in text.split(|&byte| byte == b'\n') {

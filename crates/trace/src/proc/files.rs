@@ -1,6 +1,8 @@
-//! What a file is: its device, inode and generation, its kind and size, its mount (statx(2), ioctl_iflags(2)).
+//! What a file is: its device, inode and generation, its kind and size, its mount (statx(2),
+//! ioctl_iflags(2)).
 //!
-//! In: a path, usually a link below `/proc/PID/fd`, which leads to the file itself even when its name is gone. Out: [`Looked`].
+//! In: a path, usually a link below `/proc/PID/fd`, which leads to the file itself even when its
+//! name is gone. Out: [`Looked`].
 
 use std::ffi::CStr;
 use std::io;
@@ -46,7 +48,8 @@ impl Looked {
 /// `STATX_MNT_ID` of statx(2), since Linux 5.8; a kernel without it leaves it out of the answer.
 const MOUNT_ID: u32 = 0x1000;
 
-/// statx(2), as a bare system call: the function came with glibc 2.28, and the program also runs with 2.17.
+/// statx(2), as a bare system call: the function came with glibc 2.28, and the program also runs
+/// with 2.17.
 ///
 /// # Errors
 /// As statx(2).
@@ -95,8 +98,9 @@ pub struct Generations {
 }
 
 impl Generations {
-    /// The generation of a regular file (`FS_IOC_GETVERSION`). `path` must lead to the file that was looked at; it is opened for reading, which
-    /// changes nothing in it, and only when its file system has not refused before.
+    /// The generation of a regular file (`FS_IOC_GETVERSION`). `path` must lead to the file that
+    /// was looked at; it is opened for reading, which changes nothing in it, and only when its file
+    /// system has not refused before.
     pub fn ask(&mut self, path: &CStr, file: &Looked) -> Option<u32> {
         if file.kind() != Some(FileKind::Regular) || self.silent.contains(&file.device) {
             return None;
@@ -117,7 +121,8 @@ impl Generations {
     }
 }
 
-/// The type of the file system of an open file that is on no mount of ours, by its number (statfs(2)), for the few that can be so.
+/// The type of the file system of an open file that is on no mount of ours, by its number
+/// (statfs(2)), for the few that can be so.
 pub fn unmounted_kind(path: &CStr) -> Option<&'static str> {
     // SAFETY: all-zero is a valid `statfs` (integers only).
     let mut status: libc::statfs = unsafe { std::mem::zeroed() };

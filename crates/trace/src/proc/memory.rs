@@ -1,7 +1,8 @@
 //! Memory of another process (process_vm_readv(2)): paths, vectors, offsets.
 //!
-//! In: a thread and an address that it passed to a call. Out: bytes; `None` where the address is none of its own, as the kernel would say EFAULT. The
-//! process may change its memory while we look: what is read is what the kernel most likely read, not a proof.
+//! In: a thread and an address that it passed to a call. Out: bytes; `None` where the address is
+//! none of its own, as the kernel would say EFAULT. The process may change its memory while we
+//! look: what is read is what the kernel most likely read, not a proof.
 
 /// The longest path that the kernel takes, its zero byte included (`PATH_MAX`).
 const PATH_MAX: usize = 4096;
@@ -42,7 +43,8 @@ pub fn word(tid: u32, address: u64) -> Option<u64> {
     exactly(tid, address).map(u64::from_ne_bytes)
 }
 
-/// A path without its zero byte; `None` also for one that is too long for the kernel, which leads nowhere.
+/// A path without its zero byte; `None` also for one that is too long for the kernel, which leads
+/// nowhere.
 pub fn path(tid: u32, address: u64) -> Option<Vec<u8>> {
     let mut buffer = [0; PATH_MAX];
     // Most paths end in the page in which they begin, and are short.

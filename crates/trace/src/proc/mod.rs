@@ -1,8 +1,10 @@
-//! What `/proc` tells of processes (proc(5)): facts, counters, open files, mounts. For all backends.
+//! What `/proc` tells of processes (proc(5)): facts, counters, open files, mounts. For all
+//! backends.
 //!
-//! In: a root folder, `/proc` or one of a test, and numbers of processes or threads. Out: values with units; `None` where the kernel does not
-//! tell, where the process is gone, or where we may not look. The text is that of other users' processes: nothing in it is trusted, and no
-//! reader panics on it.
+//! In: a root folder, `/proc` or one of a test, and numbers of processes or threads. Out: values
+//! with units; `None` where the kernel does not tell, where the process is gone, or where we may
+//! not look. The text is that of other users' processes: nothing in it is trusted, and no reader
+//! panics on it.
 
 pub mod facts;
 pub mod fdinfo;
@@ -88,7 +90,8 @@ impl Proc {
         Some(stat::Status::parse(&self.read(pid, "status")?))
     }
 
-    /// The key of a process: its number and start time. The time is a multiple of [`Proc::tick_ns`], rounded down.
+    /// The key of a process: its number and start time. The time is a multiple of
+    /// [`Proc::tick_ns`], rounded down.
     pub fn key(&self, pid: u32) -> Option<ProcessKey> {
         self.stat(pid).map(|stat| ProcessKey { pid, start_boot_ns: stat.start_boot_ns })
     }

@@ -1,4 +1,5 @@
-//! `/proc/PID/mountinfo` (proc_pid_mountinfo(5)): which file system a file or a path is on, and where a file of another mount namespace is in ours.
+//! `/proc/PID/mountinfo` (proc_pid_mountinfo(5)): which file system a file or a path is on, and
+//! where a file of another mount namespace is in ours.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -79,8 +80,10 @@ fn join(dir: &[u8], rest: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Where a path of another mount namespace may be found in ours: at mounts here of the same file system that show the file, those that show most of the file
-/// system first, then the oldest. `mount` is the number of the mount there, if it is known. Mounts can hide each other: what is returned is to be looked at.
+/// Where a path of another mount namespace may be found in ours: at mounts here of the same file
+/// system that show the file, those that show most of the file system first, then the oldest.
+/// `mount` is the number of the mount there, if it is known. Mounts can hide each other: what is
+/// returned is to be looked at.
 pub fn elsewhere(there: &[Mount], here: &[Mount], mount: Option<u64>, path: &[u8]) -> Vec<Vec<u8>> {
     let by_number = mount.and_then(|id| there.iter().find(|mount| mount.id == id));
     let by_path = || there.iter().rev().filter(|mount| below(&mount.point, path).is_some()).max_by_key(|mount| mount.point.len());
@@ -89,7 +92,8 @@ pub fn elsewhere(there: &[Mount], here: &[Mount], mount: Option<u64>, path: &[u8
     places(here, mount.device, &join(&mount.root, rest))
 }
 
-/// Where mounts show a path within a file system: those that show most of it first, then the oldest.
+/// Where mounts show a path within a file system: those that show most of it first, then the
+/// oldest.
 pub fn places(mounts: &[Mount], device: u64, inside: &[u8]) -> Vec<Vec<u8>> {
     let mut found: Vec<(usize, Vec<u8>)> = mounts
         .iter()
@@ -100,7 +104,8 @@ pub fn places(mounts: &[Mount], device: u64, inside: &[u8]) -> Vec<Vec<u8>> {
     found.into_iter().map(|(_, path)| path).collect()
 }
 
-/// The type of the file system on which a path lies: that of the innermost mount, and of several at one place the last.
+/// The type of the file system on which a path lies: that of the innermost mount, and of several at
+/// one place the last.
 pub fn kind_of_path<'m>(mounts: &'m [Mount], path: &[u8]) -> Option<&'m str> {
     let over = mounts.iter().filter(|mount| below(&mount.point, path).is_some());
     over.max_by_key(|mount| mount.point.len()).map(|mount| mount.kind.as_str())

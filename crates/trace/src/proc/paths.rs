@@ -1,7 +1,9 @@
-//! Paths of files: as the host sees them, and as a process sees them whose root or mounts are others.
+//! Paths of files: as the host sees them, and as a process sees them whose root or mounts are
+//! others.
 //!
-//! In: what readlink(2) says of a link below `/proc/PID`. It is a path relative to our root when the file is on a mount of our namespace, and
-//! relative to the root of its own namespace when not (d_path in the kernel's fs/d_path.c). Out: [`Paths`]. A name that does not exist is no path.
+//! In: what readlink(2) says of a link below `/proc/PID`. It is a path relative to our root when
+//! the file is on a mount of our namespace, and relative to the root of its own namespace when not
+//! (d_path in the kernel's fs/d_path.c). Out: [`Paths`]. A name that does not exist is no path.
 
 use std::cell::RefCell;
 use std::ffi::{CString, OsStr};
@@ -102,7 +104,8 @@ impl Views {
         }
     }
 
-    /// The paths of a file from what a link says of it. `None` for a view: nothing is known of how the process sees it.
+    /// The paths of a file from what a link says of it. `None` for a view: nothing is known of how
+    /// the process sees it.
     pub fn paths(&mut self, view: Option<&View>, link: &[u8], file: &Looked) -> Paths {
         let (name, gone) = match link.strip_suffix(DELETED) {
             // The kernel adds it to what has no name any more. A file may have such a name itself, or others of its names may be left.

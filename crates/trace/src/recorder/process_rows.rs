@@ -29,7 +29,8 @@ struct Known {
 pub(super) struct Processes {
     live: FxHashMap<ProcessKey, Known>,
     ended: Vec<Process<'static>>,
-    /// Those that ended, the last ones: what they did can be told after their end (sums are, nearly always).
+    /// Those that ended, the last ones: what they did can be told after their end (sums are, nearly
+    /// always).
     gone: FxHashSet<ProcessKey>,
     gone_in_order: VecDeque<ProcessKey>,
     generations: u64,
@@ -143,7 +144,8 @@ impl Processes {
         !self.ended.is_empty() || self.live.values().any(|known| known.dirty)
     }
 
-    /// Gives the rows of those that ended and of those of which something new is known, in order of start and number.
+    /// Gives the rows of those that ended and of those of which something new is known, in order of
+    /// start and number.
     pub(super) fn write(&mut self, now_ns: i64, each: impl FnMut(Process<'static>)) {
         let mut rows = std::mem::take(&mut self.ended);
         for known in self.live.values_mut().filter(|known| known.dirty) {

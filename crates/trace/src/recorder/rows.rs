@@ -79,7 +79,8 @@ pub(super) fn json_object<'a>(pairs: impl Iterator<Item = (&'a str, &'a [u8])>) 
     serde_json::Value::Object(pairs).to_string()
 }
 
-/// The filters that were set, as a JSON object; `None` when none was. `only_joined`: only commands that joined the trace were seen.
+/// The filters that were set, as a JSON object; `None` when none was. `only_joined`: only commands
+/// that joined the trace were seen.
 pub(super) fn filters(filters: &Filters, only_joined: bool) -> Option<String> {
     let mut set = serde_json::Map::new();
     let mut put = |name: &str, values: Vec<serde_json::Value>| {

@@ -1,8 +1,11 @@
-//! Writing rows while more arrive: a thread of its own owns the dataset's writer, so that a backend is never kept from its ring by a slow disk. Small files are merged meanwhile
-//! by one more thread, so that a trace of days leaves no thousands of them and ends at once.
+//! Writing rows while more arrive: a thread of its own owns the dataset's writer, so that a backend
+//! is never kept from its ring by a slow disk. Small files are merged meanwhile by one more thread,
+//! so that a trace of days leaves no thousands of them and ends at once.
 //!
-//! A dataset that cannot be written (a full disk, a quota, a limit of file sizes, a folder that is gone) ends no trace, because a program waits for it: operations and sums that were
-//! to be written then are counted and dropped, what is said once only (processes, files, losses) is kept for the next try.
+//! A dataset that cannot be written (a full disk, a quota, a limit of file sizes, a folder that is
+//! gone) ends no trace, because a program waits for it: operations and sums that were to be written
+//! then are counted and dropped, what is said once only (processes, files, losses) is kept for the
+//! next try.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -75,7 +78,8 @@ impl Small {
         self.losses.write(transaction, host)
     }
 
-    /// Puts older ones before these, as long as they are not too many. Those that are too many are told in `lost`.
+    /// Puts older ones before these, as long as they are not too many. Those that are too many are
+    /// told in `lost`.
     pub(super) fn put_before(&mut self, older: Self, lost: &mut Counts) {
         self.hosts.put_before(older.hosts);
         self.losses.put_before(older.losses);
@@ -164,7 +168,8 @@ enum Order {
 const WAITING: usize = 1;
 /// So many processes, and so many files, are kept for when the dataset can be written again.
 const HELD: usize = 1 << 17;
-/// So long a backend waits for a disk that takes nothing; then it goes on and what it has is dropped, until the disk moves.
+/// So long a backend waits for a disk that takes nothing; then it goes on and what it has is
+/// dropped, until the disk moves.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The thread that writes.
@@ -309,7 +314,8 @@ fn write(mut writer: Writer, host: &str, orders: &Receiver<Order>, unwritten: &M
 /// Memory that is free again is given back to the system this often.
 const GIVE_BACK_EVERY: Duration = Duration::from_secs(5);
 
-/// Gives free memory back to the system. The C library keeps what threads that are gone had, and each merge is one: a trace of hours would hold several times what it uses.
+/// Gives free memory back to the system. The C library keeps what threads that are gone had, and
+/// each merge is one: a trace of hours would hold several times what it uses.
 fn give_back() {
     // SAFETY: malloc_trim(3) takes a number and may be called at any time.
     #[cfg(target_env = "gnu")]
@@ -346,7 +352,8 @@ impl Merging {
         Ok(())
     }
 
-    /// Merges what can be merged soon. A merge that takes longer is left: nothing of it has been written.
+    /// Merges what can be merged soon. A merge that takes longer is left: nothing of it has been
+    /// written.
     fn end(mut self, writer: &mut Writer) -> Result<(), DatasetError> {
         let begun = Instant::now();
         while begun.elapsed() < AT_THE_END {

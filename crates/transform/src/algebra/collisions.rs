@@ -1,4 +1,5 @@
-//! Static name collisions (the paper's section "Composability versus Commutability"): found before anything runs.
+//! Static name collisions (the paper's section "Composability versus Commutability"): found before
+//! anything runs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +12,8 @@ pub enum Collisions {
     /// Nothing is transformed.
     #[default]
     Refuse,
-    /// The output has the task's identifier after its name in the workflow, and its own name where the task runs.
+    /// The output has the task's identifier after its name in the workflow, and its own name where
+    /// the task runs.
     Remap,
 }
 
@@ -48,9 +50,11 @@ pub(super) fn within(at: Place, before: &Parts, after: &Parts, script: &str) -> 
     Ok(())
 }
 
-/// Looks for outputs of one name among the tasks of a workflow, and for added outputs that are other tasks' inputs.
-/// `plain` are the tasks as they were, `tasks` the same transformed. `shared` says that tasks of the workflow itself may make one file, as jobs one after the other do; `repeats` why a task may run more than
-/// once: then all its runs would make the file that a layer adds.
+/// Looks for outputs of one name among the tasks of a workflow, and for added outputs that are
+/// other tasks' inputs. `plain` are the tasks as they were, `tasks` the same transformed. `shared`
+/// says that tasks of the workflow itself may make one file, as jobs one after the other do;
+/// `repeats` why a task may run more than once: then all its runs would make the file that a layer
+/// adds.
 pub fn across(file: &str, plain: &[Task], tasks: &mut [Task], how: Collisions, shared: bool, repeats: &[Option<&str>]) -> Result<()> {
     let own = |task: &Task, output: &FileName| task.parts.outputs.iter().any(|o| o.outer == output.outer);
     let mut users: HashMap<String, usize> = HashMap::new();

@@ -6,7 +6,8 @@ use super::task::{FileName, Setting, Task};
 
 /// What the inputs of a task hold, where they are there already.
 pub trait Contents {
-    /// A digest of a file's content by its name in the workflow; nothing for what tasks are yet to make.
+    /// A digest of a file's content by its name in the workflow; nothing for what tasks are yet to
+    /// make.
     fn digest(&self, name: &str) -> Option<[u8; 32]>;
 }
 
@@ -19,8 +20,9 @@ impl Contents for NoContents {
     }
 }
 
-/// The checksum of a task: its name, layer, command, names and contents of inputs, names of outputs, environment and
-/// resources; 16 hexadecimal digits. The name is in it so that two tasks that are otherwise the same have files of their own.
+/// The checksum of a task: its name, layer, command, names and contents of inputs, names of
+/// outputs, environment and resources; 16 hexadecimal digits. The name is in it so that two tasks
+/// that are otherwise the same have files of their own.
 pub fn task_id(task: &Task, contents: &dyn Contents) -> String {
     let mut sum = Sha256::new();
     // Each text has its length before it, so that no two tasks are one sequence of bytes.

@@ -1,8 +1,8 @@
-//! Tasks, transformations, and what comes of applying one to the other (the paper's section "An Algebra of
-//! Workflow Transformations").
+//! Tasks, transformations, and what comes of applying one to the other (the paper's section "An
+//! Algebra of Workflow Transformations").
 //!
-//! In go tasks and transformations, out come tasks: applying is a function, and what it gives can be
-//! transformed again. Names that collide are refused before anything runs.
+//! In go tasks and transformations, out come tasks: applying is a function, and what it gives can
+//! be transformed again. Names that collide are refused before anything runs.
 
 mod collisions;
 mod id;

@@ -24,7 +24,8 @@ pub struct FileName {
     pub inner: String,
     /// Its name in the workflow.
     pub outer: String,
-    /// Whether each run of the task adds its number to that name, because the runs would make one file else.
+    /// Whether each run of the task adds its number to that name, because the runs would make one
+    /// file else.
     pub each_run: bool,
 }
 
@@ -56,8 +57,8 @@ pub enum Setting {
 /// Variables by name.
 pub type Environment = BTreeMap<String, Setting>;
 
-/// Resources by kind: `cores` and `gpus` as numbers, `memory` and `disk` in MB, `wall-time` in seconds, others as
-/// the engine takes them.
+/// Resources by kind: `cores` and `gpus` as numbers, `memory` and `disk` in MB, `wall-time` in
+/// seconds, others as the engine takes them.
 pub type Resources = BTreeMap<String, i64>;
 
 /// What a task consists of.
@@ -181,7 +182,8 @@ fn files_value(files: &[FileName], at: Place) -> Result<Value, Fault> {
     Value::list(at, files.iter().map(one).collect::<Result<_, _>>()?)
 }
 
-/// A command: an object with `pre`, `cmd` and `post`, or the text of `cmd`. Where `cmd` is left out it is `otherwise`.
+/// A command: an object with `pre`, `cmd` and `post`, or the text of `cmd`. Where `cmd` is left out
+/// it is `otherwise`.
 pub(super) fn command_of(value: &Value, otherwise: Option<&str>) -> Result<Command, Fault> {
     let mut command = Command::default();
     if let Data::Text(text) = &value.data {
@@ -212,7 +214,8 @@ fn texts_of(value: &Value, what: &str) -> Result<Vec<String>, Fault> {
     value.as_list(what)?.iter().map(|v| Ok(v.as_text(what)?.to_owned())).collect()
 }
 
-/// A list of names, or of objects with `outer_name` and `inner_name` (Makeflow: `dag_name` and `task_name`, or only `name`).
+/// A list of names, or of objects with `outer_name` and `inner_name` (Makeflow: `dag_name` and
+/// `task_name`, or only `name`).
 pub(crate) fn files_of(value: &Value, what: &str) -> Result<Vec<FileName>, Fault> {
     let mut out: Vec<FileName> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -257,7 +260,8 @@ fn file_of(value: &Value) -> Result<FileName, Fault> {
     Ok(file)
 }
 
-/// Variables: texts and numbers are values, `null` masks, `{"prepend": "dir:"}` and `{"append": ":dir"}` extend.
+/// Variables: texts and numbers are values, `null` masks, `{"prepend": "dir:"}` and
+/// `{"append": ":dir"}` extend.
 pub(crate) fn environment_of(value: &Value) -> Result<Environment, Fault> {
     let mut out = Environment::new();
     for (name, setting) in value.as_object("environment")? {

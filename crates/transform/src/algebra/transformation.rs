@@ -1,5 +1,5 @@
-//! Transformations: incomplete tasks whose variables are bound when they are applied (Figures "Abstract Singularity
-//! transformation" and "Resulting task").
+//! Transformations: incomplete tasks whose variables are bound when they are applied (Figures
+//! "Abstract Singularity transformation" and "Resulting task").
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -32,8 +32,9 @@ pub struct Composition(pub Vec<Transformation>);
 const FIELDS: [&str; 7] = ["name", "command", "inputs", "outputs", "environment", "resources", "sandbox"];
 
 impl Composition {
-    /// Reads a file: an object (with T unbound), or `define F(T) …`. Of several functions `choice` names one; functions of
-    /// functions, `define Both(T) = Outer(Inner(T))`, are compositions. `values` stand in place of what the file's `let` binds.
+    /// Reads a file: an object (with T unbound), or `define F(T) …`. Of several functions `choice`
+    /// names one; functions of functions, `define Both(T) = Outer(Inner(T))`, are compositions.
+    /// `values` stand in place of what the file's `let` binds.
     pub fn read(file: &str, text: &str, choice: Option<&str>, values: &[(String, String)]) -> Result<Self> {
         Self::read_text(file, text, choice, values).map_err(|fault| fault.in_file(file))
     }
@@ -212,9 +213,10 @@ impl Transformation {
         Ok(Task { name: seen.name, at: seen.at, parts, own_environment, layer: self.name.clone(), sandbox, under })
     }
 
-    /// Resources compose by kind (the paper's section "Resource Provisioning"): an expression over `T.resources` is the amount itself;
-    /// of others memory and disk are added and all else is the maximum, unless it says `{"add": …}`, `{"max": …}` or `{"set": …}`.
-    /// What the task leaves open stays open when something is added to it.
+    /// Resources compose by kind (the paper's section "Resource Provisioning"): an expression over
+    /// `T.resources` is the amount itself; of others memory and disk are added and all else is the
+    /// maximum, unless it says `{"add": …}`, `{"max": …}` or `{"set": …}`. What the task leaves
+    /// open stays open when something is added to it.
     fn resources(&self, before: &Resources, scope: &Scope<'_>) -> Result<Resources, Fault> {
         let mut out = before.clone();
         let Some((_, expr)) = self.members.iter().find(|(name, _)| &**name == "resources") else { return Ok(out) };

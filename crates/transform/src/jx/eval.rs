@@ -11,7 +11,8 @@ use super::{Value, functions};
 use crate::error::{Fault, Place};
 use crate::jx::Data;
 
-/// Evaluates expressions with the definitions of one file. A definition is evaluated when it is first needed.
+/// Evaluates expressions with the definitions of one file. A definition is evaluated when it is
+/// first needed.
 pub struct Evaluator {
     definitions: HashMap<Arc<str>, Rc<Definition>>,
     known: RefCell<HashMap<Arc<str>, Value>>,

@@ -1,13 +1,14 @@
 //! JX, Makeflow's JSON with expressions, and the paper's notation (section "Notation").
 //!
 //! In goes text, out comes a [`Value`] with the place of each part. Accepted are JSON; `+ - * / %`,
-//! comparisons, `and or not` (also `&& || !`), lookups `a.b`, `a["b"]`, `a{b}` (as the paper writes),
-//! slices, comprehensions `[x for x in list if test]`, functions ([`functions::NAMES`]), sizes (`3G`
-//! is 3072, in MB), comments from `#` to the end of a line; and as statements `let X = Y`,
-//! `define F(X) = Y` and `eval X`. `{"eval": "text"}` is an expression in a file that must be JSON.
+//! comparisons, `and or not` (also `&& || !`), lookups `a.b`, `a["b"]`, `a{b}` (as the paper
+//! writes), slices, comprehensions `[x for x in list if test]`, functions ([`functions::NAMES`]),
+//! sizes (`3G` is 3072, in MB), comments from `#` to the end of a line; and as statements
+//! `let X = Y`, `define F(X) = Y` and `eval X`. `{"eval": "text"}` is an expression in a file that
+//! must be JSON.
 //!
-//! Nothing here reads a file, asks the network or runs a program: Makeflow's `fetch` and `listdir` are
-//! refused. Depth, sizes and steps are bounded, and a definition that needs itself is refused.
+//! Nothing here reads a file, asks the network or runs a program: Makeflow's `fetch` and `listdir`
+//! are refused. Depth, sizes and steps are bounded, and a definition that needs itself is refused.
 
 mod bounds;
 pub mod eval;

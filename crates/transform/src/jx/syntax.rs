@@ -13,7 +13,8 @@ pub struct Expr {
     pub kind: Kind,
 }
 
-/// The kinds of expressions. Operators of one rank stand in a flat chain, so that long sums are not deep.
+/// The kinds of expressions. Operators of one rank stand in a flat chain, so that long sums are not
+/// deep.
 #[derive(Debug, Clone)]
 pub enum Kind {
     /// `null`.

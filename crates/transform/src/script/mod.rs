@@ -1,9 +1,11 @@
-//! Layers as scripts of POSIX sh (the paper's figure "Script created when evaluating Singularity(T1)").
+//! Layers as scripts of POSIX sh (the paper's figure "Script created when evaluating
+//! Singularity(T1)").
 //!
-//! In goes a transformed task, out come scripts: one a layer, the plain task's first. Each is a process of its own: it
-//! sets its environment, runs its command as `sh -c` would (so that `$$`, `exit`, `exec`, redirections and traps are the
-//! command's own), passes signals on, runs `post` whatever happened, adds a line to the task's record and ends as its command
-//! ended. Nothing of a task is pasted into a script but between single quotes.
+//! In goes a transformed task, out come scripts: one a layer, the plain task's first. Each is a
+//! process of its own: it sets its environment, runs its command as `sh -c` would (so that `$$`,
+//! `exit`, `exec`, redirections and traps are the command's own), passes signals on, runs `post`
+//! whatever happened, adds a line to the task's record and ends as its command ended. Nothing of a
+//! task is pasted into a script but between single quotes.
 
 mod parts;
 
@@ -36,8 +38,9 @@ pub fn record_name(layers: &[Layer]) -> String {
     format!("t_{}.record", layers.first().map_or("", |layer| &layer.id))
 }
 
-/// The layers of a task, the plain one first; `id` is the checksum of the task as it is now. Where a file of the outermost layer has
-/// another name in the workflow that layer runs in a directory of its own.
+/// The layers of a task, the plain one first; `id` is the checksum of the task as it is now. Where
+/// a file of the outermost layer has another name in the workflow that layer runs in a directory of
+/// its own.
 pub fn layers(task: &Task, id: String) -> Vec<Layer> {
     let mut all = task.under.clone();
     let mut parts = task.parts.clone();
@@ -113,7 +116,8 @@ fn script(about: About<'_>, layers: &[Layer], level: usize, record: &str) -> Str
     out
 }
 
-/// Variables of this layer. One that a layer above sets or masks too is that layer's: it updates the task's value.
+/// Variables of this layer. One that a layer above sets or masks too is that layer's: it updates
+/// the task's value.
 fn environment(out: &mut String, layers: &[Layer], level: usize) {
     let above = |name: &str| layers[level + 1..].iter().any(|layer| fixes(&layer.parts.environment, name));
     for (name, setting) in &layers[level].parts.environment {
@@ -159,7 +163,8 @@ fn run(out: &mut String, layers: &[Layer], level: usize) {
     out.push_str("if [ -e \"$fm_mark\" ]; then rm -f -- \"$fm_mark\"; else fm_phase=pre; fi\nexit \"$fm_code\"\n");
 }
 
-/// `fm_after`: the commands that run after all, in a process of their own, which gives `EXIT` back through a file.
+/// `fm_after`: the commands that run after all, in a process of their own, which gives `EXIT` back
+/// through a file.
 fn post(out: &mut String, layer: &Layer) {
     let commands = &layer.parts.command.post;
     if commands.is_empty() {
@@ -221,7 +226,8 @@ fn begin_line(out: &mut String, about: About<'_>, layers: &[Layer]) {
     );
 }
 
-/// `fm_sandbox_in`, `fm_sandbox_out`: the paper's steps 1 to 3 and 6 to 7. Files named absolutely are used where they are.
+/// `fm_sandbox_in`, `fm_sandbox_out`: the paper's steps 1 to 3 and 6 to 7. Files named absolutely
+/// are used where they are.
 fn sandbox(out: &mut String, layer: &Layer, record: &str, marks: bool) {
     let disk = layer.parts.resources.get("disk").copied().unwrap_or(0);
     let _ = writeln!(out, "fm_box_name=t_{}.box.$$\nfm_disk_mb={disk}", layer.id);

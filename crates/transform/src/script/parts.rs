@@ -1,7 +1,10 @@
-//! The parts of a script that are the same for all tasks. Short ones: there are as many scripts as tasks times layers.
+//! The parts of a script that are the same for all tasks. Short ones: there are as many scripts as
+//! tasks times layers.
 
-/// What layers share. The first on a system (a container is another) finds it out and hands it down in `FLOWMINE_LAYERS`, which the task does not see: the option of `env` that lets a command take
-/// INT and QUIT, as a shell's background jobs do not, where INT was not ignored before; and what to add to the time since the system's start, in hundredths of a second, for that since 1970. So
+/// What layers share. The first on a system (a container is another) finds it out and hands it down
+/// in `FLOWMINE_LAYERS`, which the task does not see: the option of `env` that lets a command take
+/// INT and QUIT, as a shell's background jobs do not, where INT was not ignored before; and what to
+/// add to the time since the system's start, in hundredths of a second, for that since 1970. So
 /// that the layers below start no process for either.
 pub(super) const SETUP: &str = r#"fm_home=$PWD fm_phase=setup fm_failed='' fm_signal='' fm_ended='' fm_child='' fm_left='' fm_dog='' fm_layer=''
 fm_code=0 fm_command=0 fm_woke=0 fm_sig_code=0 fm_key='' fm_with='' fm_base=''
@@ -34,7 +37,8 @@ fm_time
 fm_begun=$fm_t
 "#;
 
-/// Who the descendants of a process are. A signal is remembered and passed on; the shell is in `wait` when it comes, so that it is handled at once and not after the command.
+/// Who the descendants of a process are. A signal is remembered and passed on; the shell is in
+/// `wait` when it comes, so that it is handled at once and not after the command.
 pub(super) const SIGNALS: &str = r#"fm_parents() {
   if [ -r /proc/self/stat ]; then
     cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) (.*) [^ZX] \([0-9]*\) .*/\1 \2/p'
@@ -65,7 +69,8 @@ trap 'fm_on INT 130' VTALRM
 trap 'fm_on QUIT 131' PROF
 "#;
 
-/// In the plain task's script a signal goes to all its processes, as a terminal or a batch system sends it.
+/// In the plain task's script a signal goes to all its processes, as a terminal or a batch system
+/// sends it.
 pub(super) const PASS_TO_ALL: &str = r#"fm_pass() {
   fm_left=$(fm_tree "$fm_child")
   for fm_p in "$fm_child" $fm_left; do kill -s "$fm_signal" "$fm_p" 2>/dev/null; done
@@ -73,8 +78,9 @@ pub(super) const PASS_TO_ALL: &str = r#"fm_pass() {
 }
 "#;
 
-/// Above, it goes to the command alone, which passes it on: what is below has its own `post`. A layer that is started without `env` ignores INT and QUIT as background jobs do, and takes VTALRM and PROF for
-/// them.
+/// Above, it goes to the command alone, which passes it on: what is below has its own `post`. A
+/// layer that is started without `env` ignores INT and QUIT as background jobs do, and takes VTALRM
+/// and PROF for them.
 pub(super) const PASS_TO_LAYER: &str = r#"fm_pass() {
   fm_left=$(fm_tree "$fm_child") fm_p=$fm_signal
   case $fm_layer$fm_signal in layerINT) fm_p=VTALRM ;; layerQUIT) fm_p=PROF ;; esac
@@ -152,7 +158,8 @@ fm_run() {
 }
 "#;
 
-/// Commands after all. What they do to `EXIT` counts when they came to their end; a fault of theirs is no fault of the task.
+/// Commands after all. What they do to `EXIT` counts when they came to their end; a fault of theirs
+/// is no fault of the task.
 pub(super) const AFTER: &str = r#"fm_after() {
   fm_run sh -c "$fm_post_text" sh "$fm_code" "$fm_failed" "$fm_mark"
   fm_new=''
@@ -199,14 +206,16 @@ const POST_ENDS: &str = r#"  fm_time
 trap fm_post EXIT
 "#;
 
-/// The first line of an attempt, by the outermost layer: by its process, on its host, in its Slurm job, what belongs to the task is known.
+/// The first line of an attempt, by the outermost layer: by its process, on its host, in its Slurm
+/// job, what belongs to the task is known.
 pub(super) const BEGIN: &str = r#"fm_host=null fm_job=null
 { read -r fm_x </proc/sys/kernel/hostname; } 2>/dev/null || fm_x=$(uname -n)
 case $fm_x in '' | *[!A-Za-z0-9._-]*) ;; *) fm_host=\"$fm_x\" ;; esac
 case ${SLURM_JOB_ID-} in '' | *[!0-9]*) ;; *) fm_job=\"$SLURM_JOB_ID\" ;; esac
 "#;
 
-/// A directory for the task, with room, and its files: hard links where that can be, so that containers see them, copies otherwise.
+/// A directory for the task, with room, and its files: hard links where that can be, so that
+/// containers see them, copies otherwise.
 pub(super) const SANDBOX: &str = r#"fm_box=''
 fm_sandbox_make() {
   if [ "$fm_disk_mb" -gt 0 ]; then

@@ -1,6 +1,8 @@
-//! Makeflow's own language: `outputs: inputs`, a tab and a command below it, variables, `export`, categories.
+//! Makeflow's own language: `outputs: inputs`, a tab and a command below it, variables, `export`,
+//! categories.
 //!
-//! Read as the lexer of Makeflow 8 reads it, its ways with backslashes and quotes too. Where that lexer does what nobody can mean (a comment after a variable's value takes the next line into the
+//! Read as the lexer of Makeflow 8 reads it, its ways with backslashes and quotes too. Where that
+//! lexer does what nobody can mean (a comment after a variable's value takes the next line into the
 //! value), or asks the environment of whoever runs it, the text is refused with its place.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,7 +1,8 @@
 //! Makeflow's JSON and JX (`makeflow --json`, `makeflow --jx`).
 //!
-//! The expressions are evaluated here, so that what comes out is JSON whatever went in. Rules that run a workflow of
-//! their own (`makeflow` or `workflow` in place of `command`) stay as they are, as do fields that flowmine does not know.
+//! The expressions are evaluated here, so that what comes out is JSON whatever went in. Rules that
+//! run a workflow of their own (`makeflow` or `workflow` in place of `command`) stay as they are,
+//! as do fields that flowmine does not know.
 
 use std::sync::Arc;
 
@@ -38,7 +39,8 @@ pub(super) fn read(file: &str, text: &str, arguments: &[Definition]) -> Result<W
     }
 }
 
-/// Whether a file is in Makeflow's own language: by its name, or by a rule `outputs: inputs` that has a command below it, after a tab.
+/// Whether a file is in Makeflow's own language: by its name, or by a rule `outputs: inputs` that
+/// has a command below it, after a tab.
 pub(super) fn is_makes_language(name: &str, ending: &str, text: &str) -> bool {
     let Some(first) = text.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with('#')) else { return false };
     if first.starts_with(['{', '[', '"']) || ["define", "let"].contains(&first.split_whitespace().next().unwrap_or_default()) {
@@ -104,7 +106,8 @@ fn from_value(file: &str, value: &Value) -> Result<Workflow, Fault> {
     Ok(Workflow { file: file.to_owned(), tasks: entries, form: Form::Makeflow(Makeflow::new(top, kept)), notes })
 }
 
-/// A rule as a task. What its category and the workflow say of resources and environment holds where the rule says nothing.
+/// A rule as a task. What its category and the workflow say of resources and environment holds
+/// where the rule says nothing.
 fn entry(workflow: &Value, rule: &Value, number: usize) -> Result<Entry, Fault> {
     let category = match rule.get("category").or_else(|| workflow.get("default_category")) {
         Some(name) => Some(name.as_text("category")?.to_owned()),

@@ -1,4 +1,6 @@
-//! Workflows in and out: Makeflow's JSON, JX and own language, Slurm's job scripts and the scripts that submit them, Snakefiles, lists of tasks in the paper's form, and lists of commands, one a line.
+//! Workflows in and out: Makeflow's JSON, JX and own language, Slurm's job scripts and the scripts
+//! that submit them, Snakefiles, lists of tasks in the paper's form, and lists of commands, one a
+//! line.
 
 mod make_language;
 mod makeflow;
@@ -117,13 +119,15 @@ impl Plan {
 }
 
 impl Workflow {
-    /// Reads a workflow. A name that ends in `.json`, `.jx`, `.makeflow` or `.mf` is Makeflow's or a list of tasks; one that ends in `.smk`, or is `Snakefile`, is Snakemake's; a script with lines or calls of
-    /// sbatch is Slurm's; another is a list of commands.
+    /// Reads a workflow. A name that ends in `.json`, `.jx`, `.makeflow` or `.mf` is Makeflow's or
+    /// a list of tasks; one that ends in `.smk`, or is `Snakefile`, is Snakemake's; a script with
+    /// lines or calls of sbatch is Slurm's; another is a list of commands.
     pub fn read(file: &str, bytes: &[u8], files: &dyn Files) -> Result<Self> {
         Self::read_with(file, bytes, files, &[])
     }
 
-    /// As [`Workflow::read`], with files of JX whose definitions hold in place of the workflow's own (`makeflow --jx-args`); of several the last. Each is its name and its bytes.
+    /// As [`Workflow::read`], with files of JX whose definitions hold in place of the workflow's
+    /// own (`makeflow --jx-args`); of several the last. Each is its name and its bytes.
     pub fn read_with(file: &str, bytes: &[u8], files: &dyn Files, arguments: &[(String, Vec<u8>)]) -> Result<Self> {
         let mut definitions: Vec<Definition> = Vec::new();
         for (name, bytes) in arguments {
@@ -147,7 +151,8 @@ impl Workflow {
         read.map_err(|fault| fault.in_file(file))
     }
 
-    /// Applies a composition to the tasks that `selection` names, or to all: by name, category or output.
+    /// Applies a composition to the tasks that `selection` names, or to all: by name, category or
+    /// output.
     pub fn transform(&self, what: &Composition, selection: &[String], how: Collisions, contents: &dyn Contents) -> Result<Plan> {
         let chosen: Vec<bool> = self.tasks.iter().map(|entry| selection.is_empty() || selection.iter().any(|s| entry.is(s))).collect();
         if let Some(unknown) = selection.iter().find(|s| !self.tasks.iter().any(|entry| entry.is(s))) {
@@ -191,7 +196,8 @@ impl Workflow {
         matches!(self.form, Form::Slurm(_) | Form::Snakemake(_))
     }
 
-    /// Refuses a directory of its own for a task whose files are not declared: they would not be there.
+    /// Refuses a directory of its own for a task whose files are not declared: they would not be
+    /// there.
     fn need_files(&self, after: &[Task]) -> Result<()> {
         for (entry, task) in self.tasks.iter().zip(after).filter(|(entry, _)| !entry.files) {
             let of_layers = task.under.iter().find(|layer| layer.sandbox).map(|layer| &layer.name);
@@ -223,7 +229,8 @@ impl Workflow {
     }
 }
 
-/// Contents of what no task makes: so a workflow that has run has the identifiers that it had before.
+/// Contents of what no task makes: so a workflow that has run has the identifiers that it had
+/// before.
 struct Sources<'a> {
     made: HashSet<&'a str>,
     contents: &'a dyn Contents,
@@ -254,7 +261,8 @@ pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str> {
     })
 }
 
-/// What an engine runs in place of a task: the outermost script, the files it needs and those it makes.
+/// What an engine runs in place of a task: the outermost script, the files it needs and those it
+/// makes.
 struct Outermost {
     command: String,
     inputs: Vec<String>,

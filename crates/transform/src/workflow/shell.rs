@@ -1,7 +1,9 @@
-//! The commands of a shell script, as far as they can be told without running it: words with their places, what is quoted, what is substituted into what.
+//! The commands of a shell script, as far as they can be told without running it: words with their
+//! places, what is quoted, what is substituted into what.
 //!
-//! Nothing is expanded. A word that holds a variable, a substitution or a pattern has no literal value. Commands in `$(…)`, backquotes, loops and conditions are commands as any other;
-//! the text of here-documents is passed over.
+//! Nothing is expanded. A word that holds a variable, a substitution or a pattern has no literal
+//! value. Commands in `$(…)`, backquotes, loops and conditions are commands as any other; the text
+//! of here-documents is passed over.
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +31,8 @@ pub(super) struct Simple {
 
 const KEYWORDS: [&str; 14] = ["if", "then", "else", "elif", "while", "until", "do", "time", "!", "{", "}", "fi", "done", "exec"];
 
-/// All simple commands of a script, in the order in which they begin; an unclosed quote ends where the text does.
+/// All simple commands of a script, in the order in which they begin; an unclosed quote ends where
+/// the text does.
 pub(super) fn commands(text: &str) -> Vec<Simple> {
     let mut reader = Reader { text: text.as_bytes(), at: 0, found: Vec::new(), documents: Vec::new(), backquoted: false, open: Vec::new() };
     while reader.at < reader.text.len() {

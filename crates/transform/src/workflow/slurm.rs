@@ -1,8 +1,11 @@
-//! Slurm: job scripts with `#SBATCH` lines, and scripts that submit them with `sbatch`, as people write them (sbatch(1)).
+//! Slurm: job scripts with `#SBATCH` lines, and scripts that submit them with `sbatch`, as people
+//! write them (sbatch(1)).
 //!
-//! A job script is a task. Of a script that submits, each `sbatch` whose job script can be told without running it is a task; in the new script it submits a job script of ours in that one's
-//! place, and all else stays as it is, byte for byte. A job tells no files: lines `#FLOWMINE inputs a b` and `#FLOWMINE outputs c` in the job script declare them. What cannot be told stays, and is
-//! noted with its place.
+//! A job script is a task. Of a script that submits, each `sbatch` whose job script can be told
+//! without running it is a task; in the new script it submits a job script of ours in that one's
+//! place, and all else stays as it is, byte for byte. A job tells no files: lines
+//! `#FLOWMINE inputs a b` and `#FLOWMINE outputs c` in the job script declare them. What cannot be
+//! told stays, and is noted with its place.
 
 use std::collections::HashMap;
 
@@ -21,7 +24,8 @@ pub trait Files {
     fn text(&self, name: &str) -> std::io::Result<String>;
 }
 
-/// Options of sbatch whose argument is not the next word: flags, and those whose argument can be left out and stands behind `=`.
+/// Options of sbatch whose argument is not the next word: flags, and those whose argument can be
+/// left out and stands behind `=`.
 const FLAGS: [&str; 29] = [
     "contiguous",
     "exclusive",
@@ -64,7 +68,8 @@ pub(super) struct Slurm {
 }
 
 struct Job {
-    /// Of a script that submits: the bytes in whose place our job script stands, and where it is put when that is not the same place.
+    /// Of a script that submits: the bytes in whose place our job script stands, and where it is
+    /// put when that is not the same place.
     replaced: (usize, usize),
     put_at: usize,
     /// What stands in the head of the new job script.
@@ -74,7 +79,8 @@ struct Job {
     arguments: bool,
 }
 
-/// Whether a text is a job script or one that submits such: it names its interpreter, and has lines of or calls of sbatch.
+/// Whether a text is a job script or one that submits such: it names its interpreter, and has lines
+/// of or calls of sbatch.
 pub(super) fn is_slurm(text: &str) -> bool {
     let is_script = text.starts_with("#!");
     is_script && (is_job(text) || shell::commands(text).iter().any(|command| sbatch(command).is_some()))
@@ -190,7 +196,8 @@ pub(super) fn read(file: &str, text: &str, files: &dyn Files) -> Result<Workflow
     Ok(Workflow { file: file.to_owned(), tasks, form: Form::Slurm(Slurm { text: text.to_owned(), jobs, alone: false }), notes })
 }
 
-/// Mentions of sbatch that are no commands here: in variables, functions of other shells, texts that are run later.
+/// Mentions of sbatch that are no commands here: in variables, functions of other shells, texts
+/// that are run later.
 fn unseen(text: &str, lines: &Lines, tasks: &[Entry], notes: &[Note]) -> Vec<Note> {
     let seen = |line: u32| tasks.iter().any(|task| task.task.at.line == line) || notes.iter().any(|note| note.at.line == line);
     let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
@@ -264,7 +271,8 @@ struct Call {
     ambiguous: bool,
 }
 
-/// Variables that a script sets once, at the beginning of a line, to what can be told without running it.
+/// Variables that a script sets once, at the beginning of a line, to what can be told without
+/// running it.
 struct Constants(HashMap<String, String>);
 
 impl Constants {
@@ -421,7 +429,8 @@ impl Call {
     }
 }
 
-/// Whether a word whose value is not known stands for options, as in `$OPTIONS a.sh`: a job script is named after it. (It could be a job script with that argument; nobody writes that.)
+/// Whether a word whose value is not known stands for options, as in `$OPTIONS a.sh`: a job script
+/// is named after it. (It could be a job script with that argument; nobody writes that.)
 fn options_follow(words: &[&Word], value: impl Fn(&Word) -> Option<String>) -> bool {
     let later: Vec<String> = words.iter().skip(1).filter_map(|word| value(word)).collect();
     later.iter().any(|text| !text.starts_with('-') || text.starts_with("--wrap"))
@@ -668,7 +677,8 @@ impl Slurm {
     }
 }
 
-/// Quotes the job's arguments into `FLOWMINE_ARGS`, from which the task takes them; layers hand no arguments down.
+/// Quotes the job's arguments into `FLOWMINE_ARGS`, from which the task takes them; layers hand no
+/// arguments down.
 pub(super) const ARGUMENTS: &str = r#"FLOWMINE_ARGS=
 for fm_a; do
   fm_q=

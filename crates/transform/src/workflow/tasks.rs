@@ -67,7 +67,8 @@ pub(super) fn write_tasks(tasks: &[(Task, Vec<Layer>)]) -> String {
     out
 }
 
-/// A task in the paper's form, with all its fields; of a transformed one the command is the outermost script.
+/// A task in the paper's form, with all its fields; of a transformed one the command is the
+/// outermost script.
 fn task_json(task: &Task, layers: &[Layer]) -> Json {
     let parts = &task.parts;
     if layers.is_empty() {

@@ -1,12 +1,15 @@
 //! Names of types and attributes in, names of tables and columns out.
 //!
-//! SQLite's names do not know upper from lower case among ASCII letters, a type's table begins with `event_` or `object_`, where the standard has
-//! tables too, and a column can be called like one that the standard has. So:
+//! SQLite's names do not know upper from lower case among ASCII letters, a type's table begins with
+//! `event_` or `object_`, where the standard has tables too, and a column can be called like one
+//! that the standard has. So:
 //!
-//! - A type's table is called by the ASCII letters and digits of its name, each word beginning with a capital, 60 at most, `Type` if there is none
-//!   (`job submitted` is `event_JobSubmitted`). Where that is taken, `_2`, `_3`, … follows. The type keeps its name in `event_map_type`.
-//! - An attribute's column is called like the attribute: the form has no other place for its name. Where that is taken, by another attribute in other
-//!   case or by a column of the standard or of PM4Py, `_2`, `_3`, … follows; NUL becomes `\x00`.
+//! - A type's table is called by the ASCII letters and digits of its name, each word beginning with
+//!   a capital, 60 at most, `Type` if there is none (`job submitted` is `event_JobSubmitted`).
+//!   Where that is taken, `_2`, `_3`, … follows. The type keeps its name in `event_map_type`.
+//! - An attribute's column is called like the attribute: the form has no other place for its name.
+//!   Where that is taken, by another attribute in other case or by a column of the standard or of
+//!   PM4Py, `_2`, `_3`, … follows; NUL becomes `\x00`.
 
 use rustc_hash::FxHashSet;
 
@@ -48,7 +51,8 @@ fn bare(name: &str) -> String {
 
 struct Names {
     taken: FxHashSet<String>,
-    /// The number to try next for a name that was taken; without it a hundred thousand types of one name would take forever.
+    /// The number to try next for a name that was taken; without it a hundred thousand types of one
+    /// name would take forever.
     next: rustc_hash::FxHashMap<String, u64>,
 }
 

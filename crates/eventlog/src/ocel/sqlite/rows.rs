@@ -105,9 +105,11 @@ struct Kind {
 
 /// The tables of a log, and where its records go.
 pub struct Tables {
-    /// The tables that take rows: the standard's four, one for each event type, one for each object type.
+    /// The tables that take rows: the standard's four, one for each event type, one for each object
+    /// type.
     pub all: Vec<Table>,
-    /// What makes the tables that the types need, and the rows of `event_map_type` and `object_map_type`: type and name of its table's second part.
+    /// What makes the tables that the types need, and the rows of `event_map_type` and
+    /// `object_map_type`: type and name of its table's second part.
     pub create: Vec<String>,
     /// Event types with the second part of their tables' names.
     pub event_map: Vec<(String, String)>,
@@ -353,14 +355,16 @@ impl Making<'_> {
         Cell::Text(start, self.rows.text.len())
     }
 
-    /// With `+00:00` and digits as needed, the order of the texts is that of the times; `Z` would come after a digit.
+    /// With `+00:00` and digits as needed, the order of the texts is that of the times; `Z` would
+    /// come after a digit.
     fn time(&mut self, ns: i64) -> Cell {
         let start = self.rows.text.len();
         time::write(ns, 0, "+00:00", &mut self.rows.text);
         Cell::Text(start, self.rows.text.len())
     }
 
-    /// The cell of a value in a column of the declared type. What is not that value any more is counted.
+    /// The cell of a value in a column of the declared type. What is not that value any more is
+    /// counted.
     fn cell(&mut self, attribute: &Attribute<'_>, wanted: ValueType) -> Cell {
         if nested::is_nested(attribute) {
             self.rows.counts.simplified_values += 1;

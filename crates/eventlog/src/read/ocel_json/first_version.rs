@@ -1,11 +1,13 @@
 //! OCEL 1.0 JSON (`.jsonocel`; Ghahfarokhi et al. 2021, the format's first standard).
 //!
-//! Events and objects are the members of two objects, under their ids. Types of attributes are not declared: [`super::types`] reads the whole file
-//! and takes what all values of an attribute can be read as; without it they are read as what they are in JSON. Relations have no qualifier,
-//! except where PM4Py wrote some (`ocel:typedOmap`, `ocel:o2o`).
+//! Events and objects are the members of two objects, under their ids. Types of attributes are not
+//! declared: [`super::types`] reads the whole file and takes what all values of an attribute can be
+//! read as; without it they are read as what they are in JSON. Relations have no qualifier, except
+//! where PM4Py wrote some (`ocel:typedOmap`, `ocel:o2o`).
 //!
-//! Findings besides those of OCEL 2.0: `duplicate_key` for an id that stands there twice (both records are kept), `value_type` (note)
-//! for a value that is read as text since others of its attribute are.
+//! Findings besides those of OCEL 2.0: `duplicate_key` for an id that stands there twice (both
+//! records are kept), `value_type` (note) for a value that is read as text since others of its
+//! attribute are.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -248,7 +250,8 @@ impl Reader<'_> {
     }
 }
 
-/// Gives relations the qualifiers that PM4Py writes beside them, and adds those that stand only there.
+/// Gives relations the qualifiers that PM4Py writes beside them, and adds those that stand only
+/// there.
 fn qualify<'a>(relations: &mut Vec<Relation<'a>>, qualified: Vec<Relation<'a>>) {
     if qualified.is_empty() {
         return;

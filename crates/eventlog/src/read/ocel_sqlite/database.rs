@@ -1,7 +1,9 @@
-//! An SQLite file of others in, rows of its plain tables out; nothing that the file says is executed.
+//! An SQLite file of others in, rows of its plain tables out; nothing that the file says is
+//! executed.
 //!
-//! The file is opened read-only and as one that nobody changes, without looking at files beside it; views, triggers and virtual tables are not used,
-//! neither are indexes, generated columns, CHECKs and collations. Only plain scans are made, one table at a time, and one that gives more than the
+//! The file is opened read-only and as one that nobody changes, without looking at files beside it;
+//! views, triggers and virtual tables are not used, neither are indexes, generated columns, CHECKs
+//! and collations. Only plain scans are made, one table at a time, and one that gives more than the
 //! file can hold (pages that refer to each other make a small file endless) is ended.
 
 use std::fs::{self, File};
@@ -233,7 +235,8 @@ impl Database {
         }
     }
 
-    /// What SQLite itself finds wrong with a table's pages, 100 at most. (For the whole file it would call the code of virtual tables too.)
+    /// What SQLite itself finds wrong with a table's pages, 100 at most. (For the whole file it
+    /// would call the code of virtual tables too.)
     ///
     /// # Errors
     /// When it cannot even be looked at.

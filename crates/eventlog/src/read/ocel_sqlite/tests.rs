@@ -87,7 +87,8 @@ fn event(id: &str, kind: &str, time_ns: i64, attributes: Vec<Attribute<'static>>
 
 const NAMES: [&str; 9] = ["a b", "A B", "event", "object", "map_type", "\"; DROP TABLE event; --", "new\nline's", "🦀", ""];
 
-/// Types and attributes with names that hurt, all kinds of values, changes, times with nanoseconds; ids not in order.
+/// Types and attributes with names that hurt, all kinds of values, changes, times with nanoseconds;
+/// ids not in order.
 fn hostile(count: usize) -> Log {
     let kinds = [ValueType::String, ValueType::Time, ValueType::Integer, ValueType::Float, ValueType::Boolean];
     let attributes: Vec<_> = ["te\"xt", "time", "select", "a'b", "🦀 flag"].into_iter().map(str::to_owned).zip(kinds).collect();
@@ -471,7 +472,8 @@ fn damaged_files_end_in_an_error_or_a_log() {
     assert!(refused > 20, "{refused}");
 }
 
-/// Pages that refer to each other: twenty lines of forty references each would be more rows than atoms.
+/// Pages that refer to each other: twenty lines of forty references each would be more rows than
+/// atoms.
 #[test]
 fn an_endless_table_ends() {
     let dir = tempfile::tempdir().unwrap();

@@ -72,7 +72,8 @@ fn take_text(text: &str, wanted: ValueType) -> Taken<'_> {
     value.map_or_else(|| Taken::Differs(Value::String(text.into())), Taken::Fits)
 }
 
-/// The type of a column whose declaration says nothing, by the storage classes that its values have.
+/// The type of a column whose declaration says nothing, by the storage classes that its values
+/// have.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Seen {
     integers: bool,

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::read::values;
 
-/// An attribute, or the `<values>` of a list, before what hangs below it; that follows with a higher level.
+/// An attribute, or the `<values>` of a list, before what hangs below it; that follows with a
+/// higher level.
 pub(super) struct Flat {
     pub level: usize,
     pub key: Range<usize>,

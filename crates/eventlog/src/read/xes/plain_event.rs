@@ -1,9 +1,10 @@
 //! Events as nearly all of them are written, taken in one go from where they lie.
 //!
-//! In go the bytes of a file from a place within a trace on; out come the attributes of the event that begins there, if it is in these bytes
-//! to its end and has nothing unusual: attributes without attributes, key before value, double quotes, values that are of their
-//! type. Nothing is refused here and nothing is found odd: what is not such an event is left to the reader, which then reads it from
-//! its beginning element by element. A test reads the same files both ways.
+//! In go the bytes of a file from a place within a trace on; out come the attributes of the event
+//! that begins there, if it is in these bytes to its end and has nothing unusual: attributes
+//! without attributes, key before value, double quotes, values that are of their type. Nothing is
+//! refused here and nothing is found odd: what is not such an event is left to the reader, which
+//! then reads it from its beginning element by element. A test reads the same files both ways.
 
 use std::ops::Range;
 
@@ -31,7 +32,8 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
     scan.expect(b"<event>").is_some()
 }
 
-/// Takes the event that the bytes begin with and gives where it is over. Without one, what was put into `flat` and `text` has no meaning.
+/// Takes the event that the bytes begin with and gives where it is over. Without one, what was put
+/// into `flat` and `text` has no meaning.
 pub(super) fn take(bytes: &[u8], flat: &mut Vec<Flat>, text: &mut String) -> Option<usize> {
     // Looked at once as a whole when all is there, since it is made of very short pieces.
     let mut texts = std::mem::take(text).into_bytes();
@@ -166,8 +168,8 @@ impl<'b> Scan<'b> {
     }
 }
 
-/// Where what ends a piece of text or is not for here stands first: the quote, markup, white space that is normalised, and what XML does not
-/// allow.
+/// Where what ends a piece of text or is not for here stands first: the quote, markup, white space
+/// that is normalised, and what XML does not allow.
 fn special(bytes: &[u8]) -> Option<usize> {
     const EACH: u64 = 0x0101_0101_0101_0101;
     const TOP: u64 = 0x8080_8080_8080_8080;
