@@ -15,10 +15,9 @@
 //! ```
 //! use flowmine_attribution::attribute;
 //! use flowmine_attribution::entities::{Entities, KnownJob, KnownJobs};
-//! use flowmine_dataset::Role;
+//! use flowmine_dataset::{Builder, Dataset, DatasetError, Role};
 //! use flowmine_schema::tables::{DiagnosticRow, IoEvent, Link, Process, TaskTotal};
 //! use flowmine_schema::time::{Day, SECOND_NS};
-//! use flowmine_dataset::{Builder, Dataset, DatasetError};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let start_ns = 1_795_000_000 * SECOND_NS;

@@ -11,10 +11,9 @@
 //! ```
 //! use flowmine_correlate::cases::{CaseNotion, Dependency, Entities};
 //! use flowmine_correlate::{Jobs, Timestamp};
-//! use flowmine_dataset::Role;
+//! use flowmine_dataset::{Builder, Dataset, Role};
 //! use flowmine_schema::tables::{JobDependency, JobState};
 //! use flowmine_schema::time::SECOND_NS;
-//! use flowmine_dataset::{Builder, Dataset};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // What a poll of squeue told: three jobs, of which job 8 waits for job 7.

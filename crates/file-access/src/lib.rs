@@ -12,9 +12,8 @@
 //!
 //! ```
 //! use flowmine_file_access::share;
-//! use flowmine_dataset::Role;
+//! use flowmine_dataset::{Builder, Dataset, Role};
 //! use flowmine_schema::tables::TaskIo;
-//! use flowmine_dataset::{Builder, Dataset};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // What `flowmine correlate` writes: a task read a file during the first quarter of its time.

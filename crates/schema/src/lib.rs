@@ -26,9 +26,9 @@
 //! }
 //!
 //! // What is declared of a table: its folder, its columns, what pseudonyms make of them.
-//! assert_eq!(TaskRun::TABLE, "task_runs");
+//! assert_eq!(<TaskRun as Row>::TABLE, "task_runs");
 //! let columns: Vec<String> = End::COLUMNS.iter().map(|c| format!("{}: {}, {}", c.name, c.kind.name(), c.private.becomes())).collect();
-//! assert_eq!(columns, ["name: text, a code", "exit_code: i64, "]);
+//! assert_eq!(columns, ["name: text, codes, word by word", "exit_code: i64, "]);
 //!
 //! // A row, some columns of it, and these as bytes and back.
 //! let run = TaskRun { name: "align".into(), exit_code: Some(1), ..TaskRun::default() };
