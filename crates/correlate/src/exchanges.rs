@@ -176,7 +176,7 @@ impl Known {
         if all.iter().all(|one| one.is_of(first)) {
             return Some(*first);
         }
-        let there = all.iter().filter(|one| at_ns.is_some_and(|at| one.since_ns <= at.saturating_add(SLACK_NS)));
-        there.last().or(at_ns.map(|_| first)).copied()
+        let mut there = all.iter().filter(|one| at_ns.is_some_and(|at| one.since_ns <= at.saturating_add(SLACK_NS)));
+        there.next_back().or(at_ns.map(|_| first)).copied()
     }
 }
