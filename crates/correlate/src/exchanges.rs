@@ -26,7 +26,7 @@ use crate::components::{self, SubmissionName};
 use crate::parts::Parts;
 use crate::row_rules::RowRules;
 
-use rows::{Done, Job};
+use rows::{Done, Job, Owner};
 pub use rows::{Rows, SortedRows};
 
 /// How far the clocks of Slurm and of a traced host may be apart; times of Slurm are whole seconds.
@@ -67,6 +67,10 @@ impl Exchanges {
         let mut joined = UnionFind::<u32>::new(known.components.len());
         let mut any = false;
         rows.for_each(|wrote, read| {
+            // What a task read back it gave to nobody, whatever jobs it ran as.
+            if wrote.by == read.by && matches!(wrote.by, Owner::Other(_)) {
+                return;
+            }
             let (writers, readers) = (known.submissions(rows, wrote), known.submissions(rows, read));
             for writer in &writers {
                 for reader in &readers {
@@ -181,7 +185,7 @@ impl Known {
         if all.iter().all(|one| one.is_of(first)) {
             return Some(*first);
         }
-        let there = all.iter().filter(|one| at_ns.is_some_and(|at| one.since_ns <= at.saturating_add(SLACK_NS)));
-        there.last().or(at_ns.map(|_| first)).copied()
+        let mut there = all.iter().filter(|one| at_ns.is_some_and(|at| one.since_ns <= at.saturating_add(SLACK_NS)));
+        there.next_back().or(at_ns.map(|_| first)).copied()
     }
 }

@@ -21,10 +21,12 @@ mod traced;
 mod truth;
 mod workflow;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::support::cases;
 use crate::support::doctor;
 use crate::support::require::require;
 use crate::support::traced::{each, end as traced_end};
@@ -32,7 +34,7 @@ use container::Podman;
 use place::{Beside, Place, run};
 use slurm::Lab;
 use tables::Shows;
-use workflow::{EXTERNAL, Task, known, tasks};
+use workflow::{Attempt, EXTERNAL, Known, Task, known, tasks};
 
 /// One run at a time: a Slurm with control groups must be alone, Open MPI (Makeflow) does not start
 /// twice at the same moment, and recorded runs share a directory.
@@ -70,6 +72,37 @@ fn check(dataset: &Path, truth: &Path, expected: &Expected) {
     traced::check(dataset, &truth, expected.readers);
     run(place::flowmine().args(["correlate", "--dataset"]).arg(dataset));
     tables::check(dataset, &truth, &known, expected.shows);
+    if expected.shows.jobs {
+        jobs_in_cases(dataset, &known);
+    }
+}
+
+/// No engine declares dependencies to Slurm: each job is a case of its own, but where data flow joins those that exchanged data.
+fn jobs_in_cases(dataset: &Path, known: &Known) {
+    let all = cases(dataset);
+    let sizes = |notion: &str| {
+        let mut jobs: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
+        for row in all.iter().filter(|row| row.notion == notion) {
+            jobs.entry(&row.case_id).or_default().insert(row.job_id);
+        }
+        let mut sizes: Vec<usize> = jobs.values().map(BTreeSet::len).filter(|size| *size > 1).collect();
+        sizes.sort_unstable();
+        sizes
+    };
+    assert!(sizes("dependency").is_empty());
+    // What is known before the run: each attempt with all that it exchanges data with.
+    let mut together: BTreeMap<&Attempt, BTreeSet<&Attempt>> =
+        known.accesses.keys().map(|attempt| (attempt, BTreeSet::from([attempt]))).collect();
+    for (writer, reader) in known.flow.iter().filter_map(|edge| edge.writer.as_ref().zip(edge.reader.as_ref())) {
+        let both: BTreeSet<&Attempt> = together[writer].union(&together[reader]).copied().collect();
+        for attempt in &both {
+            together.insert(attempt, both.clone());
+        }
+    }
+    let mut expected: Vec<usize> =
+        together.values().collect::<BTreeSet<_>>().iter().map(|set| set.len()).filter(|size| *size > 1).collect();
+    expected.sort_unstable();
+    assert_eq!((expected.len(), sizes("data-flow")), (1, expected));
 }
 
 #[test]

@@ -108,6 +108,8 @@ pub struct Rows {
     /// Of tasks, pods and containers, by number.
     belongs_to: FxHashMap<u32, Vec<Target>>,
     sorter: Sorter,
+    /// Whether somebody who may be a job read what perhaps another who may be one wrote.
+    any: bool,
 }
 
 impl Rows {
@@ -139,6 +141,8 @@ impl Rows {
         if reader.by == Owner::Nobody || (writer.by == Owner::Nobody && !wrote) {
             return Ok(());
         }
+        // A job can read what another that had its id before it wrote.
+        self.any |= writer.by != Owner::Nobody && (writer.by != reader.by || matches!(writer.by, Owner::Job(_)));
         let mut key = Vec::new();
         for part in [row.device, row.inode, row.generation, Some(row.incarnation), Some(row.version)] {
             key.push(u8::from(part.is_some()));
@@ -179,10 +183,16 @@ impl Rows {
     /// # Errors
     /// When the temporary file cannot be written.
     pub fn finish(self) -> Result<SortedRows, CorrelateError> {
-        let Self { names, belongs_to, sorter } = self;
+        let Self { names, belongs_to, sorter, any } = self;
         let jobs_of = belongs_to.keys().map(|&other| (other, jobs_of(other, &belongs_to))).collect();
         let as_it_is = (0..names.job_count).map(|number| Job { number, submit_ns: None }).collect();
-        Ok(SortedRows { names, jobs_of, as_it_is, sorted: sorter.finish().map_err(CorrelateError::Temporary)? })
+        Ok(SortedRows {
+            any: any && names.job_count > 0,
+            names,
+            jobs_of,
+            as_it_is,
+            sorted: sorter.finish().map_err(CorrelateError::Temporary)?,
+        })
     }
 }
 
@@ -258,12 +268,13 @@ pub struct SortedRows {
     /// Each job by itself.
     as_it_is: Vec<Job>,
     sorted: Sorted,
+    any: bool,
 }
 
 impl SortedRows {
-    /// Whether nobody who may be a job read anything that was written.
+    /// Whether it is certain that no job read what another wrote.
     pub fn is_empty(&self) -> bool {
-        self.sorted.is_empty()
+        !self.any
     }
 
     /// How many jobs are named.

@@ -176,6 +176,9 @@ fn of_a_recycled_id_that_use_counts_at_whose_time_it_was() {
     rows.new_job("9", 800, "RUNNING", 810);
     let all = cases_of_jobs(&rows, &[gave(1, job("7"), 75, job("8"), 85), gave(2, job("7"), 720, job("9"), 815)], &[]);
     assert_eq!(pairs(&all), [("7", "7"), ("7", "7#2"), ("8", "7"), ("9", "7#2")]);
+    // The later use read what the earlier one wrote.
+    let all = cases_of_jobs(&rows, &[gave(1, job("7"), 75, job("7"), 720)], &[]);
+    assert_eq!(pairs(&all), [("7", "7"), ("7", "7"), ("8", "8"), ("9", "9")]);
     // A link names the submission.
     let links = [ran_as(task("a#1"), job("7"), Some(700))];
     let all = cases_of_jobs(&rows, &[gave(1, task("a#1"), 75, job("8"), 85)], &links);

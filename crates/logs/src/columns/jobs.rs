@@ -275,7 +275,7 @@ impl<'a> JobColumns<'a> {
     /// The cases in the order of their first event, then by id: which chunks each has. Ids of cases
     /// that do not go on in another part are all different.
     fn cases(&self) -> Vec<Vec<u32>> {
-        let mut cases: Vec<Vec<u32>> = Vec::new();
+        let mut cases: Vec<Vec<u32>> = Vec::with_capacity(self.chunks.len() - self.going_on.len());
         let mut of_id: FxHashMap<&str, usize> = FxHashMap::default();
         let mut going_on = self.going_on.iter().peekable();
         for (number, chunk) in (0u32..).zip(&self.chunks) {
