@@ -77,7 +77,8 @@ fn check(dataset: &Path, truth: &Path, expected: &Expected) {
     }
 }
 
-/// No engine declares dependencies to Slurm: each job is a case of its own, but where data flow joins those that exchanged data.
+/// No engine declares dependencies to Slurm: each job is a case of its own, but where data flow
+/// joins those that exchanged data.
 fn jobs_in_cases(dataset: &Path, known: &Known) {
     let all = cases(dataset);
     let sizes = |notion: &str| {
