@@ -13,6 +13,7 @@ pub mod memory;
 pub mod models;
 #[cfg(feature = "datasets")]
 pub mod slurm;
+pub mod slurm_words;
 #[cfg(feature = "datasets")]
 pub mod tables;
 pub mod workflows;
@@ -71,20 +72,12 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ocel_xml", run: logs::ocel_xml, readers: &["OCEL, XML"], seeds: &[from(b"", LOGS, ".xml")] },
     Target { name: "ocel_sqlite", run: logs::ocel_sqlite, readers: &["OCEL, SQLite"], seeds: &[from(b"", LOGS, ".sqlite")] },
     Target { name: "validate", run: logs::validate, readers: &["validate"], seeds: &[from(b"", LOGS, "")] },
+    Target { name: "slurm_words", run: slurm_words::run, readers: &["dependencies", "indices of an array"], seeds: slurm_words::SEEDS },
     #[cfg(feature = "datasets")]
     Target {
         name: "slurm_text",
         run: slurm::text,
-        readers: &[
-            "squeue text",
-            "sacct --parsable2",
-            "SLURMminer log",
-            "what squeue answers",
-            "what sacct answers",
-            "dependencies",
-            "indices of an array",
-            "a submit line",
-        ],
+        readers: &["squeue text", "sacct --parsable2", "SLURMminer log", "what squeue answers", "what sacct answers", "a submit line"],
         seeds: slurm::TEXT_SEEDS,
     },
     #[cfg(feature = "datasets")]

@@ -7,8 +7,6 @@ use flowmine_extract_slurm::naming::Naming;
 use flowmine_extract_slurm::queue::{Changes, PollTime, Queue};
 use flowmine_extract_slurm::{sacct, squeue, submit_line};
 use flowmine_schema::diagnostic::Diagnostics;
-use flowmine_slurm::dependency;
-use flowmine_slurm::index_set::IndexSet;
 
 use crate::{Seeds, choice, from, reached};
 
@@ -25,15 +23,13 @@ pub const TEXT_SEEDS: &[Seeds] = &[
     from(b"\x02", IMPORT, ".csv"),
     from(b"\x03", "fixtures/case-study/polls", "Z.txt"),
     from(b"\x04", "fixtures/case-study", "sacct-token.txt"),
-    from(b"\x05", "fuzz/seeds", "dependency"),
-    from(b"\x06", "fuzz/seeds", "array"),
-    from(b"\x07", "fuzz/seeds", "submit-line"),
+    from(b"\x05", "fuzz/seeds", "submit-line"),
 ];
 
 /// Text: the first byte says which, and with which options.
 pub fn text(bytes: &[u8]) {
     let (first, bytes) = choice(bytes);
-    match first % 8 {
+    match first % 6 {
         0 => file(bytes, FileKind::SqueueText, first),
         1 => file(bytes, FileKind::SacctText, first),
         2 => file(bytes, FileKind::SlurmMiner, first),
@@ -52,14 +48,6 @@ pub fn text(bytes: &[u8]) {
             let Some(at) = bytes.iter().position(|byte| *byte == 0x1f) else { return };
             let token = &bytes[at..bytes.len().min(at + 9)];
             reached(sacct::parse(bytes, token, 0, &mut Diagnostics::default()).is_ok_and(|read| !read.is_empty()), "what sacct answers");
-        }
-        5 => reached(dependency::parse(&String::from_utf8_lossy(bytes)).is_ok(), "dependencies"),
-        6 => {
-            if let Some(set) = IndexSet::parse(&String::from_utf8_lossy(bytes)) {
-                reached(true, "indices of an array");
-                assert_eq!(set.is_empty(), set.iter().next().is_none());
-                assert!(set.iter().take(1000).all(|index| set.contains(index)));
-            }
         }
         _ => {
             let line = String::from_utf8_lossy(bytes);
