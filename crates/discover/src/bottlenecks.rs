@@ -66,27 +66,27 @@ impl Default for Options {
     }
 }
 
-/// What kind of finding.
+/// The kinds of findings; the table above says when each is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BottleneckKind {
-    /// Waiting in the queue.
+    /// Instances waited in the queue, from ready to start.
     Queue,
-    /// Running.
+    /// Instances ran: the sum of their running times.
     Activity,
     /// Waiting between two activities, beyond the queue.
     Wait,
     /// Time in reads and writes.
     IoTime,
-    /// Bytes read again.
+    /// Bytes were read again that had been read before.
     ReRead,
-    /// Small reads and writes.
+    /// Reads and writes moved few bytes each, on average.
     TinyRequests,
-    /// Bytes moved slowly.
+    /// Bytes moved slower than those of other activities that moved as much.
     LowRate,
     /// Instances much slower than their like.
     Straggler,
-    /// Attempts that failed.
+    /// Attempts failed or were aborted after they had started.
     Failed,
     /// CPUs asked for and not used.
     IdleCpus,
@@ -95,7 +95,7 @@ pub enum BottleneckKind {
 }
 
 impl BottleneckKind {
-    /// As in the output.
+    /// Its name in lower case with hyphens, as in the output: `queue`, `re-read`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Queue => "queue",
@@ -142,10 +142,10 @@ impl BottleneckKind {
     }
 }
 
-/// Something that costs time.
+/// One finding: something that costs time, with the time at stake.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// What kind.
+    /// What kind of finding it is.
     pub kind: BottleneckKind,
     /// The activity; of waits the second one.
     pub activity: String,
@@ -176,12 +176,12 @@ pub struct Example {
     pub time_ns: i64,
 }
 
-/// The list.
+/// The ranked list of bottlenecks of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bottlenecks {
-    /// What it is of.
+    /// The log that the list is of.
     pub about: About,
-    /// Thresholds.
+    /// The thresholds by which findings were made.
     pub options: Options,
     /// Findings, most time at stake first.
     pub findings: Vec<Finding>,
@@ -248,7 +248,7 @@ impl Search<'_> {
         }
     }
 
-    /// Findings about one activity.
+    /// Adds the findings about one activity, whose instances are `all`.
     fn of_activity(&mut self, activity: u32, all: &[u32], options: &Options) {
         let log = self.log;
         let queue: Vec<(u32, i128)> =
@@ -472,7 +472,7 @@ impl Search<'_> {
     }
 }
 
-/// Finds what costs time.
+/// Finds what costs time in a log and ranks it by the time at stake.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> Bottlenecks {
     let mut search = Search { log, cases, case_of: cases.of_instances(log.len()), findings: Vec::new() };
     let mut of: Vec<Vec<u32>> = vec![Vec::new(); log.activities.len()];

@@ -14,7 +14,7 @@ use flowmine_activity_log::{FileFlow, NONE, RunGraph, RunTask};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
-/// What was found.
+/// The kinds of findings of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckKind {
@@ -46,7 +46,7 @@ impl CheckKind {
         }
     }
 
-    /// What can be done.
+    /// What a user can do about a finding of this kind, in sentences.
     pub fn advice(self) -> &'static str {
         match self {
             Self::MissingDependency => {
@@ -67,10 +67,10 @@ impl CheckKind {
     }
 }
 
-/// One finding.
+/// One difference between what was declared and what was traced.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// What it is.
+    /// What kind of finding it is.
     pub kind: CheckKind,
     /// The task that wrote, or is waited for.
     pub first: Option<String>,
@@ -96,14 +96,14 @@ pub struct Finding {
     pub doubtful: bool,
 }
 
-/// What a check found.
+/// What a check of one run found, and how much it could judge.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Check {
-    /// The run.
+    /// Name of the run.
     pub run: String,
     /// What its nodes are: `task` or `job`.
     pub noun: &'static str,
-    /// Tasks.
+    /// Number of tasks (or jobs) in the run.
     pub tasks: u64,
     /// Tasks of which nothing was traced.
     pub not_traced: u64,
@@ -113,7 +113,7 @@ pub struct Check {
     pub without_files: u64,
     /// Tasks whose declared files are patterns, so that they are not compared.
     pub with_patterns: u64,
-    /// Declared dependencies.
+    /// Number of dependencies that the run declares.
     pub declared: u64,
     /// Pairs of tasks of which one read what the other wrote.
     pub traced: u64,

@@ -31,9 +31,9 @@ pub enum TimePart {
     Waiting,
     /// From the start of a task that it ran beside to its own.
     Lag,
-    /// Traced reads.
+    /// Time in traced reads, while it ran.
     Read,
-    /// Traced writes.
+    /// Time in traced writes, while it ran.
     Write,
     /// The rest of its run, where reads and writes were traced.
     Compute,
@@ -59,7 +59,7 @@ impl TimePart {
         Self::Turnaround,
     ];
 
-    /// Its name.
+    /// Its name in lower case, such as `submission`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Submission => "submission",
@@ -92,7 +92,7 @@ impl TimePart {
     }
 }
 
-/// What is asked.
+/// What gains are computed, and how many.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// By what a part is divided to say what would be gained; more than 1.
@@ -110,7 +110,7 @@ impl Default for Options {
 /// The critical path of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CriticalPath {
-    /// The run.
+    /// Name of the run.
     pub run: String,
     /// What its nodes are: `task` or `job`.
     pub noun: &'static str,
@@ -143,11 +143,11 @@ pub struct CriticalPath {
 /// Dependencies between tasks with times, each pair once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Dependencies {
-    /// Declared alone.
+    /// Known from a declaration alone.
     pub declared: u64,
     /// Seen alone: a task read what another wrote.
     pub traced: u64,
-    /// Both.
+    /// Both declared and seen.
     pub both: u64,
     /// Of all these: the task ran beside what it depends on.
     pub beside: u64,
@@ -192,24 +192,24 @@ pub struct Step {
     /// Its place among the tasks of the run.
     #[serde(skip)]
     pub place: u32,
-    /// Its name.
+    /// Name of the task.
     pub task: String,
     /// What it is an instance of.
     pub activity: String,
-    /// What it waited for.
+    /// What it waited for, so that it did not start earlier.
     pub after: After,
     /// When its part of the path begins, from the begin of the run.
     pub from_ns: i64,
     /// When it ends, or when the next task, which ran beside it, starts its lag.
     pub to_ns: i64,
-    /// Its parts.
+    /// The parts of its time that lie on the path, in the order in which they happen.
     pub parts: Vec<PartTime>,
 }
 
-/// Time of one kind.
+/// Time of one kind, of a task or of the whole path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PartTime {
-    /// Which.
+    /// The kind of time.
     pub part: TimePart,
     /// How long, in nanoseconds. Negative where clocks are not exact.
     pub time_ns: i64,
@@ -220,7 +220,7 @@ pub struct PartTime {
 pub struct Gain {
     /// Of which activity; null for all.
     pub activity: Option<String>,
-    /// Which part of it.
+    /// The part of its time that is made faster.
     pub part: TimePart,
     /// What of it lies on the critical path, in nanoseconds.
     pub on_path_ns: i64,
@@ -235,9 +235,9 @@ pub struct Gain {
 /// How much later the tasks of an activity could have ended without making the run longer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slack {
-    /// The activity.
+    /// Name of the activity.
     pub activity: String,
-    /// Its tasks without slack.
+    /// Number of its tasks without slack.
     pub critical: u64,
     /// Slack of its tasks, in nanoseconds.
     pub slack_ns: Option<Stats>,
@@ -248,7 +248,7 @@ type Parts = Vec<[i64; TimePart::ALL.len()]>;
 
 const LAG: usize = 4;
 
-/// Finds the critical path.
+/// Finds the critical path of a run, what would be gained on it, and the slack beside it.
 pub fn discover(run: &RunGraph, options: &Options) -> CriticalPath {
     let mut found = CriticalPath { run: run.name.clone(), noun: run.noun, ..CriticalPath::default() };
     found.left_out.unknown_parents = run.unknown_parents;
@@ -535,7 +535,7 @@ fn gains(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Pa
     found.gains = gains;
 }
 
-/// Slack by activity.
+/// The slack of tasks by activity, those with the least slack first.
 fn slack(chosen: &Chosen<'_>, network: &Network, schedule: &Schedule, parts: &Parts) -> Vec<Slack> {
     let slack = network.slack(&times(parts), schedule);
     let mut by_activity: std::collections::BTreeMap<&str, Vec<i64>> = std::collections::BTreeMap::new();

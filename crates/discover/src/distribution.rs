@@ -37,24 +37,24 @@ pub struct Step {
     pub share: f64,
 }
 
-/// What a distribution says.
+/// What a distribution says in a few numbers, in the unit of what was added.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many there are.
+    /// Number of values.
     pub count: u64,
-    /// Their sum.
+    /// Sum of all values.
     pub sum: i128,
-    /// Arithmetic mean.
+    /// Arithmetic mean of all values.
     pub mean: f64,
     /// Standard deviation of the numbers themselves.
     pub stdev: f64,
-    /// Least.
+    /// Smallest value.
     pub min: i64,
     /// The number below or at which half of them lie, up to an eighth too high.
     pub median: i64,
     /// Likewise for 95 of 100.
     pub p95: i64,
-    /// Greatest.
+    /// Largest value.
     pub max: i64,
 }
 
@@ -67,7 +67,7 @@ fn place(number: i64) -> usize {
 }
 
 impl Distribution {
-    /// Adds a number.
+    /// Adds a value; a negative one counts as zero.
     pub fn add(&mut self, number: i64) {
         let number = number.max(0);
         self.count += 1;
@@ -88,12 +88,12 @@ impl Distribution {
         bucket.count += 1;
     }
 
-    /// How many there are.
+    /// Number of values that were added.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their sum.
+    /// Sum of all values, in their unit.
     pub fn sum(&self) -> i128 {
         self.sum
     }

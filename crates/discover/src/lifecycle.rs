@@ -17,12 +17,12 @@ pub struct Options {}
 /// The lifecycle of a log's activities.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Lifecycle {
-    /// What it is of.
+    /// The log that the lifecycle is of.
     #[serde(flatten)]
     pub about: About,
     /// By time in queue and service, most first, then by instances, then by name.
     pub activities: Vec<Activity>,
-    /// All activities together.
+    /// The sums over all activities.
     pub total: Activity,
 }
 
@@ -35,7 +35,7 @@ pub struct Activity {
     pub instances: u64,
     /// How many ended as they should.
     pub completed: u64,
-    /// How many failed.
+    /// How many failed, by their status.
     pub failed: u64,
     /// How many were ended by somebody, or never ran.
     pub aborted: u64,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What counts as noteworthy.
+/// Thresholds from which on something is noteworthy. Shares are 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Thresholds {
     /// Requests of less bytes are small.
@@ -55,7 +55,7 @@ impl Default for Thresholds {
     }
 }
 
-/// Something noteworthy.
+/// Something noteworthy, with the threshold that it is beyond.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
     /// What, in a word.
@@ -66,12 +66,12 @@ pub struct Advice {
     pub value: f64,
     /// The threshold's name.
     pub threshold: &'static str,
-    /// And what it is.
+    /// The threshold's value, in the unit of `value`.
     pub limit: f64,
     /// Time in the operations concerned, in nanoseconds: no more can be gained.
     pub time_ns: i128,
-    /// What was seen.
+    /// What was seen, in a sentence with its numbers.
     pub seen: String,
-    /// What to do.
+    /// What can be done about it, in a sentence.
     pub advice: &'static str,
 }

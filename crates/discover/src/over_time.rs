@@ -17,12 +17,12 @@ pub struct OverTime {
     pub rows: Vec<Row>,
 }
 
-/// A row.
+/// Bytes in each column of one row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Row {
     /// Bytes read, in each column up to the last in which there are any.
     pub read_bytes: Vec<i64>,
-    /// Bytes written.
+    /// Bytes written, in each column up to the last in which there are any.
     pub written_bytes: Vec<i64>,
 }
 

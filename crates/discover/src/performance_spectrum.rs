@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::about::About;
 use crate::stats::percentile;
 
-/// What is wanted.
+/// Which path a spectrum is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// The activities of the path, by name, at least two. Empty for those of the most frequent
@@ -40,10 +40,10 @@ pub enum SpectrumError {
     TooShort,
 }
 
-/// A performance spectrum.
+/// A performance spectrum: the segments of a path, with their passages.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PerformanceSpectrum {
-    /// What it is of.
+    /// The log that the spectrum is of.
     #[serde(flatten)]
     pub about: About,
     /// The activities of the path.
@@ -60,9 +60,9 @@ pub struct PerformanceSpectrum {
 /// What passes from one activity to the next.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Segment {
-    /// The first activity.
+    /// Name of the activity in which the segment begins.
     pub from: String,
-    /// The second activity.
+    /// Name of the activity in which it ends.
     pub to: String,
     /// How many passages are drawn.
     pub count: u64,
@@ -78,16 +78,16 @@ pub struct Segment {
     pub median_ns: Option<f64>,
     /// Three quarters are as short or shorter.
     pub q3_ns: Option<f64>,
-    /// The longest.
+    /// The longest time, in nanoseconds.
     pub max_ns: Option<i64>,
-    /// Mean.
+    /// Arithmetic mean of the times, in nanoseconds.
     pub mean_ns: Option<f64>,
     /// By start, then by finish, then by case.
     #[serde(skip)]
     pub passages: Vec<Passage>,
 }
 
-/// One passage.
+/// One case's way through a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Passage {
     /// When the first instance ended, UTC nanoseconds since 1970.

@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use crate::about::About;
 
-/// What is wanted.
+/// From where on a time deviates, and how much is looked at and listed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// How many standard deviations from the mean are still usual. Below zero or not a number
@@ -41,10 +41,10 @@ impl Default for Options {
     }
 }
 
-/// Times between activities.
+/// The times between activities of a log, and those of them that deviate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TemporalProfile {
-    /// What it is of.
+    /// The log that the profile is of.
     #[serde(flatten)]
     pub about: About,
     /// The ζ that was used.
@@ -55,7 +55,7 @@ pub struct TemporalProfile {
     pub instances_of: Vec<u64>,
     /// Activities that were not looked at because they are too many.
     pub activities_left_out: u64,
-    /// The instances of these.
+    /// Number of instances of these activities in cases.
     pub instances_left_out: u64,
     /// Instances of which the start or the end is not known.
     pub without_time: u64,
@@ -72,7 +72,7 @@ pub struct TemporalProfile {
 pub struct Pair {
     /// The first activity: an index into [`TemporalProfile::activities`].
     pub from: u32,
-    /// The second activity.
+    /// The second activity: an index into [`TemporalProfile::activities`].
     pub to: u32,
     /// How many times there are.
     pub count: u64,
@@ -84,18 +84,18 @@ pub struct Pair {
     pub deviating: u64,
 }
 
-/// A time that deviates.
+/// A time between two instances of a case that deviates from those of its pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Deviation {
     /// The name of the case.
     pub case: String,
     /// The first activity: an index into [`TemporalProfile::activities`].
     pub from: u32,
-    /// The second activity.
+    /// The second activity: an index into [`TemporalProfile::activities`].
     pub to: u32,
     /// The time, in nanoseconds.
     pub time_ns: i64,
-    /// Mean of such times.
+    /// Mean time between these two activities, in nanoseconds.
     pub mean_ns: f64,
     /// How many standard deviations it is from there; `None` when the standard deviation is 0.
     pub deviations: Option<f64>,

@@ -10,7 +10,7 @@ use crate::about::{About, ORIGINS, bytes_from, origin, span};
 use crate::grouped::Grouped;
 use crate::stats::percentile;
 
-/// What is wanted.
+/// How many variants are listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// Only so many of the most frequent variants; `None` for all. The others are counted.
@@ -20,9 +20,9 @@ pub struct Options {
 /// The variants of a log.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VariantsModel {
-    /// What they are of.
+    /// The log that the variants are of.
     pub about: About,
-    /// The names of activities.
+    /// The names of activities; [`Variant::trace`] has their numbers.
     pub activities: Names,
     /// By number of cases, most first, then by the names of their activities.
     pub variants: Vec<Variant>,
@@ -32,7 +32,7 @@ pub struct VariantsModel {
     pub cases_not_listed: u64,
 }
 
-/// One sequence of activities.
+/// A variant: one sequence of activities, and the cases that have it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Variant {
     /// The activities in the order of their starts: numbers in [`VariantsModel::activities`].
@@ -49,7 +49,7 @@ pub struct Variant {
     pub timed_cases: u64,
     /// Mean time from the first to the last moment of a case, in nanoseconds.
     pub mean_ns: Option<f64>,
-    /// Median of the same.
+    /// Median time from the first to the last moment of a case, in nanoseconds.
     pub median_ns: Option<f64>,
     /// Bytes per case, for each who counted them.
     pub bytes: Vec<Bytes>,
@@ -75,7 +75,7 @@ struct Sums {
     of: [(u64, i128); 2],
 }
 
-/// Finds the variants.
+/// Finds the variants of a log's cases.
 pub fn discover(log: &ActivityLog, cases: &Cases, options: &Options) -> VariantsModel {
     let found = flowmine_activity_log::variants(log, cases);
     let total = found.variants.len();
