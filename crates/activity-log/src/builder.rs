@@ -130,7 +130,7 @@ pub struct InstanceRow<'a> {
     pub status: Status,
     /// Which attempt, from 1; 0 when nobody says.
     pub attempt: u32,
-    /// Numbers.
+    /// Numbers that are known of it; see [`Measure`] for their units.
     pub measures: &'a [(Measure, i64)],
     /// Who counted the bytes among them.
     pub bytes_from: BytesFrom,
@@ -653,7 +653,7 @@ impl LogBuilder {
         }
     }
 
-    /// The log.
+    /// The log of all cases that were ended.
     pub fn finish(mut self) -> ActivityLog {
         let rows = self.log.instances.activity.len();
         let mut log = self.log;

@@ -68,7 +68,7 @@ pub struct Instances {
 /// What became of an activity instance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// Nobody says.
+    /// The log does not say what became of it.
     #[default]
     Unknown,
     /// It ended as it should.
@@ -108,15 +108,15 @@ pub enum Measure {
     WrittenBytes,
     /// Bytes of files that were read at least once; what `ReadBytes` has more was read again.
     UniqueReadBytes,
-    /// Calls that read.
+    /// Number of calls that read.
     ReadCalls,
-    /// Calls that wrote.
+    /// Number of calls that wrote.
     WriteCalls,
     /// Time spent in reads and writes, all threads added up, in nanoseconds.
     IoTimeNs,
     /// CPU time, user and system, in nanoseconds.
     CpuTimeNs,
-    /// CPUs asked for.
+    /// Number of CPUs asked for.
     Cpus,
     /// Memory asked for, in bytes.
     MemoryBytes,
@@ -143,9 +143,9 @@ pub struct Cases {
 /// The instances of a case.
 #[derive(Debug, Clone)]
 pub enum Members<'a> {
-    /// Consecutive numbers.
+    /// Consecutive numbers of instances.
     Range(std::ops::Range<u32>),
-    /// Listed numbers.
+    /// Numbers of instances, one by one.
     List(std::iter::Copied<std::slice::Iter<'a, u32>>),
 }
 
@@ -175,7 +175,7 @@ impl Cases {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there is none.
+    /// Whether there is no case.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -201,12 +201,12 @@ impl Cases {
     }
 }
 
-/// An attribute of instances.
+/// An attribute of instances, with its value for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attribute {
     /// Its name in the source.
     pub key: String,
-    /// Its values.
+    /// Its values, by the numbers that stand in `of`.
     pub names: Names,
     /// Of each instance the number of its value, or [`NONE`].
     pub of: Vec<u32>,
@@ -231,9 +231,9 @@ pub struct Flows {
 /// Bytes from one instance to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flow {
-    /// The instance that wrote.
+    /// The instance that wrote: its number in the log.
     pub from: u32,
-    /// The instance that read.
+    /// The instance that read: its number in the log.
     pub to: u32,
     /// Bytes read of what `from` wrote.
     pub bytes: i64,
@@ -323,11 +323,11 @@ impl LeftOut {
 pub struct Words {
     /// What an instance is: `task`, `job`, `event`.
     pub instance: String,
-    /// What a case is.
+    /// What a case is, in words; empty when the log does not say.
     pub notion: String,
     /// What the activity is, when it is not the usual.
     pub activity: String,
-    /// Filters that were applied.
+    /// Filters that were applied, in words.
     pub filters: Vec<String>,
     /// What an instance is ready by: `submitted`, `eligible`, `scheduled`.
     pub ready: String,

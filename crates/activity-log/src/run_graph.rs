@@ -5,7 +5,7 @@
 
 use crate::{NONE, Names};
 
-/// A run.
+/// A run as a graph: tasks, their dependencies, and the files that passed between them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunGraph {
     /// What the run is called.
@@ -35,13 +35,13 @@ pub struct RunGraph {
 /// Records of a host's trace that were lost.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Loss {
-    /// The host.
+    /// Name of the host.
     pub host: String,
     /// It happened after this, in nanoseconds since 1970.
     pub from_ns: i64,
-    /// And before this.
+    /// It happened before this, in nanoseconds since 1970.
     pub to_ns: i64,
-    /// How many.
+    /// Number of records that were lost.
     pub count: u64,
 }
 
@@ -65,7 +65,7 @@ pub struct RunTask {
     pub command: Option<String>,
     /// Where it ran, if that is told.
     pub work_dir: Option<String>,
-    /// Attempts at it.
+    /// Number of attempts at it.
     pub attempts: u32,
     /// When its first attempt was ready or submitted, whichever is known to be earlier.
     pub first_ns: Option<i64>,
@@ -103,12 +103,12 @@ pub struct RunTask {
     pub forked_others: bool,
 }
 
-/// A declared dependency.
+/// A dependency between two tasks, as it was declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Declared {
-    /// What is waited for.
+    /// The task that is waited for: a place in [`RunGraph::tasks`].
     pub from: u32,
-    /// What waits.
+    /// The task that waits: a place in [`RunGraph::tasks`].
     pub to: u32,
     /// Whether it is the start that is waited for (Slurm's `after`), not the end.
     pub for_start: bool,

@@ -5,10 +5,10 @@
 
 use crate::NONE;
 
-/// A run.
+/// A run as its tasks were traced.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TracedRun {
-    /// What it is called.
+    /// Name of the run.
     pub name: String,
     /// Its tasks, in the order of their starts.
     pub tasks: Vec<TracedTask>,
@@ -50,7 +50,7 @@ pub struct TracedTask {
     pub activity: String,
     /// When it began; `None` when only its run time is told.
     pub start_s: Option<f64>,
-    /// How long it ran.
+    /// How long it ran, in seconds.
     pub run_s: f64,
     /// Its host, where that is one.
     pub host: Option<String>,
@@ -58,9 +58,9 @@ pub struct TracedTask {
     pub after: Vec<u32>,
     /// Whether its reads and writes were traced.
     pub traced: bool,
-    /// What it read.
+    /// What it read, by who wrote it.
     pub inputs: Vec<TracedInput>,
-    /// What it wrote.
+    /// What it wrote, by who read it.
     pub outputs: Vec<TracedOutput>,
     /// How far it wrote in all its files, each counted once, in bytes; `None` when nothing was
     /// traced.

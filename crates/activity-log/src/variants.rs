@@ -14,7 +14,7 @@ pub struct Variants {
     pub of_case: Vec<u32>,
 }
 
-/// One sequence of activities.
+/// A sequence of activities, and the number of cases that have it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Variant {
     /// The activities in the order of their starts.

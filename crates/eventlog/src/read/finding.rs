@@ -16,7 +16,7 @@ pub enum Severity {
 /// Something that is odd about a file, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// How bad it is: a note, a warning or an error.
     pub severity: Severity,
     /// A word for the kind: `duplicate_object_id`.
     pub rule: &'static str,
