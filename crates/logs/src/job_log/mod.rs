@@ -28,7 +28,7 @@ pub struct JobLogs {
     cases: Vec<cases::Builder>,
 }
 
-/// The logs.
+/// The logs that were asked for.
 pub struct Finished {
     /// The object-centric log, if it was asked for.
     pub objects: Option<JobObjectLog>,

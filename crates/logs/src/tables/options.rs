@@ -15,7 +15,7 @@ pub struct TableOptions {
     pub activity_column: Option<String>,
     /// When it happened; where there is a start, when it ended.
     pub timestamp_column: Option<String>,
-    /// When it started.
+    /// When it started, if the table tells.
     pub start_column: Option<String>,
     /// The transition of the standard lifecycle of XES.
     pub lifecycle_column: Option<String>,
@@ -23,9 +23,9 @@ pub struct TableOptions {
     pub resource_column: Option<String>,
     /// Which events are one instance.
     pub instance_column: Option<String>,
-    /// Bytes read.
+    /// The bytes that it read.
     pub read_bytes_column: Option<String>,
-    /// Bytes written.
+    /// The bytes that it wrote.
     pub written_bytes_column: Option<String>,
     /// Columns to keep as attributes of instances.
     pub keep: Vec<String>,
@@ -34,7 +34,7 @@ pub struct TableOptions {
 /// A table as a log.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadTable {
-    /// The log.
+    /// The log of the table's rows.
     pub log: ActivityLog,
     /// What was odd about the table, in sentences, with places.
     pub notes: Vec<String>,
