@@ -266,7 +266,7 @@ pub struct LeftOut {
     pub start_traced: u64,
     /// Bytes read in the dataset that belong to no instance of the log.
     pub read_bytes_of_others: u64,
-    /// Bytes written, likewise.
+    /// Bytes written in the dataset that belong to no instance of the log.
     pub written_bytes_of_others: u64,
 }
 
@@ -334,7 +334,7 @@ pub struct Words {
 }
 
 impl ActivityLog {
-    /// How many instances there are.
+    /// Number of instances.
     pub fn len(&self) -> usize {
         self.instances.activity.len()
     }
@@ -355,12 +355,12 @@ impl ActivityLog {
         self.time_ns(self.instances.start[instance as usize])
     }
 
-    /// When an instance ended, or its only moment.
+    /// When an instance ended, or its only moment, UTC nanoseconds since 1970.
     pub fn end_ns(&self, instance: u32) -> Option<i64> {
         self.time_ns(self.instances.end[instance as usize])
     }
 
-    /// When an instance was ready to run.
+    /// When an instance was ready to run, UTC nanoseconds since 1970.
     pub fn ready_ns(&self, instance: u32) -> Option<i64> {
         self.instances.ready.get(instance as usize).and_then(|&event| self.time_ns(event))
     }

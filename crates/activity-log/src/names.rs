@@ -102,7 +102,7 @@ impl Interner {
         self.table.find(hash(text), |&number| self.names.get(number) == text).copied()
     }
 
-    /// How many texts there are.
+    /// Number of texts.
     pub fn len(&self) -> usize {
         self.names.len()
     }

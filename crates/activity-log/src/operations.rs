@@ -50,7 +50,7 @@ impl OperationKind {
         Self::Other,
     ];
 
-    /// As the table `io_events` calls it.
+    /// Its name in the table `io_events`, such as `read`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Open => "open",

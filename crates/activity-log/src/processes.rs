@@ -38,7 +38,8 @@ pub struct ProcessRow {
     pub owner: u32,
     /// When it started, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When it ended; `None` while it runs, or when its end is not known.
+    /// When it ended, in nanoseconds since 1970; `None` while it runs, or when its end is not
+    /// known.
     pub ended_ns: Option<i64>,
     /// Its exit code; `None` when it has none or none is known.
     pub exit_code: Option<i32>,

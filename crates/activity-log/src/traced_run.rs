@@ -46,9 +46,10 @@ pub struct RunLeftOut {
 pub struct TracedTask {
     /// Its name in the run.
     pub name: String,
-    /// What it is an instance of.
+    /// Name of the activity of which it is an instance.
     pub activity: String,
-    /// When it began; `None` when only its run time is told.
+    /// When it began, in seconds since the run's first task; `None` when only its run time is
+    /// known.
     pub start_s: Option<f64>,
     /// How long it ran, in seconds.
     pub run_s: f64,

@@ -19,7 +19,7 @@ pub struct Variants {
 pub struct Variant {
     /// The activities in the order of their starts.
     pub trace: Vec<u32>,
-    /// How many cases have it.
+    /// Number of cases with this sequence of activities.
     pub count: u64,
 }
 

@@ -72,7 +72,7 @@ pub struct Batches {
     pub about: About,
     /// The distance that was used, in nanoseconds.
     pub merge_distance_ns: i64,
-    /// The smallest size that was used.
+    /// The smallest number of instances of a batch that was used.
     pub min_size: usize,
     /// Whether a batch belongs to one resource.
     pub by_resource: bool,
@@ -95,7 +95,7 @@ pub struct Group {
     pub resource: Option<String>,
     /// How many instances were looked at, in batches and not.
     pub instances: u64,
-    /// How many of them are in batches.
+    /// Number of these instances that are in batches.
     pub in_batches: u64,
     /// Its batches, by their first start.
     pub batches: Vec<Batch>,
@@ -110,7 +110,7 @@ pub struct Batch {
     pub start_ns: i64,
     /// The last end, UTC nanoseconds since 1970.
     pub end_ns: i64,
-    /// How many instances it has.
+    /// Number of instances in the batch.
     pub instances: u64,
     /// The cases of them, each once, in the order of their first starts.
     pub cases: Vec<String>,

@@ -149,11 +149,11 @@ pub struct Finding {
     pub kind: BottleneckKind,
     /// The activity; of waits the second one.
     pub activity: String,
-    /// Of waits the first activity.
+    /// Of a wait the activity that ended before it; `None` of all other kinds.
     pub after: Option<String>,
     /// Time at stake in nanoseconds, over all instances.
     pub at_stake_ns: i64,
-    /// How many instances it is about.
+    /// Number of instances that show the finding.
     pub instances: u64,
     /// What was found, in a sentence with its numbers.
     pub found: String,
@@ -170,9 +170,9 @@ pub struct Example {
     pub place: u64,
     /// When it started, UTC nanoseconds since 1970.
     pub start_ns: Option<i64>,
-    /// On what, where known.
+    /// The resource on which it ran; `None` where that is not known.
     pub resource: Option<String>,
-    /// The time that it is about, in nanoseconds.
+    /// What of its time is at stake, in nanoseconds.
     pub time_ns: i64,
 }
 

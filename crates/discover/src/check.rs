@@ -74,17 +74,17 @@ pub struct Finding {
     pub kind: CheckKind,
     /// The task that wrote, or is waited for.
     pub first: Option<String>,
-    /// What that is an instance of.
+    /// Name of the activity of which the first task is an instance.
     pub first_activity: Option<String>,
     /// The task that read, waits, or wrote too.
     pub second: Option<String>,
-    /// What that is an instance of.
+    /// Name of the activity of which the second task is an instance.
     pub second_activity: Option<String>,
     /// The file, where it is about one; of several the one with most bytes.
     pub path: Option<String>,
-    /// Files that it is about.
+    /// Number of files that the finding is about.
     pub files: u64,
-    /// Bytes that passed, or were written, in them.
+    /// Bytes that passed from the one task to the other, or were written, in these files.
     pub bytes: i64,
     /// Of a missing dependency: from the writer's last write to the reader's first read, the
     /// shortest of all files. Negative: it read before all was written.
@@ -105,7 +105,7 @@ pub struct Check {
     pub noun: &'static str,
     /// Number of tasks (or jobs) in the run.
     pub tasks: u64,
-    /// Tasks of which nothing was traced.
+    /// Number of tasks of which nothing was traced, without those whose earlier result was taken.
     pub not_traced: u64,
     /// Tasks of which nobody declared what they wait for.
     pub without_parents: u64,
@@ -121,7 +121,7 @@ pub struct Check {
     pub unknown_parents: u64,
     /// Pairs of tasks that are in order because the one was submitted after the other's end.
     pub ordered_by_submission: u64,
-    /// What was found: by kind, then tasks.
+    /// The findings, ordered by kind, then by their tasks.
     pub findings: Vec<Finding>,
 }
 

@@ -85,7 +85,7 @@ pub struct Comparison {
     pub second: Side,
     /// By activity, those whose total time differs most first.
     pub activities: Vec<Activity>,
-    /// What is equal in everything that is compared.
+    /// Whether both logs are equal in everything that is compared.
     pub equal: bool,
 }
 
@@ -97,7 +97,7 @@ pub struct Side {
     /// The log that this side is of.
     #[serde(flatten)]
     pub about: About,
-    /// From its first to its last moment, in nanoseconds.
+    /// From the first to the last known moment of its cases, in nanoseconds.
     pub time_ns: Option<i64>,
 }
 
@@ -113,7 +113,7 @@ pub struct Activity {
     /// Time of all instances of the second less that of the first, in nanoseconds: running where
     /// that is known, else queued and running.
     pub time_difference_ns: Option<i128>,
-    /// What is known on both sides.
+    /// The quantities that are known of both logs, each with its difference.
     pub quantities: Vec<Difference>,
     /// What is known on one side only, so that it is not compared.
     pub one_sided: Vec<Quantity>,

@@ -118,21 +118,21 @@ pub struct CriticalPath {
     pub tasks: u64,
     /// When the first of them was ready, submitted or started; null when no times are told.
     pub begin_ns: Option<i64>,
-    /// From there to the end of the last one.
+    /// From there to the end of the last task, in nanoseconds.
     pub makespan_ns: Option<i64>,
-    /// The running times of all tasks, added up.
+    /// Sum of the running times of all tasks, in nanoseconds.
     pub work_ns: i64,
     /// The longest path of running times alone: no number of machines makes the run shorter.
     pub span_ns: i64,
     /// Dependencies by where they are known from.
     pub dependencies: Dependencies,
-    /// What is not in it.
+    /// What of the run is not in the answer.
     pub left_out: LeftOut,
     /// The tasks on the path, from the first to the last.
     pub path: Vec<Step>,
-    /// Of what the path is made, the longest first.
+    /// The kinds of time on the path, added up, the longest first.
     pub parts: Vec<PartTime>,
-    /// What would be gained, most first.
+    /// How much shorter the run would be for each part that is made faster, most first.
     pub gains: Vec<Gain>,
     /// Parts of activities on the path of which it is not said what would be gained.
     pub more_gains: u64,
@@ -194,11 +194,11 @@ pub struct Step {
     pub place: u32,
     /// Name of the task.
     pub task: String,
-    /// What it is an instance of.
+    /// Name of the activity of which it is an instance.
     pub activity: String,
     /// What it waited for, so that it did not start earlier.
     pub after: After,
-    /// When its part of the path begins, from the begin of the run.
+    /// When its part of the path begins, in nanoseconds from the begin of the run.
     pub from_ns: i64,
     /// When it ends, or when the next task, which ran beside it, starts its lag.
     pub to_ns: i64,
@@ -218,7 +218,7 @@ pub struct PartTime {
 /// How much shorter the run would be.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Gain {
-    /// Of which activity; null for all.
+    /// Name of the activity whose part is made faster; null for that of all.
     pub activity: Option<String>,
     /// The part of its time that is made faster.
     pub part: TimePart,
@@ -226,9 +226,9 @@ pub struct Gain {
     pub on_path_ns: i64,
     /// How much shorter the run is when the part is divided by `factor`, in nanoseconds.
     pub gain_ns: i64,
-    /// By what it is divided.
+    /// The factor by which the part is divided.
     pub factor: f64,
-    /// How much shorter it is when the part takes no time.
+    /// How much shorter the run is when the part takes no time, in nanoseconds.
     pub most_ns: i64,
 }
 

@@ -19,7 +19,7 @@ pub struct Task<'t> {
     pub run: &'t str,
     /// What its run calls it; attempts with the same id are one task.
     pub id: Option<&'t str>,
-    /// What it is an instance of.
+    /// Name of the logical task of which it is an instance.
     pub logical_task: &'t str,
     /// The ids of the tasks of its run that must end before it; `None` when that is not known.
     pub parents: Option<Vec<String>>,
@@ -34,9 +34,9 @@ pub struct Dag {
     pub runs: u64,
     /// Number of tasks over all runs; several attempts at a task are one.
     pub tasks: u64,
-    /// Tasks of which nobody declared what they wait for.
+    /// Number of tasks of which nobody declared what they wait for.
     pub without_parents: u64,
-    /// Parents that no row describes.
+    /// Number of dependencies on tasks that no row describes.
     pub unknown_parents: u64,
     /// Logical tasks, by name.
     pub nodes: Vec<Node>,
@@ -64,7 +64,7 @@ pub struct Edge {
     pub from: usize,
     /// The logical task that waits for it: a place in [`Dag::nodes`].
     pub to: usize,
-    /// How many pairs of tasks there are.
+    /// Number of pairs of tasks of which the second waits for the first.
     pub dependencies: u64,
     /// Number of tasks of `to` that wait for at least one task of `from`.
     pub waiting: u64,

@@ -31,7 +31,7 @@ pub struct Step {
     pub from: i64,
     /// Greatest number that is in it.
     pub to: i64,
-    /// How many are in it.
+    /// Number of values in this step.
     pub count: u64,
     /// The share of all numbers that are not greater.
     pub share: f64,
@@ -52,7 +52,7 @@ pub struct Summary {
     pub min: i64,
     /// The number below or at which half of them lie, up to an eighth too high.
     pub median: i64,
-    /// Likewise for 95 of 100.
+    /// The number below or at which 95 of 100 lie, up to an eighth too high.
     pub p95: i64,
     /// Largest value.
     pub max: i64,
@@ -98,7 +98,7 @@ impl Distribution {
         self.sum
     }
 
-    /// Puts those of another to these.
+    /// Adds all values of another distribution.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;

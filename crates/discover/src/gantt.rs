@@ -39,7 +39,7 @@ pub struct Gantt {
     pub span_ns: Option<(i64, i64)>,
     /// How many instances ran at the same time.
     pub running: Level,
-    /// What waited at once: ready and not started.
+    /// How many instances waited at the same time: ready and not started.
     pub queued: Level,
     /// Instances of which one moment or none is known: they have no bar.
     pub without_time: u64,
@@ -50,11 +50,11 @@ pub struct Gantt {
 /// A resource, such as a host, with its lanes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Resource {
-    /// Its name; null for what has none.
+    /// Name of the resource; null for instances without one.
     pub name: Option<String>,
     /// Number of its first lane, counted over all resources.
     pub first_lane: u32,
-    /// Its lanes: so much ran at once.
+    /// Number of its lanes: so many instances ran at once, at most.
     pub lanes: u32,
     /// Number of bars in its lanes.
     pub bars: u64,
@@ -65,13 +65,13 @@ pub struct Resource {
 /// A bar: one activity instance with a known start and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bar {
-    /// Which instance of the log.
+    /// Number of the instance in the log.
     pub instance: u32,
     /// Its lane, counted over all resources.
     pub lane: u32,
     /// Its activity: a number in [`Gantt::activities`].
     pub activity: u32,
-    /// Its case, or [`NONE`].
+    /// Its case: a number in [`Gantt::cases`], or [`NONE`].
     pub case: u32,
     /// When it was ready, if that was before its start.
     pub ready_ns: Option<i64>,
@@ -87,7 +87,7 @@ pub struct Bar {
     pub end_ns: i64,
     /// How the instance ended.
     pub status: Status,
-    /// Which attempt, from 1, if that is told.
+    /// Number of the attempt, from 1; `None` when the log does not number it.
     pub attempt: Option<u32>,
 }
 
@@ -96,9 +96,9 @@ pub struct Bar {
 pub struct Level {
     /// The largest number at the same time.
     pub most: u64,
-    /// For so long, in nanoseconds.
+    /// How long that many were there, in nanoseconds.
     pub at_most_ns: i64,
-    /// The mean over the whole time.
+    /// The mean number over the whole time of the chart.
     pub mean: f64,
 }
 

@@ -72,11 +72,11 @@ pub struct Segment {
     pub overlapping: u64,
     /// The shortest time, in nanoseconds; below zero where the second starts before the first ends.
     pub min_ns: Option<i64>,
-    /// A quarter is as short or shorter.
+    /// First quartile, in nanoseconds: a quarter of the times is as short or shorter.
     pub q1_ns: Option<f64>,
-    /// Half is as short or shorter.
+    /// Median, in nanoseconds: half of the times are as short or shorter.
     pub median_ns: Option<f64>,
-    /// Three quarters are as short or shorter.
+    /// Third quartile, in nanoseconds: three quarters of the times are as short or shorter.
     pub q3_ns: Option<f64>,
     /// The longest time, in nanoseconds.
     pub max_ns: Option<i64>,
@@ -92,7 +92,7 @@ pub struct Segment {
 pub struct Passage {
     /// When the first instance ended, UTC nanoseconds since 1970.
     pub start_ns: i64,
-    /// When the second one started.
+    /// When the second instance started, UTC nanoseconds since 1970.
     pub finish_ns: i64,
     /// The case: a number in [`PerformanceSpectrum::cases`].
     pub case: u32,

@@ -25,9 +25,9 @@ pub struct Edge {
 /// The two times of each task, in nanoseconds, by the numbers of tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Times {
-    /// From the end of all that it waits for to its start.
+    /// From the end of all that it waits for to its start, in nanoseconds.
     pub before_ns: Vec<i64>,
-    /// From its start to its end.
+    /// From its start to its end, in nanoseconds.
     pub run_ns: Vec<i64>,
 }
 
@@ -49,7 +49,7 @@ pub struct Schedule {
     pub start_ns: Vec<i64>,
     /// What each waited for last: the number of an edge. `None`: for nothing.
     pub after: Vec<Option<u32>>,
-    /// The end of the last one.
+    /// The end of the task that ends last.
     pub end_ns: i64,
     /// Number of the task that ends last; `None` of no tasks.
     pub last: Option<u32>,

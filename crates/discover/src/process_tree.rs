@@ -60,7 +60,7 @@ pub struct Node {
     pub parent: Option<u32>,
     /// How far below the root: 0 for a root.
     pub depth: u32,
-    /// What they run; null when that is not known.
+    /// Name of the program that they run; null when that is not known.
     pub program: Option<String>,
     /// Whether they went on with the program of what forked them.
     pub forked_only: bool,
@@ -74,7 +74,7 @@ pub struct Node {
     pub pid: Option<i32>,
     /// When the first of them started, in nanoseconds since 1970.
     pub started_ns: Option<i64>,
-    /// When the last ended; null while one runs.
+    /// When the last ended, in nanoseconds since 1970; null while one runs.
     pub ended_ns: Option<i64>,
     /// How long they ran, from start to end, in nanoseconds.
     pub time_ns: Option<Stats>,
@@ -86,7 +86,7 @@ pub struct Node {
     pub written_bytes: i64,
     /// Time in these reads and writes, in nanoseconds.
     pub io_ns: i64,
-    /// What they and all below them read.
+    /// Bytes that they and all below them read.
     pub all_read_bytes: i64,
     /// Bytes that they and all below them wrote.
     pub all_written_bytes: i64,

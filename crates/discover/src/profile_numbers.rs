@@ -65,7 +65,7 @@ pub struct Profile {
     pub advice: Vec<Advice>,
     /// How many groups were distinguished, and the thresholds of what is noteworthy.
     pub options: Option<Options>,
-    /// What is not in it.
+    /// What of the trace is not in the profile.
     pub left_out: LeftOut,
 }
 
@@ -92,7 +92,7 @@ pub struct LeftOut {
     pub without_latency: u64,
 }
 
-/// How many of what had which access.
+/// Files or processes by how they read and wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Kinds {
     /// Number of those that were read and not written.
@@ -193,7 +193,7 @@ pub struct KindOf {
     pub kind: &'static str,
     /// Number of operations of this kind, failed ones included.
     pub count: u64,
-    /// How many of them failed.
+    /// Number of these operations that failed.
     pub failed: u64,
     /// Time in them, in nanoseconds, of those of which it is known.
     pub time_ns: i128,
@@ -211,7 +211,7 @@ pub struct FileUse {
     pub processes: u64,
     /// Number of groups to which these processes belong.
     pub groups: u64,
-    /// What was done to it.
+    /// What the processes of the profile did to it.
     #[serde(flatten)]
     pub sums: Sums,
 }
@@ -263,7 +263,7 @@ pub struct Sums {
     pub written_bytes: i64,
     /// Time in reads and writes, in nanoseconds.
     pub time_ns: i64,
-    /// When the first operation began.
+    /// When the first operation began, in nanoseconds since 1970.
     pub first_ns: Option<i64>,
     /// When the last operation ended, in nanoseconds since 1970.
     pub last_ns: Option<i64>,

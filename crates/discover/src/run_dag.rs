@@ -267,7 +267,7 @@ pub struct Edge {
     pub to: u32,
     /// What kind of line it is.
     pub kind: EdgeKind,
-    /// How many accesses, dependencies or forks.
+    /// Number of accesses, dependencies or forks that the line stands for.
     pub count: u64,
     /// Bytes that went along; null for what moves none.
     pub bytes: Option<i64>,

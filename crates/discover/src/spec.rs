@@ -85,9 +85,9 @@ pub struct Workflow {
 /// A task of a workflow: what it executes, and what it waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpecTask {
-    /// What its run calls it.
+    /// Its name in the run.
     pub name: String,
-    /// What it is an instance of.
+    /// Name of the activity of which it is an instance.
     pub activity: String,
     /// The command, as `sh` executes it.
     pub command: String,

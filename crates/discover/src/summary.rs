@@ -54,7 +54,7 @@ pub struct Summary {
 /// The times of some instances, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Times {
-    /// Of how many instances the time is known.
+    /// Number of instances of which the time is known.
     pub count: u64,
     /// Median of the times, in nanoseconds.
     pub median_ns: f64,
@@ -71,9 +71,9 @@ pub struct Times {
 pub struct Activity {
     /// Its name; empty for all together.
     pub activity: String,
-    /// How many instances there are.
+    /// Number of instances.
     pub instances: u64,
-    /// In how many cases it occurs.
+    /// Number of cases in which it occurs.
     pub cases: u64,
     /// How many failed; `None` when nothing is known of what became of any.
     pub failed: Option<u64>,
@@ -126,9 +126,9 @@ pub struct Case {
     pub start_ns: Option<i64>,
     /// Its last known moment, UTC nanoseconds since 1970.
     pub end_ns: Option<i64>,
-    /// From the first to the last.
+    /// From the first to the last known moment, in nanoseconds.
     pub duration_ns: Option<i64>,
-    /// How many instances it has.
+    /// Number of instances in the case.
     pub instances: u64,
     /// How many of them failed; `None` when nothing is known of what became of any.
     pub failed: Option<u64>,

@@ -63,7 +63,7 @@ pub struct TemporalProfile {
     pub pairs: Vec<Pair>,
     /// The times that deviate, furthest first; of equals by case and activities.
     pub deviations: Vec<Deviation>,
-    /// How many times deviate, listed or not.
+    /// Number of times that deviate, listed or not.
     pub deviating: u64,
 }
 
@@ -74,13 +74,13 @@ pub struct Pair {
     pub from: u32,
     /// The second activity: an index into [`TemporalProfile::activities`].
     pub to: u32,
-    /// How many times there are.
+    /// Number of times between the two activities, in all cases.
     pub count: u64,
     /// Their mean, in nanoseconds.
     pub mean_ns: f64,
     /// Their standard deviation (of a sample), in nanoseconds; 0 of one.
     pub stdev_ns: f64,
-    /// How many of them deviate.
+    /// Number of these times that deviate.
     pub deviating: u64,
 }
 

@@ -26,7 +26,7 @@ pub struct VariantsModel {
     pub activities: Names,
     /// By number of cases, most first, then by the names of their activities.
     pub variants: Vec<Variant>,
-    /// How many variants there are in all.
+    /// Number of variants in the log, listed or not.
     pub total: u64,
     /// Cases of the variants that are not in the list.
     pub cases_not_listed: u64,
@@ -37,7 +37,7 @@ pub struct VariantsModel {
 pub struct Variant {
     /// The activities in the order of their starts: numbers in [`VariantsModel::activities`].
     pub trace: Vec<u32>,
-    /// How many cases have it.
+    /// Number of cases with this sequence of activities.
     pub cases: u64,
     /// Its share of all cases, from 0 to 1.
     pub share: f64,
@@ -45,7 +45,7 @@ pub struct Variant {
     pub cumulative_share: f64,
     /// The name of the first case that has it.
     pub example: String,
-    /// How many of its cases have a known duration.
+    /// Number of its cases of which the duration is known.
     pub timed_cases: u64,
     /// Mean time from the first to the last moment of a case, in nanoseconds.
     pub mean_ns: Option<f64>,

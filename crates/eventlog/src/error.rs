@@ -11,7 +11,7 @@ pub enum LogError {
     /// An error that SQLite gives.
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// From where the records come from.
+    /// An error of the side that gives the records.
     #[error(transparent)]
     Source(Box<dyn std::error::Error + Send + Sync>),
     /// A file that is not what it should be; nothing more of it can be used.
@@ -19,7 +19,7 @@ pub enum LogError {
     Refused {
         /// Line in the file, from 1.
         line: u64,
-        /// In bytes, from 1.
+        /// Column in the line, in bytes, from 1.
         column: u64,
         /// What is wrong, and what to do about it.
         message: String,

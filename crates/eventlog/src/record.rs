@@ -296,7 +296,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// How many records there are.
+    /// Number of records.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -306,7 +306,7 @@ impl Batch {
         self.ends.is_empty()
     }
 
-    /// How many bytes its records take.
+    /// Number of bytes that its records take when encoded.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }

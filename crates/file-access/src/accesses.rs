@@ -60,7 +60,7 @@ pub struct User {
     pub owner: Owner,
     /// What the task is an instance of.
     pub logical_task: Option<String>,
-    /// When it started and ended, where both are known.
+    /// When it started and ended, UTC nanoseconds since 1970, where both are known.
     pub time_ns: Option<(i64, i64)>,
     /// Its reads of the file, added up.
     pub read: Sum,
@@ -75,7 +75,7 @@ pub struct Sum {
     pub operations: u64,
     /// Bytes that they moved, by what the calls returned.
     pub bytes: i64,
-    /// When the first began and the last ended.
+    /// When the first began and the last ended, UTC nanoseconds since 1970.
     pub span_ns: Option<(i64, i64)>,
 }
 
@@ -123,11 +123,11 @@ pub struct Version {
 /// What is known and not drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// Reads and writes that failed.
+    /// Number of reads and writes that failed.
     pub failed: u64,
-    /// Those whose offset is not known, and their bytes.
+    /// Number of reads and writes whose offset is not known, and their bytes.
     pub no_offset: (u64, i64),
-    /// Those whose result is not known.
+    /// Number of reads and writes whose result is not known.
     pub no_result: u64,
     /// Page faults of mappings of the file.
     pub faults: u64,

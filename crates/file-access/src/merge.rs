@@ -19,9 +19,9 @@ pub struct Bar {
     pub owner: u32,
     /// Whether it wrote; otherwise it read.
     pub write: bool,
-    /// When the first operation began.
+    /// When the first operation began, UTC nanoseconds since 1970.
     pub first_ns: i64,
-    /// When the last one ended.
+    /// When the last operation ended, UTC nanoseconds since 1970.
     pub last_ns: i64,
     /// Offset of the lowest byte.
     pub offset: i64,

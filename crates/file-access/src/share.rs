@@ -50,9 +50,9 @@ pub struct Point {
     pub read_bytes: i64,
     /// Bytes written to the file.
     pub written_bytes: i64,
-    /// When the first access began.
+    /// When the first access began, UTC nanoseconds since 1970.
     pub first_ns: Option<i64>,
-    /// When the last one ended.
+    /// When the last access ended, UTC nanoseconds since 1970.
     pub last_ns: Option<i64>,
 }
 
@@ -86,9 +86,9 @@ impl Group {
 pub struct Shares {
     /// By logical task, in the order of the first access.
     pub groups: Vec<Group>,
-    /// Files that tasks had to do with and did neither read nor write;.
+    /// Number of rows of `task_io` about files that were neither read nor written.
     pub untouched: u64,
-    /// Files that were read or written by what belongs to no task.
+    /// Number of rows of `task_io` with reads or writes that belong to nobody.
     pub nobodys: u64,
 }
 

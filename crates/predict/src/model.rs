@@ -53,7 +53,7 @@ pub struct Process {
     pub name: String,
     /// The progress at which it has finished, in a unit of its own.
     pub progress: f64,
-    /// It does not start before this time.
+    /// It does not start before this time, in seconds.
     #[serde(default)]
     pub start_s: f64,
     /// Names of processes that have to finish before it starts.

@@ -8,9 +8,9 @@ use flowmine_text::visible;
 /// A place in a file of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Place {
-    /// From 1; 0 for what stands in no file.
+    /// Line, from 1; 0 for what stands in no file.
     pub line: u32,
-    /// In characters, from 1.
+    /// Column in the line, in characters, from 1.
     pub column: u32,
 }
 

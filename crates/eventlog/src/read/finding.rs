@@ -20,9 +20,9 @@ pub struct Finding {
     pub severity: Severity,
     /// A word for the kind: `duplicate_object_id`.
     pub rule: &'static str,
-    /// From 1; unknown where the format has no lines.
+    /// Line in the file, from 1; `None` where the format has no lines.
     pub line: Option<u64>,
-    /// In bytes, from 1.
+    /// Column in the line, in bytes, from 1.
     pub column: Option<u64>,
     /// The id, the path within the document, or the table and row; empty when line and column say
     /// it.

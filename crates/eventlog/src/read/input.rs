@@ -24,7 +24,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 pub struct Position {
     /// Line, from 1.
     pub line: u64,
-    /// In bytes, from 1. A byte order mark has no column.
+    /// Column in the line, in bytes, from 1. A byte order mark has no column.
     pub column: u64,
 }
 

@@ -34,7 +34,7 @@ pub struct Finished {
     pub objects: Option<JobObjectLog>,
     /// A log for each notion, in the order asked for.
     pub cases: Vec<JobCaseLog>,
-    /// What could not be told as it is.
+    /// What could not be put into the logs as it is.
     pub diagnostics: Diagnostics,
 }
 

@@ -35,10 +35,10 @@ pub enum StoredError {
     /// An error of the log that is stored or read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// There is one of that name.
+    /// The dataset has a log of that name already.
     #[error("the dataset has a log named {0:?} already: rename the file to import it beside the other")]
     Taken(String),
-    /// There is none of that name.
+    /// The dataset has no log of that name.
     #[error("the dataset has no imported log named {name:?}; it has: {}", list(known))]
     NotThere {
         /// The name that was asked for.

@@ -20,7 +20,7 @@ impl<'a> Prediction<'a> {
         Self { flow, states }
     }
 
-    /// How many processes there are.
+    /// Number of processes.
     pub fn len(&self) -> usize {
         self.states.len()
     }

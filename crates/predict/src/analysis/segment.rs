@@ -20,7 +20,7 @@ pub enum Limit {
 pub struct Segment {
     /// From when, in seconds.
     pub from: f64,
-    /// Until when; infinite for one that never finishes.
+    /// Until when, in seconds; infinite for one that never finishes.
     pub to: f64,
     /// Progress, of the seconds since `from`.
     pub progress: Poly,

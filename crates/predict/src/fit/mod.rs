@@ -60,7 +60,7 @@ pub struct Learnt {
     /// Seconds of work by bytes read or, of a task that reads nothing that was traced, by bytes
     /// written.
     pub work: Scale,
-    /// Bytes written, likewise.
+    /// Bytes written, by bytes as with `work`; nothing when it writes nothing.
     pub written: Option<Scale>,
     /// Its inputs, by the logical tasks that wrote them.
     pub inputs: Vec<LearntEnd>,

@@ -18,7 +18,7 @@ pub struct Sweep {
     pub low: f64,
     /// The last value of the sweep.
     pub high: f64,
-    /// How many, evenly spaced.
+    /// Number of values, evenly spaced, both ends included.
     pub points: usize,
 }
 
@@ -27,7 +27,7 @@ pub struct Sweep {
 pub struct Point {
     /// The value that the number is set to or multiplied with.
     pub value: f64,
-    /// In seconds; nothing when it never does.
+    /// When all has finished, in seconds; nothing when that is never.
     pub finish_s: Option<f64>,
 }
 
