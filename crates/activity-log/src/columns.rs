@@ -27,7 +27,7 @@ pub struct ActivityLog {
     pub flows: Option<Flows>,
     /// What is not in the log, or not as it should be.
     pub left_out: LeftOut,
-    /// What a reader of a picture should know.
+    /// What an instance and a case are, and which filters were applied, in words.
     pub words: Words,
 }
 
@@ -244,9 +244,9 @@ pub struct Flow {
 pub struct LeftOut {
     /// Events of which no time is known. They are in the log, in their place.
     pub events_without_time: u64,
-    /// Instances that started and of which no end is told, in a log that tells ends.
+    /// Instances that started and of which no end is known, in a log that has ends.
     pub without_end: u64,
-    /// Instances that ended and of which no start is told, in a log that tells starts.
+    /// Instances that ended and of which no start is known, in a log that has starts.
     pub without_start: u64,
     /// Events that begin or end nothing (suspended, resumed, reassigned, …) and belong to no
     /// instance of their own.

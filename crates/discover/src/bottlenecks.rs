@@ -30,21 +30,22 @@ use crate::stats::percentile;
 /// From where on something is a finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Options {
-    /// Share of the running time that reads and writes take.
+    /// Share of the running time in reads and writes from which on it is a finding, 0 to 1.
     pub io_share: f64,
-    /// Share of the bytes read that were read before.
+    /// Share of the bytes read that were read before from which on it is a finding, 0 to 1.
     pub re_read_share: f64,
-    /// Bytes that a call moves on average.
+    /// Bytes that a call moves on average below which reads and writes are small.
     pub tiny_bytes: f64,
-    /// So many calls are many.
+    /// Number of calls from which on small reads and writes are a finding.
     pub many_calls: i64,
-    /// So many times the median is a straggler.
+    /// Multiple of the median running time of its activity above which an instance is a
+    /// straggler.
     pub straggler_factor: f64,
-    /// So many instances of an activity are needed to speak of stragglers.
+    /// Number of instances that an activity needs to have stragglers.
     pub straggler_instances: usize,
-    /// Share of the CPU time asked for that was used.
+    /// Share of the CPU time asked for that was used below which it is a finding, 0 to 1.
     pub cpu_share: f64,
-    /// Time limit as a multiple of the running time.
+    /// Multiple of the running time from which on a time limit is a finding.
     pub limit_factor: f64,
     /// Findings with less time at stake than this share of the largest are left out (and counted).
     pub least_share: f64,

@@ -27,7 +27,7 @@ pub enum TimePart {
     Retry,
     /// From the last submission to its start.
     Queue,
-    /// From the end of all that it waits for to its start, where no submission is told.
+    /// From the end of all that it waits for to its start, where its submission is not known.
     Waiting,
     /// From the start of a task that it ran beside to its own.
     Lag,
@@ -40,7 +40,7 @@ pub enum TimePart {
     /// Its run, where they were not, or where several processes read and wrote at the same time
     /// for longer than the task ran.
     Run,
-    /// From its submission to its end, where nobody tells when it started.
+    /// From its submission to its end, where its start is not known.
     Turnaround,
 }
 
@@ -97,7 +97,7 @@ impl TimePart {
 pub struct Options {
     /// By what a part is divided to say what would be gained; more than 1.
     pub faster: f64,
-    /// Of so many parts of activities it is said, those with most time on the path first.
+    /// For how many parts of activities gains are computed, those with most time on the path first.
     pub most_gains: usize,
 }
 
@@ -116,7 +116,8 @@ pub struct CriticalPath {
     pub noun: &'static str,
     /// Tasks on which it rests.
     pub tasks: u64,
-    /// When the first of them was ready, submitted or started; null when no times are told.
+    /// When the first of them was ready, submitted or started, in nanoseconds since 1970; null when
+    /// no times are known.
     pub begin_ns: Option<i64>,
     /// From there to the end of the last task, in nanoseconds.
     pub makespan_ns: Option<i64>,

@@ -69,7 +69,7 @@ pub struct Dfg {
     pub flow: Option<FlowTotals>,
     /// What is not in the log, or not as it should be.
     pub left_out: LeftOut,
-    /// What a reader should know of the log.
+    /// What an instance and a case of the log are, and which filters were applied, in words.
     pub words: Words,
 }
 

@@ -23,7 +23,7 @@ pub struct OcDfg {
     pub events: u64,
     /// What is not in the log, or not as it should be.
     pub left_out: LeftOut,
-    /// What a reader should know of the log.
+    /// What an instance and a case of the log are, and which filters were applied, in words.
     pub words: Words,
 }
 

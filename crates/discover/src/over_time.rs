@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-/// So many columns there are at most.
+/// The most columns that there are.
 pub const COLUMNS: usize = 400;
 
 /// Bytes read and written in each row and column.
@@ -96,7 +96,7 @@ impl OverTime {
         }
     }
 
-    /// How many columns are used.
+    /// Number of columns that are used.
     pub fn columns(&self) -> usize {
         self.rows.iter().map(|row| row.read_bytes.len().max(row.written_bytes.len())).max().unwrap_or(0)
     }

@@ -19,7 +19,7 @@ pub struct Options {
     /// The activities of the path, by name, at least two. Empty for those of the most frequent
     /// variant.
     pub path: Vec<String>,
-    /// So many segments at most when the path is not given.
+    /// The most segments when the path is not given.
     pub segments: usize,
 }
 
@@ -64,11 +64,11 @@ pub struct Segment {
     pub from: String,
     /// Name of the activity in which it ends.
     pub to: String,
-    /// How many passages are drawn.
+    /// Number of passages of which both times are known.
     pub count: u64,
-    /// How many have an unknown time and are not drawn.
+    /// Number of passages of which a time is not known.
     pub without_time: u64,
-    /// How many start before the one before them has ended.
+    /// Number of passages whose second instance started before the first one ended.
     pub overlapping: u64,
     /// The shortest time, in nanoseconds; below zero where the second starts before the first ends.
     pub min_ns: Option<i64>,

@@ -21,7 +21,7 @@ pub struct Options {
     /// ([`Fold::Name`]), forked the same, all the way down. `None`: the strictest of
     /// [`Fold::Equal`] and the coarser ones that has at most `most_nodes`.
     pub fold: Option<Fold>,
-    /// So many nodes can be looked at.
+    /// The most nodes that a tree should have when `fold` is `None`.
     pub most_nodes: usize,
 }
 

@@ -10,7 +10,7 @@ use crate::over_time::OverTime;
 /// How many groups a profile has, and what is noteworthy of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Options {
-    /// So many groups are distinguished; further ones are one.
+    /// The most groups that are distinguished; further ones are put together into one.
     pub most_groups: usize,
     /// Thresholds from which on something is noteworthy.
     pub thresholds: Thresholds,

@@ -51,7 +51,7 @@ pub enum FilesBy {
     None,
 }
 
-/// So many nodes can be drawn.
+/// The most nodes that a picture draws.
 pub const DRAWN: usize = 120;
 
 /// What nodes are put together by, and how many there may be.
@@ -62,12 +62,12 @@ pub struct Options {
     /// What files are put together by; `None`: by nothing or, where there would be more nodes than
     /// `most_with_files`, they are no nodes.
     pub files: Option<FilesBy>,
-    /// So many nodes can be drawn.
+    /// The most nodes with which files are nodes when `files` is `None`.
     pub most_with_files: usize,
     /// How nodes are folded; `None`: the strictest of [`Fold::Equal`] and the coarser ones that has
     /// at most `most_nodes`.
     pub fold: Option<Fold>,
-    /// So many nodes can be looked at.
+    /// The most nodes that a graph should have when `fold` is `None`.
     pub most_nodes: usize,
     /// Whether files of the system ([`is_of_system`]) that nobody of the run wrote are nodes.
     pub system_files: bool,
@@ -113,7 +113,8 @@ pub struct RunDag {
     pub accesses: u64,
     /// From the first start to the last end of its tasks, in nanoseconds.
     pub time_ns: Option<i64>,
-    /// How long the critical path of the whole run is, in nanoseconds; null when no times are told.
+    /// How long the critical path of the whole run is, in nanoseconds; null when no times are
+    /// known.
     pub critical_ns: Option<i64>,
     /// Number of tasks on the critical path.
     pub critical_tasks: u64,

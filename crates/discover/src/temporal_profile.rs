@@ -26,9 +26,10 @@ pub struct Options {
     /// How many standard deviations from the mean are still usual. Below zero or not a number
     /// counts as 0.
     pub zeta: f64,
-    /// Only so many of the most frequent activities, at most [`MOST_ACTIVITIES`].
+    /// Number of activities that are looked at, the most frequent ones; at most
+    /// [`MOST_ACTIVITIES`].
     pub most_activities: usize,
-    /// Only so many of the deviations are listed, those furthest from their means. All are counted.
+    /// Number of deviations that are listed, those furthest from their means. All are counted.
     pub most_deviations: usize,
 }
 

@@ -13,7 +13,8 @@ use crate::stats::percentile;
 /// How many variants are listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Only so many of the most frequent variants; `None` for all. The others are counted.
+    /// Number of variants that are listed, the most frequent ones; `None` for all. The others are
+    /// counted.
     pub most: Option<usize>,
 }
 

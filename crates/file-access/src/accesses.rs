@@ -109,7 +109,7 @@ impl User {
     }
 }
 
-/// A version of the file, as `data_flow` tells.
+/// A version of the file, as it stands in the table `data_flow`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
     /// Its number, as in `data_flow.version`.

@@ -19,7 +19,7 @@ use crate::batches::{BatchKind, Batches};
 /// How much of the batches is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawing {
-    /// So many activities, those with most instances in batches; 200 at most.
+    /// Number of activities that are drawn, those with most instances in batches; 200 at most.
     pub rows: usize,
 }
 

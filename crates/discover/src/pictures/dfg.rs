@@ -79,7 +79,7 @@ impl Statistic {
     }
 }
 
-/// What boxes and lines tell.
+/// What boxes and lines show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Show {
     /// How often, how long, how many bytes; lines are as wide as frequent and coloured by time.
@@ -96,7 +96,7 @@ pub enum Show {
 /// What a picture of a directly-follows graph shows, and how much of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// What boxes and lines tell.
+    /// What boxes and lines show.
     pub show: Show,
     /// The statistic of times that boxes and lines show.
     pub time: Statistic,
@@ -106,13 +106,13 @@ pub struct Options {
     pub coverage: Option<f64>,
     /// Activities and lines that occur less often are not shown.
     pub min_count: u64,
-    /// At most so many activities, the most frequent ones.
+    /// The most activities that are shown: the most frequent ones.
     pub most_activities: usize,
-    /// At most so many lines and so many boxes are marked as those that cost most.
+    /// The most lines, and the most boxes, that are marked as those that cost most.
     pub marks: usize,
 }
 
-/// So many lines can be read without leaving some out.
+/// The most lines of which none is left out when no coverage is asked for.
 pub const ALL_EDGES: usize = 48;
 
 /// The share of steps that is shown of larger graphs when nothing else is said.

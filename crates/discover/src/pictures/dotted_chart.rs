@@ -28,7 +28,7 @@ use crate::dotted_chart::{Dot, DottedChart, Sort, Time};
 pub struct Drawing {
     /// With more dots cells are drawn; 40,000 at most.
     pub most_dots: usize,
-    /// So many of the most frequent activities have a colour of their own, 9 at most.
+    /// Number of activities with a colour of their own, the most frequent ones; 9 at most.
     pub colours: usize,
 }
 

@@ -17,7 +17,7 @@ use crate::lifecycle::{Activity, Lifecycle};
 /// How much of a lifecycle is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawing {
-    /// So many activities, those with most time; 200 at most.
+    /// Number of activities that are drawn, those with most time; 200 at most.
     pub rows: usize,
 }
 

@@ -20,9 +20,9 @@ use crate::temporal_profile::{Deviation, Pair, TemporalProfile};
 /// How a profile is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawing {
-    /// So many of the most frequent activities, 60 at most.
+    /// Number of activities that are drawn, the most frequent ones; 60 at most.
     pub activities: usize,
-    /// So many of the deviations in words, 100 at most.
+    /// Number of deviations that are listed below, the furthest ones; 100 at most.
     pub deviations: usize,
 }
 

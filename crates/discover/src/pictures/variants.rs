@@ -22,7 +22,7 @@ use crate::variants::{Bytes, Variant, VariantsModel};
 /// How a picture of variants is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawing {
-    /// So many of the most frequent variants, 60 at most.
+    /// Number of variants that are drawn, the most frequent ones; 60 at most.
     pub rows: usize,
 }
 
