@@ -95,11 +95,11 @@ pub struct LeftOut {
 /// Files or processes by how they read and wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Kinds {
-    /// Number of those that were read and not written.
+    /// Number of those with reads and without writes.
     pub read_only: u64,
-    /// Number of those that were written and not read.
+    /// Number of those with writes and without reads.
     pub write_only: u64,
-    /// Number of those that were read and written.
+    /// Number of those with both reads and writes.
     pub read_write: u64,
     /// Opened only; null where opens were not traced.
     pub untouched: Option<u64>,
